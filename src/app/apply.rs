@@ -229,7 +229,7 @@ impl App {
                 }
             }
             Action::SaveDrawing => {
-                if let Some(text) = self.drawing_shown().ink().json() {
+                if let Some(text) = self.drawing_shown().json() {
                     self.ask_for_new_file("Save the drawing", "drawing.ink.json", Purpose::Save(text.into_bytes()));
                 }
             }

@@ -146,6 +146,8 @@ pub enum BackgroundResult {
         file: PathBuf,
         /// The drawing.
         ink: Ink,
+        /// How hard the pen pressed: as [`crate::ink::InkEntry::pressures`].
+        pressures: Vec<Vec<f32>>,
         /// True if the file contains only this drawing.
         only: bool,
     },

@@ -216,7 +216,7 @@ impl App {
             BackgroundResult::Load(sample) => self.monitor.take(sample),
             BackgroundResult::Path { path, purpose } => self.use_path(path, purpose),
             BackgroundResult::NoDialog(question) => self.path_question = Some(question),
-            BackgroundResult::Ink { file, ink, only } => self.on_ink(&file, &ink, only),
+            BackgroundResult::Ink { file, ink, pressures, only } => self.on_ink(&file, &ink, &pressures, only),
             BackgroundResult::ImageOpened { name, source } => self.on_image_opened(name, *source),
             BackgroundResult::ImagePrepared(reading) => self.on_image_prepared(reading),
             BackgroundResult::Stages(shown, stages) => self.on_stages(*shown, stages),

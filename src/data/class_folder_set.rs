@@ -13,6 +13,8 @@ use crate::text::visible;
 /// The images of a part of the set, each with the number of its label.
 type Files = Vec<(PathBuf, u8)>;
 
+/// Entries of a folder that are looked at: a home folder is not searched through.
+const LOOKED_AT: usize = 10_000;
 /// The names of folders that divide a set.
 const PARTS: [&str; 6] = ["train", "training", "test", "valid", "val", "validation"];
 
@@ -61,6 +63,11 @@ impl ClassFolders {
         Ok(DataSet { train, test, classes })
     }
 
+    /// Whether one of them is called as a digit is.
+    pub fn have_digits(&self) -> bool {
+        self.train.iter().any(|folder| is_digit(folder))
+    }
+
     /// How many images there are for training and for test.
     pub fn counts(&self) -> Result<[usize; 2], DataError> {
         let count = |folders: &[PathBuf]| folders.iter().map(|folder| Ok(images_in(folder)?.len())).sum::<Result<usize, DataError>>();
@@ -88,14 +95,17 @@ fn name(folder: &Path) -> String {
 
 /// Whether these are the folders of classes: two with any names, or one that is called as a digit is.
 fn are_classes(folders: &[PathBuf]) -> bool {
-    let is_digit = |folder: &PathBuf| matches!(name(folder).as_bytes(), [b'0'..=b'9']);
-    folders.len() >= *CLASS_COUNTS.start() || folders.iter().any(is_digit)
+    folders.len() >= *CLASS_COUNTS.start() || folders.iter().any(|folder| is_digit(folder))
+}
+
+fn is_digit(folder: &Path) -> bool {
+    matches!(name(folder).as_bytes(), [b'0'..=b'9'])
 }
 
 /// The folders in a folder that have images and are not hidden, in the order of their names. Nobody has more classes than are looked at.
 fn class_folders(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     let mut folders = Vec::new();
-    for entry in folder.read_dir().map_err(|error| unreadable(folder, &error))? {
+    for entry in folder.read_dir().map_err(|error| unreadable(folder, &error))?.take(LOOKED_AT) {
         let path = entry.map_err(|error| unreadable(folder, &error))?.path();
         if !name(&path).starts_with('.') && path.is_dir() && has_images(&path) {
             folders.push(path);

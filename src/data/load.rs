@@ -146,9 +146,11 @@ impl Layout {
         if let Some(files) = IdxSet::open(path)? {
             return Ok(Self::Idx(files));
         }
-        if let Some(folders) = ClassFolders::open(path)? {
-            return Ok(Self::ClassFolders(folders));
-        }
+        // Folders that are called like digits cannot be meant otherwise; any others may lie beside a table or files.
+        let others = match ClassFolders::open(path)? {
+            Some(folders) if folders.have_digits() => return Ok(Self::ClassFolders(folders)),
+            others => others,
+        };
         if let Some(tables) = Tables::open(path) {
             return Ok(Self::Tables(tables));
         }
@@ -157,6 +159,9 @@ impl Layout {
         }
         if let Some(files) = IdxSet::of_any_names(path)? {
             return Ok(Self::Idx(files));
+        }
+        if let Some(folders) = others {
+            return Ok(Self::ClassFolders(folders));
         }
         if let Some(images) = NamedImages::open(path)? {
             return Ok(Self::NamedImages(images));

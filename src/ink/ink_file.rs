@@ -13,6 +13,8 @@ use crate::system::input_file::InputFile;
 /// The longest drawing, and the longest gap between two, in bytes of JSON: a hundred thousand points.
 const MAX_DRAWING_BYTES: usize = 1 << 20;
 
+/// What pressures are called in a drawing.
+const PRESSURES: &[u8] = b"\"pressures\"";
 /// The longest name of a writer, in characters; the rest of a longer one is dropped.
 pub const MAX_WRITER_CHARS: usize = 64;
 
@@ -21,6 +23,9 @@ pub const MAX_WRITER_CHARS: usize = 64;
 pub struct InkEntry {
     /// The drawing.
     pub ink: Ink,
+    /// How hard the pen pressed, from 0 to 1: a number for each point of each stroke, or none for a stroke of which it is not known. Empty where the file
+    /// does not say it of any.
+    pub pressures: Vec<Vec<f32>>,
     /// What it shows, if the file says so.
     pub label: Option<char>,
     /// Who drew it, if the file says so; at most [`MAX_WRITER_CHARS`] characters.
@@ -32,7 +37,8 @@ pub struct InkEntry {
 /// The drawings of an ink file in order; one at a time is in memory. In a file named as JSON lines, a line that cannot be parsed is an error of
 /// its own and the next line follows; elsewhere iteration ends after the first error.
 ///
-/// A drawing is `{"strokes": [[[x, y], …], …]}`, optionally with `pen` (its diameter, in the points' unit), `label` (one
+/// A drawing is `{"strokes": [[[x, y], …], …]}`, optionally with `pen` (its diameter, in the points' unit), `pressures` (0 to 1, a
+/// list for each stroke), `label` (one
 /// character, or a digit as a number) and `writer` (text); anything else in it is skipped. A file holds one, laid out in any way, or several,
 /// as a rule one a line.
 pub fn read_ink_file(path: &Path) -> Result<InkFile, InkError> {
@@ -96,9 +102,11 @@ impl InkFile {
         })?;
         let label = record.label.map(Label::character).transpose().map_err(|reason| self.malformed(begin, reason))?;
         let writer = record.writer.and_then(Writer::name);
+        let pressures = pressures(&text, &record.strokes);
         let alone = self.entries == 1 && !self.is_named_lines() && !self.skip_blank()?;
         Ok(Some(InkEntry {
             ink: Ink { strokes: record.strokes, pen: record.pen.map(|pen| pen as f32) },
+            pressures,
             label,
             writer,
             line: (!alone).then_some(begin),
@@ -221,6 +229,20 @@ impl<'de> Deserialize<'de> for Point {
 fn strokes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Stroke>, D::Error> {
     let strokes = Vec::<Vec<Point>>::deserialize(from)?;
     Ok(strokes.into_iter().map(|stroke| stroke.into_iter().map(|Point(point)| point).collect()).collect())
+}
+
+/// What this drawing of these strokes says of the pen's pressure. It is read on its own: what other programs call so may be anything, and is then
+/// skipped.
+fn pressures(drawing: &[u8], strokes: &[Stroke]) -> Vec<Vec<f32>> {
+    #[derive(Deserialize)]
+    struct Pressed {
+        pressures: Vec<Vec<f32>>,
+    }
+    let named = drawing.windows(PRESSURES.len()).any(|name| name == PRESSURES);
+    let Some(Ok(Pressed { pressures })) = named.then(|| serde_json::from_slice(drawing)) else { return Vec::new() };
+    let is_known = |(pressures, stroke): (&Vec<f32>, &Stroke)| pressures.is_empty() || pressures.len() == stroke.len();
+    let fits = pressures.len() == strokes.len() && pressures.iter().zip(strokes).all(is_known);
+    if fits && pressures.iter().flatten().all(|pressure| (0.0..=1.0).contains(pressure)) { pressures } else { Vec::new() }
 }
 
 /// Who drew it. In files of other programs the name may stand for something else: what is no text is skipped like all they have besides.

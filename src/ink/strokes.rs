@@ -24,6 +24,20 @@ impl Ink {
         serde_json::to_string(self).ok().filter(|_| !self.is_empty())
     }
 
+    /// The same with how hard the pen pressed: as [`super::InkEntry::pressures`].
+    pub fn json_with(&self, pressures: &[Vec<f32>]) -> Option<String> {
+        #[derive(Serialize)]
+        struct Pressed<'i> {
+            #[serde(flatten)]
+            ink: &'i Ink,
+            pressures: &'i [Vec<f32>],
+        }
+        if pressures.iter().all(Vec::is_empty) {
+            return self.json();
+        }
+        serde_json::to_string(&Pressed { ink: self, pressures }).ok().filter(|_| !self.is_empty())
+    }
+
     /// A line of an ink file with this label; `None` when nothing is drawn.
     pub fn labelled_json(&self, label: char) -> Option<String> {
         #[derive(Serialize)]

@@ -108,6 +108,31 @@ fn a_drawing_is_saved_as_ink_that_reads_alike() {
 }
 
 #[test]
+fn a_saved_drawing_keeps_how_hard_the_pen_pressed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("drawing.ink.json");
+    let (mut app, _engine) =
+        app_with(Settings { wizard_done: true, ..Settings::default() }, Answers { file: Some(file.clone()), ..Answers::default() });
+    for (points, pressures) in [([[30.0, 40.0], [200.0, 41.0]], Some([0.25, 0.75])), ([[90.0, 90.0], [95.0, 200.0]], None)] {
+        for (index, point) in points.into_iter().enumerate() {
+            if let Some(pressures) = pressures {
+                app.apply(Action::PenPressure(pressures[index]));
+            }
+            app.apply(if index == 0 { Action::PenDown(point) } else { Action::PenMove(point) });
+        }
+        app.apply(Action::PenUp);
+    }
+    let before = app.drawing.strokes().to_vec();
+    assert_eq!((&before[0].pressures[..], before.len()), (&[0.25, 0.75][..], 2));
+    app.apply(Action::SaveDrawing);
+    wait_for(&mut app, |app| !app.notices.is_empty());
+    app.apply(Action::ClearDrawing);
+    app.apply(Action::Open(vec![file]));
+    wait_for(&mut app, |app| !app.drawing.strokes().is_empty());
+    assert_eq!(app.drawing.strokes(), before);
+}
+
+#[test]
 fn ink_of_several_digits_comes_onto_the_wide_canvas() {
     let (mut app, engine) = app();
     let file = engine.home.path().join("number.json");

@@ -72,6 +72,24 @@ fn folders_of_images_are_the_classes_that_they_are_named_after() {
 }
 
 #[test]
+fn a_table_beside_folders_of_images_says_what_they_are() {
+    let root = TempDir::new().unwrap();
+    for name in ["scans/1.png", "photos/2.png"] {
+        picture(&root.path().join(name), 200);
+    }
+    assert_eq!(names(&read_path(root.path()).unwrap()), ["photos", "scans"]);
+    fs::write(root.path().join("train.csv"), "file,label\nscans/1.png,3\nphotos/2.png,5\n").unwrap();
+    assert_eq!(read_path(root.path()).unwrap().classes, Classes::Digits);
+    // Folders that divide a set are no classes.
+    let divided = TempDir::new().unwrap();
+    for name in ["train/7_1.png", "train/3_1.png", "test/3_2.png"] {
+        picture(&divided.path().join(name), 200);
+    }
+    let set = read_path(divided.path()).unwrap();
+    assert_eq!((set.classes, set.train.len(), set.test.len()), (Classes::Digits, 2, 1));
+}
+
+#[test]
 fn letters_in_folders_are_letters_and_one_folder_alone_is_no_set() {
     let root = TempDir::new().unwrap();
     picture(&root.path().join("A/1.png"), 200);

@@ -255,7 +255,9 @@ def check(name, activation):
     assert (half / "model.pt").stat().st_size < 0.6 * (folder / "model.pt").stat().st_size + 20_000
 
     # What went out comes back: as Inkling wrote it, and as PyTorch would have.
-    for file in ("model.safetensors", "model.onnx", "model.pt"):
+    # That ONNX files of every network have its weights is tested without trials of how they are meant, which take a while.
+    onnx_file = ["model.onnx"] if name in ("lenet", "resnet8") else []
+    for file in ("model.safetensors", "model.pt", *onnx_file):
         arguments = [] if not file.endswith("pt") else ["--activation", activation, "--mean", 0.1307, "--std", 0.3081]
         [back] = objects(inkling("import", folder / file, "--out", home / f"back-{file}", "--json", *arguments))
         assert (back["model"], back["activation"]) == (name, activation), back

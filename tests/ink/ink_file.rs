@@ -163,3 +163,22 @@ fn a_writer_is_a_text_of_limited_length_and_nothing_else() {
     let writers: Vec<Option<String>> = entries("a.jsonl", file.as_bytes()).unwrap().into_iter().map(|entry| entry.writer).collect();
     assert_eq!(writers, [Some("Ada".to_owned()), None, None, None, Some("é".repeat(64))]);
 }
+
+#[test]
+fn pressures_are_read_where_there_is_one_for_each_point() {
+    let with = |pressures: &str| {
+        let json = format!("{{\"strokes\": [[[0, 0], [1, 1]], [[5, 5]]], \"pressures\": {pressures}, \"pen\": 2}}");
+        entries("a.json", json.as_bytes()).unwrap().remove(0)
+    };
+    assert_eq!(with("[[0.5, 1], [0]]").pressures, [vec![0.5, 1.0], vec![0.0]]);
+    assert_eq!(with("[[], [0.25]]").pressures, [Vec::new(), vec![0.25]]);
+    // Other programs may call something else so: that costs nothing but the pressures.
+    for odd in ["[[0.5], [0]]", "[[0.5, 1]]", "[[0.5, 2], [0]]", "[[0.5, -1], [0]]", "\"high\"", "[1, 2, 3]", "{}", "null"] {
+        let entry = with(odd);
+        assert!(entry.pressures.is_empty() && entry.ink.strokes.len() == 2 && entry.ink.pen == Some(2.0), "{odd}");
+    }
+    let ink = with("[[], []]").ink;
+    assert_eq!(ink.json_with(&[Vec::new(), Vec::new()]), ink.json());
+    let written = ink.json_with(&[vec![0.5, 0.75], Vec::new()]).unwrap();
+    assert_eq!(entries("a.json", written.as_bytes()).unwrap()[0].pressures, [vec![0.5, 0.75], Vec::new()]);
+}

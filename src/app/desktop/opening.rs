@@ -7,7 +7,7 @@ use crate::app::background::BackgroundResult;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
 use crate::app::{App, Dropped};
-use crate::ink::{Ink, InkError, read_ink_file};
+use crate::ink::{Ink, InkEntry, InkError, read_ink_file};
 use crate::records::ModelRef;
 
 impl App {
@@ -34,14 +34,14 @@ impl App {
     pub(in crate::app) fn draw_file(&self, file: PathBuf) {
         self.background.run(move || {
             Some(match first_drawing(&file) {
-                Ok((ink, only)) => BackgroundResult::Ink { file, ink, only },
+                Ok((ink, pressures, only)) => BackgroundResult::Ink { file, ink, pressures, only },
                 Err(error) => BackgroundResult::Failed(error.into()),
             })
         });
     }
 
-    pub(in crate::app) fn on_ink(&mut self, file: &Path, ink: &Ink, only: bool) {
-        self.put_ink(ink);
+    pub(in crate::app) fn on_ink(&mut self, file: &Path, ink: &Ink, pressures: &[Vec<f32>], only: bool) {
+        self.put_ink(ink, pressures);
         if !only {
             self.show_notice(Severity::Info, Message::first_of_several(file));
         }
@@ -55,11 +55,11 @@ fn model(file: &Path) -> Option<PathBuf> {
     if named { Some(file.to_owned()) } else { within.is_file().then_some(within) }
 }
 
-/// The first drawing of an ink file, and whether it is the only one.
-fn first_drawing(file: &Path) -> Result<(Ink, bool), InkError> {
+/// The first drawing of an ink file, how hard the pen pressed, and whether it is the only one.
+fn first_drawing(file: &Path) -> Result<(Ink, Vec<Vec<f32>>, bool), InkError> {
     let mut drawings = read_ink_file(file)?;
     let first = drawings.next().transpose()?;
     let nothing = || InkError::Malformed { path: file.to_owned(), reason: "it contains no drawing".to_owned() };
-    let ink = first.map(|entry| entry.ink).filter(|ink| !ink.is_empty()).ok_or_else(nothing)?;
-    Ok((ink, drawings.next().is_none()))
+    let InkEntry { ink, pressures, .. } = first.filter(|entry| !entry.ink.is_empty()).ok_or_else(nothing)?;
+    Ok((ink, pressures, drawings.next().is_none()))
 }

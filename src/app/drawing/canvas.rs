@@ -189,6 +189,11 @@ impl Drawing {
     /// Replaces the drawing by another; `undo` brings it back. Strokes in other units than the canvas's are scaled to a usual size
     /// and centred.
     pub fn put(&mut self, ink: &Ink) {
+        self.put_pressed(ink, &[]);
+    }
+
+    /// The same where it is known how hard the pen pressed: as [`crate::ink::InkEntry::pressures`].
+    pub fn put_pressed(&mut self, ink: &Ink, pressures: &[Vec<f32>]) {
         let points = || ink.strokes.iter().flatten().filter(|point| point.iter().all(|value| value.is_finite()));
         let edge = |axis: usize, fold: fn(f32, f32) -> f32, start| points().map(|point| point[axis]).fold(start, fold);
         let (low, high) = ([0, 1].map(|axis| edge(axis, f32::min, f32::MAX)), [0, 1].map(|axis| edge(axis, f32::max, f32::MIN)));
@@ -204,9 +209,14 @@ impl Drawing {
         let place = |point: &[f32; 2]| {
             if ours { *point } else { [0, 1].map(|axis| (point[axis] - f32::midpoint(low[axis], high[axis])) * scale + size[axis] / 2.0) }
         };
-        let fits = |point: &&[f32; 2]| point.iter().all(|value| value.is_finite());
-        let strokes = ink.strokes.iter().map(|stroke| PenStroke::from(stroke.iter().filter(fits).map(place).collect::<Stroke>()));
-        let strokes = strokes.filter(|stroke| !stroke.points.is_empty()).collect();
+        let stroke = |(index, points): (usize, &Stroke)| {
+            let mut stroke = PenStroke::default();
+            for (at, point) in points.iter().enumerate().filter(|(_, point)| point.iter().all(|value| value.is_finite())) {
+                stroke.push(place(point), pressures.get(index).and_then(|pressures| pressures.get(at)).copied());
+            }
+            stroke
+        };
+        let strokes = ink.strokes.iter().enumerate().map(stroke).filter(|stroke| !stroke.points.is_empty()).collect();
         let pen = ink.pen.filter(|pen| pen.is_finite()).map(|pen| (pen * scale).clamp(*PEN.start(), *PEN.end()));
         let before = pen.map(|pen| std::mem::replace(&mut self.pen, pen));
         self.history.remember(Change::Replace(std::mem::replace(&mut self.strokes, strokes), before));
@@ -245,7 +255,12 @@ impl Drawing {
         self.history.can_redo()
     }
 
-    /// The drawing as it is classified and saved.
+    /// The content of an ink file with the drawing; `None` when nothing is drawn.
+    pub fn json(&self) -> Option<String> {
+        self.ink().json_with(&self.strokes.iter().map(|stroke| stroke.pressures.clone()).collect::<Vec<_>>())
+    }
+
+    /// The drawing as it is classified.
     pub fn ink(&self) -> Ink {
         Ink { strokes: self.strokes.iter().map(|stroke| stroke.points.clone()).collect(), pen: Some(self.pen) }
     }

@@ -25,6 +25,7 @@ use crate::run_config::{Classes, DataSpec};
 const MOST_ENTRIES: usize = 100;
 /// The longest entry of the metadata, in bytes.
 const LONGEST_ENTRY: usize = 64 << 10;
+
 /// An ONNX file.
 #[derive(Clone, Debug, Default)]
 pub struct OnnxFile<'a> {
