@@ -179,7 +179,7 @@ choices! {
         /// A tenth of the rate after 50 % of the steps, a hundredth after 75 %.
         Step = "step", "Step decay";
         /// Linear warm-up over the first 5 % of steps, then a half cosine down to zero.
-        Cosine = "cosine", "Cosine with warm-up";
+        Cosine = "cosine", "Cosine";
         /// Up to the peak over 30 % of steps, then down (Smith & Topin 2018).
         OneCycle = "one-cycle", "One cycle";
     }
