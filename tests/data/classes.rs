@@ -82,7 +82,7 @@ fn a_table_beside_folders_of_images_says_what_they_are() {
     assert_eq!(read_path(root.path()).unwrap().classes, Classes::Digits);
     // Folders that divide a set are no classes.
     let divided = TempDir::new().unwrap();
-    for name in ["train/7_1.png", "train/3_1.png", "test/3_2.png"] {
+    for name in ["train/7_0001.png", "train/3_0001.png", "test/3_0002.png"] {
         picture(&divided.path().join(name), 200);
     }
     let set = read_path(divided.path()).unwrap();
