@@ -22,6 +22,9 @@ use crate::records::DrawingAnswer;
 pub use collection::Collection;
 pub use fine_tune::FineTuneResult;
 
+/// The digits that drawings are kept of.
+pub const DIGITS: usize = 10;
+
 /// A drawing that is kept, as the window shows it.
 #[derive(Clone, Debug)]
 pub struct MyDrawing {
@@ -106,9 +109,6 @@ impl MyDigitsView {
         (0..DIGITS as u8).filter(|digit| self.drawings().iter().all(|drawing| drawing.kept.digit != *digit)).collect()
     }
 }
-
-/// The digits that drawings are kept of.
-pub const DIGITS: usize = 10;
 
 impl App {
     /// Reads the file of drawings.

@@ -1,15 +1,14 @@
 //! Tensors whose values a file has: as they are stored, and what its first operators make of them.
 
-use half::{bf16, f16};
+use safetensors::Dtype;
 
 use super::wire::{Fields, Value, text};
 use crate::export::onnx::proto::data_type;
+use crate::import::tensors::{MAX_DIMENSIONS, floats};
 
 /// `TensorProto.DataType` of 16-bit brain floats and of 64-bit floats.
 const BFLOAT16: i32 = 16;
 const DOUBLE: i32 = 11;
-/// More dimensions than any weight has.
-const MOST_DIMENSIONS: usize = 8;
 
 /// A tensor of numbers. Only its description takes memory.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +34,7 @@ impl<'a> Constant<'a> {
                 // A length alone, or several of them packed.
                 (1, Value::Varint(length)) => constant.shape.push(usize::try_from(length).unwrap_or(usize::MAX)),
                 (1, Value::Bytes(mut packed)) => {
-                    while !packed.is_empty() && constant.shape.len() <= MOST_DIMENSIONS {
+                    while !packed.is_empty() && constant.shape.len() <= MAX_DIMENSIONS {
                         let length = prost::encoding::decode_varint(&mut packed).map_err(|error| error.to_string())?;
                         constant.shape.push(usize::try_from(length).unwrap_or(usize::MAX));
                     }
@@ -47,26 +46,27 @@ impl<'a> Constant<'a> {
                 (14, Value::Varint(1)) => return Err("its weights are in another file; save the model as a single one".to_owned()),
                 _ => {}
             }
-            if constant.shape.len() > MOST_DIMENSIONS {
+            if constant.shape.len() > MAX_DIMENSIONS {
                 return Err("it has a tensor with more dimensions than any weight has".to_owned());
             }
         }
-        let Some(size) = constant.size_of_number() else { return Ok(None) };
-        let count = constant.shape.iter().try_fold(size, |product: usize, length| product.checked_mul(*length));
+        let Some(dtype) = constant.dtype() else { return Ok(None) };
+        let count = constant.shape.iter().try_fold(dtype.bitsize() / 8, |product: usize, length| product.checked_mul(*length));
         if count != Some(constant.bytes.len()) {
             return Err(format!("the tensor \"{name}\" of shape {:?} has {} bytes", constant.shape, constant.bytes.len()));
         }
         Ok(Some((name, constant)))
     }
 
-    const fn size_of_number(&self) -> Option<usize> {
-        match self.data_type {
-            data_type::FLOAT => Some(4),
-            data_type::FLOAT16 | BFLOAT16 => Some(2),
-            DOUBLE => Some(8),
-            data_type::INT8 => Some(1),
-            _ => None,
-        }
+    const fn dtype(&self) -> Option<Dtype> {
+        Some(match self.data_type {
+            data_type::FLOAT => Dtype::F32,
+            data_type::FLOAT16 => Dtype::F16,
+            BFLOAT16 => Dtype::BF16,
+            DOUBLE => Dtype::F64,
+            data_type::INT8 => Dtype::I8,
+            _ => return None,
+        })
     }
 
     /// Whether it can be a weight: bytes cannot before they are multiplied by scales.
@@ -107,14 +107,8 @@ impl<'a> Constant<'a> {
 
     /// Its numbers in row-major order, as it is used.
     pub fn values(&self) -> Vec<f32> {
-        let bytes = self.bytes;
-        let mut values: Vec<f32> = match self.data_type {
-            data_type::FLOAT => bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
-            DOUBLE => bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes) as f32).collect(),
-            data_type::FLOAT16 => bytes.as_chunks().0.iter().map(|bytes| f16::from_le_bytes(*bytes).to_f32()).collect(),
-            BFLOAT16 => bytes.as_chunks().0.iter().map(|bytes| bf16::from_le_bytes(*bytes).to_f32()).collect(),
-            _ => bytes.iter().map(|byte| f32::from(byte.cast_signed())).collect(),
-        };
+        let mut values = (self.dtype().and_then(|dtype| floats(dtype, self.bytes)))
+            .unwrap_or_else(|| self.bytes.iter().map(|byte| f32::from(byte.cast_signed())).collect());
         if let Some((scales, by_column)) = &self.scales {
             let scales = scales.values();
             let row = (values.len() / if *by_column { 1 } else { scales.len() }.max(1)).max(1);
