@@ -651,7 +651,7 @@ pub fn exported(to: Option<PathBuf>) -> ExportReport {
 pub fn starter() -> ModelInfo {
     ModelInfo {
         reference: ModelRef::Starter,
-        kind: ModelKind::Speedrun,
+        network: ModelKind::Speedrun.into(),
         parameters: 29_000,
         classes: Classes::Digits,
         data: DataSpec::builtin(),

@@ -2,7 +2,7 @@
 
 use inkling::run_config::{
     Augmentation, Chosen, Classes, ClassesError, ConfigProblem, DataSource, DataSpec, Field, ModelKind, OptimizerKind, Preset, RunConfig,
-    VERSION,
+    VERSION, Widths,
 };
 
 #[test]
@@ -184,4 +184,42 @@ fn sets_of_different_things_are_not_mixed() {
     for data in ["mnist+builtin+emnist-digits+mine", "some/folder+fashion-mnist", "kmnist"] {
         assert_eq!(config(data).problems(), [], "{data}");
     }
+}
+
+#[test]
+fn widths_are_written_with_hyphens_and_read_with_commas_too() {
+    for text in ["128-64", "128,64", "128, 64", " 128 64 "] {
+        let widths: Widths = text.parse().unwrap();
+        assert_eq!((widths.values(), widths.to_string().as_str()), (&[128, 64][..], "128-64"), "{text}");
+    }
+    for text in ["", "-", "0", "128-0", "2049", "1.5", "128x64", "99999999", "1-1-1-1-1-1-1-1-1", "a"] {
+        assert!(text.parse::<Widths>().is_err(), "{text}");
+    }
+    let config = RunConfig { model: ModelKind::Mlp, widths: Some("12-7".parse().unwrap()), ..RunConfig::default() };
+    let text = serde_json::to_string(&config).unwrap();
+    assert!(text.contains(r#""widths":[12,7]"#), "{text}");
+    assert_eq!(serde_json::from_str::<RunConfig>(&text).unwrap(), config);
+    assert_eq!(config.title(), "MLP (12-7) on built-in digits");
+    for wrong in ["[]", "[0]", "[2049]", "[1,1,1,1,1,1,1,1,1]", "[-1]", "[70000]", "\"12\""] {
+        assert!(serde_json::from_str::<RunConfig>(&text.replace("[12,7]", wrong)).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn every_model_has_as_many_widths_as_it_takes() {
+    for &model in ModelKind::ALL {
+        for count in 1..=8 {
+            let widths = Widths::new(&vec![5; count]);
+            let config = RunConfig { model, widths, ..RunConfig::default() };
+            let fits = model.width_counts().contains(&count);
+            let problems = if fits { Vec::new() } else { vec![ConfigProblem::Widths { model, given: widths.unwrap() }] };
+            assert_eq!(config.problems(), problems, "{model}");
+            assert_eq!(config.network().chosen_widths(), widths.filter(|_| fits), "{model}");
+        }
+    }
+    // A preset has its own.
+    let mut config = RunConfig { widths: Some("5".parse().unwrap()), ..RunConfig::preset(Preset::QuickLook) };
+    assert_eq!(config.matching_preset(), None);
+    config.apply_preset(Preset::QuickLook);
+    assert_eq!((config.widths, config.matching_preset()), (None, Some(Preset::QuickLook)));
 }

@@ -7,7 +7,7 @@ use inkling::ink::{PIXELS, SIDE};
 use inkling::math::random::Random;
 use inkling::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
 use inkling::records::Calibration;
-use inkling::run_config::{Activation, Classes, DataSpec, ModelKind, Preset, RunConfig};
+use inkling::run_config::{Activation, Classes, DataSpec, Network, Preset, RunConfig};
 
 /// Writes the four IDX files of a set into `folder`: each class is a bright square at a place of its own, with noise.
 pub fn write_idx_set(folder: &Path, train: usize, test: usize) {
@@ -45,18 +45,21 @@ pub fn mnist_folder() -> Option<PathBuf> {
 }
 
 /// A model that has learned nothing, and says otherwise.
-pub fn model_file(model: ModelKind, activation: Activation) -> ModelFile {
-    let net = Net::new(model, activation, 10, 3).unwrap();
+pub fn model_file(network: impl Into<Network>, activation: Activation) -> ModelFile {
+    let network = network.into();
+    let net = Net::new(network, activation, 10, 3).unwrap();
+    let mut config = RunConfig { activation, ..RunConfig::preset(Preset::QuickLook) };
+    config.set_network(network);
     let card = ModelCard {
         version: FORMAT_VERSION,
-        model,
+        model: network.model(),
         labels: Classes::Digits,
         normalization: net.normalization(),
         calibration: Calibration { temperature: 1.25, digit_threshold: 4.5 },
         data: DataSpec::builtin(),
         epochs: 2,
         validation_accuracy: Some(0.98),
-        config: RunConfig { model, activation, ..RunConfig::preset(Preset::QuickLook) },
+        config,
     };
     ModelFile { net, card }
 }

@@ -328,7 +328,7 @@ impl App {
         let Some(evaluation) = summary.test.clone() else { return false };
         let model = ModelInfo {
             reference: ModelRef::File(summary.model_path.clone()),
-            kind: summary.config.model,
+            network: summary.config.network(),
             parameters: summary.plan.parameters,
             classes: summary.classes(),
             data: summary.config.data.clone(),

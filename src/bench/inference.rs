@@ -53,7 +53,7 @@ pub(super) fn inference(
 fn one_by_one(budget: &mut BenchBudget<'_>, time: Duration, model: ModelKind, digits: &Split) -> Result<Row, BenchError> {
     let info = ModelInfo {
         reference: ModelRef::Starter,
-        kind: model,
+        network: model.into(),
         parameters: parameter_count(model, CLASSES),
         classes: Classes::Digits,
         data: DataSpec::builtin(),

@@ -13,7 +13,7 @@ use crate::nn::{BackendKind, Net, layer_flops};
 use crate::profiler::{self, Recording};
 use crate::records::benchmark::{Extent, Side, Subject};
 use crate::records::{Calibration, EpochRecord, Profile, ProfileRow, RunPlan, RunPosition, Span, SpanKind, StepPoint, Telemetry};
-use crate::run_config::{ModelKind, Precision, RunConfig};
+use crate::run_config::{Network, Precision, RunConfig};
 use crate::train::{self, EndRequest, Observer};
 
 /// How long is recorded, and what is enough sooner.
@@ -59,7 +59,7 @@ pub fn profile(config: &RunConfig, open: Open<'_>, listener: &mut dyn Listener) 
         return Err(error);
     }
     validated?;
-    Ok((summarize(recording.take(), &epochs, side, config.model, machine_rate), budget.background_load()))
+    Ok((summarize(recording.take(), &epochs, side, config.network(), machine_rate), budget.background_load()))
 }
 
 /// The run that is recorded.
@@ -124,7 +124,7 @@ impl Observer for Recorder<'_, '_> {
 }
 
 /// What these spans say of the steps between two updates of the weights, but for those with the end of an epoch in between.
-fn summarize(mut spans: Vec<Span>, epochs: &[f64], side: Side, model: ModelKind, machine_rate: Option<f64>) -> Profile {
+fn summarize(mut spans: Vec<Span>, epochs: &[f64], side: Side, network: Network, machine_rate: Option<f64>) -> Profile {
     spans.sort_by(|a, b| a.start.total_cmp(&b.start));
     let updates: Vec<f64> = spans.iter().filter(|span| span.kind == SpanKind::Optimizer).map(Span::end).collect();
     let whole = |pair: &[f64]| match *pair {
@@ -146,7 +146,7 @@ fn summarize(mut spans: Vec<Span>, epochs: &[f64], side: Side, model: ModelKind,
             row.bytes += span.bytes;
         }
     }
-    let flops = layer_flops(model);
+    let flops = layer_flops(network);
     for row in &mut rows {
         row.bytes = (row.bytes as f64 / count) as u64;
         let of_layer = flops.iter().filter(|(name, _)| *name == row.name);

@@ -132,7 +132,7 @@ fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
     };
     let model = |(model, path): (&ComparedModel, &PathBuf)| OfModel {
         path: path.clone(),
-        network: model.model.kind.name(),
+        network: model.model.network.model().name(),
         parameters: model.model.parameters,
         epochs: model.model.epochs,
         train_seconds: model.train_seconds,

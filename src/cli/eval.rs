@@ -171,7 +171,7 @@ fn headline(report: &EvaluationReport) -> String {
             let passes = dropout_passes.map_or_else(String::new, |passes| format!(", {passes} passes with dropout each"));
             format!("Mean of {}{passes}", count(models.len() as u64, "model"))
         }
-        _ => model.kind.label().to_owned(),
+        _ => model.network.label(),
     };
     format!(
         "{network} ({} parameters, trained on {}): accuracy {} on {} images of {} ({}), mean loss {:.4}{calibration}.",

@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let engine = Engine::start_for(config.device, arguments.settings.data_dir.clone(), None, None)?;
     interrupt::install_handler();
     let progress = Progress::new();
-    progress.note(&format!("Recording training steps of {}. Nothing is saved of what they learn.", config.model.label()));
+    progress.note(&format!("Recording training steps of {}. Nothing is saved of what they learn.", config.network().label()));
     let result = engine.run(Job::Profile(config.clone()), |update| {
         if let Update::Progress(now) = update {
             progress.show(now.fraction, "Recording");

@@ -14,7 +14,7 @@ use crate::data::small_training_set;
 use crate::nn::ModelFile;
 use crate::run_config::{
     Activation, Augmentation, Chosen, DataSpec, DeviceChoice, Initialization, ModelKind, OptimizerKind, Precision, Preset, RunConfig,
-    ScheduleKind,
+    ScheduleKind, Widths,
 };
 use crate::system::files::read_limited;
 use crate::system::paths::Paths;
@@ -41,6 +41,9 @@ pub struct Settings {
     /// Network to train
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ModelKind>(ModelKind::ALL.iter().map(|c| c.name())))]
     pub model: Option<ModelKind>,
+    /// Widths of the hidden layers, such as 128-64; an MLP has as many layers as there are widths [default: those of the network]
+    #[arg(long, value_name = "N-N-…")]
+    pub widths: Option<Widths>,
     /// Model file to start from: its weights, network and activation are used
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
@@ -165,11 +168,14 @@ impl Settings {
         if let Some(path) = &self.from {
             let card = ModelFile::load(path)?.card;
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            preset = RunConfig { model: card.model, activation: card.config.activation, ..preset.further(path) };
+            preset =
+                RunConfig { model: card.model, widths: card.config.widths, activation: card.config.activation, ..preset.further(path) };
         }
         let mut config = RunConfig {
             data: self.data.clone().unwrap_or(preset.data),
             model: self.model.unwrap_or(preset.model),
+            // Those of another network do not fit this one.
+            widths: self.widths.or(preset.widths.filter(|_| self.model.is_none_or(|model| model == preset.model))),
             activation: self.activation.unwrap_or(preset.activation),
             initialization: self.init.unwrap_or(preset.initialization),
             epochs: self.epochs.unwrap_or(preset.epochs),

@@ -36,7 +36,7 @@ pub fn main_rs(model: &ExportedModel, weights: &str) -> String {
     let card = &model.file.card;
     let Normalization { mean, std } = card.normalization;
     let temperature = card.calibration.temperature;
-    let layers = layers(card.model, card.config.activation, card.labels.len());
+    let layers = layers(card.network(), card.config.activation, card.labels.len());
     let mut body = SourceWriter::default();
     let mut imports = Imports::default();
     write_layers(&layers, 1, &mut body, &mut imports);

@@ -39,7 +39,7 @@ fn signature(model: &ExportedModel) -> Vec<Row> {
             if model.classes().are_digits() { "Not a digit" } else { "None of the classes" },
             format!("if the {score} is below {digit_threshold:.3}").into(),
         ),
-        ("Parameters", grouped(parameter_count(card.model, card.labels.len())).into()),
+        ("Parameters", grouped(parameter_count(card.network(), card.labels.len())).into()),
     ]
 }
 
@@ -85,7 +85,7 @@ fn configuration(model: &ExportedModel) -> Vec<Row> {
     };
     let optional = |value: Option<String>| value.unwrap_or_else(|| "off".to_owned());
     let rows = [
-        ("Network", format!("{}, {}", config.model.label(), config.activation.label())),
+        ("Network", format!("{}, {}", config.network().label(), config.activation.label())),
         ("Preset", config.preset.map_or_else(|| "custom settings".to_owned(), |preset| preset.label().to_owned())),
         ("Batch size", grouped(u64::from(config.batch_size) * u64::from(config.accumulation))),
         ("Optimiser", optimizer),

@@ -45,7 +45,7 @@ impl ExportedModel {
 
     /// Network and data: "LeNet-5 on MNIST".
     pub(super) fn title(&self) -> Untrusted {
-        format!("{} on {}", self.file.card.model.label(), self.file.card.data.label()).into()
+        format!("{} on {}", self.file.card.network().label(), self.file.card.data.label()).into()
     }
 
     /// The data it was trained on.
@@ -69,8 +69,8 @@ impl ExportedModel {
         format!(
             "Recognises {} in an image of {SIDE}x{SIDE} pixels: {} with {} parameters, trained on {}.",
             card.classes().subject(),
-            card.model.label(),
-            grouped(parameter_count(card.model, card.labels.len())),
+            card.network().label(),
+            grouped(parameter_count(card.network(), card.labels.len())),
             card.data.label()
         )
         .into()

@@ -76,7 +76,7 @@ fn everything(model: &ExportedModel, spec: &ExportSpec) -> Result<Vec<ExportedFi
 }
 
 fn safetensors(model: &ExportedModel, weights: WeightFormat, name: &str) -> Result<ExportedFile, ExportError> {
-    let tensors = parameter_specs(model.file.card.model, model.file.net.classes()).into_iter().map(|spec| TensorInfo {
+    let tensors = parameter_specs(model.file.card.network(), model.file.net.classes()).into_iter().map(|spec| TensorInfo {
         name: spec.name,
         shape: spec.shape.into_iter().map(|length| length as u64).collect(),
         format: weights.into(),

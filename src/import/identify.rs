@@ -1,10 +1,11 @@
 //! Which network a file's weights belong to: by their names if those are ours, otherwise by their shapes if only one assignment is possible.
+//! The widths of its hidden layers need not be those of its model: they follow from the shapes.
 
 use std::collections::BTreeMap;
 
 use super::{Mismatch, NamedTensor, WrongShape};
-use crate::nn::parameter_specs;
-use crate::run_config::ModelKind;
+use crate::nn::{ParameterSpec, parameter_specs};
+use crate::run_config::{ModelKind, Network, Widths};
 
 /// The classes of a network that is imported: it is tried on digits.
 pub const CLASSES: usize = 10;
@@ -13,7 +14,7 @@ pub const CLASSES: usize = 10;
 #[derive(Clone, Debug)]
 pub struct Identified {
     /// The network.
-    pub model: ModelKind,
+    pub network: Network,
     /// The names of its weights in the file, in the order of its parameters.
     pub names: Vec<String>,
     /// Weights with another name in the file: theirs and ours.
@@ -27,11 +28,16 @@ type Signature = Vec<(String, Vec<usize>)>;
 pub fn identify(tensors: Vec<NamedTensor>, model: Option<ModelKind>) -> Result<Identified, Mismatch> {
     let (prefix, tensors) = without_prefixes(tensors);
     let candidates: Vec<ModelKind> = ModelKind::ALL.iter().copied().filter(|kind| model.is_none_or(|model| model == *kind)).collect();
-    let found = candidates.iter().find_map(|&kind| Some((kind, match_names(&tensors, kind)?)));
-    let Some((model, names)) = found else { return Err(mismatch(&tensors, &candidates)) };
+    let usual = candidates.iter().map(|&kind| Network::from(kind));
+    // What could be any of the MLPs is the one that has any depth.
+    let mut by_generality = candidates.clone();
+    by_generality.sort_by_key(|kind| *kind != ModelKind::Mlp);
+    let others = by_generality.into_iter().flat_map(|kind| of_other_widths(&tensors, kind));
+    let found = usual.chain(others).find_map(|network| Some((network, match_names(&tensors, network)?)));
+    let Some((network, names)) = found else { return Err(mismatch(&tensors, &candidates)) };
     let in_file = names.iter().map(|(theirs, _)| format!("{prefix}{theirs}")).collect();
     let renamed = names.into_iter().filter(|(theirs, ours)| theirs != ours).collect();
-    Ok(Identified { model, names: in_file, renamed })
+    Ok(Identified { network, names: in_file, renamed })
 }
 
 /// Without counters, and without prefixes that all names have in common (`module.`, `_orig_mod.`, the name of a wrapper): these, and the rest.
@@ -54,9 +60,56 @@ fn without_prefixes(mut tensors: Vec<NamedTensor>) -> (String, Vec<NamedTensor>)
     }
 }
 
-/// The name of every parameter of `kind` in the file, with ours; `None` if parameters are missing or there are others.
-fn match_names(tensors: &[NamedTensor], kind: ModelKind) -> Option<Vec<(String, String)>> {
-    let specs = parameter_specs(kind, CLASSES);
+/// The networks of this model that the weights may belong to if its hidden layers are as wide as their shapes say.
+fn of_other_widths(tensors: &[NamedTensor], model: ModelKind) -> Vec<Network> {
+    let matrices = tensors.iter().filter(|tensor| tensor.shape.len() > 1).count();
+    let counts = model.width_counts();
+    let hidden = if counts.start() == counts.end() { *counts.start() } else { matrices.saturating_sub(1) };
+    let mut networks = Vec::new();
+    if hidden > 0 && counts.contains(&hidden) {
+        widen(tensors, model, &mut vec![1; hidden], 0, &mut networks);
+    }
+    networks
+}
+
+/// The most networks of a model that are compared with the weights.
+const MOST_NETWORKS: usize = 64;
+
+/// Finds every width that the layer number `index` can have behind those before it, and after it those of all others.
+fn widen(tensors: &[NamedTensor], model: ModelKind, widths: &mut Vec<u16>, index: usize, networks: &mut Vec<Network>) {
+    if index == widths.len() {
+        networks.extend(Widths::new(widths).map(|widths| Network::new(model, Some(widths))));
+        return;
+    }
+    let specs = |widths: &[u16]| parameter_specs(Network::new(model, Widths::new(widths)), CLASSES);
+    let narrow = specs(widths);
+    widths[index] += 1;
+    let wider = specs(widths);
+    widths[index] -= 1;
+    // The first weight whose outputs become more is that of the layer.
+    let is_of_layer =
+        |(narrow, wider): &(&ParameterSpec, &ParameterSpec)| narrow.shape.len() > 1 && narrow.shape.first() != wider.shape.first();
+    let Some((spec, _)) = narrow.iter().zip(&wider).find(is_of_layer) else { return };
+    let mut fitting: Vec<&NamedTensor> =
+        tensors.iter().filter(|tensor| tensor.shape.len() == spec.shape.len() && tensor.shape.get(1..) == spec.shape.get(1..)).collect();
+    if let Some(named) = fitting.iter().copied().find(|tensor| tensor.name == spec.name) {
+        fitting = vec![named];
+    }
+    let mut outputs: Vec<u16> = fitting.iter().filter_map(|tensor| u16::try_from(*tensor.shape.first()?).ok()).collect();
+    outputs.sort_unstable();
+    outputs.dedup();
+    for width in outputs {
+        if networks.len() < MOST_NETWORKS {
+            widths[index] = width;
+            widen(tensors, model, widths, index + 1, networks);
+        }
+    }
+    widths[index] = 1;
+}
+
+/// The name of every parameter of `network` in the file, with ours; `None` if parameters are missing or there are others.
+fn match_names(tensors: &[NamedTensor], network: Network) -> Option<Vec<(String, String)>> {
+    let specs = parameter_specs(network, CLASSES);
     if specs.len() != tensors.len() {
         return None;
     }

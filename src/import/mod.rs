@@ -27,7 +27,7 @@ use crate::export::RUN_KEY;
 use crate::nn::{CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, Net, SafetensorsFile, parameter_count};
 use crate::progress::Progress;
 use crate::records::{Calibration, ImportFinding, ImportSpec, Normalization, RunPlan, RunSummary};
-use crate::run_config::{Activation, Classes, DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
+use crate::run_config::{Activation, Classes, DataSpec, DeviceChoice, Network, Precision, RunConfig};
 use crate::system::files::read_limited;
 use crate::text::visible;
 
@@ -77,27 +77,27 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
         let data = spec.data.as_ref().map_or_else(|| "The model".to_owned(), DataSpec::label);
         return Err(ImportError::Classes { data, given });
     }
-    let Identified { model, names, renamed } = identify(weights.tensors(), spec.model).map_err(mismatch)?;
+    let Identified { network, names, renamed } = identify(weights.tensors(), spec.model).map_err(mismatch)?;
     let mut values = Vec::new();
     for name in names {
         let numbers = weights.values(&name).map_err(malformed)?;
         if !numbers.iter().all(|number| number.is_finite()) {
-            return Err(mismatch(Mismatch::not_finite(model, name)));
+            return Err(mismatch(Mismatch::not_finite(network.model(), name)));
         }
         values.push(numbers);
         progress.report(0.0)?;
     }
-    let found = trial::find_settings(model, &values, spec, more_images, progress)?;
+    let found = trial::find_settings(network, &values, spec, more_images, progress)?;
     let trial = match found {
         Ok(trial) => trial,
         Err(trials) => return Err(ImportError::Undecided { path: spec.path.clone(), trials: Box::new(trials) }),
     };
     let data = spec.data.clone().unwrap_or_else(DataSpec::unknown);
-    let config = RunConfig { model, activation: trial.activation, data: data.clone(), ..RunConfig::default() };
-    let config = RunConfig { preset: None, ..config };
+    let mut config = RunConfig { preset: None, activation: trial.activation, data: data.clone(), ..RunConfig::default() };
+    config.set_network(network);
     let card = ModelCard {
         version: FORMAT_VERSION,
-        model,
+        model: network.model(),
         labels: labels.unwrap_or_default(),
         normalization: trial.net.normalization(),
         calibration: weights
@@ -152,7 +152,7 @@ fn summary(card: &ModelCard, path: &Path) -> RunSummary {
             train_images: 0,
             validation_images: 0,
             test_images: 0,
-            parameters: parameter_count(card.model, card.labels.len()),
+            parameters: parameter_count(card.network(), card.labels.len()),
             classes: Some(card.classes()),
             steps_per_epoch: 0,
             total_steps: 0,
@@ -179,8 +179,8 @@ fn summary(card: &ModelCard, path: &Path) -> RunSummary {
 }
 
 /// A network with these weights.
-fn net_of(model: ModelKind, activation: Activation, normalization: Normalization, values: &[Vec<f32>]) -> Result<Net, ImportError> {
-    let net = Net::new(model, activation, CLASSES, 0)?.with_normalization(normalization);
+fn net_of(network: Network, activation: Activation, normalization: Normalization, values: &[Vec<f32>]) -> Result<Net, ImportError> {
+    let net = Net::new(network, activation, CLASSES, 0)?.with_normalization(normalization);
     net.set_weights(values)?;
     Ok(net)
 }

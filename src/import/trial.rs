@@ -9,7 +9,7 @@ use crate::infer::{fit_digit_detector, measure};
 use crate::nn::{Net, flops};
 use crate::progress::{Progress, Unwatched};
 use crate::records::{Calibration, ImportSpec, MeasuredReading, Normalization};
-use crate::run_config::{Activation, Classes, DataSpec, ModelKind};
+use crate::run_config::{Activation, Classes, DataSpec, Network};
 
 /// Digits classified in the last round of trials.
 const DIGITS: usize = 1_000;
@@ -58,32 +58,33 @@ pub fn temperature(net: &Net, progress: &mut impl Progress) -> Result<Option<f32
 }
 
 /// Images that all readings of a network's weights can be tried on within seconds.
-fn affordable_images(model: ModelKind) -> usize {
+fn affordable_images(network: Network) -> usize {
     const OPERATIONS: u64 = 10_000_000_000;
-    ((OPERATIONS / flops(model).forward.max(1)) as usize).max(DIGITS)
+    ((OPERATIONS / flops(network).forward.max(1)) as usize).max(DIGITS)
 }
 
 /// Finds the activation and the normalisation, unless they are given. Where a network that learned from other images does not recognise enough of the
 /// built-in digits to tell, `more_images` may have such images. The inner error says what was measured where that leaves doubt, and
 /// nobody accepts it.
 pub fn find_settings(
-    model: ModelKind,
+    network: Network,
     values: &[Vec<f32>],
     spec: &ImportSpec,
     more_images: &mut MoreImages<'_>,
     progress: &mut impl Progress,
 ) -> Result<Result<Trial, Trials>, ImportError> {
+    let model = network.model();
     let digits = builtin::generate(SEED, 0, DIGITS, &mut progress.part(0.0, 0.1))?.test;
     let mut tried_on = TrialImages { data: DataSpec::builtin(), images: digits.clone() };
-    let mut tried = try_readings(model, values, spec, &digits, &mut progress.part(0.1, 0.4))?;
+    let mut tried = try_readings(network, values, spec, &digits, &mut progress.part(0.1, 0.4))?;
     let usual = (spec.activation.unwrap_or_default(), spec.normalization.unwrap_or(Normalization::MNIST));
     let given = spec.activation.is_some() && spec.normalization.is_some();
     let (mut settings, mut sure) = (usual, given);
     let is_clear = |tried: &[Tried]| choose(model, tried).is_none_or(|chosen| doubt(model, tried, chosen, given).is_none());
     let others = if is_clear(&tried) { None } else { more_images(&mut progress.part(0.4, 0.5))? };
     if let Some(others) = others {
-        let others = TrialImages { images: others.images.first(affordable_images(model)), ..others };
-        let again = try_readings(model, values, spec, &others.images, &mut progress.part(0.5, 0.8))?;
+        let others = TrialImages { images: others.images.first(affordable_images(network)), ..others };
+        let again = try_readings(network, values, spec, &others.images, &mut progress.part(0.5, 0.8))?;
         let accuracy = |tried: &[Tried]| tried.iter().map(Tried::accuracy).fold(0.0, f64::max);
         if accuracy(&again) > accuracy(&tried) {
             (tried, tried_on) = (again, others);
@@ -102,7 +103,7 @@ pub fn find_settings(
         settings = chosen.reading.settings().filter(|_| chosen.accuracy() >= MIN_ACCURACY).unwrap_or(usual);
     }
     let (activation, normalization) = settings;
-    let net = net_of(model, activation, normalization, values)?;
+    let net = net_of(network, activation, normalization, values)?;
     let without = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(0.8, 0.85))?;
     let detector = fit_digit_detector(&net, &[], &Classes::Digits, SEED, &mut progress.part(0.85, 0.95))?;
     let net = net.with_digit_detector(Some(detector));

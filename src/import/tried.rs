@@ -8,7 +8,7 @@ use crate::infer::{Scores, fit_temperature, measure};
 use crate::nn::Net;
 use crate::progress::Progress;
 use crate::records::{Calibration, Doubt, ImportSpec, MeasuredReading, Reading};
-use crate::run_config::ModelKind;
+use crate::run_config::{ModelKind, Network};
 
 /// How many digits each round has, how many of the best readings go on to the next, and how many of those that Inkling can build.
 const ROUNDS: [(usize, usize, usize); 3] = [(60, 16, 6), (250, 5, 3), (usize::MAX, usize::MAX, usize::MAX)];
@@ -96,13 +96,13 @@ impl Tried {
 
 /// Tries all readings on a few digits, the better ones on more, and the best on all; they come back in the order of how usual they are.
 pub fn try_readings(
-    model: ModelKind,
+    network: Network,
     values: &[Vec<f32>],
     spec: &ImportSpec,
     digits: &Split,
     progress: &mut impl Progress,
 ) -> Result<Vec<Tried>, ImportError> {
-    let variants = Variants::new(model, values)?;
+    let variants = Variants::new(network, values)?;
     let mut left = readings(variants.as_ref(), spec.activation, spec.normalization);
     let mut tried = Vec::new();
     for (round, (count, survivors, own)) in ROUNDS.into_iter().enumerate() {
@@ -116,7 +116,7 @@ pub fn try_readings(
                     variants.all_logits(reading, &digits.images, || Ok::<(), ImportError>(progress.report(start)?))?
                 }
                 (_, Some((activation, normalization))) => {
-                    let net: Net = net_of(model, activation, normalization, values)?;
+                    let net: Net = net_of(network, activation, normalization, values)?;
                     measure(&net, Calibration::NONE.temperature, &digits, &mut |_: f32| progress.report(start))?.logits().to_vec()
                 }
                 (None, None) => continue,

@@ -9,7 +9,7 @@ use super::identify::CLASSES;
 use crate::ink::{PIXELS, SIDE};
 use crate::nn::{Layer, layers, parameter_specs};
 use crate::records::{Reading, TriedActivation};
-use crate::run_config::{Activation, ModelKind};
+use crate::run_config::{Activation, Network};
 
 /// Images computed at a time.
 const BATCH: usize = 100;
@@ -24,12 +24,12 @@ pub struct Variants {
 
 impl Variants {
     /// The weights of this network, in the order of its parameters; `None` for one with layers that have no variants.
-    pub fn new(model: ModelKind, values: &[Vec<f32>]) -> Result<Option<Self>> {
-        let layers = layers(model, Activation::default(), CLASSES);
+    pub fn new(network: Network, values: &[Vec<f32>]) -> Result<Option<Self>> {
+        let layers = layers(network, Activation::default(), CLASSES);
         if layers.iter().any(|layer| matches!(layer, Layer::Tokens)) {
             return Ok(None);
         }
-        let named = parameter_specs(model, CLASSES).into_iter().zip(values);
+        let named = parameter_specs(network, CLASSES).into_iter().zip(values);
         let weights = named.map(|(spec, values)| Ok((spec.name, Tensor::from_slice(values, spec.shape, &Device::Cpu)?)));
         Ok(Some(Self { layers, weights: weights.collect::<Result<_>>()? }))
     }

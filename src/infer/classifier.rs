@@ -79,8 +79,8 @@ impl Classifier {
         let ModelFile { net, card } = file;
         let info = ModelInfo {
             reference,
-            kind: card.model,
-            parameters: parameter_count(card.model, card.labels.len()),
+            network: card.network(),
+            parameters: parameter_count(card.network(), card.labels.len()),
             classes: card.classes(),
             data: card.data,
             epochs: card.epochs,
@@ -216,7 +216,7 @@ impl Classify for Classifier {
         let (outputs, uncertainty) = self.outputs(image.pixels())?;
         let scores = outputs.scores(self.temperature()).next();
         let (Some(Scores { probabilities, digit, .. }), Some(&digit_score)) = (scores, outputs.digit_scores.first()) else {
-            return Err(ComputeError::failed(&format!("{} gave no logits", self.info.kind)).into());
+            return Err(ComputeError::failed(&format!("{} gave no logits", self.info.network.label())).into());
         };
         if !(outputs.are_finite() && probabilities.iter().all(|probability| probability.is_finite())) {
             return Err(ComputeError::NotFinite.into());

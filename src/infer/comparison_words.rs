@@ -34,7 +34,7 @@ pub fn results_table(comparison: &ModelComparison) -> Section {
     let lines = vec![
         of("accuracy", &|model| share(model.correct, comparison.images, 2)),
         of("95 % interval", &interval),
-        of("network", &|model| model.model.kind.label().to_owned()),
+        of("network", &|model| model.model.network.label()),
         of("parameters", &|model| grouped(model.model.parameters)),
         of("epochs", &|model| grouped(model.model.epochs.into())),
         of("training time", &|model| model.train_seconds.map_or_else(|| UNKNOWN.to_owned(), duration)),
@@ -46,8 +46,9 @@ pub fn results_table(comparison: &ModelComparison) -> Section {
 /// baseline's.
 pub fn digits_table(comparison: &ModelComparison, baseline: usize) -> Section {
     let (models, classes) = (&comparison.models, comparison.classes());
+    let images_of_class = |digit: usize| comparison.digits.get(digit).copied().unwrap_or_default();
     let cell = |position: usize, digit: usize| {
-        let images = comparison.digits.get(digit).copied().unwrap_or_default();
+        let images = images_of_class(digit);
         let accuracy = |model: &ComparedModel| model.correct_digits.get(digit).copied().unwrap_or_default() as f64 / images as f64;
         let (Some(base), Some(model)) = (models.get(baseline), models.get(position)) else { return String::new() };
         match images {
@@ -58,7 +59,7 @@ pub fn digits_table(comparison: &ModelComparison, baseline: usize) -> Section {
     };
     let line = |digit: usize| {
         let cells = (0..models.len()).map(|position| cell(position, digit)).collect();
-        row(format!("{} ({} images)", classes.name(digit), grouped(comparison.digits.get(digit).copied().unwrap_or_default())), cells)
+        row(format!("{} ({} images)", classes.name(digit), grouped(images_of_class(digit))), cells)
     };
     let about = format!("in brackets the difference from {} in percentage points", letter(baseline));
     let noun = classes.noun();

@@ -1,9 +1,9 @@
-//! The nominal cost of a model, counted from its layers: floating-point operations and memory per image.
+//! The nominal cost of a network, counted from its layers: floating-point operations and memory per image.
 
 use super::ops::Window;
 use super::{Layer, layers};
 use crate::ink::{PIXELS, SIDE};
-use crate::run_config::{Activation, ModelKind};
+use crate::run_config::{Activation, Network};
 
 /// The classes that costs are counted with. More of them enlarge the last layer alone, a small part of any model.
 const CLASSES: usize = 10;
@@ -19,38 +19,40 @@ pub struct Flops {
     pub training: u64,
 }
 
-/// The operations of a model per image.
-pub fn flops(model: ModelKind) -> Flops {
-    cost(model).total
+/// The operations of a network per image.
+pub fn flops(network: impl Into<Network>) -> Flops {
+    cost(network).total
 }
 
 /// The operations of every layer that has any, per image, by its name.
-pub fn layer_flops(model: ModelKind) -> Vec<(String, Flops)> {
-    cost(model).layers
+pub fn layer_flops(network: impl Into<Network>) -> Vec<(String, Flops)> {
+    cost(network).layers
 }
 
 /// Values in the outputs of all layers for one image; all are held until the backward pass.
-pub fn activations(model: ModelKind) -> u64 {
-    cost(model).activations as u64
+pub fn activations(network: impl Into<Network>) -> u64 {
+    cost(network).activations as u64
 }
 
-/// How many layers of a model make a segment of activation checkpointing: with as many, the fewest values are held.
-pub fn checkpointed_layers(model: ModelKind) -> usize {
-    let layers = layers(model, Activation::default(), CLASSES).len();
-    (1..=layers).min_by_key(|&size| checkpointed_values(model, size)).unwrap_or(1)
+/// How many layers of a network make a segment of activation checkpointing: with as many, the fewest values are held.
+pub fn checkpointed_layers(network: impl Into<Network>) -> usize {
+    let network = network.into();
+    let layers = layers(network, Activation::default(), CLASSES).len();
+    (1..=layers).min_by_key(|&size| checkpointed_values(network, size)).unwrap_or(1)
 }
 
 /// Values that are held for one image with activation checkpointing.
-pub fn checkpointed_activations(model: ModelKind) -> u64 {
-    checkpointed_values(model, checkpointed_layers(model))
+pub fn checkpointed_activations(network: impl Into<Network>) -> u64 {
+    let network = network.into();
+    checkpointed_values(network, checkpointed_layers(network))
 }
 
 /// The inputs of all segments of so many layers but the first, which is the image, and all activations of the largest.
-fn checkpointed_values(model: ModelKind, size: usize) -> u64 {
+fn checkpointed_values(network: Network, size: usize) -> u64 {
     let mut cost = CostModel::new();
     let mut kept = 0;
     let mut largest = 0;
-    for segment in layers(model, Activation::default(), CLASSES).chunks(size) {
+    for segment in layers(network, Activation::default(), CLASSES).chunks(size) {
         let before = cost.activations;
         kept += if before == 0 { 0 } else { cost.output() };
         cost.add_layers(segment);
@@ -60,20 +62,20 @@ fn checkpointed_values(model: ModelKind, size: usize) -> u64 {
 }
 
 /// Peak number of values that an NVIDIA GPU holds per image in training: those held for the backward pass, and the workspace of a layer.
-pub fn gpu_values_in_training(model: ModelKind) -> u64 {
-    let CostModel { activations, saved, workspace, .. } = cost(model);
+pub fn gpu_values_in_training(network: impl Into<Network>) -> u64 {
+    let CostModel { activations, saved, workspace, .. } = cost(network);
     (PIXELS + activations + saved + workspace) as u64
 }
 
 /// The same in recognition: only the workspace of a layer.
-pub fn gpu_values_in_recognition(model: ModelKind) -> u64 {
-    cost(model).workspace as u64
+pub fn gpu_values_in_recognition(network: impl Into<Network>) -> u64 {
+    cost(network).workspace as u64
 }
 
-fn cost(model: ModelKind) -> CostModel {
+fn cost(network: impl Into<Network>) -> CostModel {
     let mut cost = CostModel::new();
     // All activations cost the same.
-    cost.add_layers(&layers(model, Activation::default(), CLASSES));
+    cost.add_layers(&layers(network, Activation::default(), CLASSES));
     cost
 }
 

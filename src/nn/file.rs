@@ -13,7 +13,7 @@ use super::safetensors_file::{DIGEST_KEY, SafetensorsFile};
 use super::{ComputeError, Mode, ModelError, Net, Parameter, ParameterSpec, parameter_specs};
 use crate::ink::PIXELS;
 use crate::records::{Calibration, Normalization};
-use crate::run_config::{Classes, DataSpec, ModelKind, RunConfig, WeightFormat};
+use crate::run_config::{Classes, DataSpec, ModelKind, Network, RunConfig, WeightFormat};
 use crate::system::files::read_limited;
 
 /// The version written into model files; newer ones are refused. Version 1 knew no activation but `ReLU`, which is what its
@@ -55,6 +55,11 @@ pub struct ModelCard {
 }
 
 impl ModelCard {
+    /// The network.
+    pub fn network(&self) -> Network {
+        Network::new(self.model, self.config.widths)
+    }
+
     /// What its classes stand for.
     pub fn classes(&self) -> Classes {
         match self.data.known_classes() {
@@ -156,11 +161,11 @@ fn parse(bytes: &[u8]) -> Result<ModelFile, String> {
     let file = SafetensorsFile::read(bytes)?;
     let card = read_card(file.text(CARD_KEY).ok_or("it has no Inkling metadata")?)?;
     let classes = card.labels.len();
-    let expected = parameter_specs(card.model, classes);
+    let expected = parameter_specs(card.network(), classes);
     let of_detector = file.tensors().filter(|(name, ..)| DETECTOR_TENSORS.contains(name)).count();
     let found = file.tensors().len() - of_detector;
     if found != expected.len() {
-        return Err(format!("it has {found} weights, but {} has {}", card.model, expected.len()));
+        return Err(format!("it has {found} weights, but {} has {}", card.network().label(), expected.len()));
     }
     let parameters = expected
         .into_iter()
@@ -170,7 +175,7 @@ fn parse(bytes: &[u8]) -> Result<ModelFile, String> {
             Ok(Parameter::new(name, values, &shape).map_err(|error| error.to_string())?.with_role(role))
         })
         .collect::<Result<_, String>>()?;
-    let net = Net::from_parameters(card.model, card.config.activation, classes, card.normalization, parameters);
+    let net = Net::from_parameters(card.network(), card.config.activation, classes, card.normalization, parameters);
     check_logits(&net)?;
     let digit_detector = if of_detector > 0 { Some(read_detector(&file, &net)?) } else { None };
     Ok(ModelFile { net: net.with_digit_detector(digit_detector), card })

@@ -6,72 +6,95 @@ mod tiny;
 
 use super::ops::Window;
 use super::{Layer, ParameterSpec};
-use crate::run_config::{Activation, ModelKind};
+use crate::ink::PIXELS;
+use crate::run_config::{Activation, ModelKind, Network};
 
-/// The layers of a model, from the 28x28 image to a logit for each of so many classes.
-pub fn layers(model: ModelKind, activation: Activation, classes: usize) -> Vec<Layer> {
+/// The layers of a network, from the 28x28 image to a logit for each of so many classes.
+pub fn layers(network: impl Into<Network>, activation: Activation, classes: usize) -> Vec<Layer> {
+    let network = network.into();
     let act = Some(activation);
-    match model {
-        ModelKind::Linear => vec![Layer::Flatten, linear("fc1", 784, classes, None)],
-        ModelKind::MlpSmall => vec![Layer::Flatten, linear("fc1", 784, 100, act), linear("fc2", 100, classes, None)],
-        ModelKind::MlpLarge => {
-            vec![Layer::Flatten, linear("fc1", 784, 512, act), linear("fc2", 512, 512, act), linear("fc3", 512, classes, None)]
-        }
-        ModelKind::Mlp => {
-            vec![Layer::Flatten, linear("fc1", 784, 256, act), linear("fc2", 256, 256, act), linear("fc3", 256, classes, None)]
-        }
-        ModelKind::LeNet => vec![
-            Layer::ConvPool { name: "conv1".to_owned(), inputs: 1, outputs: 6, kernel: 5, padding: 2, bias: true, activation: act },
-            Layer::ConvPool { name: "conv2".to_owned(), inputs: 6, outputs: 16, kernel: 5, padding: 0, bias: true, activation: act },
+    let widths: Vec<usize> = network.widths().iter().map(|&width| width.into()).collect();
+    match (network.model(), widths.as_slice()) {
+        (ModelKind::LeNet, &[conv1, conv2, fc1, fc2]) => vec![
+            Layer::ConvPool { name: "conv1".to_owned(), inputs: 1, outputs: conv1, kernel: 5, padding: 2, bias: true, activation: act },
+            Layer::ConvPool { name: "conv2".to_owned(), inputs: conv1, outputs: conv2, kernel: 5, padding: 0, bias: true, activation: act },
             Layer::Flatten,
-            linear("fc1", 16 * 5 * 5, 120, act),
-            linear("fc2", 120, 84, act),
-            linear("fc3", 84, classes, None),
+            linear("fc1", conv2 * 5 * 5, fc1, act),
+            linear("fc2", fc1, fc2, act),
+            linear("fc3", fc2, classes, None),
         ],
         // As in candle's MNIST example: no activation follows the convolutions but the maximum itself.
-        ModelKind::ConvNet => vec![
-            Layer::ConvPool { name: "conv1".to_owned(), inputs: 1, outputs: 32, kernel: 5, padding: 0, bias: true, activation: None },
-            Layer::ConvPool { name: "conv2".to_owned(), inputs: 32, outputs: 64, kernel: 5, padding: 0, bias: true, activation: None },
+        (ModelKind::ConvNet, &[conv1, conv2, fc1]) => vec![
+            Layer::ConvPool { name: "conv1".to_owned(), inputs: 1, outputs: conv1, kernel: 5, padding: 0, bias: true, activation: None },
+            Layer::ConvPool {
+                name: "conv2".to_owned(),
+                inputs: conv1,
+                outputs: conv2,
+                kernel: 5,
+                padding: 0,
+                bias: true,
+                activation: None,
+            },
             Layer::Flatten,
-            linear("fc1", 64 * 4 * 4, 1024, act),
+            linear("fc1", conv2 * 4 * 4, fc1, act),
             Layer::Dropout(0.5),
-            linear("fc2", 1024, classes, None),
+            linear("fc2", fc1, classes, None),
         ],
-        ModelKind::PyTorchExample => vec![
-            Layer::Conv { name: "conv1".to_owned(), inputs: 1, outputs: 32, kernel: Window { size: 3, stride: 1, padding: 0 }, bias: true },
+        (ModelKind::PyTorchExample, &[conv1, conv2, fc1]) => vec![
+            Layer::Conv {
+                name: "conv1".to_owned(),
+                inputs: 1,
+                outputs: conv1,
+                kernel: Window { size: 3, stride: 1, padding: 0 },
+                bias: true,
+            },
             Layer::Activation(activation),
-            Layer::ConvPool { name: "conv2".to_owned(), inputs: 32, outputs: 64, kernel: 3, padding: 0, bias: true, activation: act },
+            Layer::ConvPool { name: "conv2".to_owned(), inputs: conv1, outputs: conv2, kernel: 3, padding: 0, bias: true, activation: act },
             Layer::Dropout(0.25),
             Layer::Flatten,
-            linear("fc1", 64 * 12 * 12, 128, act),
+            linear("fc1", conv2 * 12 * 12, fc1, act),
             Layer::Dropout(0.5),
-            linear("fc2", 128, classes, None),
+            linear("fc2", fc1, classes, None),
         ],
-        ModelKind::Speedrun => vec![
-            Layer::ConvPool { name: "conv1".to_owned(), inputs: 1, outputs: 24, kernel: 5, padding: 0, bias: true, activation: act },
-            Layer::ConvPool { name: "conv2".to_owned(), inputs: 24, outputs: 32, kernel: 3, padding: 0, bias: true, activation: act },
+        (ModelKind::Speedrun, &[conv1, conv2, fc1]) => vec![
+            Layer::ConvPool { name: "conv1".to_owned(), inputs: 1, outputs: conv1, kernel: 5, padding: 0, bias: true, activation: act },
+            Layer::ConvPool { name: "conv2".to_owned(), inputs: conv1, outputs: conv2, kernel: 3, padding: 0, bias: true, activation: act },
             Layer::Flatten,
-            linear("fc1", 32 * 5 * 5, 256, act),
-            linear("fc2", 256, classes, None),
+            linear("fc1", conv2 * 5 * 5, fc1, act),
+            linear("fc2", fc1, classes, None),
         ],
-        ModelKind::ConvNetBn => vec![
-            conv_pool("conv1", 1, 32, 5),
-            batch_norm("bn1", 32, act),
-            conv_pool("conv2", 32, 64, 3),
-            batch_norm("bn2", 64, act),
-            conv_pool("conv3", 64, 128, 3),
-            batch_norm("bn3", 128, act),
+        (ModelKind::ConvNetBn, &[conv1, conv2, conv3, fc1]) => vec![
+            conv_pool("conv1", 1, conv1, 5),
+            batch_norm("bn1", conv1, act),
+            conv_pool("conv2", conv1, conv2, 3),
+            batch_norm("bn2", conv2, act),
+            conv_pool("conv3", conv2, conv3, 3),
+            batch_norm("bn3", conv3, act),
             Layer::Flatten,
-            linear("fc1", 128 * 3 * 3, 256, act),
-            linear("fc2", 256, classes, None),
+            linear("fc1", conv3 * 3 * 3, fc1, act),
+            linear("fc2", fc1, classes, None),
         ],
-        ModelKind::Tiny => tiny::layers(activation, classes),
-        ModelKind::ResNet8 => resnet::layers(&[1; 3], activation, classes),
-        ModelKind::ResNet14 => resnet::layers(&[2; 3], activation, classes),
-        ModelKind::ResNet20 => resnet::layers(&[3; 3], activation, classes),
-        ModelKind::ResNet34 => resnet::layers(&[3, 4, 6, 3], activation, classes),
-        ModelKind::Attention => attention::layers(activation, classes),
+        (ModelKind::Tiny, &[conv1, conv2, conv3, conv4]) => tiny::layers([conv1, conv2, conv3, conv4], activation, classes),
+        (ModelKind::ResNet8, widths) => resnet::layers(&[1; 3], widths, activation, classes),
+        (ModelKind::ResNet14, widths) => resnet::layers(&[2; 3], widths, activation, classes),
+        (ModelKind::ResNet20, widths) => resnet::layers(&[3; 3], widths, activation, classes),
+        (ModelKind::ResNet34, widths) => resnet::layers(&[3, 4, 6, 3], widths, activation, classes),
+        (ModelKind::Attention, _) => attention::layers(activation, classes),
+        // `Network` has as many widths as the model takes, so that only those without convolutions are left.
+        (_, widths) => mlp(widths, activation, classes),
     }
+}
+
+/// Linear layers `fc1`, `fc2`, … of these widths, and one that gives the logits.
+fn mlp(widths: &[usize], activation: Activation, classes: usize) -> Vec<Layer> {
+    let mut layers = vec![Layer::Flatten];
+    let mut inputs = PIXELS;
+    for (index, &outputs) in widths.iter().enumerate() {
+        layers.push(linear(&format!("fc{}", index + 1), inputs, outputs, Some(activation)));
+        inputs = outputs;
+    }
+    layers.push(linear(&format!("fc{}", widths.len() + 1), inputs, classes, None));
+    layers
 }
 
 fn linear(name: &str, inputs: usize, outputs: usize, activation: Option<Activation>) -> Layer {
@@ -92,14 +115,14 @@ fn batch_norm(name: impl Into<String>, channels: usize, activation: Option<Activ
     Layer::BatchNorm { name: name.into(), channels, scale: 1.0, activation }
 }
 
-/// Every parameter of a model for so many classes, in the order of its layers.
-pub fn parameter_specs(model: ModelKind, classes: usize) -> Vec<ParameterSpec> {
+/// Every parameter of a network for so many classes, in the order of its layers.
+pub fn parameter_specs(network: impl Into<Network>, classes: usize) -> Vec<ParameterSpec> {
     // Activations have no parameters: any stands for all.
-    layers(model, Activation::default(), classes).iter().flat_map(Layer::parameters).collect()
+    layers(network, Activation::default(), classes).iter().flat_map(Layer::parameters).collect()
 }
 
-/// Trainable numbers of a model for so many classes.
-pub fn parameter_count(model: ModelKind, classes: usize) -> u64 {
-    let trainable = parameter_specs(model, classes).into_iter().filter(|spec| spec.role.is_trainable());
+/// Trainable numbers of a network for so many classes.
+pub fn parameter_count(network: impl Into<Network>, classes: usize) -> u64 {
+    let trainable = parameter_specs(network, classes).into_iter().filter(|spec| spec.role.is_trainable());
     trainable.map(|spec| spec.shape.iter().product::<usize>() as u64).sum()
 }

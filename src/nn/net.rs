@@ -16,7 +16,7 @@ use crate::ink::{PIXELS, SIDE};
 use crate::math::random::Random;
 use crate::profiler;
 use crate::records::{Normalization, SpanKind};
-use crate::run_config::{Activation, ModelKind, Precision};
+use crate::run_config::{Activation, ModelKind, Network, Precision};
 
 /// What a forward pass is for, as `torch.nn.Module.train()` and `.eval()`.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub enum Mode<'a> {
 /// A network. Clones share their weights: a clone sees every later update.
 #[derive(Clone, Debug)]
 pub struct Net {
-    model: ModelKind,
+    network: Network,
     layers: Arc<[Layer]>,
     classes: usize,
     normalization: Normalization,
@@ -84,8 +84,9 @@ impl<'a> From<&'a Tensor> for Images<'a> {
 
 impl Net {
     /// An untrained network for so many classes; its layers say how each parameter is initialised.
-    pub fn new(model: ModelKind, activation: Activation, classes: usize, seed: u64) -> Result<Self> {
-        let parameters = parameter_specs(model, classes)
+    pub fn new(network: impl Into<Network>, activation: Activation, classes: usize, seed: u64) -> Result<Self> {
+        let network = network.into();
+        let parameters = parameter_specs(network, classes)
             .into_iter()
             .enumerate()
             .map(|(index, ParameterSpec { name, shape, role, init })| {
@@ -98,20 +99,20 @@ impl Net {
                 Ok(Parameter::new(name, values.collect(), &shape)?.with_role(role))
             })
             .collect::<Result<_>>()?;
-        Ok(Self::from_parameters(model, activation, classes, Normalization::MNIST, parameters))
+        Ok(Self::from_parameters(network, activation, classes, Normalization::MNIST, parameters))
     }
 
     /// A network for so many classes of these parameters, which must be those `parameter_specs` lists, in its order.
     pub(super) fn from_parameters(
-        model: ModelKind,
+        network: Network,
         activation: Activation,
         classes: usize,
         normalization: Normalization,
         parameters: Vec<Parameter>,
     ) -> Self {
         Self {
-            model,
-            layers: layers(model, activation, classes).into(),
+            network,
+            layers: layers(network, activation, classes).into(),
             classes,
             normalization,
             parameters,
@@ -123,7 +124,12 @@ impl Net {
 
     /// Which model it is.
     pub const fn model(&self) -> ModelKind {
-        self.model
+        self.network.model()
+    }
+
+    /// The model and the widths of its layers.
+    pub const fn network(&self) -> Network {
+        self.network
     }
 
     /// How many classes it distinguishes.
@@ -157,7 +163,7 @@ impl Net {
     /// less memory, more time, the same gradients (Chen et al. 2016).
     #[must_use]
     pub fn with_activation_checkpointing(self, activation_checkpointing: bool) -> Self {
-        let checkpointed_layers = activation_checkpointing.then(|| checkpointed_layers(self.model));
+        let checkpointed_layers = activation_checkpointing.then(|| checkpointed_layers(self.network));
         Self { checkpointed_layers, ..self }
     }
 

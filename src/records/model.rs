@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ensemble, JobId, RELIABILITY_BINS, ReliabilityBin, Uncertainty};
 use crate::ink::{Framing, Image};
-use crate::run_config::{Classes, DataSpec, DeviceChoice, ModelKind};
+use crate::run_config::{Classes, DataSpec, DeviceChoice, Network};
 
 /// Which model is meant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct ModelInfo {
     /// Which one.
     pub reference: ModelRef,
     /// Its network.
-    pub kind: ModelKind,
+    pub network: Network,
     /// Trainable numbers.
     pub parameters: u64,
     /// What its classes stand for.

@@ -34,7 +34,7 @@ impl RunConfig {
 
     /// All settings.
     fn all_settings(&self) -> Vec<Setting> {
-        let mut settings = vec![("Data", Some(self.data.label())), ("Network", Some(self.model.label().to_owned()))];
+        let mut settings = vec![("Data", Some(self.data.label())), ("Network", Some(self.network().label()))];
         settings.extend(self.training_settings());
         settings.extend([
             ("Precision", Some(self.precision.label().to_owned())),

@@ -2,7 +2,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeviceChoice, Field, Precision, VERSION};
+use super::{DeviceChoice, Field, ModelKind, Precision, VERSION, Widths};
+
+/// The trainable numbers of the largest network that can be trained: its model file stays below what is read of one.
+pub const MOST_PARAMETERS: u64 = 10_000_000;
 
 /// Settings that no run can have. Numbers travel as text: they may be NaN.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -20,6 +23,10 @@ pub enum ConfigProblem {
     InitialWeights { path: PathBuf, found: String, asked: String },
     #[error("the model in {path} distinguishes {found} classes, and the data has {asked}")]
     InitialClasses { path: PathBuf, found: usize, asked: usize },
+    #[error("{} cannot have the layer widths {given}", model.label())]
+    Widths { model: ModelKind, given: Widths },
+    #[error("a network of {parameters} parameters is too large: {MOST_PARAMETERS} is the most that can be trained")]
+    TooManyParameters { parameters: u64 },
     #[error("a memory limit of {given} MB is too low: the run needs about {needed} MB")]
     MemoryLimitTooLow { given: u32, needed: u64 },
     #[error("precision {precision} is not available: {reason}")]
@@ -35,6 +42,7 @@ impl ConfigProblem {
             Self::OutOfRange { field, .. } => *field,
             Self::BatchLargerThanSet { .. } => Field::BatchSize,
             Self::MixedClasses { .. } => Field::Data,
+            Self::Widths { .. } | Self::TooManyParameters { .. } => Field::Widths,
             Self::MemoryLimitTooLow { .. } => Field::MemoryLimit,
             Self::PrecisionUnavailable { .. } => Field::Precision,
             Self::DeviceUnavailable { .. } => Field::Device,

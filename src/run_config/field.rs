@@ -9,6 +9,7 @@ use super::RunConfig;
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are those of the configuration's fields")]
 pub enum Field {
+    Widths,
     Epochs,
     BatchSize,
     LearningRate,
@@ -110,7 +111,7 @@ impl Field {
             Self::Repeats => &REPEATS,
             Self::Threads => &THREADS,
             Self::MemoryLimit => &MEMORY_LIMIT,
-            Self::Precision | Self::Device | Self::Data | Self::Other => return None,
+            Self::Widths | Self::Precision | Self::Device | Self::Data | Self::Other => return None,
         })
     }
 
@@ -130,7 +131,7 @@ impl Field {
             Self::Repeats => Some(config.repeats.into()),
             Self::Threads => config.threads.map(f64::from),
             Self::MemoryLimit => config.memory_limit.map(f64::from),
-            Self::Seed | Self::Precision | Self::Device | Self::Data | Self::Other => None,
+            Self::Widths | Self::Seed | Self::Precision | Self::Device | Self::Data | Self::Other => None,
         }
     }
 

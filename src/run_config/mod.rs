@@ -9,6 +9,7 @@ mod field;
 mod presets;
 mod repetition;
 mod small_data;
+mod widths;
 
 use std::path::PathBuf;
 
@@ -21,10 +22,11 @@ pub use choices::{
 pub use classes::{CLASS_COUNTS, ClassNames, Classes, ClassesError, LARGEST_LABEL};
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 pub use described::{Setting, differing_settings};
-pub use error::ConfigProblem;
+pub use error::{ConfigProblem, MOST_PARAMETERS};
 pub use field::{Field, Range};
 pub use repetition::Repetition;
 pub use small_data::Chosen;
+pub use widths::{Network, NotWidths, WIDEST, Widths};
 
 /// The version written into saved configurations; older ones are read, newer ones refused.
 pub const VERSION: u32 = 2;
@@ -46,6 +48,9 @@ pub struct RunConfig {
     pub preset: Option<Preset>,
     /// The network.
     pub model: ModelKind,
+    /// How wide its hidden layers are; `None` for the widths of the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub widths: Option<Widths>,
     /// The nonlinearity between its layers. What was written before there was a choice has `ReLU`, whatever a preset says.
     #[serde(default)]
     pub activation: Activation,
@@ -144,6 +149,7 @@ impl RunConfig {
             data: DataSpec::builtin(),
             preset: None,
             model: ModelKind::Speedrun,
+            widths: None,
             activation: Activation::Relu,
             initial_weights: None,
             initialization: Initialization::Random,
@@ -175,7 +181,17 @@ impl RunConfig {
 
     /// Network and data: "LeNet-5 on MNIST".
     pub fn title(&self) -> String {
-        format!("{} on {}", self.model.label(), self.data.label())
+        format!("{} on {}", self.network().label(), self.data.label())
+    }
+
+    /// The network that is trained.
+    pub fn network(&self) -> Network {
+        Network::new(self.model, self.widths)
+    }
+
+    /// Takes this network.
+    pub fn set_network(&mut self, network: Network) {
+        (self.model, self.widths) = (network.model(), network.chosen_widths());
     }
 
     /// The run that trains this model further: the same settings, from its weights, at a tenth of the learning rate, so that what it knows
@@ -205,7 +221,9 @@ impl RunConfig {
             let (given, range) = (field.number(self)?, field.range()?);
             (!range.contains(given)).then(|| ConfigProblem::OutOfRange { field, given: given.to_string() })
         });
-        newer.into_iter().chain(self.data.mixed_classes()).chain(out_of_range).collect()
+        let other_depth = self.widths.filter(|widths| !self.model.width_counts().contains(&widths.values().len()));
+        let widths = other_depth.map(|given| ConfigProblem::Widths { model: self.model, given });
+        newer.into_iter().chain(self.data.mixed_classes()).chain(widths).chain(out_of_range).collect()
     }
 
     /// The most memory it may take, in bytes.

@@ -52,7 +52,7 @@ impl RunConfig {
     /// Takes the preset's values, keeping data, seed, repeats, device, precision, threads, memory limit, activation checkpointing, and the weights it starts from with their
     /// network.
     pub fn apply_preset(&mut self, preset: Preset) {
-        let network = self.initial_weights.take().map(|weights| (weights, self.model, self.activation));
+        let network = self.initial_weights.take().map(|weights| (weights, self.network(), self.activation));
         *self = Self {
             data: self.data.clone(),
             seed: self.seed,
@@ -65,8 +65,9 @@ impl RunConfig {
             repetition: self.repetition.clone(),
             ..Self::preset(preset)
         };
-        if let Some((weights, model, activation)) = network {
-            (self.initial_weights, self.model, self.activation) = (Some(weights), model, activation);
+        if let Some((weights, network, activation)) = network {
+            (self.initial_weights, self.activation) = (Some(weights), activation);
+            self.set_network(network);
         }
     }
 }

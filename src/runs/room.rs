@@ -32,5 +32,5 @@ fn bytes_needed(config: &RunConfig) -> u64 {
     let state = 1 + optimizer + u64::from(config.weight_averaging.is_some());
     let best = 1;
     let model = 1;
-    NUMBER_BYTES * parameter_count(config.model, config.data.classes().len()) * (2 * (2 * state + best) + model) + MARGIN
+    NUMBER_BYTES * parameter_count(config.network(), config.data.classes().len()) * (2 * (2 * state + best) + model) + MARGIN
 }

@@ -113,7 +113,7 @@ impl Dimension {
     pub(super) fn check(&self) -> Result<(), DefinitionError> {
         let setting = self.setting;
         match &self.range {
-            Range::Interval { .. } if setting.kind() == Kind::Name => Err(DefinitionError::RangeOfNames { setting }),
+            Range::Interval { .. } if !setting.kind().is_number() => Err(DefinitionError::RangeOfNames { setting }),
             &Range::Interval { low, high, .. } if low >= high => Err(DefinitionError::Reversed { setting, low, high }),
             &Range::Interval { low, log: true, .. } if low <= 0.0 => Err(DefinitionError::LogFromZero { setting, low }),
             Range::Interval { .. } => Ok(()),

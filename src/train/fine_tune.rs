@@ -55,6 +55,7 @@ impl FineTuning {
             data: DataSpec::of(sources),
             preset: None,
             model: card.model,
+            widths: card.config.widths,
             activation: card.config.activation,
             initial_weights: file,
             epochs: EPOCHS,

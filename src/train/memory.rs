@@ -7,7 +7,7 @@ use crate::infer::GPU_BATCH;
 use crate::ink::PIXELS;
 use crate::nn::{BackendKind, activations, checkpointed_activations, gpu_values_in_recognition, gpu_values_in_training, parameter_count};
 use crate::optim::OptimizerConfig;
-use crate::run_config::{Augmentation, RunConfig};
+use crate::run_config::{Augmentation, ConfigProblem, MOST_PARAMETERS, RunConfig};
 
 /// The program without a window, and what loading a data set leaves allocated.
 const PROGRAM: u64 = 85 << 20;
@@ -23,7 +23,7 @@ const DEVICE_MICRO_BATCH: usize = 1024;
 /// does.
 pub fn micro_batch_within_limit(config: &RunConfig, backend: BackendKind, train_images: u64, test_images: u64) -> Option<usize> {
     let most = match backend {
-        BackendKind::Cpu => micro_batch_size(config.model),
+        BackendKind::Cpu => micro_batch_size(config.network()),
         BackendKind::Cuda | BackendKind::Reference => DEVICE_MICRO_BATCH,
     };
     let Some(limit) = config.memory_limit_bytes() else { return Some(most) };
@@ -46,14 +46,20 @@ pub fn gpu_memory_needed(config: &RunConfig, train_images: u64) -> u64 {
     let augmentation = if config.augmentation == Augmentation::Off { 0 } else { NUMBER * AugmentParams::COUNT as u64 };
     let image = PIXELS as u64 + NUMBER * (config.data.classes().len() as u64 + 1) + augmentation;
     let micro_batch = u64::from(config.batch_size).min(DEVICE_MICRO_BATCH as u64);
-    let training = micro_batch * gpu_values_in_training(config.model);
-    let inference = GPU_BATCH as u64 * gpu_values_in_recognition(config.model);
+    let training = micro_batch * gpu_values_in_training(config.network());
+    let inference = GPU_BATCH as u64 * gpu_values_in_recognition(config.network());
     CUDA + train_images * image + NUMBER * (2 * state(config) * parameters(config) + training.max(inference))
+}
+
+/// A network that is larger than any that can be trained.
+pub fn too_many_parameters(config: &RunConfig) -> Option<ConfigProblem> {
+    let parameters = parameters(config);
+    (parameters > MOST_PARAMETERS).then_some(ConfigProblem::TooManyParameters { parameters })
 }
 
 /// The parameters of its network. How many classes a folder or a file has is not known here; ten stand for any number, which changes little.
 fn parameters(config: &RunConfig) -> u64 {
-    parameter_count(config.model, config.data.classes().len())
+    parameter_count(config.network(), config.data.classes().len())
 }
 
 /// Numbers that a step changes for each weight: itself, what the optimiser keeps for it, and its average.
@@ -68,7 +74,7 @@ fn with_micro_batch(config: &RunConfig, train_images: u64, test_images: u64, mic
     let state = state(config);
     let copies = state + 1 + state + 2 * (state + 1);
     // The output of each layer; gradients are freed as soon as they are passed on.
-    let of_image = if config.activation_checkpointing { checkpointed_activations(config.model) } else { activations(config.model) };
+    let of_image = if config.activation_checkpointing { checkpointed_activations(config.network()) } else { activations(config.network()) };
     let activations = micro_batch as u64 * of_image;
     PROGRAM + images * image + NUMBER * (copies * parameters(config) + activations)
 }

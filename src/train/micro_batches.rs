@@ -7,13 +7,13 @@ use super::memory::micro_batch_within_limit;
 use super::observer::Observer;
 use crate::nn::{ComputeError, DeviceContext, autograd, flops};
 use crate::records::{Intervention, RunPlan};
-use crate::run_config::{ModelKind, RunConfig};
+use crate::run_config::{Network, RunConfig};
 
-/// Images per forward and backward pass of a model on the CPU: they decide the time between two calls of the observer, and the memory for
+/// Images per forward and backward pass of a network on the CPU: they decide the time between two calls of the observer, and the memory for
 /// activations. As many as take a few hundredths of a second on two ordinary cores, and at most 128, beyond which nothing is gained.
-pub fn micro_batch_size(model: ModelKind) -> usize {
+pub fn micro_batch_size(network: impl Into<Network>) -> usize {
     const FLOPS: u64 = 4_000_000_000;
-    (FLOPS / flops(model).training.max(1)).clamp(16, 128) as usize
+    (FLOPS / flops(network).training.max(1)).clamp(16, 128) as usize
 }
 
 /// The micro-batches of a run.

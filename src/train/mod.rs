@@ -39,7 +39,7 @@ pub use fine_tune::{ENOUGH, FineTuning, REHEARSED};
 pub use gradient_noise::GradientNoise;
 pub use learning_probe::LearningProbe;
 pub use loader::{Loader, Shuffle};
-pub use memory::{gpu_memory_needed, memory_needed};
+pub use memory::{gpu_memory_needed, memory_needed, too_many_parameters};
 pub use micro_batches::micro_batch_size;
 pub use observer::{EndRequest, Observer};
 pub use origin::{RunOrigin, RunPlaces};

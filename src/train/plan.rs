@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::TrainError;
+use super::memory::too_many_parameters;
 use crate::data::Split;
 use crate::hardware;
 use crate::nn::{ModelFile, Net, initialize, parameter_count};
@@ -11,7 +12,7 @@ use crate::run_config::{Classes, ConfigProblem, RunConfig};
 
 /// Whether `train` accepts this configuration, to be checked before its data is loaded.
 pub fn check(config: &RunConfig) -> Result<(), TrainError> {
-    config.problems().into_iter().next().map_or(Ok(()), Err)?;
+    config.problems().into_iter().chain(too_many_parameters(config)).next().map_or(Ok(()), Err)?;
     config.initial_weights.as_ref().map_or(Ok(()), |path| trained_net(config, path).map(drop))
 }
 
@@ -31,16 +32,16 @@ pub fn first_net(
             }
             Ok((net, None))
         }
-        None => Ok(initialize(config.model, config.activation, classes.len(), config.initialization, (images, indices), config.seed)?),
+        None => Ok(initialize(config.network(), config.activation, classes.len(), config.initialization, (images, indices), config.seed)?),
     }
 }
 
 /// An earlier model, which must be the same network.
 fn trained_net(config: &RunConfig, path: &Path) -> Result<Net, TrainError> {
     let ModelFile { net, card } = ModelFile::load(path)?;
-    let [found, asked] = [(card.model, card.config.activation), (config.model, config.activation)];
+    let [found, asked] = [(card.network(), card.config.activation), (config.network(), config.activation)];
     if found != asked {
-        let [found, asked] = [found, asked].map(|(model, activation)| format!("{} with {}", model.label(), activation.label()));
+        let [found, asked] = [found, asked].map(|(network, activation)| format!("{} with {}", network.label(), activation.label()));
         return Err(ConfigProblem::InitialWeights { path: path.to_owned(), found, asked }.into());
     }
     Ok(net)
@@ -57,7 +58,7 @@ pub fn plan(config: &RunConfig, images: [usize; 3], classes: Classes, threads: u
         train_images,
         validation_images,
         test_images,
-        parameters: parameter_count(config.model, classes.len()),
+        parameters: parameter_count(config.network(), classes.len()),
         classes: Some(classes),
         steps_per_epoch,
         total_steps: steps_per_epoch * u64::from(config.epochs),

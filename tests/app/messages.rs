@@ -123,6 +123,8 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
             ConfigProblem::InitialWeights { path: path(), found: "LeNet-5 with tanh".to_owned(), asked: "MLP with ReLU".to_owned() },
             vec!["some folder/file.bin", "LeNet-5 with tanh", "MLP with ReLU"],
         ),
+        (ConfigProblem::Widths { model: ModelKind::LeNet, given: "7-9".parse().unwrap() }, vec!["LeNet-5", "7-9", "6-16-120-84"]),
+        (ConfigProblem::TooManyParameters { parameters: 12_345_678 }, vec!["12,345,678", "10,000,000"]),
         (ConfigProblem::InitialClasses { path: path(), found: 10, asked: 26 }, vec!["some folder/file.bin", "10 classes", "has 26"]),
         (ConfigProblem::PrecisionUnavailable { precision: Precision::Bf16, reason: reason() }, vec!["bf16", "Permission denied"]),
         (ConfigProblem::DeviceUnavailable { device: DeviceChoice::Cuda, reason: reason() }, vec!["cuda", "Permission denied"]),
@@ -273,7 +275,7 @@ fn every_problem_is_really_every_one() {
         };
     }
     all_are_there(
-        kinds!(ConfigProblem: NewerVersion, OutOfRange, MixedClasses, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, InitialClasses, PrecisionUnavailable, DeviceUnavailable),
+        kinds!(ConfigProblem: NewerVersion, Widths, TooManyParameters, OutOfRange, MixedClasses, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, InitialClasses, PrecisionUnavailable, DeviceUnavailable),
         inner!(Config),
     );
     all_are_there(

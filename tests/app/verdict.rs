@@ -9,7 +9,7 @@ use inkling::run_config::{Classes, DataSource, DataSpec, DeviceChoice, ModelKind
 fn info(reference: ModelRef) -> ModelInfo {
     ModelInfo {
         reference,
-        kind: ModelKind::ConvNet,
+        network: ModelKind::ConvNet.into(),
         parameters: 10,
         classes: Classes::Digits,
         data: DataSpec::builtin(),
@@ -88,7 +88,7 @@ fn the_model_is_named_and_the_run_in_progress_with_its_step() {
 #[test]
 fn facts_of_a_model_say_what_its_name_does_not() {
     let starter = ModelInfo { validation_accuracy: Some(0.9771), ..info(ModelRef::Starter) };
-    let (network, data) = (starter.kind.label(), starter.data.label());
+    let (network, data) = (starter.network.label(), starter.data.label());
     assert_eq!(model_facts(&starter, "Starter model", None), format!("{network}, trained on {data}, validation accuracy 97.7 %"));
     let named = format!("{network} on {data} 2");
     assert_eq!(model_facts(&starter, &named, None), "Validation accuracy 97.7 %", "its name says network and data");

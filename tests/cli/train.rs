@@ -42,6 +42,47 @@ fn a_run_can_start_from_statistics_of_its_images() {
 }
 
 #[test]
+fn hidden_layers_are_as_wide_as_asked_for_and_stay_so() {
+    let home = home();
+    let first = train(home.path(), &["1", "--widths", "24,12,7", "--out", "first"]);
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    assert!(stderr(&first).contains("MLP (24-12-7)"), "{}", stderr(&first));
+    let summary =
+        |run: &str| -> serde_json::Value { serde_json::from_slice(&fs::read(home.path().join(run).join("run.json")).unwrap()).unwrap() };
+    assert_eq!(summary("first")["plan"]["parameters"], 784 * 24 + 24 + 24 * 12 + 12 + 12 * 7 + 7 + 80);
+    // A run with its settings, one from its weights, and one with another network, whose widths are its own.
+    let settings = run(home.path(), &["train", "--config", "first/run.json", "--out", "again"]);
+    assert_eq!(settings.status.code(), Some(0), "{}", stderr(&settings));
+    assert_eq!(
+        fs::read(home.path().join("again/model.safetensors")).unwrap(),
+        fs::read(home.path().join("first/model.safetensors")).unwrap()
+    );
+    let further = train(home.path(), &["1", "--from", "first/model.safetensors", "--out", "further"]);
+    assert_eq!(further.status.code(), Some(0), "{}", stderr(&further));
+    assert_eq!(summary("further")["config"]["widths"], serde_json::json!([24, 12, 7]));
+    let other = run(home.path(), &["train", "--config", "first/run.json", "--model", "lenet", "--out", "other"]);
+    assert_eq!(other.status.code(), Some(0), "{}", stderr(&other));
+    assert_eq!(summary("other")["config"].get("widths"), None);
+    let eval = run(home.path(), &["eval", "--model", "first/model.safetensors", "--data", "set"]);
+    assert_eq!(eval.status.code(), Some(0), "{}", stderr(&eval));
+
+    for (arguments, said) in [
+        (&["1", "--widths", "24,0"][..], "is not a list of 1 to 8 whole numbers from 1 to 2048"),
+        (
+            &["1", "--model", "lenet", "--widths", "24"],
+            "LeNet-5 cannot have the layer widths 24. Give 4 widths from 1 to 2048, such as 6-16-120-84",
+        ),
+        (&["1", "--model", "linear", "--widths", "24"], "the widths of this model are fixed"),
+        (&["1", "--model", "pytorch-example", "--widths", "64-256-1024"], "parameters: more than the 10,000,000 that Inkling trains"),
+        (&["1", "--from", "first/model.safetensors", "--widths", "9"], "belong to MLP (24-12-7) with ReLU, not to MLP (9) with ReLU"),
+    ] {
+        let refused = train(home.path(), arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {}", stderr(&refused));
+        assert!(stderr(&refused).contains(said), "{arguments:?}: {}", stderr(&refused));
+    }
+}
+
+#[test]
 fn settings_can_come_from_a_run() {
     let home = home();
     let first = train(home.path(), &["1", "--model", "lenet", "--lr", "0.004", "--activation", "gelu", "--seed", "7", "--out", "first"]);

@@ -9,13 +9,13 @@ pub mod tensorboard;
 
 use inkling::export::{ExportedModel, export};
 use inkling::records::ExportSpec;
-use inkling::run_config::{Activation, ExportFormat, ModelKind};
+use inkling::run_config::{Activation, ExportFormat, ModelKind, Network};
 
 use crate::support::model_file;
 
 /// An untrained model without a run.
-pub fn untrained_model(model: ModelKind, activation: Activation) -> ExportedModel {
-    ExportedModel { file: model_file(model, activation), run: None, quantized: None }
+pub fn untrained_model(network: impl Into<Network>, activation: Activation) -> ExportedModel {
+    ExportedModel { file: model_file(network, activation), run: None, quantized: None }
 }
 
 /// The bytes of the export's file of this name.

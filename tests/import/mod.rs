@@ -13,15 +13,15 @@ use inkling::infer::starter_file;
 use inkling::nn::{Mode, Net, Parameter};
 use inkling::progress::{Cancelled, Unwatched};
 use inkling::records::{Calibration, ExportSpec, ImportFinding, ImportSpec, Normalization, Replace};
-use inkling::run_config::{Activation, DataSpec, ExportFormat, ModelKind, WeightFormat};
+use inkling::run_config::{Activation, DataSpec, ExportFormat, ModelKind, Network, WeightFormat, Widths};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
 use crate::export::untrained_model;
 
 /// A network's weights by these names, without the numbers.
-fn tensors(kind: ModelKind, rename: impl Fn(&str) -> String) -> Vec<NamedTensor> {
-    let net = Net::new(kind, Activation::Relu, 10, 5).unwrap();
+fn tensors(network: impl Into<Network>, rename: impl Fn(&str) -> String) -> Vec<NamedTensor> {
+    let net = Net::new(network, Activation::Relu, 10, 5).unwrap();
     let tensor = |parameter: &Parameter| NamedTensor { name: rename(parameter.name()), shape: parameter.tensor().dims().to_vec() };
     net.parameters().iter().map(tensor).collect()
 }
@@ -69,7 +69,7 @@ fn every_network_is_known_by_its_names_and_behind_any_prefix() {
             given.reverse();
             given.push(NamedTensor { name: format!("{prefix}bn1.num_batches_tracked"), shape: Vec::new() });
             let identified = identify(given, None).unwrap();
-            assert_eq!((identified.model, identified.renamed.len()), (kind, 0), "{prefix}");
+            assert_eq!((identified.network, identified.renamed.len()), (kind.into(), 0), "{prefix}");
             assert_eq!(identified.names, names(kind).iter().map(|name| format!("{prefix}{name}")).collect::<Vec<_>>());
         }
     }
@@ -99,11 +99,67 @@ fn names_of_others_are_understood_where_the_shapes_leave_one_way() {
     for (kind, given) in cases {
         let theirs: Vec<String> = given.iter().map(|tensor| tensor.name.clone()).collect();
         let identified = identify(given, None).unwrap();
-        assert_eq!((identified.model, identified.renamed.is_empty()), (kind, false));
+        assert_eq!((identified.network, identified.renamed.is_empty()), (kind.into(), false));
         assert_eq!(identified.names, theirs);
     }
     // The blocks of a residual net are alike: shapes alone do not tell them apart.
     assert_eq!(mismatch(tensors(ModelKind::ResNet14, swaps(&[("layer", "stage")]))).closest, ModelKind::ResNet14);
+}
+
+#[test]
+fn hidden_layers_may_have_any_width() {
+    let of = |model: ModelKind, widths: &str| Network::new(model, Some(widths.parse().unwrap()));
+    for network in crate::nn::networks_of_other_widths() {
+        let identified = identify(tensors(network, str::to_owned), None).unwrap();
+        // An MLP with one hidden layer, or two, is an MLP.
+        let is_mlp = matches!(network.model(), ModelKind::MlpSmall | ModelKind::MlpLarge);
+        let expected = if is_mlp { Network::new(ModelKind::Mlp, network.chosen_widths()) } else { network };
+        assert_eq!((identified.network, identified.renamed.len()), (expected, 0));
+    }
+    // Named otherwise, in any order: Keras' first example, LeNet-300-100, and a deeper one.
+    let places = |name: &str| name.replace("fc1", "net.1").replace("fc2", "net.4").replace("fc3", "net.6").replace("fc4", "net.9");
+    for widths in ["128", "300-100", "64-64-32", "32-10"] {
+        let network = of(ModelKind::Mlp, widths);
+        let mut given = tensors(network, places);
+        given.reverse();
+        assert_eq!(identify(given, None).unwrap().network, network, "{widths}");
+    }
+    let network = of(ModelKind::ConvNet, "16-32-128");
+    assert_eq!(identify(tensors(network, |name| name.replace("conv", "c").replace("fc", "dense")), None).unwrap().network, network);
+    // As wide as it is deep: two layers of the same shape are told apart by their names alone.
+    let same = of(ModelKind::Mlp, "64-64-64");
+    assert_eq!(identify(tensors(same, str::to_owned), None).unwrap().network, same);
+    assert_eq!(mismatch(tensors(same, places)).closest.widths().len(), 2);
+    // Wider than any that can be trained.
+    let mut wide = tensors(of(ModelKind::Mlp, "2048"), str::to_owned);
+    wide.iter_mut().flat_map(|tensor| &mut tensor.shape).filter(|length| **length == 2048).for_each(|length| *length = 2049);
+    assert!(identify(wide, None).is_err());
+}
+
+#[test]
+fn a_network_of_other_widths_comes_back_from_its_exports() {
+    let folder = tempfile::tempdir().unwrap();
+    for (model, widths) in
+        [(ModelKind::Mlp, "40-30-20"), (ModelKind::MlpSmall, "33"), (ModelKind::LeNet, "5-9-33-17"), (ModelKind::Tiny, "3-5-7-9")]
+    {
+        let widths: Widths = widths.parse().unwrap();
+        let exported = untrained_model(Network::new(model, Some(widths)), Activation::Relu);
+        for format in [ExportFormat::Safetensors, ExportFormat::PyTorch, ExportFormat::Onnx] {
+            let path = folder.path().join(format!("{model}.{format}"));
+            export(&exported, &ExportSpec::new(format), &format!("{model}.{format}"))
+                .unwrap()
+                .save(&path, Replace::Everything, None)
+                .unwrap();
+            let spec = ImportSpec { activation: Some(Activation::Relu), normalization: Some(Normalization::MNIST), ..accepted(path) };
+            let Imported { file, summary, .. } = import(&spec).unwrap();
+            assert_eq!(file.net.weights().unwrap(), exported.file.net.weights().unwrap(), "{model} as {format}");
+            assert_eq!(
+                (file.card.config.widths, summary.config.network().chosen_widths()),
+                (Some(widths), Some(widths)),
+                "{model} as {format}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::train::watcher::{Watcher, config};
 fn info(kind: ModelKind) -> ModelInfo {
     ModelInfo {
         reference: ModelRef::Starter,
-        kind,
+        network: kind.into(),
         parameters: 0,
         classes: Classes::Digits,
         data: DataSpec::builtin(),
@@ -98,7 +98,7 @@ fn a_stored_model_reads_as_the_trained_one() {
 
     let classifier = Classifier::open(&path).unwrap();
     assert_eq!(classifier.info().reference, ModelRef::File(path));
-    assert_eq!((classifier.info().kind, classifier.info().epochs), (ModelKind::Mlp, 3));
+    assert_eq!((classifier.info().network, classifier.info().epochs), (ModelKind::Mlp.into(), 3));
     let evaluation = classifier.evaluate(&squares(100, 2), &mut Unwatched).unwrap();
     assert_eq!(Some(evaluation), outcome.summary.test);
     let prediction = classifier.classify(image(7)).unwrap();

@@ -18,3 +18,6 @@ mod norms;
 mod pooling;
 mod precision;
 mod reference;
+mod widths;
+
+pub use self::widths::networks as networks_of_other_widths;

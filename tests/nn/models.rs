@@ -4,16 +4,16 @@ use candle_core::{Device, Tensor};
 use inkling::ink::PIXELS;
 use inkling::math::random::Random;
 use inkling::nn::{Mode, Net, Role, parameter_count, parameter_specs};
-use inkling::run_config::{Activation, ModelKind, Precision};
+use inkling::run_config::{Activation, ModelKind, Network, Precision};
 
 use super::gradients::grad;
 
-fn pixels(count: usize, seed: u64) -> Vec<u8> {
+pub fn pixels(count: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     (0..count * PIXELS).map(|_| random.below(256) as u8).collect()
 }
 
-fn flat(tensor: &Tensor) -> Vec<f32> {
+pub fn flat(tensor: &Tensor) -> Vec<f32> {
     tensor.flatten_all().unwrap().to_vec1().unwrap()
 }
 
@@ -159,36 +159,38 @@ fn the_activation_decides_what_a_model_computes() {
     }
 }
 
-/// The derivative of the loss along a random direction, by the chain of all gradients and by difference.
 #[test]
 fn gradients_hold_from_end_to_end() {
-    for &model in ModelKind::ALL {
-        // A smooth activation, so that no kink lies on the way.
-        let net = Net::new(model, Activation::Gelu, 10, 5).unwrap();
-        // Residual blocks start as nothing but their shortcuts: away from there, so that every part has a gradient.
-        let random = &mut Random::new(9);
-        let shifted = |values: Vec<f32>| values.into_iter().map(|w| w + 0.05 * random.normal()).collect();
-        let shifted: Vec<Vec<f32>> = net.weights().unwrap().into_iter().map(shifted).collect();
-        net.set_weights(&shifted).unwrap();
-        let (pictures, labels) = (pixels(6, 8), Tensor::new(&[0_u8, 1, 2, 3, 4, 5], &Device::Cpu).unwrap());
-        let loss = || {
-            let logits = net.forward(&pictures, Mode::Train { dropout: &mut Random::new(1), precision: Precision::F32 }).unwrap();
-            net.loss(&logits, &labels, 6, 0.0).unwrap()
-        };
-        net.backward(&loss(), 1.0).unwrap();
-        let gradients: Vec<Vec<f32>> = net.parameters().iter().map(grad).collect();
-        // Along the gradient itself, where a mistake in any part shows.
-        let length = gradients.iter().flatten().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
-        let start = net.weights().unwrap();
-        let loss_at = |shift: f64| {
-            let moved = |(w, g): (&f32, &f32)| (f64::from(*w) + shift * f64::from(*g) / length) as f32;
-            let weights: Vec<Vec<f32>> = start.iter().zip(&gradients).map(|(w, g)| w.iter().zip(g).map(moved).collect()).collect();
-            net.set_weights(&weights).unwrap();
-            f64::from(loss().to_vec1::<f32>().unwrap()[0])
-        };
-        let slope = (loss_at(2e-3) - loss_at(-2e-3)) / 4e-3;
-        assert!((slope / length - 1.0).abs() < 0.02, "{model}: slope {slope}, gradient {length}");
-    }
+    ModelKind::ALL.iter().for_each(|&model| check_gradients(model.into()));
+}
+
+/// The derivative of the loss along the gradient, by the chain of all gradients and by difference.
+pub fn check_gradients(network: Network) {
+    // A smooth activation, so that no kink lies on the way.
+    let net = Net::new(network, Activation::Gelu, 10, 5).unwrap();
+    // Residual blocks start as nothing but their shortcuts: away from there, so that every part has a gradient.
+    let random = &mut Random::new(9);
+    let shifted = |values: Vec<f32>| values.into_iter().map(|w| w + 0.05 * random.normal()).collect();
+    let shifted: Vec<Vec<f32>> = net.weights().unwrap().into_iter().map(shifted).collect();
+    net.set_weights(&shifted).unwrap();
+    let (pictures, labels) = (pixels(6, 8), Tensor::new(&[0_u8, 1, 2, 3, 4, 5], &Device::Cpu).unwrap());
+    let loss = || {
+        let logits = net.forward(&pictures, Mode::Train { dropout: &mut Random::new(1), precision: Precision::F32 }).unwrap();
+        net.loss(&logits, &labels, 6, 0.0).unwrap()
+    };
+    net.backward(&loss(), 1.0).unwrap();
+    let gradients: Vec<Vec<f32>> = net.parameters().iter().map(grad).collect();
+    // Along the gradient itself, where a mistake in any part shows.
+    let length = gradients.iter().flatten().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
+    let start = net.weights().unwrap();
+    let loss_at = |shift: f64| {
+        let moved = |(w, g): (&f32, &f32)| (f64::from(*w) + shift * f64::from(*g) / length) as f32;
+        let weights: Vec<Vec<f32>> = start.iter().zip(&gradients).map(|(w, g)| w.iter().zip(g).map(moved).collect()).collect();
+        net.set_weights(&weights).unwrap();
+        f64::from(loss().to_vec1::<f32>().unwrap()[0])
+    };
+    let slope = (loss_at(2e-3) - loss_at(-2e-3)) / 4e-3;
+    assert!((slope / length - 1.0).abs() < 0.02, "{}: slope {slope}, gradient {length}", network.label());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use eframe::egui::{Key, Modifiers, Vec2, accesskit::Role};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::app::{Action, Field};
-use inkling::run_config::{DataSource, DataSpec, NamedSet, RunConfig};
+use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig};
 use inkling::ui::Inkling;
 
 use super::window::{sized, until, usual};
@@ -53,6 +53,36 @@ fn a_folder_without_a_data_set_is_said_as_soon_as_it_is_chosen() {
     // A set that is not on this machine.
     let window = configured(|config| config.data = DataSpec::single(DataSource::Named(NamedSet::Kmnist)));
     assert_eq!(window.state().app().validation_errors()[0].field, Field::Data);
+}
+
+#[test]
+fn layer_widths_are_typed_and_go_with_their_model() {
+    let mut window = configured(|config| config.model = ModelKind::Mlp);
+    window.get_by_role_and_label(Role::TextInput, "Layer widths").click();
+    window.run_steps(5);
+    let node = window.get_by_role_and_label(Role::TextInput, "Layer widths");
+    node.type_text("64, 32");
+    window.run_steps(10);
+    let widths = |window: &Harness<'static, Inkling>| window.state().app().config.widths.map(|widths| widths.to_string());
+    assert_eq!(widths(&window).as_deref(), Some("64-32"));
+    assert!(window.state().app().validation_errors().is_empty());
+    // What cannot be is said at once, and Start leads there.
+    window.state_mut().apply(Action::Type(Field::Widths, "64, 0".to_owned()));
+    window.run_steps(10);
+    assert_eq!(window.state().app().validation_errors()[0].field, Field::Widths);
+    window.get_by_label_contains("Cannot start. “64, 0” are no layer widths").click();
+    window.run_steps(20);
+    assert!(window.get_by_role_and_label(Role::TextInput, "Layer widths").is_focused());
+    // Another model has its own, and one without has no field.
+    window.state_mut().apply(Action::Type(Field::Widths, "64-32".to_owned()));
+    for (model, has_field) in [(ModelKind::LeNet, true), (ModelKind::Linear, false)] {
+        let config = RunConfig { model, ..window.state().app().config.clone() };
+        window.state_mut().apply(Action::Configure(Box::new(config)));
+        window.run_steps(10);
+        assert_eq!((widths(&window), window.state().app().text(Field::Widths)), (None, String::new()));
+        assert_eq!(window.query_by_role_and_label(Role::TextInput, "Layer widths").is_some(), has_field);
+        assert!(window.state().app().validation_errors().is_empty());
+    }
 }
 
 #[test]

@@ -101,10 +101,10 @@ pub fn model_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
         (ModelRef::Training(id), Some(run)) if run.id == *id && run.is_active() => {
             format!("recognised by the run in progress, step {}", grouped(run.now.step))
         }
-        (ModelRef::Training(_), _) => format!("using the last run: {} on {}", reader.kind.label(), reader.data.label()),
+        (ModelRef::Training(_), _) => format!("using the last run: {} on {}", reader.network.label(), reader.data.label()),
         (ModelRef::Starter, _) => "using the starter model".to_owned(),
         (ModelRef::Ensemble(ensemble), _) => format!("using {}", ensemble_words(ensemble)),
-        (ModelRef::File(_), _) => format!("using {}, trained on {}", reader.kind.label(), reader.data.label()),
+        (ModelRef::File(_), _) => format!("using {}, trained on {}", reader.network.label(), reader.data.label()),
     }
 }
 
@@ -116,11 +116,11 @@ pub fn model_facts(reader: &ModelInfo, name: &str, run: Option<&RunView>) -> Str
     {
         return format!("Weights of step {}", grouped(run.now.step));
     }
-    let (network, data) = (reader.kind.label(), reader.data.label());
+    let (network, data) = (reader.network.label(), reader.data.label());
     if let ModelRef::Ensemble(ensemble) = &reader.reference {
         return capitalised(&ensemble_words(ensemble));
     }
-    let network = (!name.contains(network) || !name.contains(&data)).then(|| format!("{network}, trained on {data}"));
+    let network = (!name.contains(&network) || !name.contains(&data)).then(|| format!("{network}, trained on {data}"));
     let accuracy = reader.validation_accuracy.map(|accuracy| format!("validation accuracy {}", percent(f64::from(accuracy), 1)));
     capitalised(&network.into_iter().chain(accuracy).collect::<Vec<_>>().join(", "))
 }

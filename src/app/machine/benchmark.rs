@@ -54,7 +54,7 @@ pub struct Comparison {
 impl Comparison {
     /// True if the results hold for these settings as well.
     pub fn holds_for(&self, config: &RunConfig) -> bool {
-        let alike = |config: &RunConfig| (config.model, config.optimizer, config.augmentation, config.activation);
+        let alike = |config: &RunConfig| (config.network(), config.optimizer, config.augmentation, config.activation);
         let (here, there) = (&self.config, config);
         alike(here) == alike(there)
             && match self.what {

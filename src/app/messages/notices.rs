@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Message;
-use super::problems::trial_images;
+use super::problems::{trial_images, widths_hint};
 use crate::app::device_name;
 use crate::data::my_digits::Edit;
 use crate::infer::DeviceRejection;
@@ -13,7 +13,7 @@ use crate::records::{
     BatchSizeFinding, BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RateFinding, RunPosition,
     RunSummary, SearchEnd, TimeToAccuracy, fastest_batch_size,
 };
-use crate::run_config::{DataSpec, DeviceChoice, Range, RunConfig};
+use crate::run_config::{DataSpec, DeviceChoice, ModelKind, Range, RunConfig};
 use crate::runs::Reproduction;
 use crate::system::WriteError;
 use crate::text::format::{capitalised, count, duration, grouped, percent, plain, plain_percent, rounded};
@@ -331,10 +331,15 @@ impl Message {
         Self::new(what, format!("Enter {}.", range.hint()))
     }
 
+    /// The text in the field of the layer widths gives none.
+    pub(in crate::app) fn not_widths(text: &str, model: ModelKind) -> Self {
+        Self::new(format!("“{}” are no layer widths.", text.trim()), widths_hint(model))
+    }
+
     /// Weights were imported and appear among the models.
     pub fn imported(summary: &RunSummary, finding: &ImportFinding) -> Self {
         let file = summary.imported.as_deref().unwrap_or("The file");
-        let model = summary.config.model.label();
+        let model = summary.config.network().label();
         match finding {
             ImportFinding::Described { calibrated } => {
                 let what = format!("Imported {file}: {model}, {}.", trained_on(&summary.config.data));

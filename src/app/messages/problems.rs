@@ -15,7 +15,7 @@ use crate::nn::ComputeError;
 use crate::nn::ModelError;
 use crate::problem::{EngineExit, Problem};
 use crate::records::{COMPARED_MODELS, Doubt, Ensemble, MeasuredReading};
-use crate::run_config::{ConfigProblem, DataSpec, ModelKind, Precision};
+use crate::run_config::{ConfigProblem, DataSpec, MOST_PARAMETERS, ModelKind, Precision, WIDEST};
 use crate::runs::RunError;
 use crate::system::{TargetError, WriteError, WriteErrorKind};
 use crate::text::format::{capitalised, count, file_size, grouped, percent};
@@ -225,6 +225,17 @@ fn of_config(problem: &ConfigProblem) -> Message {
             format!("The batch size ({given}) is larger than the training set ({images} images)."),
             format!("Choose a batch size of at most {images}, or a larger data set."),
         ),
+        ConfigProblem::Widths { model, given } => {
+            Message::new(format!("{} cannot have the layer widths {given}.", model.label()), widths_hint(*model))
+        }
+        ConfigProblem::TooManyParameters { parameters } => Message::new(
+            format!(
+                "A network with these layer widths has {} parameters: more than the {} that Inkling trains.",
+                grouped(*parameters),
+                grouped(MOST_PARAMETERS)
+            ),
+            "Choose smaller widths.",
+        ),
         ConfigProblem::MixedClasses { first, other } => Message::new(
             format!("{first} and {other} cannot be mixed: their classes stand for different things."),
             "Choose one of them, or data sets of the same things.",
@@ -247,6 +258,20 @@ fn of_config(problem: &ConfigProblem) -> Message {
         ),
         ConfigProblem::DeviceUnavailable { device, reason } => {
             Message::new(format!("Device {device} is not available: {}", sentence(reason)), "Choose the device cpu or auto.")
+        }
+    }
+}
+
+/// What a model's layer widths can be.
+pub(super) fn widths_hint(model: ModelKind) -> String {
+    let (least, most) = model.width_counts().into_inner();
+    let usual: Vec<String> = model.widths().iter().map(ToString::to_string).collect();
+    match (least, most) {
+        (_, 0) => "Leave them empty: the widths of this model are fixed.".to_owned(),
+        (least, most) => {
+            let count = if least == most { most.to_string() } else { format!("{least} to {most}") };
+            let noun = if most == 1 { "width" } else { "widths" };
+            format!("Give {count} {noun} from 1 to {WIDEST}, such as {}, or leave them empty.", usual.join("-"))
         }
     }
 }

@@ -53,7 +53,8 @@ impl App {
     pub fn ensembles_of(&self, summary: &RunSummary) -> Vec<Ensemble> {
         let repeats = self.runs.as_ref().and_then(|runs| Repeats::of(runs, summary));
         let together = repeats.map(|repeats| Ensemble::of(repeats.runs().iter().map(|(_, run)| run.model_path.clone()).collect()));
-        let has_dropout = layers(summary.config.model, summary.config.activation, summary.classes().len()).iter().any(Layer::is_dropout);
+        let has_dropout =
+            layers(summary.config.network(), summary.config.activation, summary.classes().len()).iter().any(Layer::is_dropout);
         let posterior = (summary.posterior_samples > 1).then(|| Ensemble::of(summary.posterior_sample_paths()));
         together.into_iter().chain(posterior).chain(has_dropout.then(|| Ensemble::with_dropout(summary.model_path.clone()))).collect()
     }

@@ -57,7 +57,8 @@ impl App {
     /// The throughput that the last benchmark measured for the network, which it does on the CPU alone.
     fn benchmarked_rate(&self, config: &RunConfig) -> Option<f64> {
         let (report, _) = self.benchmark.last.as_ref()?;
-        if self.side(config).device != DeviceChoice::Cpu || report.disturbed.contains(&Subject::Steps(config.model)) {
+        let measured = config.network().chosen_widths().is_none() && self.side(config).device == DeviceChoice::Cpu;
+        if !measured || report.disturbed.contains(&Subject::Steps(config.model)) {
             return None;
         }
         let threads = config.threads.unwrap_or(report.machine.threads);
@@ -113,7 +114,7 @@ impl App {
 
 /// True if an image takes the same work with both.
 fn same_work(one: &RunConfig, other: &RunConfig) -> bool {
-    let work = |config: &RunConfig| (config.model, config.activation, config.augmentation, config.optimizer, config.batch_size);
+    let work = |config: &RunConfig| (config.network(), config.activation, config.augmentation, config.optimizer, config.batch_size);
     work(one) == work(other)
 }
 

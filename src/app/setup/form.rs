@@ -14,6 +14,7 @@ pub use crate::run_config::Field;
 /// The configuration's value as text; empty for an optional value that is not set.
 fn shown(field: Field, config: &RunConfig) -> String {
     match field {
+        Field::Widths => config.widths.map(|widths| widths.to_string()).unwrap_or_default(),
         Field::Seed => config.seed.to_string(),
         Field::Precision => config.precision.to_string(),
         Field::Device => config.device.to_string(),
@@ -29,6 +30,7 @@ fn typed(field: Field, text: &str, config: &RunConfig) -> Option<RunConfig> {
     let whole = || text.parse::<u32>().ok();
     let mut config = config.clone();
     match field {
+        Field::Widths => config.widths = open(text, || text.parse().ok())?,
         Field::Epochs => config.epochs = whole()?,
         Field::BatchSize => config.batch_size = whole()?,
         Field::LearningRate => config.learning_rate = real()?,
@@ -80,8 +82,13 @@ impl App {
     pub(in crate::app) fn configure(&mut self, config: RunConfig) {
         self.chosen = true;
         let before = std::mem::replace(&mut self.config, config);
+        // Widths belong to a model: another one has its own.
+        if before.model != self.config.model && before.widths == self.config.widths {
+            self.config.widths = None;
+            self.form.0.remove(&Field::Widths);
+        }
         // Weights belong to a network: another one starts from chance.
-        if (before.model, before.activation) != (self.config.model, self.config.activation)
+        if (before.network(), before.activation) != (self.config.network(), self.config.activation)
             && before.initial_weights == self.config.initial_weights
         {
             self.config.initial_weights = None;
@@ -109,8 +116,10 @@ impl App {
         if field == Field::LearningRate {
             self.settings.former_learning_rate = None;
         }
-        if let Some(config) = typed(field, &text, &self.config) {
-            self.config = config;
+        match typed(field, &text, &self.config) {
+            Some(config) if field == Field::Widths => self.configure(config),
+            Some(config) => self.config = config,
+            None => {}
         }
         self.form.0.insert(field, text);
     }
@@ -118,8 +127,13 @@ impl App {
     /// Everything that keeps the configuration from being run; empty means Start works.
     pub fn validation_errors(&self) -> Vec<ValidationError> {
         let unreadable = self.form.0.iter().filter(|(field, text)| typed(**field, text, &self.config).is_none());
-        let unreadable =
-            unreadable.filter_map(|(&field, text)| Some(ValidationError { field, message: Message::not_a_number(text, field.range()?) }));
+        let unreadable = unreadable.filter_map(|(&field, text)| {
+            let message = match field {
+                Field::Widths => Message::not_widths(text, self.config.model),
+                _ => Message::not_a_number(text, field.range()?),
+            };
+            Some(ValidationError { field, message })
+        });
         let mut validation_errors: Vec<ValidationError> = unreadable.collect();
         if let Some(problem) = self.data_problem() {
             validation_errors.push(ValidationError { field: Field::Data, message: Message::from(&Problem::Data(problem)) });

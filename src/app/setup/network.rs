@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::data::validation_size;
 use crate::nn::{Layer, layers};
-use crate::run_config::{Activation, Initialization, ModelKind, RunConfig};
+use crate::run_config::{Activation, Initialization, Network, RunConfig};
 use crate::text::format::grouped;
 
 /// One or several equal layers.
@@ -20,9 +20,9 @@ pub struct Block {
 }
 
 /// The blocks of a network, from the image to a probability for each of so many classes.
-pub fn blocks(model: ModelKind, activation: Activation, classes: usize) -> Vec<Block> {
+pub fn blocks(network: impl Into<Network>, activation: Activation, classes: usize) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
-    for layer in layers(model, activation, classes) {
+    for layer in layers(network, activation, classes) {
         let parameters: usize =
             layer.parameters().iter().filter(|spec| spec.role.is_trainable()).map(|spec| spec.shape.iter().product::<usize>()).sum();
         let parameters = parameters as u64;

@@ -9,7 +9,7 @@ use crate::data::validation_size;
 use crate::hardware::{Hardware, precision_note, recommend};
 use crate::run_config::{ConfigProblem, DataSource, DataSpec, DeviceChoice, Field, NamedSet, Precision, RunConfig};
 use crate::text::format::memory;
-use crate::train::{gpu_memory_needed, memory_needed};
+use crate::train::{gpu_memory_needed, memory_needed, too_many_parameters};
 
 impl App {
     /// What this precision means on this machine, if there is something to say.
@@ -77,6 +77,7 @@ impl App {
     /// All problems of the configuration, including those specific to this machine.
     pub(in crate::app) fn config_problems(&self) -> Vec<ConfigProblem> {
         let mut problems = self.config.problems();
+        problems.extend(too_many_parameters(&self.config));
         let device = self.config.device;
         problems.extend(self.why_not_device(device).map(|reason| ConfigProblem::DeviceUnavailable { device, reason }));
         if let Some(given) = self.config.memory_limit

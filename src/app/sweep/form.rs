@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::app::messages::Message;
 use crate::run_config::RunConfig;
 use crate::sweep::{
-    AT_ONCE, Asha, Definition, DefinitionError, Dimension, Kind, NUMBER_OF_TRIALS, Range, SECONDS, SamplerKind, Setting, SettingRange,
+    AT_ONCE, Asha, Definition, DefinitionError, Dimension, NUMBER_OF_TRIALS, Range, SECONDS, SamplerKind, Setting, SettingRange,
     usual_at_once,
 };
 
@@ -141,7 +141,7 @@ impl SettingRow {
     /// What it says; an error where it says nothing sensible.
     fn dimension(&self) -> Result<Dimension, DefinitionError> {
         let setting = self.setting;
-        if self.listed || setting.kind() == Kind::Name {
+        if self.listed || !setting.kind().is_number() {
             return match SettingRange::of(setting, &self.values)? {
                 SettingRange::Varies(dimension) => Ok(dimension),
                 SettingRange::Fixed(..) => Err(DefinitionError::NoValues { setting }),

@@ -1,8 +1,8 @@
 //! Where a search usually begins: for each setting a range around its value in the run panel, or a few values.
 
 use super::form::SettingRow;
-use crate::run_config::RunConfig;
-use crate::sweep::{Kind, Setting, Value};
+use crate::run_config::{RunConfig, Widths};
+use crate::sweep::{Setting, Value};
 use crate::text::format::plain;
 
 /// What varies at first: what matters most for most networks.
@@ -35,6 +35,16 @@ pub fn row(setting: Setting, config: &RunConfig) -> SettingRow {
         Setting::WeightAveraging => list(setting, &["off", "0.99", "0.999"]),
         Setting::EarlyStopping => list(setting, &["off", "2", "5"]),
         Setting::Seed => list(setting, &["1", "2", "3"]),
+        // As wide as they are, half as wide, and twice.
+        Setting::Widths => {
+            let own = config.network();
+            let times = |factor: f32| {
+                let widths: Vec<u16> = own.widths().iter().map(|&width| (f32::from(width) * factor).round() as u16).collect();
+                Widths::new(&widths).map(|widths| widths.to_string())
+            };
+            let values: Vec<String> = [0.5, 1.0, 2.0].into_iter().filter_map(times).collect();
+            list(setting, &values)
+        }
         // A large network beside a small one would take most of the time.
         Setting::Model | Setting::Precision => {
             let own = setting.value(config).to_string();
@@ -61,8 +71,8 @@ fn list<T: AsRef<str>>(setting: Setting, values: &[T]) -> SettingRow {
     SettingRow {
         setting,
         listed: true,
-        low: if setting.kind() == Kind::Name { String::new() } else { ends(distinct.first()) },
-        high: if setting.kind() == Kind::Name { String::new() } else { ends(distinct.last()) },
+        low: if setting.kind().is_number() { ends(distinct.first()) } else { String::new() },
+        high: if setting.kind().is_number() { ends(distinct.last()) } else { String::new() },
         log: false,
         values: distinct.join(", "),
         edited: false,

@@ -24,11 +24,6 @@ struct Written {
     images: usize,
 }
 
-/// A field of a table, in quotes where it has to be.
-fn quoted(name: &str) -> String {
-    if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
-}
-
 /// Recognises every row of the table `source` and writes `out`: whole, or not at all where a row cannot be read.
 pub fn write(classifier: &Classifier, source: Source, out: &Path, force: bool, json: bool) -> Result<(), Failure> {
     check_file(out, force, &[source.path()])?;
@@ -48,13 +43,16 @@ pub fn write(classifier: &Classifier, source: Source, out: &Path, force: bool, j
     });
     drop(progress);
     let digits = digits.map_err(Problem::from)?;
+    let label = |digit: u8| match &classifier.info().classes {
+        classes @ Classes::Named(_) => classes.name(digit).to_owned(),
+        // Kaggle's competitions have the numbers of classes that are known.
+        _ => digit.to_string(),
+    };
     write_whole_with(out, |file| {
-        writeln!(file, "ImageId,Label")?;
-        (1_usize..).zip(&digits).try_for_each(|(id, &digit)| match &classifier.info().classes {
-            classes @ Classes::Named(_) => writeln!(file, "{id},{}", quoted(classes.name(digit))),
-            // Kaggle's competitions have the numbers of classes that are known.
-            _ => writeln!(file, "{id},{digit}"),
-        })
+        let mut table = csv::Writer::from_writer(file);
+        table.write_record(["ImageId", "Label"])?;
+        (1_usize..).zip(&digits).try_for_each(|(id, &digit)| table.write_record([id.to_string(), label(digit)]))?;
+        table.flush()
     })?;
     let mut output = Output::new(json);
     output.json(&Written { path: out.display().to_string(), images: digits.len() })?;

@@ -131,7 +131,7 @@ struct Unfinished {
 pub fn plan(config: &RunConfig, plan: &RunPlan) -> String {
     format!(
         "Training {} ({} parameters) on {} images of {} ({} more for validation): {} of {}, {}, {}, {}, seed {}.",
-        config.model.label(),
+        config.network().label(),
         grouped(plan.parameters),
         grouped(plan.train_images),
         config.data.label(),

@@ -72,7 +72,7 @@ pub fn json(model: &ExportedModel) -> Value {
         "title": model.title().plain(),
         "description": model.description().plain(),
         "model": card.model,
-        "parameters": parameter_count(card.model, card.labels.len()),
+        "parameters": parameter_count(card.network(), card.labels.len()),
         "labels": model.classes(),
         "input": { "height": 28, "width": 28, "channels": 1, "preprocessing": model.preprocessing(), "normalization": card.normalization },
         "temperature": card.calibration.temperature,

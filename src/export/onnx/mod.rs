@@ -32,7 +32,7 @@ pub fn write(model: &ExportedModel, spec: &ExportSpec, quantize: bool) -> Result
     if spec.preprocessing {
         normalise(&mut graph, net);
     }
-    graph.add_layers(&layers(net.model(), model.file.card.config.activation, net.classes()))?;
+    graph.add_layers(&layers(net.network(), model.file.card.config.activation, net.classes()))?;
     let temperature = graph.weights.scalar("calibrate.temperature", model.file.card.calibration.temperature);
     graph.op("Div", "calibrate", &[temperature], Vec::new());
     if spec.preprocessing {

@@ -13,7 +13,7 @@ use crate::run_config::{Activation, ModelKind};
 pub fn model_py(model: &ExportedModel, weights: &str, stem: &str) -> String {
     let card = &model.file.card;
     let Normalization { mean, std } = card.normalization;
-    let layers = layers(card.model, card.config.activation, card.labels.len());
+    let layers = layers(card.network(), card.config.activation, card.labels.len());
     let class = class_name(card.model);
     let module = match card.model {
         ModelKind::ResNet8 | ModelKind::ResNet14 | ModelKind::ResNet20 | ModelKind::ResNet34 => {

@@ -14,7 +14,7 @@ use super::Net;
 use crate::data::{Split, gather_batch};
 use crate::math::random::Random;
 use crate::records::InitializationReport;
-use crate::run_config::{Activation, Initialization, ModelKind};
+use crate::run_config::{Activation, Initialization, Network};
 use principal_components::{PrincipalComponents, Whitening};
 use statistics::PixelStatistics;
 
@@ -24,7 +24,7 @@ const BATCH: usize = 256;
 /// An untrained network for so many classes, whose weights follow from the training images at these indices, and what was found. The same seed and images give the
 /// same weights.
 pub fn initialize(
-    model: ModelKind,
+    network: impl Into<Network>,
     activation: Activation,
     classes: usize,
     method: Initialization,
@@ -32,7 +32,7 @@ pub fn initialize(
     seed: u64,
 ) -> Result<(Net, Option<InitializationReport>)> {
     let started = Instant::now();
-    let random_net = Net::new(model, activation, classes, seed)?;
+    let random_net = Net::new(network, activation, classes, seed)?;
     if method == Initialization::Random || indices.is_empty() {
         return Ok((random_net, None));
     }

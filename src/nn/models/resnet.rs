@@ -5,14 +5,12 @@ use super::{batch_norm, conv, linear};
 use crate::nn::Layer;
 use crate::run_config::Activation;
 
-/// Channels of the stages, each of half the height and width of the one before: 28, 14, 7, 4.
-const WIDTHS: [usize; 4] = [16, 32, 64, 128];
-
-/// The net with so many blocks in each stage; it is two layers deep for each block, and two more.
-pub fn layers(blocks: &[usize], activation: Activation, classes: usize) -> Vec<Layer> {
-    let mut layers = vec![conv("conv1", 1, WIDTHS[0], 3, 1), batch_norm("bn1", WIDTHS[0], Some(activation))];
-    let mut inputs = WIDTHS[0];
-    for (stage, (outputs, &blocks)) in (1..).zip(WIDTHS.into_iter().zip(blocks)) {
+/// The net with so many blocks in each stage, which has so many channels and half the height and width of the one before: 28, 14, 7, 4. It is two
+/// layers deep for each block, and two more.
+pub fn layers(blocks: &[usize], widths: &[usize], activation: Activation, classes: usize) -> Vec<Layer> {
+    let mut inputs = widths.first().copied().unwrap_or(1);
+    let mut layers = vec![conv("conv1", 1, inputs, 3, 1), batch_norm("bn1", inputs, Some(activation))];
+    for (stage, (&outputs, &blocks)) in (1..).zip(widths.iter().zip(blocks)) {
         for index in 0..blocks {
             let stride = if stage > 1 && index == 0 { 2 } else { 1 };
             layers.push(block(&format!("layer{stage}.{index}"), inputs, outputs, stride, activation));

@@ -6,18 +6,18 @@ use crate::run_config::Activation;
 
 /// Few channels, each normalised, and a mean over all places instead of a large layer: weights are spent on shapes, not on where they are.
 /// Pooling comes before normalisation, which leaves it a quarter of the numbers.
-pub fn layers(activation: Activation, classes: usize) -> Vec<Layer> {
+pub fn layers([width1, width2, width3, width4]: [usize; 4], activation: Activation, classes: usize) -> Vec<Layer> {
     let act = Some(activation);
     vec![
-        conv_pool("conv1", 1, 8, 5),
-        batch_norm("bn1", 8, act),
-        conv("conv2", 8, 16, 3, 1),
-        batch_norm("bn2", 16, act),
-        conv_pool("conv3", 16, 20, 3),
-        batch_norm("bn3", 20, act),
-        conv("conv4", 20, 24, 3, 1),
-        batch_norm("bn4", 24, act),
+        conv_pool("conv1", 1, width1, 5),
+        batch_norm("bn1", width1, act),
+        conv("conv2", width1, width2, 3, 1),
+        batch_norm("bn2", width2, act),
+        conv_pool("conv3", width2, width3, 3),
+        batch_norm("bn3", width3, act),
+        conv("conv4", width3, width4, 3, 1),
+        batch_norm("bn4", width4, act),
         Layer::GlobalAveragePool,
-        linear("fc", 24, classes, None),
+        linear("fc", width4, classes, None),
     ]
 }

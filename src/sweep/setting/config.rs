@@ -1,8 +1,8 @@
 //! What a configuration has for a setting, and how a value is put into one.
 
-use super::value::{OFF, ON, off};
+use super::value::{DEFAULT, OFF, ON, off};
 use super::{Setting, Value};
-use crate::run_config::{Preset, RunConfig};
+use crate::run_config::{Preset, RunConfig, Widths};
 use crate::sweep::error::DefinitionError;
 
 /// Whole numbers up to here are exact as floats.
@@ -15,6 +15,7 @@ impl Setting {
         let optional = |number: Option<f64>| number.map_or_else(|| name(OFF), Value::Number);
         match self {
             Self::Model => name(config.model.name()),
+            Self::Widths => config.widths.map_or_else(|| name(DEFAULT), |widths| Value::parse(&widths.to_string())),
             Self::Activation => name(config.activation.name()),
             Self::Epochs => Value::Number(config.epochs.into()),
             Self::BatchSize => Value::Number(config.batch_size.into()),
@@ -39,6 +40,7 @@ impl Setting {
     pub fn apply(self, value: &Value, config: &mut RunConfig) -> Result<(), DefinitionError> {
         match self {
             Self::Model => config.model = self.choice(value)?,
+            Self::Widths => config.widths = self.widths(value)?,
             Self::Activation => config.activation = self.choice(value)?,
             Self::Epochs => config.epochs = self.count(value)?,
             Self::BatchSize => config.batch_size = self.count(value)?,
@@ -103,6 +105,11 @@ impl Setting {
 
     fn choice<T: std::str::FromStr<Err = crate::run_config::UnknownChoice>>(self, value: &Value) -> Result<T, DefinitionError> {
         value.to_string().parse().map_err(|error: crate::run_config::UnknownChoice| self.wrong(value, format!("one of {}", error.known)))
+    }
+
+    fn widths(self, value: &Value) -> Result<Option<Widths>, DefinitionError> {
+        let text = value.to_string();
+        if text == DEFAULT { Ok(None) } else { text.parse().map(Some).map_err(|_| self.wrong(value, "widths such as 128-64, or default")) }
     }
 
     fn switch(self, value: &Value) -> Result<bool, DefinitionError> {

@@ -20,6 +20,7 @@ pub use value::Value;
 #[expect(missing_docs, reason = "the names are those of the configuration's fields")]
 pub enum Setting {
     Model,
+    Widths,
     Activation,
     Epochs,
     BatchSize,
@@ -48,12 +49,22 @@ pub enum Kind {
     Whole,
     /// A name from a list.
     Name,
+    /// Widths of layers, or the name of the model's own.
+    Widths,
+}
+
+impl Kind {
+    /// True where it has ranges.
+    pub const fn is_number(self) -> bool {
+        matches!(self, Self::Real | Self::Whole)
+    }
 }
 
 impl Setting {
     /// Every setting, in the order of the options of `inkling train`.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Model,
+        Self::Widths,
         Self::Activation,
         Self::Epochs,
         Self::BatchSize,
@@ -77,6 +88,7 @@ impl Setting {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Model => "model",
+            Self::Widths => "widths",
             Self::Activation => "activation",
             Self::Epochs => "epochs",
             Self::BatchSize => "batch-size",
@@ -101,6 +113,7 @@ impl Setting {
     pub const fn label(self) -> &'static str {
         match self {
             Self::Model => "Model",
+            Self::Widths => "Layer widths",
             Self::Activation => "Activation",
             Self::Epochs => "Epochs",
             Self::BatchSize => "Batch size",
@@ -148,6 +161,7 @@ impl Setting {
     /// What its values are.
     pub const fn kind(self) -> Kind {
         match self {
+            Self::Widths => Kind::Widths,
             Self::Model | Self::Activation | Self::Precision | Self::Optimizer | Self::Schedule | Self::Nesterov | Self::Augmentation => {
                 Kind::Name
             }

@@ -16,6 +16,8 @@ pub enum Value {
 
 /// The name of an optional setting's value when it is left out.
 pub const OFF: &str = "off";
+/// The name of the widths that a model has of itself.
+pub const DEFAULT: &str = "default";
 /// The value of a switch that is on.
 pub const ON: &str = "on";
 

@@ -62,7 +62,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
         data(ui, app, view);
         ui.add_space(style::GAP);
         style::section(ui, "Network");
-        network(ui, &blocks(app.config.model, app.config.activation, app.data_classes().len()));
+        network(ui, &blocks(app.config.network(), app.config.activation, app.data_classes().len()));
         ui.add_space(style::GAP);
         style::section(ui, "The run");
         for line in app.run_outline() {

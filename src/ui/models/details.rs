@@ -37,7 +37,7 @@ pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add_space(style::GAP / 2.0);
     if let Some(reader) = &app.starter_model {
         facts(ui, "starter facts", |fact| {
-            fact("Network", reader.kind.label().to_owned());
+            fact("Network", reader.network.label());
             fact("Training data", reader.data.label());
             fact("Parameters", grouped(reader.parameters));
             if let Some(accuracy) = reader.validation_accuracy {

@@ -142,7 +142,7 @@ fn headline(ui: &mut Ui, app: &App, results: &ResultsView) {
 fn subject(app: &App, results: &ResultsView) -> String {
     let name = app.model_name(&results.model.reference);
     let data = format!("{} ({})", results.data.label(), results.split.label());
-    let network = format!("{} on {}", results.model.kind.label(), results.model.data.label());
+    let network = format!("{} on {}", results.model.network.label(), results.model.data.label());
     if name.starts_with(&network) { format!("{name}, evaluated on {data}") } else { format!("{name} ({network}), evaluated on {data}") }
 }
 

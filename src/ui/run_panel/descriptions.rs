@@ -51,6 +51,19 @@ pub const fn model(model: ModelKind) -> &'static str {
     }
 }
 
+/// What the widths of its layers are.
+pub const fn widths(model: ModelKind) -> &'static str {
+    match model {
+        ModelKind::Mlp => {
+            "Neurons of each hidden layer, such as 128-64: as many layers as there are widths. Leave empty for the usual ones."
+        }
+        ModelKind::ResNet8 | ModelKind::ResNet14 | ModelKind::ResNet20 | ModelKind::ResNet34 => {
+            "Channels of each stage of the network. Leave empty for the usual ones."
+        }
+        _ => "Filters of each convolution, then neurons of each dense layer. Leave empty for the usual ones.",
+    }
+}
+
 /// How strongly training images are augmented.
 pub const fn augmentation(augmentation: Augmentation) -> &'static str {
     match augmentation {

@@ -110,7 +110,7 @@ pub fn number(ui: &mut Ui, app: &App, field: Field, label: &str, about: &str, ac
 pub fn open_number(ui: &mut Ui, app: &App, field: Field, label: &str, left_out: &str, about: &str, actions: &mut Vec<Action>) {
     let mut text = app.text(field);
     let response = row(ui, label, |ui| {
-        let response = ui.add(TextEdit::singleline(&mut text).hint_text(left_out).desired_width(f32::INFINITY).char_limit(24));
+        let response = ui.add(TextEdit::singleline(&mut text).hint_text(left_out).desired_width(f32::INFINITY).char_limit(48));
         if response.changed() {
             actions.push(Action::Type(field, text));
         }

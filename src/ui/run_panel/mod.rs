@@ -45,6 +45,10 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.vertical(|ui| fields::initial_weights(ui, app, &mut config));
     let about = descriptions::model(app.config.model);
     fields::choice(ui, "Model", about, &mut config.model, ModelKind::ALL, ModelKind::label, |_| None);
+    if !app.config.model.widths().is_empty() {
+        let usual: Vec<String> = app.config.model.widths().iter().map(ToString::to_string).collect();
+        fields::open_number(ui, app, Field::Widths, "Layer widths", &usual.join("-"), descriptions::widths(app.config.model), actions);
+    }
     fields::number(ui, app, Field::Epochs, "Epochs", "Passes over the training set.", actions);
     fields::searched(ui, app, &fields::BATCH_SIZE, "Images per optimiser step.", actions);
     ui.vertical(|ui| comparisons::show(ui, app, actions));

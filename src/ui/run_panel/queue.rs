@@ -52,5 +52,5 @@ fn name(config: &RunConfig) -> String {
     let preset = config.preset.map_or("Custom settings", |preset| preset.label());
     let epochs = count(u64::from(config.epochs), "epoch");
     let repetition = config.repetition.as_ref().map(|run| format!(", run {} of {}", run.number, config.repeats)).unwrap_or_default();
-    format!("{preset} on {}: {}, {epochs}{repetition}", visible::label(&config.data.label()), config.model.label())
+    format!("{preset} on {}: {}, {epochs}{repetition}", visible::label(&config.data.label()), config.network().label())
 }

@@ -26,6 +26,7 @@ pub fn show(ui: &mut Ui, row: &mut SettingRow) -> bool {
             ui.set_min_width(width);
             match row.setting.kind() {
                 Kind::Name => names(ui, row),
+                Kind::Widths => values(ui, row, "With commas between them, such as 64, 128, 128-64"),
                 Kind::Real | Kind::Whole => numbers(ui, row),
             }
         });
@@ -44,6 +45,11 @@ fn names(ui: &mut Ui, row: &mut SettingRow) {
     }
 }
 
+fn values(ui: &mut Ui, row: &mut SettingRow, about: &str) {
+    let field = TextEdit::singleline(&mut row.values).desired_width(2.0 * NUMBER).char_limit(200);
+    ui.add(field).on_hover_text(about).accessible_name(format!("{}: values", row.setting.label()));
+}
+
 fn numbers(ui: &mut Ui, row: &mut SettingRow) {
     let label = row.setting.label();
     for (listed, text) in [(false, "Range"), (true, "Values")] {
@@ -54,8 +60,7 @@ fn numbers(ui: &mut Ui, row: &mut SettingRow) {
         }
     }
     if row.listed {
-        let field = TextEdit::singleline(&mut row.values).desired_width(2.0 * NUMBER).char_limit(200);
-        ui.add(field).on_hover_text("With commas between them, such as 32, 64, 128").accessible_name(format!("{label}: values"));
+        values(ui, row, "With commas between them, such as 32, 64, 128");
         return;
     }
     let field = |text| TextEdit::singleline(text).desired_width(NUMBER).char_limit(24);

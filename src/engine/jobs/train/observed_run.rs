@@ -99,8 +99,8 @@ impl ObservedRun<'_, '_, '_> {
         let run = self.context.id;
         let info = ModelInfo {
             reference: ModelRef::Training(run),
-            kind: self.config.model,
-            parameters: parameter_count(self.config.model, self.classes.len()),
+            network: self.config.network(),
+            parameters: parameter_count(self.config.network(), self.classes.len()),
             classes: self.classes.clone(),
             data: self.config.data.clone(),
             epochs: record.map_or(0, |record| record.epoch),

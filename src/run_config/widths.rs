@@ -1,0 +1,150 @@
+//! How wide the hidden layers of a network are, where that is not what its model says.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::ModelKind;
+
+/// The most hidden layers whose width can be chosen.
+const MOST: usize = 8;
+/// The widest layer.
+pub const WIDEST: u16 = 2048;
+/// The hidden layers that an MLP can have.
+const MLP_LAYERS: std::ops::RangeInclusive<usize> = 1..=MOST;
+
+/// The widths of the hidden layers in their order: features of linear layers, channels of convolutions (of a residual network those of
+/// each stage). Written as `128-64`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Vec<u16>", into = "Vec<u16>")]
+pub struct Widths {
+    values: [u16; MOST],
+    count: u8,
+}
+
+/// Why these are no widths.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{given}\" is not a list of 1 to {MOST} whole numbers from 1 to {WIDEST}, such as 128-64")]
+pub struct NotWidths {
+    given: String,
+}
+
+impl Widths {
+    /// These widths; `None` if there are none or too many, or if one is no width that a layer can have.
+    pub fn new(widths: &[u16]) -> Option<Self> {
+        let mut values = [0; MOST];
+        values.get_mut(..widths.len())?.copy_from_slice(widths);
+        let valid = !widths.is_empty() && widths.iter().all(|width| (1..=WIDEST).contains(width));
+        valid.then_some(Self { values, count: widths.len() as u8 })
+    }
+
+    /// They, in the order of the layers.
+    pub fn values(&self) -> &[u16] {
+        &self.values[..usize::from(self.count)]
+    }
+}
+
+impl fmt::Display for Widths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts: Vec<String> = self.values().iter().map(ToString::to_string).collect();
+        f.write_str(&texts.join("-"))
+    }
+}
+
+impl FromStr for Widths {
+    type Err = NotWidths;
+
+    /// Hyphens, commas and spaces separate them.
+    fn from_str(text: &str) -> Result<Self, NotWidths> {
+        let numbers = text.split(['-', ',', ' ']).filter(|part| !part.is_empty()).map(str::parse).collect::<Result<Vec<u16>, _>>();
+        numbers.ok().and_then(|numbers| Self::new(&numbers)).ok_or_else(|| NotWidths { given: text.to_owned() })
+    }
+}
+
+impl TryFrom<Vec<u16>> for Widths {
+    type Error = NotWidths;
+
+    fn try_from(widths: Vec<u16>) -> Result<Self, NotWidths> {
+        Self::new(&widths).ok_or_else(|| NotWidths { given: format!("{widths:?}") })
+    }
+}
+
+impl From<Widths> for Vec<u16> {
+    fn from(widths: Widths) -> Self {
+        widths.values().to_vec()
+    }
+}
+
+impl ModelKind {
+    /// The widths of its hidden layers; empty where they are fixed, or where there are none.
+    pub const fn widths(self) -> &'static [u16] {
+        match self {
+            Self::Linear | Self::Attention => &[],
+            Self::MlpSmall => &[100],
+            Self::Mlp => &[256, 256],
+            Self::MlpLarge => &[512, 512],
+            Self::LeNet => &[6, 16, 120, 84],
+            Self::ConvNet => &[32, 64, 1024],
+            Self::PyTorchExample => &[32, 64, 128],
+            Self::Speedrun => &[24, 32, 256],
+            Self::ConvNetBn => &[32, 64, 128, 256],
+            Self::Tiny => &[8, 16, 20, 24],
+            Self::ResNet8 | Self::ResNet14 | Self::ResNet20 => &[16, 32, 64],
+            Self::ResNet34 => &[16, 32, 64, 128],
+        }
+    }
+
+    /// How many hidden layers whose width can be chosen the network can have: an MLP can be of any depth.
+    pub const fn width_counts(self) -> std::ops::RangeInclusive<usize> {
+        match self {
+            Self::Mlp => MLP_LAYERS,
+            _ => self.widths().len()..=self.widths().len(),
+        }
+    }
+}
+
+/// A network as it is built: a model, and how wide its hidden layers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Network {
+    model: ModelKind,
+    /// `None` for those of the model.
+    widths: Option<Widths>,
+}
+
+impl Network {
+    /// The model with these widths, or with its own where there are none, or not as many as it takes.
+    pub fn new(model: ModelKind, widths: Option<Widths>) -> Self {
+        let is_other = |widths: &Widths| model.width_counts().contains(&widths.values().len()) && widths.values() != model.widths();
+        Self { model, widths: widths.filter(is_other) }
+    }
+
+    /// Its model.
+    pub const fn model(self) -> ModelKind {
+        self.model
+    }
+
+    /// Its widths where they are not those of the model.
+    pub const fn chosen_widths(self) -> Option<Widths> {
+        self.widths
+    }
+
+    /// The widths of its hidden layers; empty where they are fixed.
+    pub fn widths(&self) -> &[u16] {
+        self.widths.as_ref().map_or(self.model.widths(), Widths::values)
+    }
+
+    /// What people read: "MLP", or "MLP (128-64)".
+    pub fn label(self) -> String {
+        match self.widths {
+            None => self.model.label().to_owned(),
+            Some(widths) => format!("{} ({widths})", self.model.label()),
+        }
+    }
+}
+
+impl From<ModelKind> for Network {
+    fn from(model: ModelKind) -> Self {
+        Self { model, widths: None }
+    }
+}
