@@ -199,7 +199,7 @@ fn widths_are_written_with_hyphens_and_read_with_commas_too() {
     let text = serde_json::to_string(&config).unwrap();
     assert!(text.contains(r#""widths":[12,7]"#), "{text}");
     assert_eq!(serde_json::from_str::<RunConfig>(&text).unwrap(), config);
-    assert_eq!(config.title(), "MLP (12-7) on built-in digits");
+    assert_eq!(config.title(), "MLP (12-7) on Built-in digits");
     for wrong in ["[]", "[0]", "[2049]", "[1,1,1,1,1,1,1,1,1]", "[-1]", "[70000]", "\"12\""] {
         assert!(serde_json::from_str::<RunConfig>(&text.replace("[12,7]", wrong)).is_err(), "{wrong}");
     }

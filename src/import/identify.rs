@@ -1,4 +1,5 @@
-//! Which network a file's weights belong to: by their names if those are ours, otherwise by their shapes if only one assignment is possible.
+//! Which network a file's weights belong to: by their names if those are ours, otherwise by their shapes if only one assignment is possible, or by the
+//! order of their names.
 //! The widths of its hidden layers need not be those of its model: they follow from the shapes.
 
 use std::collections::BTreeMap;
@@ -23,6 +24,8 @@ pub struct Identified {
 
 /// The names of a layer's parameters, without its own name, and their shapes: `weight` of 6x1x5x5, `bias` of 6.
 type Signature = Vec<(String, Vec<usize>)>;
+/// The parameters of every layer, by its name.
+type Layers = BTreeMap<String, Signature>;
 
 /// Identifies the network, among all or as the one that is given. The error says how the weights differ from the most similar network.
 pub fn identify(tensors: Vec<NamedTensor>, model: Option<ModelKind>) -> Result<Identified, Mismatch> {
@@ -117,17 +120,9 @@ fn match_names(tensors: &[NamedTensor], network: Network) -> Option<Vec<(String,
     if specs.iter().all(|spec| has(&spec.name, &spec.shape)) {
         return Some(specs.into_iter().map(|spec| (spec.name.clone(), spec.name)).collect());
     }
-    // By shape: a layer of theirs for each of ours, only if no other layer has the same shapes.
     let ours = layers(specs.iter().map(|spec| (spec.name.as_str(), spec.shape.as_slice())));
     let theirs = layers(tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.shape.as_slice())));
-    let mut their_layer = BTreeMap::new();
-    for (layer, signature) in &ours {
-        let same_shapes = |layers: &BTreeMap<String, Signature>| layers.iter().filter(|(_, other)| *other == signature).count();
-        if same_shapes(&ours) != 1 || same_shapes(&theirs) != 1 {
-            return None;
-        }
-        their_layer.insert(layer.clone(), theirs.iter().find(|(_, other)| *other == signature).map(|(name, _)| name.clone())?);
-    }
+    let their_layer = match_shapes(&ours, &theirs).or_else(|| match_order(&ours, &theirs))?;
     let name = |ours: &str| match ours.rsplit_once('.') {
         Some((layer, parameter)) => {
             their_layer.get(layer).map(|theirs| if theirs.is_empty() { parameter.to_owned() } else { format!("{theirs}.{parameter}") })
@@ -137,9 +132,41 @@ fn match_names(tensors: &[NamedTensor], network: Network) -> Option<Vec<(String,
     specs.into_iter().map(|spec| Some((name(&spec.name)?, spec.name))).collect()
 }
 
+/// A layer of theirs for each of ours by the shapes of its parameters; `None` if several layers have the same.
+fn match_shapes<'a>(ours: &'a Layers, theirs: &'a Layers) -> Option<BTreeMap<&'a str, &'a str>> {
+    let with = |layers: &'a Layers, signature: &Signature| -> Option<&'a str> {
+        let mut same = layers.iter().filter(|(_, other)| *other == signature);
+        same.next().filter(|_| same.next().is_none()).map(|(name, _)| name.as_str())
+    };
+    ours.iter().map(|(layer, signature)| with(ours, signature).and_then(|_| Some((layer.as_str(), with(theirs, signature)?)))).collect()
+}
+
+/// The same by the order of the layers' names, in which numbers count as numbers (`net.2` before `net.10`): `None` if that gives other shapes. Whether it
+/// is right, trials on digits tell.
+fn match_order<'a>(ours: &'a Layers, theirs: &'a Layers) -> Option<BTreeMap<&'a str, &'a str>> {
+    let sorted = |layers: &'a Layers| -> Vec<(&'a str, &'a Signature)> {
+        let mut sorted: Vec<_> = layers.iter().map(|(name, signature)| (name.as_str(), signature)).collect();
+        sorted.sort_by_key(|(name, _)| natural_order(name));
+        sorted
+    };
+    let (ours, theirs) = (sorted(ours), sorted(theirs));
+    let same = ours.len() == theirs.len() && ours.iter().zip(&theirs).all(|((_, our), (_, their))| our == their);
+    same.then(|| ours.iter().zip(&theirs).map(|((our, _), (their, _))| (*our, *their)).collect())
+}
+
+/// Sorts names as people do: the numbers in them by their values.
+fn natural_order(name: &str) -> Vec<(u64, &str)> {
+    let is_digit = |character: char| character.is_ascii_digit();
+    let parts = name.split_inclusive(|character| !is_digit(character)).flat_map(|part| {
+        let (number, text) = part.split_at(part.find(|character| !is_digit(character)).unwrap_or(part.len()));
+        [(number.parse().unwrap_or_default(), ""), (0, text)]
+    });
+    parts.collect()
+}
+
 /// The parameters of each layer, by its name.
-fn layers<'a>(parameters: impl Iterator<Item = (&'a str, &'a [usize])>) -> BTreeMap<String, Signature> {
-    let mut layers: BTreeMap<String, Signature> = BTreeMap::new();
+fn layers<'a>(parameters: impl Iterator<Item = (&'a str, &'a [usize])>) -> Layers {
+    let mut layers = Layers::new();
     for (name, shape) in parameters {
         let (layer, parameter) = name.rsplit_once('.').unwrap_or(("", name));
         layers.entry(layer.to_owned()).or_default().push((parameter.to_owned(), shape.to_vec()));

@@ -102,8 +102,12 @@ fn names_of_others_are_understood_where_the_shapes_leave_one_way() {
         assert_eq!((identified.network, identified.renamed.is_empty()), (kind.into(), false));
         assert_eq!(identified.names, theirs);
     }
-    // The blocks of a residual net are alike: shapes alone do not tell them apart.
-    assert_eq!(mismatch(tensors(ModelKind::ResNet14, swaps(&[("layer", "stage")]))).closest, ModelKind::ResNet14);
+    // The blocks of a residual net are alike, but in order.
+    let in_order = tensors(ModelKind::ResNet14, swaps(&[("layer", "stage")]));
+    assert_eq!(identify(in_order, None).unwrap().network, ModelKind::ResNet14.into());
+    // The order of the names is another one.
+    let reversed = swaps(&[("layer1", "c"), ("layer2", "b"), ("layer3", "a")]);
+    assert_eq!(mismatch(tensors(ModelKind::ResNet14, reversed)).closest, ModelKind::ResNet14);
 }
 
 #[test]
@@ -126,10 +130,22 @@ fn hidden_layers_may_have_any_width() {
     }
     let network = of(ModelKind::ConvNet, "16-32-128");
     assert_eq!(identify(tensors(network, |name| name.replace("conv", "c").replace("fc", "dense")), None).unwrap().network, network);
-    // As wide as it is deep: two layers of the same shape are told apart by their names alone.
-    let same = of(ModelKind::Mlp, "64-64-64");
-    assert_eq!(identify(tensors(same, str::to_owned), None).unwrap().network, same);
-    assert_eq!(mismatch(tensors(same, places)).closest.widths().len(), 2);
+    // Layers of the same shape are told apart by the order of their names: those of nn.Sequential, of Keras, and none.
+    let same = of(ModelKind::Mlp, "64-64-64-64-64-64");
+    let place = |name: &str| name[2..3].parse::<usize>().unwrap();
+    let sequential = |name: &str| format!("{}.{}", 2 * place(name), name.split_once('.').unwrap().1);
+    let keras = |name: &str| match place(name) {
+        1 => name.replace("fc1", "dense"),
+        place => name.replace(&format!("fc{place}"), &format!("dense_{}", place - 1)),
+    };
+    for rename in [&sequential as &dyn Fn(&str) -> String, &keras] {
+        let mut given = tensors(same, rename);
+        let names: Vec<String> = given.iter().map(|tensor| tensor.name.clone()).collect();
+        given.reverse();
+        let identified = identify(given, None).unwrap();
+        assert_eq!((identified.network, identified.names), (same, names));
+    }
+    mismatch(tensors(same, |name| name.replace("fc1", "z")));
     // Wider than any that can be trained.
     let mut wide = tensors(of(ModelKind::Mlp, "2048"), str::to_owned);
     wide.iter_mut().flat_map(|tensor| &mut tensor.shape).filter(|length| **length == 2048).for_each(|length| *length = 2049);

@@ -119,7 +119,7 @@ fn every_claim_is_checked() {
         assert!(reason(&changed(|card, _| card.calibration.temperature = wrong)).contains("temperature"), "{wrong}");
     }
     assert!(reason(&changed(|card, _| card.labels = Classes::Letters)).contains("digits"));
-    assert!(reason(&changed(|card, _| card.model = ModelKind::Mlp)).contains("but mlp has"));
+    assert!(reason(&changed(|card, _| card.model = ModelKind::Mlp)).contains("but MLP has"));
     assert!(reason(&changed(|_, tensors| tensors[0].0 = "other".to_owned())).contains("conv1.weight is missing"));
     assert!(reason(&changed(|_, tensors| tensors[0].1 = vec![6, 1, 25])).contains("shape"));
     assert!(reason(&changed(|_, tensors| tensors[3].2[0] = f32::NAN)).contains("finite"));
