@@ -57,7 +57,7 @@ impl FromStr for Widths {
 
     /// Hyphens, commas and spaces separate them.
     fn from_str(text: &str) -> Result<Self, NotWidths> {
-        let numbers = text.split(['-', ',', ' ']).filter(|part| !part.is_empty()).map(str::parse).collect::<Result<Vec<u16>, _>>();
+        let numbers = text.split(['-', ',', ' ']).filter(|part| !part.is_empty()).map(str::parse::<u16>).collect::<Result<Vec<_>, _>>();
         numbers.ok().and_then(|numbers| Self::new(&numbers)).ok_or_else(|| NotWidths { given: text.to_owned() })
     }
 }
