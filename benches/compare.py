@@ -4,7 +4,8 @@
     cargo build --release
     python3 benches/compare.py                       # convnet and speedrun, one epoch each, 5 rounds
     python3 benches/compare.py --presets one-epoch:10 balanced:5   # presets by seeds: accuracy, and time in PyTorch epochs
-    python3 benches/compare.py --device cuda         # on an NVIDIA GPU: batches of 256 and 1024; --presets one-epoch:10 as well
+    python3 benches/compare.py --device cuda         # every network on an NVIDIA GPU, in batches of 256 and 1024; --presets one-epoch:10 as well
+    python3 benches/compare.py --device cuda --compile   # the same beside torch.compile, which takes a minute for each line
 
 PyTorch is installed into a virtual environment in this user's cache folder, once; INKLING_TORCH_PYTHON names a Python that has
 it already. MNIST's four IDX files are looked for in INKLING_DATA_DIR, else in ../shared/data beside this repository.
@@ -12,12 +13,15 @@ it already. MNIST's four IDX files are looked for in INKLING_DATA_DIR, else in .
 What is compared is the time training takes for 60,000 images, without validation, test and getting the data into memory:
 Inkling's `epoch_seconds` leave those out, and learn from the 55,000 images that are not held back, so both sides are
 counted by the image. Every side has one epoch to warm up that is not counted; then they take turns, so that whatever else
-this machine does hits all of them. On a GPU, whose epochs are short, each of our turns is a run of its own, whose first epoch
-is not counted either. A figure is the median of its rounds, and in each number format PyTorch's is that of its faster layout.
+this machine does hits all of them. On a GPU, whose epochs are short, our turn is one sweep over all networks, batch sizes and
+number formats, in which the first of three epochs is not counted, and PyTorch's turn at each of them is 100 steps. A figure is
+the median of its rounds, and in each number format PyTorch's is that of its faster layout.
 """
 
 import argparse
+import itertools
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -29,6 +33,10 @@ from pytorch import NETS, Torch
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EPOCH = 60_000
+# Of which we learn from those that are not held back for validation.
+TRAINED = 55_000
+# Steps of PyTorch in a turn on a GPU.
+STEPS = 100
 
 
 class Failed(Exception):
@@ -52,11 +60,40 @@ def inkling(arguments, options):
 
 def our_epoch(arguments, net, batch, precision):
     """Seconds per image."""
-    settings, epochs = NETS[net], 1 if arguments.device == "cpu" else 6
-    options = ["--preset", "quick", "--model", net, "--epochs", epochs, "--batch-size", batch, "--optimizer", settings["optimizer"],
+    settings = NETS[net]
+    options = ["--preset", "quick", "--model", net, "--epochs", 1, "--batch-size", batch, "--optimizer", settings["optimizer"],
                "--lr", settings["lr"], "--schedule", settings["schedule"], "--augmentation", "off", "--precision", precision]
     finished, images = inkling(arguments, options)
-    return statistics.median(finished["epoch_seconds"][1:] or finished["epoch_seconds"]) / images
+    return statistics.median(finished["epoch_seconds"]) / images
+
+
+def our_epochs(arguments, nets, batches, formats):
+    """Seconds per image of each network, batch size and number format, from one process for all that are trained with the same settings."""
+    seconds = {}
+    for settings in {json.dumps(NETS[net]): NETS[net] for net in nets}.values():
+        chosen = [net for net in nets if NETS[net] == settings]
+        ranges = {"model": chosen, "batch-size": batches, "precision": formats, "epochs": [3], "optimizer": [settings["optimizer"]],
+                  "lr": [settings["lr"]], "schedule": [settings["schedule"]], "augmentation": ["off"]}
+        with tempfile.TemporaryDirectory() as home:
+            command = [arguments.inkling, "sweep", "--data", "mnist", "--data-dir", arguments.data, "--threads", arguments.threads, "--device",
+                       arguments.device, "--preset", "quick", "--sampler", "grid", "--pruner", "none", "--at-once", 1, "--json"]
+            command += [part for name, values in ranges.items() for part in ("--set", f"{name}={','.join(map(str, values))}")]
+            process = subprocess.run([str(part) for part in command], capture_output=True, text=True, env={**os.environ, "INKLING_HOME": home})
+        if process.returncode:
+            raise Failed(f"{' '.join(map(str, command))} failed:\n{process.stdout}\n{process.stderr}")
+        trials, epochs = {}, {}
+        for event in map(json.loads, process.stdout.splitlines()):
+            if event["event"] == "trial_started":
+                values = event["values"]
+                # What does not vary is not among a trial's values.
+                varied = lambda name, only: values.get(name, only[0])
+                trials[event["trial"]] = varied("model", chosen), int(varied("batch-size", batches)), varied("precision", formats)
+            elif event["event"] == "epoch":
+                epochs.setdefault(event["trial"], []).append(event["seconds"])
+            elif event["event"] == "trial_ended" and event["outcome"] != "completed":
+                say(f"{trials[event['trial']]}: {event['outcome']}: {event.get('reason')}")
+        seconds |= {trials[trial]: statistics.median(taken[1:]) / TRAINED for trial, taken in epochs.items() if len(taken) == 3}
+    return seconds
 
 
 def processor():
@@ -99,7 +136,7 @@ def seconds_of(sides, rounds, what):
 def compare_nets(arguments, torch, formats, results):
     """A line for each net, batch size and number format."""
     for net in arguments.nets:
-        for batch in arguments.batches or ([256, 1024] if arguments.device == "cuda" else [{"convnet": 128, "speedrun": 256}[net]]):
+        for batch in arguments.batches or [128 if net == "convnet" else 256]:
             sides = {}
             for precision in formats:
                 for mode in [precision, f"{precision}-channels_last"]:
@@ -113,6 +150,29 @@ def compare_nets(arguments, torch, formats, results):
                 results.append({"net": net, "batch": batch, "precision": precision, "inkling_seconds": ours, "pytorch_seconds": theirs,
                                 "ratio": ours / theirs, "rounds": taken})
                 print(f"{net:9} batch {batch:4} {precision:4}  Inkling {ours:7.3f} s  PyTorch {theirs:7.3f} s  ratio {ours / theirs:.2f}", flush=True)
+
+
+def compare_on_gpu(arguments, torch, formats, results):
+    """A line for each network, batch size and number format; every side's rounds in turn."""
+    nets, batches = arguments.nets, arguments.batches or [256, 1024]
+    ours = [our_epochs(arguments, nets, batches, formats) for _ in range(arguments.rounds)]
+    for net, batch, precision in itertools.product(nets, batches, formats):
+        modes = [precision, f"{precision}-channels_last"] + ([f"{precision}-compile"] if arguments.compile else [])
+        if net == "linear" or "mlp" in net:
+            modes.remove(f"{precision}-channels_last")
+        taken = {mode: [] for mode in modes}
+        for turn, mode in itertools.product(range(arguments.rounds + 1), modes):
+            seconds = torch.epoch(net, batch, mode, STEPS) * EPOCH
+            if turn:
+                taken[mode].append(seconds)
+        compiled = statistics.median(taken.pop(f"{precision}-compile")) if arguments.compile else None
+        eager = min(statistics.median(seconds) for seconds in taken.values())
+        rounds = [round[net, batch, precision] * EPOCH for round in ours if (net, batch, precision) in round]
+        inkling = statistics.median(rounds) if rounds else math.nan
+        results.append({"net": net, "batch": batch, "precision": precision, "inkling_seconds": inkling, "pytorch_seconds": eager,
+                        "compiled_seconds": compiled, "ratio": inkling / eager, "inkling_rounds": rounds, "pytorch_rounds": taken})
+        line = f"{net:15} batch {batch:4} {precision:4}  Inkling {inkling:6.3f} s  PyTorch {eager:6.3f} s  ratio {inkling / eager:.2f}"
+        print(line + (f"  compiled {compiled:6.3f} s  ratio {inkling / compiled:.2f}" if compiled else ""), flush=True)
 
 
 def compare_presets(arguments, torch, results):
@@ -137,10 +197,12 @@ def compare_presets(arguments, torch, results):
 def main():
     default_data = pathlib.Path(os.environ.get("INKLING_DATA_DIR") or ROOT.parent / "shared" / "data")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nets", nargs="+", choices=NETS, default=list(NETS))
+    parser.add_argument("--nets", nargs="+", choices=NETS, help="instead of convnet and speedrun, on a GPU all")
     parser.add_argument("--presets", nargs="+", metavar="NAME:SEEDS", help="compare presets instead of nets")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where both sides train")
-    parser.add_argument("--batches", nargs="+", type=int, metavar="SIZE", help="instead of 128 for convnet and 256 for speedrun, on a GPU 256 and 1024 for both")
+    parser.add_argument("--batches", nargs="+", type=int, metavar="SIZE", help="instead of 128 for convnet and 256 for the others, on a GPU 256 and 1024")
+    parser.add_argument("--precisions", nargs="+", choices=["f32", "tf32", "bf16", "f16"], help="instead of those that the device has")
+    parser.add_argument("--compile", action="store_true", help="on a GPU, time torch.compile as well")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
     parser.add_argument("--inkling", type=pathlib.Path, default=ROOT / "target" / "release" / "inkling", help="the program")
@@ -151,13 +213,17 @@ def main():
         sys.exit(f"{arguments.inkling} is not there: build it with `cargo build --release`, or name the program with --inkling.")
     name, kind, has_bf16 = processor()
     torch = Torch(arguments.data / "mnist", arguments.threads, arguments.device)
-    formats = ["f32", "tf32", "bf16"] if arguments.device == "cuda" else ["f32", "bf16"] if has_bf16 else ["f32"]
-    where = torch.device if arguments.device == "cuda" else f"{name} ({kind})"
+    gpu = arguments.device == "cuda"
+    arguments.nets = arguments.nets or (list(NETS) if gpu else ["convnet", "speedrun"])
+    formats = arguments.precisions or (["f32", "tf32", "bf16", "f16"] if gpu else ["f32", "bf16"] if has_bf16 else ["f32"])
+    where = torch.device if gpu else f"{name} ({kind})"
     print(f"{where}, {arguments.threads} threads, PyTorch {torch.version}", flush=True)
     results = []
     try:
         if arguments.presets:
             compare_presets(arguments, torch, results)
+        elif gpu:
+            compare_on_gpu(arguments, torch, formats, results)
         else:
             compare_nets(arguments, torch, formats, results)
     except Failed as failure:

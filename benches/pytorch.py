@@ -13,10 +13,12 @@ import subprocess
 import sys
 import time
 
-# What both sides train a net with.
+# What both sides train a network with. Their names are Inkling's.
+ADAMW = {"optimizer": "adamw", "lr": 1e-3, "schedule": "constant"}
 NETS = {
-    "convnet": {"optimizer": "adamw", "lr": 1e-3, "schedule": "constant"},
+    **dict.fromkeys(["linear", "mlp-small", "mlp", "mlp-large", "lenet", "convnet", "pytorch-example"], ADAMW),
     "speedrun": {"optimizer": "adam", "lr": 1e-2, "schedule": "one-cycle"},
+    **dict.fromkeys(["convnet-bn", "tiny", "resnet8", "resnet14", "resnet20", "resnet34", "attention"], ADAMW),
 }
 
 
@@ -35,9 +37,9 @@ class Torch:
             sys.exit("PyTorch's side ended; what it said is above.")
         return json.loads(line)
 
-    def epoch(self, net, batch, mode):
-        """Seconds per image."""
-        self.process.stdin.write(f"{net} {batch} {mode}\n")
+    def epoch(self, net, batch, mode, steps=None):
+        """Seconds per image, in an epoch or so many steps. `mode` is a number format, then "-channels_last" or "-compile"."""
+        self.process.stdin.write(f"{net} {batch} {mode} {steps or 0}\n")
         self.process.stdin.flush()
         return self.answer()["seconds_per_image"]
 
@@ -66,53 +68,59 @@ def idx(torch, folder, name):
     return torch.frombuffer(bytearray(raw[4 + 4 * raw[3]:]), dtype=torch.uint8).view(sizes)
 
 
-def model_of(nn, net):
-    pool = lambda: nn.MaxPool2d(2)
-    if net == "convnet":
-        return nn.Sequential(
-            nn.Conv2d(1, 32, 5), pool(), nn.Conv2d(32, 64, 5), pool(), nn.Flatten(),
-            nn.Linear(1024, 1024), nn.ReLU(), nn.Dropout(0.5), nn.Linear(1024, 10))
-    return nn.Sequential(
-        nn.Conv2d(1, 24, 5), pool(), nn.ReLU(), nn.Conv2d(24, 32, 3), pool(), nn.ReLU(), nn.Flatten(),
-        nn.Linear(800, 256), nn.ReLU(), nn.Linear(256, 10))
-
-
 def serve(folder, threads, device):
     import torch
     from torch import nn
+
+    from pytorch_networks import NETWORKS
 
     torch.set_num_threads(threads)
     if device == "cuda" and not torch.cuda.is_available():
         sys.exit("PyTorch finds no GPU that it can use: its build, or the driver, may be without CUDA; INKLING_TORCH_PYTHON names another Python.")
     # All batches are alike: it may try which way to convolve them is fastest, in the epoch that is not counted.
     torch.backends.cudnn.benchmark = True
+    # Each network is compiled anew for each batch size and number format, and so is the code that all of them share.
+    torch._dynamo.config.recompile_limit = 1000
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
     images = ((idx(torch, folder, "train-images-idx3-ubyte")[:, None].float() / 255 - 0.1307) / 0.3081).to(device)
     labels = idx(torch, folder, "train-labels-idx1-ubyte").long().to(device)
     loss_of = nn.CrossEntropyLoss()
 
-    def epoch(net, size, mode):
+    trained = {}
+
+    def epoch(net, size, mode, most_steps):
         settings = NETS[net]
-        layout = torch.channels_last if mode.endswith("channels_last") else torch.contiguous_format
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = mode.startswith("tf32")
-        model = model_of(nn, net).to(device).to(memory_format=layout).train()
-        steps = len(images) // size
-        rule = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings["optimizer"]]
-        optimizer = rule(model.parameters(), settings["lr"], fused=True)
+        precision, *options = mode.split("-")
+        layout = torch.channels_last if "channels_last" in options else torch.contiguous_format
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
+        number = {"bf16": torch.bfloat16, "f16": torch.float16}.get(precision)
+        # What has been compiled is used again.
+        if (net, size, mode) not in trained:
+            model = NETWORKS[net]().to(device).to(memory_format=layout).train()
+            rule = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings["optimizer"]]
+            optimizer = rule(model.parameters(), settings["lr"], fused=True)
+            trained[net, size, mode] = torch.compile(model, dynamic=False) if "compile" in options else model, optimizer
+        model, optimizer = trained[net, size, mode]
+        for group in optimizer.param_groups:
+            group["lr"] = settings["lr"]
+        # f16 needs its losses scaled.
+        scaler = torch.amp.GradScaler(device, enabled=precision == "f16")
+        steps = min(len(images) // size, most_steps or len(images))
         schedule = None
         if settings["schedule"] == "one-cycle":
-            schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, settings["lr"], total_steps=steps, cycle_momentum=False)
+            schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, settings["lr"], total_steps=len(images) // size, cycle_momentum=False)
         wait()
         began = time.perf_counter()
         order = torch.randperm(len(images), device=device)
         for chosen in order.split(size)[:steps]:
             batch = images[chosen].contiguous(memory_format=layout)
-            with torch.autocast(device, dtype=torch.bfloat16, enabled=mode.startswith("bf16")):
+            with torch.autocast(device, dtype=number, enabled=number is not None):
                 logits = model(batch)
             loss = loss_of(logits.float(), labels[chosen])
             optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            optimizer.step()
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
             if schedule:
                 schedule.step()
         wait()
@@ -121,8 +129,8 @@ def serve(folder, threads, device):
     name = torch.cuda.get_device_name() if device == "cuda" else "processor"
     print(json.dumps({"version": torch.__version__, "device": name}), flush=True)
     for line in sys.stdin:
-        net, size, mode = line.split()
-        print(json.dumps({"seconds_per_image": epoch(net, int(size), mode)}), flush=True)
+        net, size, mode, steps = line.split()
+        print(json.dumps({"seconds_per_image": epoch(net, int(size), mode, int(steps))}), flush=True)
 
 
 if __name__ == "__main__":

@@ -6,38 +6,45 @@
 #include "pointwise.cuh"
 
 // Of each channel in each chunk of rows: its mean, and the sum of squared differences from it. `combine_moments` puts chunks together as
-// Chan et al. (1979) do.
+// Chan et al. (1979) do, and so are here the rows of each thread, read once: differences from the first of them lose no digits.
 extern "C" __global__ void partial_moments(const float *x, float *means, float *squares, unsigned rows, unsigned channels)
 {
     COLUMN_REDUCTION;
-    float sum = 0, square = 0;
-    if (channel < channels)
-        for (unsigned row = begin + threadIdx.y; row < end; row += 8) sum += x[(u64)row * channels + channel];
-    float mean = column_sum(shared[0], sum) / (end - begin);
-    if (channel < channels)
-        for (unsigned row = begin + threadIdx.y; row < end; row += 8) {
-            float difference = x[(u64)row * channels + channel] - mean;
+    float origin = 0, sum = 0, square = 0, count = 0;
+    if (channel < channels && begin + threadIdx.y < end) {
+        origin = x[(u64)(begin + threadIdx.y) * channels + channel];
+#pragma unroll 8
+        for (unsigned row = begin + threadIdx.y; row < end; row += blockDim.y) {
+            float difference = x[(u64)row * channels + channel] - origin;
+            sum += difference;
             square += difference * difference;
+            count++;
         }
-    square = column_sum(shared[1], square);
+        square -= sum * sum / count;
+    }
+    float mean = column_sum(shared[0], sum + count * origin) / (end - begin);
+    float difference = count ? origin + sum / count - mean : 0;
+    square = column_sum(shared[1], square + count * difference * difference);
     if (threadIdx.y || channel >= channels) return;
     means[blockIdx.y * channels + channel] = mean;
     squares[blockIdx.y * channels + channel] = square;
 }
 
-// Mean and 1 / standard deviation, [2, channels], from those of chunks of rows; updates the running statistics. Blocks of 32 channels by 8 chunks.
-extern "C" __global__ void combine_moments(const float *means, const float *squares, float *statistics, float *running_mean, float *running_variance,
-                                           unsigned rows, unsigned channels, unsigned chunks, float epsilon, float momentum)
+// Mean and 1 / standard deviation, [2, channels], from those of chunks of rows; updates the running statistics. Blocks of up to 32
+// channels, 1,024 threads.
+extern "C" __global__ void __launch_bounds__(1024) combine_moments(const float *means, const float *squares, float *statistics, float *running_mean,
+                                                                   float *running_variance, unsigned rows, unsigned channels, unsigned chunks,
+                                                                   float epsilon, float momentum)
 {
-    __shared__ float shared[2][8][33];
-    unsigned channel = blockIdx.x * 32 + threadIdx.x, chunk_rows = (rows + chunks - 1) / chunks;
+    __shared__ float shared[2][1024];
+    unsigned channel = blockIdx.x * blockDim.x + threadIdx.x, chunk_rows = (rows + chunks - 1) / chunks;
     float sum = 0, square = 0;
     if (channel < channels)
-        for (unsigned chunk = threadIdx.y; chunk < chunks; chunk += 8)
+        for (unsigned chunk = threadIdx.y; chunk < chunks; chunk += blockDim.y)
             sum += means[chunk * channels + channel] * min(chunk_rows, rows - chunk * chunk_rows);
     float mean = column_sum(shared[0], sum) / rows;
     if (channel < channels)
-        for (unsigned chunk = threadIdx.y; chunk < chunks; chunk += 8) {
+        for (unsigned chunk = threadIdx.y; chunk < chunks; chunk += blockDim.y) {
             float difference = means[chunk * channels + channel] - mean;
             square += squares[chunk * channels + channel] + difference * difference * min(chunk_rows, rows - chunk * chunk_rows);
         }
@@ -57,13 +64,19 @@ extern "C" __global__ void running_moments(const float *running_mean, const floa
     statistics[channels + i] = 1 / sqrtf(running_variance[i] + epsilon);
 }
 
+// A thread for each four elements.
 extern "C" __global__ void normalize(const float *x, const float *statistics, const float *weight, const float *bias, float *result, unsigned count,
-                                     unsigned channels, unsigned kind)
+                                     Divisor channels, unsigned kind)
 {
-    ELEMENT_INDEX(count);
-    unsigned channel = i % channels;
-    float normalized = (x[i] - statistics[channel]) * statistics[channels + channel];
-    result[i] = activation(normalized * weight[channel] + bias[channel], kind);
+    FOUR_ELEMENTS(count);
+    float values[4], means[4], inverses[4], weights[4], biases[4];
+    load_four(x, first, count, values);
+    load_of_channels(statistics, first, channels, means);
+    load_of_channels(statistics + channels.value, first, channels, inverses);
+    load_of_channels(weight, first, channels, weights);
+    load_of_channels(bias, first, channels, biases);
+    for (unsigned k = 0; k < 4; k++) values[k] = activation((values[k] - means[k]) * inverses[k] * weights[k] + biases[k], kind);
+    store_four(result, first, count, values);
 }
 
 // Of each channel in each chunk of rows: the sum of the gradient before the activation, and of its product with the normalised x.
@@ -73,7 +86,8 @@ extern "C" __global__ void normalize_backward_sums(const float *x, const float *
     COLUMN_REDUCTION;
     float sum = 0, product = 0;
     if (channel < channels)
-        for (unsigned row = begin + threadIdx.y; row < end; row += 8) {
+#pragma unroll 8
+        for (unsigned row = begin + threadIdx.y; row < end; row += blockDim.y) {
             u64 index = (u64)row * channels + channel;
             float normalized = (x[index] - statistics[channel]) * statistics[channels + channel];
             float before = activation_gradient(gradient[index], normalized * weight[channel] + bias[channel], kind);
@@ -83,13 +97,25 @@ extern "C" __global__ void normalize_backward_sums(const float *x, const float *
     store_sums(shared, channel, channels, sum, product, sums, products);
 }
 
+// A thread for each four elements.
 extern "C" __global__ void normalize_backward(const float *x, const float *statistics, const float *weight, const float *bias, const float *gradient,
-                                              const float *sum, const float *product, float *result, unsigned count, unsigned channels,
+                                              const float *sum, const float *product, float *result, unsigned count, Divisor channels,
                                               unsigned rows, unsigned kind)
 {
-    ELEMENT_INDEX(count);
-    unsigned channel = i % channels;
-    float inverse = statistics[channels + channel], normalized = (x[i] - statistics[channel]) * inverse;
-    float before = activation_gradient(gradient[i], normalized * weight[channel] + bias[channel], kind);
-    result[i] = weight[channel] * inverse * (before - (sum[channel] + normalized * product[channel]) / rows);
+    FOUR_ELEMENTS(count);
+    float values[4], gradients[4], means[4], inverses[4], weights[4], biases[4], sums[4], products[4];
+    load_four(x, first, count, values);
+    load_four(gradient, first, count, gradients);
+    load_of_channels(statistics, first, channels, means);
+    load_of_channels(statistics + channels.value, first, channels, inverses);
+    load_of_channels(weight, first, channels, weights);
+    load_of_channels(bias, first, channels, biases);
+    load_of_channels(sum, first, channels, sums);
+    load_of_channels(product, first, channels, products);
+    for (unsigned k = 0; k < 4; k++) {
+        float normalized = (values[k] - means[k]) * inverses[k];
+        float before = activation_gradient(gradients[k], normalized * weights[k] + biases[k], kind);
+        values[k] = weights[k] * inverses[k] * (before - (sums[k] + normalized * products[k]) / rows);
+    }
+    store_four(result, first, count, values);
 }

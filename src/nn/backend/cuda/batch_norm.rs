@@ -3,7 +3,7 @@
 use candle_core::{CudaDevice, DType, Result, Tensor};
 
 use super::column_reduction::ColumnReduction;
-use super::launch::{launch, threads};
+use super::launch::{Divisor, fours, launch, threads};
 use super::memory::{empty, gpu};
 use super::pointwise::activation_code;
 use crate::nn::autograd::Gradients;
@@ -56,7 +56,7 @@ impl Normalize {
         let statistics = empty((2, channels), DType::F32, x)?;
         let (running_mean, running_variance) = (norm.running_mean.tensor(), norm.running_variance.tensor());
         let (blocks, epsilon, momentum) = (reduction.final_blocks(), BatchNorm::EPSILON as f32, BatchNorm::MOMENTUM as f32);
-        // SAFETY: a block for each chunk of rows and 32 channels writes their partial moments; then a block for each 32 channels writes two statistics
+        // SAFETY: a block for each chunk of rows and up to 32 channels writes their partial moments; then one for up to 32 channels writes two statistics
         // of each and updates the running ones, which only this tape's thread uses.
         unsafe {
             launch!(gpu, "partial_moments", reduction.blocks(), x, means, squares, rows, channels);
@@ -81,10 +81,10 @@ impl Normalize {
 
     fn forward(&self, x: &Tensor, statistics: &Tensor) -> Result<Tensor> {
         let (result, count) = (empty(x.shape(), DType::F32, x)?, x.elem_count());
-        let (weight, bias, channels) = (self.weight.tensor(), self.bias.tensor(), self.reduction.channels);
-        // SAFETY: a thread for each of the `count` elements of `x` and the result; statistics, weight and bias have `channels`.
+        let (weight, bias, channels) = (self.weight.tensor(), self.bias.tensor(), Divisor::new(self.reduction.channels as u32));
+        // SAFETY: a thread for each four of the `count` elements of `x` and the result; statistics, weight and bias have `channels`.
         unsafe {
-            launch!(gpu(x)?, "normalize", threads(count), x, statistics, weight, bias, result, count, channels, self.activation);
+            launch!(gpu(x)?, "normalize", fours(count), x, statistics, weight, bias, result, count, channels, self.activation);
             Ok(result.assume_init())
         }
     }
@@ -92,7 +92,7 @@ impl Normalize {
     fn backward(&self, x: &Tensor, statistics: &Tensor, gradient: &Tensor, of_x: bool) -> Result<Gradients> {
         let (gpu, reduction) = (gpu(x)?, self.reduction);
         let (weight, bias) = (self.weight.tensor(), self.bias.tensor());
-        // SAFETY: a block for each chunk of rows and 32 channels writes their partial sums.
+        // SAFETY: a block for each chunk of rows and up to 32 channels writes their partial sums.
         let [of_bias, of_weight] = unsafe {
             reduction.two_sums(x, |sums, products| {
                 let (blocks, ColumnReduction { rows, channels }) = (reduction.blocks(), reduction);
@@ -116,8 +116,8 @@ impl Normalize {
     ) -> Result<Tensor> {
         let (result, count) = (empty(x.shape(), DType::F32, x)?, x.elem_count());
         let (weight, bias, ColumnReduction { rows, channels }) = (self.weight.tensor(), self.bias.tensor(), self.reduction);
-        let config = threads(count);
-        // SAFETY: a thread for each of the `count` elements of `x`, the gradient and the result; everything else has `channels`.
+        let (config, channels) = (fours(count), Divisor::new(channels as u32));
+        // SAFETY: a thread for each four of the `count` elements of `x`, the gradient and the result; everything else has `channels`.
         unsafe {
             launch!(
                 gpu,

@@ -3,27 +3,31 @@
 #pragma once
 #include "common.cuh"
 
-// In a kernel over [rows, channels]: this thread's channel and its block's chunk of rows, from `begin` to `end`. Blocks of 32 channels by 8 rows at a
-// time, a chunk for each block along y; `ColumnReduction` in column_reduction.rs.
+// In a kernel over [rows, channels]: this thread's channel and its block's chunk of rows, from `begin` to `end`. Blocks of up to 32 channels by as many
+// rows at a time as make 256 threads, a chunk for each block along y; `ColumnReduction` in column_reduction.rs.
 #define COLUMN_REDUCTION                                                                    \
-    __shared__ float shared[2][8][33];                                                      \
-    unsigned channel = blockIdx.x * 32 + threadIdx.x;                                       \
+    __shared__ float shared[2][1024];                                                       \
+    unsigned channel = blockIdx.x * blockDim.x + threadIdx.x;                               \
     unsigned chunk_rows = (rows + gridDim.y - 1) / gridDim.y;                               \
     unsigned begin = blockIdx.y * chunk_rows, end = min(begin + chunk_rows, rows)
 
-// The sum over a block's eight rows of threads, returned to all.
-__device__ float column_sum(float shared[8][33], float value)
+// The sum over a block's rows of threads, whose number is a power of two, in a fixed order, returned to all.
+__device__ float column_sum(float *shared, float value)
 {
-    shared[threadIdx.y][threadIdx.x] = value;
+    unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
+    shared[thread] = value;
     __syncthreads();
-    float sum = 0;
-    for (unsigned row = 0; row < 8; row++) sum += shared[row][threadIdx.x];
+    for (unsigned half = blockDim.y / 2; half; half /= 2) {
+        if (threadIdx.y < half) shared[thread] += shared[thread + half * blockDim.x];
+        __syncthreads();
+    }
+    value = shared[threadIdx.x];
     __syncthreads();
-    return sum;
+    return value;
 }
 
-// Two sums over a block's eight rows of threads, stored for the channel in its chunk.
-__device__ void store_sums(float shared[2][8][33], unsigned channel, unsigned channels, float first, float second, float *firsts, float *seconds)
+// Two sums over a block's rows of threads, stored for the channel in its chunk.
+__device__ void store_sums(float shared[2][1024], unsigned channel, unsigned channels, float first, float second, float *firsts, float *seconds)
 {
     first = column_sum(shared[0], first);
     second = column_sum(shared[1], second);
@@ -32,15 +36,15 @@ __device__ void store_sums(float shared[2][8][33], unsigned channel, unsigned ch
     seconds[blockIdx.y * channels + channel] = second;
 }
 
-// Two sums of each channel, from the partial sums of its chunks: [chunks, channels] to [channels], twice. Blocks of 32 channels by 8 chunks.
-extern "C" __global__ void reduce_partials(const float *first_partials, const float *second_partials, float *firsts, float *seconds, unsigned channels,
-                                           unsigned chunks)
+// Two sums of each channel, from the partial sums of its chunks: [chunks, channels] to [channels], twice. Blocks of up to 32 channels, 1,024 threads.
+extern "C" __global__ void __launch_bounds__(1024) reduce_partials(const float *first_partials, const float *second_partials, float *firsts,
+                                                                   float *seconds, unsigned channels, unsigned chunks)
 {
-    __shared__ float shared[2][8][33];
-    unsigned channel = blockIdx.x * 32 + threadIdx.x;
+    __shared__ float shared[2][1024];
+    unsigned channel = blockIdx.x * blockDim.x + threadIdx.x;
     float first = 0, second = 0;
     if (channel < channels)
-        for (unsigned chunk = threadIdx.y; chunk < chunks; chunk += 8)
+        for (unsigned chunk = threadIdx.y; chunk < chunks; chunk += blockDim.y)
             first += first_partials[chunk * channels + channel], second += second_partials[chunk * channels + channel];
     store_sums(shared, channel, channels, first, second, firsts, seconds);
 }

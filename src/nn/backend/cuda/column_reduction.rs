@@ -7,7 +7,7 @@ use super::launch::launch;
 use super::memory::{Uninit, empty, gpu};
 
 /// A chunk has at least so many rows,
-const MIN_ROWS: usize = 256;
+const MIN_ROWS: usize = 64;
 /// and there are at most so many chunks.
 const MAX_CHUNKS: usize = 512;
 
@@ -24,18 +24,23 @@ impl ColumnReduction {
         self.rows.div_ceil(self.rows.div_ceil(MAX_CHUNKS).max(MIN_ROWS))
     }
 
-    /// A block for 32 channels of a chunk.
+    /// A block of 256 threads for up to 32 channels of a chunk.
     pub fn blocks(self) -> LaunchConfig {
-        LaunchConfig {
-            grid_dim: ((self.channels as u32).div_ceil(32), self.chunks() as u32, 1),
-            block_dim: (32, 8, 1),
-            shared_mem_bytes: 0,
-        }
+        self.config(self.chunks() as u32, 256)
     }
 
-    /// A block for 32 channels of all chunks.
+    /// A block of 1,024 threads for up to 32 channels of all chunks.
     pub fn final_blocks(self) -> LaunchConfig {
-        LaunchConfig { grid_dim: ((self.channels as u32).div_ceil(32), 1, 1), ..self.blocks() }
+        self.config(1, 1024)
+    }
+
+    fn config(self, chunks: u32, threads: u32) -> LaunchConfig {
+        let columns = (self.channels as u32).next_power_of_two().min(32);
+        LaunchConfig {
+            grid_dim: ((self.channels as u32).div_ceil(columns), chunks, 1),
+            block_dim: (columns, threads / columns, 1),
+            shared_mem_bytes: 0,
+        }
     }
 
     /// Memory for two partial results of each channel and chunk.

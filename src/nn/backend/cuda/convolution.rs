@@ -3,11 +3,11 @@
 //! The bias is the weight of a pixel that is always 1, so that its gradient comes out of the same matrix product as theirs; in half precision it is
 //! rounded with them.
 
-use candle_core::cuda_backend::cudarc::driver::{DeviceRepr, LaunchConfig};
+use candle_core::cuda_backend::cudarc::driver::DeviceRepr;
 use candle_core::{DType, Result, Tensor};
 
-use super::launch::{for_dtype, launch, threads};
-use super::matmul::{matmul, matmul_over_rows, operand_dtype};
+use super::launch::{Divisor, blocks, for_dtype, launch, threads};
+use super::matmul::{matmul, matmul_as, matmul_over_rows, operand_dtype};
 use super::memory::{empty, gpu, plain_args};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::{Context, Conv2d, Window};
@@ -20,25 +20,30 @@ use crate::run_config::Precision;
 struct Geometry {
     images: u32,
     height: u32,
-    width: u32,
-    channels: u32,
-    outputs: u32,
-    size: u32,
     stride: u32,
     padding: u32,
     out_height: u32,
-    out_width: u32,
     patch_len: u32,
+    channels: Divisor,
+    width: Divisor,
+    size: Divisor,
+    outputs: Divisor,
+    out_width: Divisor,
+    /// 2x2 windows along either side, those that the edge cuts among them.
+    pooled_width: Divisor,
+    pooled_height: Divisor,
+    /// A patch's elements by four.
+    quarters: Divisor,
+    /// Of `im2col`, for each image.
+    blocks: Divisor,
 }
 
 // SAFETY: the same fields in the same order as the kernels' struct.
 unsafe impl DeviceRepr for Geometry {}
 plain_args!(Geometry);
 
-/// Rows of output pixels that a block of `im2col` takes, as in `convolution.cuh`,
-const BAND: u32 = 4;
-/// and columns of the matrix.
-const COLUMNS: u32 = 256;
+/// Elements that a block of `im2col` writes, as in `convolution.cuh`.
+const BLOCK_ELEMENTS: u32 = 256 * 4 * 4;
 /// The length of a patch is a multiple of this: half-precision matrix products need it to be fast.
 const PATCH_MULTIPLE: usize = 8;
 
@@ -87,20 +92,35 @@ impl Convolution {
         let (out_height, out_width) = (window.output_size(height)?, window.output_size(width)?);
         let outputs = weight.tensor().dim(0)?;
         let patch_len = (size * size * channels + usize::from(bias.is_some())).next_multiple_of(PATCH_MULTIPLE);
-        let [images, height, width, channels, outputs] = [images, height, width, channels, outputs].map(|count| count as u32);
-        let [size, stride, padding, out_height, out_width, patch_len] =
-            [size, stride, padding, out_height, out_width, patch_len].map(|count| count as u32);
-        let geometry = Geometry { images, height, width, channels, outputs, size, stride, padding, out_height, out_width, patch_len };
+        let [images, height, width, channels, outputs, size, stride, padding, out_height, out_width, patch_len] =
+            [images, height, width, channels, outputs, size, stride, padding, out_height, out_width, patch_len].map(|count| count as u32);
+        let geometry = Geometry {
+            images,
+            height,
+            stride,
+            padding,
+            out_height,
+            patch_len,
+            channels: Divisor::new(channels),
+            width: Divisor::new(width),
+            size: Divisor::new(size),
+            outputs: Divisor::new(outputs),
+            out_width: Divisor::new(out_width),
+            pooled_width: Divisor::new(out_width.div_ceil(2)),
+            pooled_height: Divisor::new(out_height.div_ceil(2)),
+            quarters: Divisor::new(patch_len / 4),
+            blocks: Divisor::new((out_height * out_width * patch_len).div_ceil(BLOCK_ELEMENTS)),
+        };
         Ok(Self { geometry, precision, dtype: operand_dtype(precision), weight: weight.clone(), bias: bias.cloned() })
     }
 
     /// Output pixels of all images.
     const fn rows(&self) -> usize {
-        self.geometry.images as usize * self.geometry.out_height as usize * self.geometry.out_width as usize
+        self.geometry.images as usize * self.geometry.out_height as usize * self.geometry.out_width.value as usize
     }
 
     const fn outputs(&self) -> usize {
-        self.geometry.outputs as usize
+        self.geometry.outputs.value as usize
     }
 
     const fn patch_len(&self) -> usize {
@@ -125,11 +145,10 @@ impl Convolution {
 
     /// `[rows, patch_len]`.
     fn im2col(&self, x: &Tensor) -> Result<Tensor> {
-        let Geometry { images, out_height, patch_len, .. } = self.geometry;
-        let grid_dim = (images * out_height.div_ceil(BAND), patch_len.div_ceil(COLUMNS), 1);
-        let config = LaunchConfig { grid_dim, block_dim: (32, 8, 1), shared_mem_bytes: 0 };
+        let Geometry { images, blocks: per_image, .. } = self.geometry;
+        let config = blocks(images as usize * per_image.value as usize);
         let patches = empty((self.rows(), self.patch_len()), self.dtype, x)?;
-        // SAFETY: a block for each band of each image and each 256 columns writes them; `patches` is of the kernel's type.
+        // SAFETY: the blocks of an image write its patches, which are of the kernel's type.
         unsafe {
             launch!(gpu(x)?, &for_dtype("im2col", self.dtype), config, x, patches, self.geometry);
             Ok(patches.assume_init())
@@ -138,13 +157,13 @@ impl Convolution {
 
     fn as_images(&self, sums: &Tensor) -> Result<Tensor> {
         let Geometry { images, out_height, out_width, .. } = self.geometry;
-        sums.reshape((images as usize, out_height as usize, out_width as usize, self.outputs()))
+        sums.reshape((images as usize, out_height as usize, out_width.value as usize, self.outputs()))
     }
 
     /// The maximum of every 2x2 window, and its position in it.
     fn max_pool(&self, sums: &Tensor, relu: bool) -> Result<(Tensor, Tensor)> {
         let Geometry { images, out_height, out_width, .. } = self.geometry;
-        let shape = (images as usize, out_height as usize / 2, out_width as usize / 2, self.outputs());
+        let shape = (images as usize, out_height as usize / 2, out_width.value as usize / 2, self.outputs());
         let (result, argmax) = (empty(shape, DType::F32, sums)?, empty(shape, DType::U8, sums)?);
         // SAFETY: a thread for each element of both results; `sums` has `rows` of `outputs`.
         unsafe {
@@ -156,8 +175,8 @@ impl Convolution {
     /// The gradient of the sums, `[rows, outputs]`, as the operand of a matrix product.
     fn max_pool_backward(&self, Pooled { result, argmax, relu }: &Pooled, gradient: &Tensor) -> Result<Tensor> {
         let of_sums = empty((self.rows(), self.outputs()), self.dtype, gradient)?;
-        let Geometry { images, out_height, out_width, outputs, .. } = self.geometry;
-        let windows = images * out_height.div_ceil(2) * out_width.div_ceil(2) * outputs;
+        let Geometry { images, pooled_height, pooled_width, outputs, .. } = self.geometry;
+        let windows = images * pooled_height.value * pooled_width.value * outputs.value;
         let (kernel, config) = (for_dtype("max_pool_2x2_backward", self.dtype), threads(windows as usize));
         // SAFETY: a thread for each window, also those that the edge cuts, writes the elements under it, which are of the kernel's type; gradient,
         // result and argmax have one for each whole window.
@@ -170,7 +189,8 @@ impl Convolution {
     fn backward(&self, x: &Tensor, packed: &Tensor, of_sums: &Tensor, of_x: bool) -> Result<Gradients> {
         let of_packed = matmul_over_rows(of_sums, &self.im2col(x)?, self.precision)?;
         let parameters = self.unpacked(&of_packed)?;
-        let of_x = of_x.then(|| self.col2im(&matmul(of_sums, false, packed, false, self.precision)?, x)).transpose()?;
+        let of_patches = || matmul_as(self.dtype, of_sums, false, packed, false, self.precision);
+        let of_x = of_x.then(|| self.col2im(&of_patches()?, x)).transpose()?;
         Ok(Gradients { inputs: vec![of_x], parameters })
     }
 
@@ -190,9 +210,11 @@ impl Convolution {
     /// The gradient of `x` from that of its patches.
     fn col2im(&self, of_patches: &Tensor, x: &Tensor) -> Result<Tensor> {
         let of_x = empty(x.shape(), DType::F32, x)?;
-        // SAFETY: a thread for each pixel's channels; `of_patches` is `[rows, patch_len]`.
+        let together = if self.geometry.channels.value.is_multiple_of(4) { 4 } else { 1 };
+        let (kernel, config) = (for_dtype("col2im", self.dtype), threads(of_x.elem_count() / together));
+        // SAFETY: a thread for each pixel's channels, or each four of them; `of_patches` is `[rows, patch_len]` of the kernel's type.
         unsafe {
-            launch!(gpu(x)?, "col2im", threads(of_x.elem_count()), of_patches, of_x, self.geometry);
+            launch!(gpu(x)?, &kernel, config, of_patches, of_x, self.geometry);
             Ok(of_x.assume_init())
         }
     }

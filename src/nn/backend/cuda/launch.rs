@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use candle_core::cuda_backend::WrapErr;
-use candle_core::cuda_backend::cudarc::driver::{CudaFunction, CudaStream, LaunchArgs, LaunchConfig};
+use candle_core::cuda_backend::cudarc::driver::{CudaFunction, CudaStream, DeviceRepr, LaunchArgs, LaunchConfig};
 use candle_core::{CudaDevice, DType, Result};
 
 /// `kernels.cu`, compiled by `build.rs`.
@@ -11,9 +11,37 @@ const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/kernels.ptx"));
 /// Threads in a block.
 const THREADS: usize = 256;
 
+/// `Divisor` in `common.cuh`: what a kernel divides by without dividing.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Divisor {
+    pub value: u32,
+    multiplier: u32,
+    shift: u32,
+}
+
+// SAFETY: the same fields in the same order as the kernels' struct.
+unsafe impl DeviceRepr for Divisor {}
+
+impl Divisor {
+    /// A quotient is the upper half of the dividend's product with the multiplier, plus the dividend, shifted (Granlund and Montgomery 1994,
+    /// figure 4.1). 0 counts as 1.
+    pub const fn new(value: u32) -> Self {
+        let value = if value == 0 { 1 } else { value };
+        let shift = u32::BITS - (value - 1).leading_zeros();
+        let multiplier = ((1_u64 << 32) * ((1_u64 << shift) - value as u64) / value as u64 + 1) as u32;
+        Self { value, multiplier, shift }
+    }
+}
+
 /// One thread for each of so many elements.
 pub fn threads(count: usize) -> LaunchConfig {
     blocks(count.div_ceil(THREADS))
+}
+
+/// One thread for each four of so many elements.
+pub fn fours(count: usize) -> LaunchConfig {
+    threads(count.div_ceil(4))
 }
 
 /// So many blocks of 256 threads.

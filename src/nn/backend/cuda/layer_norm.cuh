@@ -45,7 +45,8 @@ extern "C" __global__ void layer_norm_backward_sums(const float *x, const float 
     COLUMN_REDUCTION;
     float sum = 0, product = 0;
     if (channel < channels)
-        for (unsigned row = begin + threadIdx.y; row < end; row += 8) {
+#pragma unroll 4
+        for (unsigned row = begin + threadIdx.y; row < end; row += blockDim.y) {
             u64 index = (u64)row * channels + channel;
             sum += gradient[index];
             product += gradient[index] * (x[index] - statistics[2 * row]) * statistics[2 * row + 1];

@@ -38,7 +38,7 @@ pub fn layer_norm(x: &Tensor, weight: &Parameter, bias: &Parameter, grad: GradMo
     Ok(Output::new(result, grad, move |gradient, needed| {
         let (gpu, gradient) = (gpu(&values)?, gradient.contiguous()?);
         let reduction = ColumnReduction { rows, channels: features };
-        // SAFETY: a block for each chunk of rows and 32 features writes their partial sums.
+        // SAFETY: a block for each chunk of rows and up to 32 features writes their partial sums.
         let [of_bias, of_weight] = unsafe {
             reduction.two_sums(&values, |sums, products| {
                 let config = reduction.blocks();

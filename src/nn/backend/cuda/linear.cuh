@@ -18,7 +18,8 @@ template <typename T> __device__ void relu_backward(const float *gradient, const
     operand[i] = from_float<T>(relu && result[i] <= 0 ? 0 : gradient[i]);
 }
 
-// The sum of each column in as many chunks of rows as there are blocks along y: [chunks, columns]. Blocks of 32 columns, 32 by 32 threads.
+// The sum of each column in as many chunks of rows as there are blocks along y: [chunks, columns]. Blocks of 32 columns, and up to 32 rows
+// at a time.
 template <typename T> __device__ void column_sums(const T *values, float *sums, unsigned rows, unsigned columns)
 {
     __shared__ float shared[32][33];
@@ -26,12 +27,12 @@ template <typename T> __device__ void column_sums(const T *values, float *sums, 
     unsigned begin = blockIdx.y * chunk_rows, end = min(begin + chunk_rows, rows);
     float sum = 0;
     if (column < columns)
-        for (unsigned row = begin + threadIdx.y; row < end; row += 32) sum += to_float(values[(u64)row * columns + column]);
+        for (unsigned row = begin + threadIdx.y; row < end; row += blockDim.y) sum += to_float(values[(u64)row * columns + column]);
     shared[threadIdx.y][threadIdx.x] = sum;
     __syncthreads();
     if (threadIdx.y || column >= columns) return;
     sum = 0;
-    for (unsigned row = 0; row < 32; row++) sum += shared[row][threadIdx.x];
+    for (unsigned row = 0; row < blockDim.y; row++) sum += shared[row][threadIdx.x];
     sums[blockIdx.y * columns + column] = sum;
 }
 

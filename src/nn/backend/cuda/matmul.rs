@@ -27,10 +27,22 @@ pub const fn operand_dtype(precision: Precision) -> DType {
 
 /// The product in f32 of two matrices, `[m, k]` and `[k, n]`, or of each of as many, `[count, m, k]` and `[count, k, n]`; either may be stored transposed.
 pub fn matmul(left: &Tensor, left_transposed: bool, right: &Tensor, right_transposed: bool, precision: Precision) -> Result<Tensor> {
+    matmul_as(DType::F32, left, left_transposed, right, right_transposed, precision)
+}
+
+/// `matmul` with the result in f32, or rounded to the operands' type.
+pub fn matmul_as(
+    dtype: DType,
+    left: &Tensor,
+    left_transposed: bool,
+    right: &Tensor,
+    right_transposed: bool,
+    precision: Precision,
+) -> Result<Tensor> {
     let (lefts, rights) = (Matrix::of(left, left_transposed)?, Matrix::of(right, right_transposed)?);
     let mut shape = left.dims().to_vec();
     shape.splice(left.rank() - 2.., [lefts.shape().0, rights.shape().1]);
-    let result = empty(shape, DType::F32, left)?;
+    let result = empty(shape, dtype, left)?;
     multiply(gpu(left)?, lefts, rights, &result, precision)?;
     // SAFETY: `multiply` writes all of it.
     Ok(unsafe { result.assume_init() })
@@ -102,21 +114,24 @@ impl Matrix {
     const fn operation(self) -> cublas::cublasOperation_t {
         if self.transposed { cublas::cublasOperation_t::CUBLAS_OP_T } else { cublas::cublasOperation_t::CUBLAS_OP_N }
     }
+}
 
-    fn data_type(self) -> Result<cublas::cudaDataType> {
-        match self.dtype {
-            DType::F32 => Ok(cublas::cudaDataType_t::CUDA_R_32F),
-            DType::F16 => Ok(cublas::cudaDataType_t::CUDA_R_16F),
-            DType::BF16 => Ok(cublas::cudaDataType_t::CUDA_R_16BF),
-            dtype => candle_core::bail!("there is no matrix product of {dtype:?}"),
-        }
+fn data_type(dtype: DType) -> Result<cublas::cudaDataType> {
+    match dtype {
+        DType::F32 => Ok(cublas::cudaDataType_t::CUDA_R_32F),
+        DType::F16 => Ok(cublas::cudaDataType_t::CUDA_R_16F),
+        DType::BF16 => Ok(cublas::cudaDataType_t::CUDA_R_16BF),
+        dtype => candle_core::bail!("there is no matrix product of {dtype:?}"),
     }
 }
 
 /// Writes the product of each pair of matrices to `result`, one after the other, from its first element on.
 fn multiply(gpu: &CudaDevice, left: Matrix, right: Matrix, result: &Uninit, precision: Precision) -> Result<()> {
     let ((m, k), (inner, n)) = (left.shape(), right.shape());
-    let fits = inner == k && left.count == right.count && result.elem_count() >= left.count * m * n && result.dtype() == DType::F32;
+    let fits = inner == k
+        && left.count == right.count
+        && result.elem_count() >= left.count * m * n
+        && [DType::F32, left.dtype].contains(&result.dtype());
     if !fits {
         candle_core::bail!("{} matrices of {m}x{k} cannot be multiplied with {} of {inner}x{n}", left.count, right.count);
     }
@@ -126,7 +141,7 @@ fn multiply(gpu: &CudaDevice, left: Matrix, right: Matrix, result: &Uninit, prec
         _ => cublas::cublasComputeType_t::CUBLAS_COMPUTE_32F,
     };
     // cuBLAS is column-major: to it these matrices are transposed, and so is their product.
-    // SAFETY: the operands are contiguous tensors of these sizes and types, or rows of them; the result is f32 and has enough elements.
+    // SAFETY: the operands are contiguous tensors of these sizes and types, or rows of them; so is the result, which has enough elements.
     unsafe {
         gemm_strided_batched_ex(
             *gpu.cublas_handle().handle(),
@@ -137,16 +152,16 @@ fn multiply(gpu: &CudaDevice, left: Matrix, right: Matrix, result: &Uninit, prec
             k as i32,
             (&raw const one).cast(),
             right.pointer as *const _,
-            right.data_type()?,
+            data_type(right.dtype)?,
             right.columns as i32,
             (right.rows * right.columns) as i64,
             left.pointer as *const _,
-            left.data_type()?,
+            data_type(left.dtype)?,
             left.columns as i32,
             (left.rows * left.columns) as i64,
             (&raw const zero).cast(),
             result.raw()? as *mut _,
-            cublas::cudaDataType_t::CUDA_R_32F,
+            data_type(result.dtype())?,
             n as i32,
             (m * n) as i64,
             left.count as i32,
@@ -159,14 +174,15 @@ fn multiply(gpu: &CudaDevice, left: Matrix, right: Matrix, result: &Uninit, prec
 
 /// The sum of each column; of many rows by chunks of them.
 pub fn column_sums(values: &Tensor) -> Result<Tensor> {
-    /// Threads along either side of a block: columns, and rows at a time.
+    /// Threads along either side of a block: columns, and rows at a time, where there are as many.
     const SIDE: u32 = 32;
     let (rows, columns) = values.dims2()?;
     let blocks_x = (columns as u32).div_ceil(SIDE);
     let max_chunks = (BLOCKS / blocks_x as usize).min(rows / MIN_ROWS).max(1);
     let chunks = rows.div_ceil(rows.div_ceil(max_chunks));
     let sums = empty((chunks, columns), DType::F32, values)?;
-    let config = LaunchConfig { grid_dim: (blocks_x, chunks as u32, 1), block_dim: (SIDE, SIDE, 1), shared_mem_bytes: 0 };
+    let rows_at_a_time = SIDE.min(rows.div_ceil(chunks).next_power_of_two() as u32);
+    let config = LaunchConfig { grid_dim: (blocks_x, chunks as u32, 1), block_dim: (SIDE, rows_at_a_time, 1), shared_mem_bytes: 0 };
     // SAFETY: a block for each chunk of `rows` and 32 of `columns` writes the chunk's sums; `values` is of the kernel's type.
     let sums = unsafe {
         launch!(gpu(values)?, &for_dtype("column_sums", values.dtype()), config, values, sums, rows, columns);

@@ -11,8 +11,8 @@ use crate::run_config::OptimizerKind;
 
 /// Parameters that a kernel takes at a time, as in `optimizer.cuh`.
 const MAX_PARAMETERS: usize = 64;
-/// Blocks of a pass: enough for every GPU, few enough to add up their partial sums.
-const BLOCKS: usize = 512;
+/// Elements of a parameter that a block takes, as in `optimizer.cuh`.
+const CHUNK: u32 = 2048;
 
 /// `ParameterList` in `optimizer.cuh`.
 #[derive(Clone, Copy)]
@@ -22,8 +22,17 @@ struct ParameterList {
     gradient: [u64; MAX_PARAMETERS],
     length: [u32; MAX_PARAMETERS],
     offset: [u32; MAX_PARAMETERS],
+    block: [u32; MAX_PARAMETERS],
     decay: [f32; MAX_PARAMETERS],
     count: u32,
+}
+
+impl ParameterList {
+    /// The blocks of a pass over it.
+    fn blocks(&self) -> usize {
+        let last = (self.count as usize).saturating_sub(1);
+        (self.block[last] + self.length[last].div_ceil(CHUNK)) as usize
+    }
 }
 
 // SAFETY: the same fields in the same order as the kernels' struct.
@@ -84,7 +93,18 @@ pub fn optimizer_step(updated: &[UpdatedParameter], step: OptimizerStep, slots: 
     // norm. SGD does not touch the second slot.
     unsafe {
         for list in lists {
-            launch!(gpu(exp_avg)?, "optimizer_step", blocks(BLOCKS), list, step, exp_avg, exp_avg_sq, partials, BLOCKS, norm);
+            launch!(
+                gpu(exp_avg)?,
+                "optimizer_step",
+                blocks(list.blocks()),
+                list,
+                step,
+                exp_avg,
+                exp_avg_sq,
+                partials,
+                partials.elem_count(),
+                norm
+            );
         }
         Ok(Some(norm.assume_init()))
     }
@@ -97,9 +117,9 @@ pub fn gradient_norm(parameters: &[&Parameter]) -> Result<Tensor> {
     let gradients = gradients.map(|gradient| gradient.contiguous()).collect::<Result<Vec<_>>>()?;
     let partials = sum_squares(&lists(&gradients, &gradients, &vec![0.0; gradients.len()])?, &like)?;
     let norm = empty((), DType::F32, &like)?;
-    // SAFETY: one block reads a partial sum of each of the `BLOCKS` blocks, and writes the norm.
+    // SAFETY: one block reads all partial sums and writes the norm.
     unsafe {
-        launch!(gpu(&like)?, "gradient_norm", blocks(1), partials, BLOCKS, norm);
+        launch!(gpu(&like)?, "gradient_norm", blocks(1), partials, partials.elem_count(), norm);
         Ok(norm.assume_init())
     }
 }
@@ -107,13 +127,15 @@ pub fn gradient_norm(parameters: &[&Parameter]) -> Result<Tensor> {
 /// The sum of squares of all listed gradients, a partial sum for each block.
 fn sum_squares(lists: &[ParameterList], like: &Tensor) -> Result<Tensor> {
     if lists.is_empty() {
-        return Tensor::zeros(BLOCKS, DType::F32, like.device());
+        return Tensor::zeros(1, DType::F32, like.device());
     }
-    let partials = empty(BLOCKS, DType::F32, like)?;
-    // SAFETY: each block writes its partial sum for the first list, and adds to it for the others.
+    let partials = empty(lists.iter().map(ParameterList::blocks).sum::<usize>(), DType::F32, like)?;
+    let mut first = 0;
+    // SAFETY: each block writes its partial sum, those of one list after those of the other.
     unsafe {
-        for (index, list) in lists.iter().enumerate() {
-            launch!(gpu(like)?, "sum_squares", blocks(BLOCKS), *list, partials, index > 0);
+        for list in lists {
+            launch!(gpu(like)?, "sum_squares", blocks(list.blocks()), *list, partials.raw()? + first * size_of::<f32>() as u64);
+            first += list.blocks() as u64;
         }
         Ok(partials.assume_init())
     }
@@ -126,7 +148,7 @@ pub fn ema_update(parameters: &[Parameter], average: &Tensor, ema_weight: f32) -
     for list in lists(&weights, &weights, &vec![0.0; weights.len()])? {
         // SAFETY: the blocks read every listed weight and update its average, which nobody else uses during a step.
         unsafe {
-            launch!(gpu(average)?, "ema_update", blocks(BLOCKS), list, average, ema_weight);
+            launch!(gpu(average)?, "ema_update", blocks(list.blocks()), list, average, ema_weight);
         }
     }
     Ok(())
@@ -150,17 +172,20 @@ fn lists(weights: &[Tensor], gradients: &[Tensor], decays: &[f32]) -> Result<Vec
             gradient: [0; MAX_PARAMETERS],
             length: [0; MAX_PARAMETERS],
             offset: [0; MAX_PARAMETERS],
+            block: [0; MAX_PARAMETERS],
             decay: [0.0; MAX_PARAMETERS],
             count: weights.len() as u32,
         };
+        let mut block = 0;
         for (index, ((weight, gradient), &decay)) in weights.iter().zip(gradients).zip(decays).enumerate() {
             if weight.elem_count() != gradient.elem_count() {
                 candle_core::bail!("a gradient {:?} does not fit a weight {:?}", gradient.shape(), weight.shape());
             }
             let length = weight.elem_count() as u32;
             (list.weight[index], list.gradient[index]) = (weight.raw()?, gradient.raw()?);
-            (list.length[index], list.offset[index], list.decay[index]) = (length, offset, decay);
+            (list.length[index], list.offset[index], list.block[index], list.decay[index]) = (length, offset, block, decay);
             offset += length;
+            block += length.div_ceil(CHUNK);
         }
         lists.push(list);
     }

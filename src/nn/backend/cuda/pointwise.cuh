@@ -45,29 +45,40 @@ __device__ __forceinline__ float activation_gradient(float gradient, float x, un
     return factor == 0 ? 0 : gradient * factor;
 }
 
-// activation(a + b), or of `a` alone where b is null.
+// activation(a + b), or of `a` alone where b is null. A thread for each four elements.
 extern "C" __global__ void activate(const float *a, const float *b, float *result, unsigned count, unsigned kind)
 {
-    ELEMENT_INDEX(count);
-    result[i] = activation(b ? a[i] + b[i] : a[i], kind);
+    FOUR_ELEMENTS(count);
+    float values[4], others[4] = {};
+    load_four(a, first, count, values);
+    if (b) load_four(b, first, count, others);
+    for (unsigned k = 0; k < 4; k++) values[k] = activation(values[k] + others[k], kind);
+    store_four(result, first, count, values);
 }
 
 extern "C" __global__ void activate_backward(const float *a, const float *b, const float *gradient, float *result, unsigned count, unsigned kind)
 {
-    ELEMENT_INDEX(count);
-    result[i] = activation_gradient(gradient[i], b ? a[i] + b[i] : a[i], kind);
+    FOUR_ELEMENTS(count);
+    float values[4], others[4] = {}, gradients[4];
+    load_four(a, first, count, values);
+    if (b) load_four(b, first, count, others);
+    load_four(gradient, first, count, gradients);
+    for (unsigned k = 0; k < 4; k++) values[k] = activation_gradient(gradients[k], values[k] + others[k], kind);
+    store_four(result, first, count, values);
 }
 
 // Inverted dropout by the numbers `Random::at` gives, 16 bits for each element: a thread for each four.
 extern "C" __global__ void dropout(const float *x, float *result, unsigned count, u64 seed, unsigned dropped, float scale)
 {
-    ELEMENT_INDEX((count + 3) / 4);
-    u64 bits = seed + (i + 1ull) * 0x9E3779B97F4A7C15ull;
+    FOUR_ELEMENTS(count);
+    u64 bits = seed + (first / 4 + 1ull) * 0x9E3779B97F4A7C15ull;
     bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9ull;
     bits = (bits ^ bits >> 27) * 0x94D049BB133111EBull;
     bits ^= bits >> 31;
-    for (unsigned k = 0; k < 4 && 4 * i + k < count; k++)
-        result[4 * i + k] = (bits >> 16 * k & 0xffff) < dropped ? 0 : x[4 * i + k] * scale;
+    float values[4];
+    load_four(x, first, count, values);
+    for (unsigned k = 0; k < 4; k++) values[k] = (bits >> 16 * k & 0xffff) < dropped ? 0 : values[k] * scale;
+    store_four(result, first, count, values);
 }
 
 // The mean over an image's pixels: [images, pixels, channels] to [images, channels]; `count` elements result.

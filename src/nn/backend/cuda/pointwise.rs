@@ -2,7 +2,7 @@
 
 use candle_core::{DType, Result, Tensor};
 
-use super::launch::{launch, threads};
+use super::launch::{fours, launch, threads};
 use super::memory::{Uninit, empty, gpu};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::DropoutMask;
@@ -28,7 +28,7 @@ pub fn activate(a: &Tensor, b: Option<&Tensor>, activation: Option<Activation>, 
     let result = empty(a.shape(), DType::F32, &a)?;
     // SAFETY: a thread for each of the `count` elements that the result and both branches have.
     let result = unsafe {
-        launch!(gpu(&a)?, "activate", threads(count), a, b, result, count, kind);
+        launch!(gpu(&a)?, "activate", fours(count), a, b, result, count, kind);
         result.assume_init()
     };
     Ok(Output::new(result, grad, move |gradient, needed| {
@@ -37,7 +37,7 @@ pub fn activate(a: &Tensor, b: Option<&Tensor>, activation: Option<Activation>, 
             let of_sum = empty(gradient.shape(), DType::F32, &gradient)?;
             // SAFETY: as above; the gradient is that of the result.
             unsafe {
-                launch!(gpu(&gradient)?, "activate_backward", threads(count), a, b, gradient, of_sum, count, kind);
+                launch!(gpu(&gradient)?, "activate_backward", fours(count), a, b, gradient, of_sum, count, kind);
                 of_sum.assume_init()
             }
         } else {
@@ -64,7 +64,7 @@ pub fn dropout(x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> 
         let DropoutMask { seed, threshold, scale } = mask;
         // SAFETY: a thread for each four of the `count` elements of `x` and the result.
         unsafe {
-            launch!(gpu(x)?, "dropout", threads(count.div_ceil(4)), x, result, count, seed, threshold, scale);
+            launch!(gpu(x)?, "dropout", fours(count), x, result, count, seed, threshold, scale);
             Ok(result.assume_init())
         }
     };
