@@ -14,7 +14,7 @@ What is compared is the time training takes for 60,000 images, without validatio
 Inkling's `epoch_seconds` leave those out, and learn from the 55,000 images that are not held back, so both sides are
 counted by the image. Every side has one epoch to warm up that is not counted; then they take turns, so that whatever else
 this machine does hits all of them. On a GPU, whose epochs are short, our turn is one sweep over all networks, batch sizes and
-number formats, in which the first of three epochs is not counted, and PyTorch's turn at each of them is 100 steps. A figure is
+number formats, in which the first of three epochs is not counted, and PyTorch's turn at each of them is 30 steps. A figure is
 the median of its rounds, and in each number format PyTorch's is that of its faster layout.
 """
 
@@ -36,7 +36,7 @@ EPOCH = 60_000
 # Of which we learn from those that are not held back for validation.
 TRAINED = 55_000
 # Steps of PyTorch in a turn on a GPU.
-STEPS = 100
+STEPS = 30
 
 
 class Failed(Exception):
@@ -155,7 +155,8 @@ def compare_nets(arguments, torch, formats, results):
 def compare_on_gpu(arguments, torch, formats, results):
     """A line for each network, batch size and number format; every side's rounds in turn."""
     nets, batches = arguments.nets, arguments.batches or [256, 1024]
-    ours = [our_epochs(arguments, nets, batches, formats) for _ in range(arguments.rounds)]
+    # One sweep for every three of PyTorch's turns: each has two epochs that count.
+    ours = [our_epochs(arguments, nets, batches, formats) for _ in range((arguments.rounds + 2) // 3)]
     for net, batch, precision in itertools.product(nets, batches, formats):
         modes = [precision, f"{precision}-channels_last"] + ([f"{precision}-compile"] if arguments.compile else [])
         if net == "linear" or "mlp" in net:
