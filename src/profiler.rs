@@ -1,4 +1,6 @@
 //! Where time goes on a thread: spans that are recorded while somebody asks for them. Otherwise a span costs one look at a flag of the thread.
+//!
+//! A device that computes what is submitted to it later tells when it was done with each span, so that nothing has to wait for it.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,12 +18,42 @@ pub struct Recording {
     spans: Arc<Mutex<Vec<Span>>>,
 }
 
+/// When a device was done with what one thread submitted to it.
+pub trait DeviceEvents {
+    /// Marks what was submitted so far.
+    fn mark(&mut self) -> candle_core::Result<()>;
+
+    /// Waits for the device; then the microseconds of each mark since the first, in their order.
+    fn read(&self) -> candle_core::Result<Vec<f64>>;
+}
+
 /// A recording as one thread adds to it.
 struct OfThread {
     recording: Recording,
     thread: u32,
     /// The layer that is being computed.
     name: Option<Arc<str>>,
+    device: Option<OnDevice>,
+}
+
+/// Spans of which only a device knows how long they took.
+struct OnDevice {
+    events: Box<dyn DeviceEvents>,
+    /// When the first event was marked.
+    began: f64,
+    /// One for each event after the first. Each begins where the one before ended.
+    spans: Vec<Span>,
+}
+
+impl OnDevice {
+    fn finish(self) -> Vec<Span> {
+        let times = self.events.read().inspect_err(|error| tracing::info!(%error, "no times of the device")).unwrap_or_default();
+        // In 1,024ths of a microsecond, whose sums are exact: each span ends when the next begins.
+        let exact = |microseconds: f64| (microseconds * 1024.0).round() / 1024.0;
+        let times: Vec<f64> = times.into_iter().map(|time| exact(self.began) + exact(time)).collect();
+        let between = times.iter().zip(times.iter().skip(1));
+        self.spans.into_iter().zip(between).map(|(span, (&start, &end))| Span { start, length: end - start, ..span }).collect()
+    }
 }
 
 thread_local! {
@@ -42,7 +74,15 @@ impl Recording {
 
     /// Records what the calling thread does from here on, as thread number `thread`.
     pub fn record_this_thread(&self, thread: u32) {
-        CURRENT.set(Some(OfThread { recording: self.clone(), thread, name: None }));
+        CURRENT.set(Some(OfThread { recording: self.clone(), thread, name: None, device: None }));
+    }
+
+    /// The same for a thread that submits its work to a device, which is idle. Spans are those of the device, and are known after [`stop`].
+    pub fn record_device(&self, thread: u32, mut events: Box<dyn DeviceEvents>) -> candle_core::Result<()> {
+        events.mark()?;
+        let device = Some(OnDevice { events, began: self.now(), spans: Vec::new() });
+        CURRENT.set(Some(OfThread { recording: self.clone(), thread, name: None, device }));
+        Ok(())
     }
 
     /// Microseconds since it began.
@@ -55,17 +95,18 @@ impl Recording {
         std::mem::take(&mut *self.spans.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn add(&self, span: Span) {
+    fn add(&self, added: impl IntoIterator<Item = Span>) {
         let mut spans = self.spans.lock().unwrap_or_else(PoisonError::into_inner);
-        if spans.len() < MOST_SPANS {
-            spans.push(span);
-        }
+        let left = MOST_SPANS.saturating_sub(spans.len());
+        spans.extend(added.into_iter().take(left));
     }
 }
 
-/// Records nothing more of what the calling thread does.
+/// Records nothing more of what the calling thread does. Waits for a device that is recorded.
 pub fn stop() {
-    CURRENT.take();
+    if let Some(OfThread { recording, device: Some(device), .. }) = CURRENT.take() {
+        recording.add(device.finish());
+    }
 }
 
 /// True while the calling thread is recorded.
@@ -78,6 +119,11 @@ pub fn current_name() -> Option<Arc<str>> {
     CURRENT.with_borrow(|current| current.as_ref()?.name.clone())
 }
 
+/// True while the calling thread is recorded and a device says how long its work takes: nobody has to wait for it.
+pub fn has_device_events() -> bool {
+    CURRENT.with_borrow(|current| current.as_ref().is_some_and(|current| current.device.is_some()))
+}
+
 /// Does this work, and records it as a span with the layer of this name. `bytes` is asked for what the result moved.
 pub fn span<T>(kind: SpanKind, name: impl FnOnce() -> Arc<str>, work: impl FnOnce() -> T, bytes: impl FnOnce(&T) -> u64) -> T {
     if !is_recording() {
@@ -88,8 +134,17 @@ pub fn span<T>(kind: SpanKind, name: impl FnOnce() -> Arc<str>, work: impl FnOnc
     let start = recording.now();
     let done = work();
     let length = recording.now() - start;
-    CURRENT.with_borrow_mut(|current| current.iter_mut().for_each(|current| current.name = None));
-    recording.add(Span { kind, name: name.to_string(), thread, start, length, bytes: bytes(&done) });
+    let span = Span { kind, name: name.to_string(), thread, start, length, bytes: bytes(&done) };
+    CURRENT.with_borrow_mut(|current| {
+        let Some(current) = current else { return };
+        current.name = None;
+        match &mut current.device {
+            None => recording.add([span]),
+            // After an event that fails, the others have no times either.
+            Some(OnDevice { events, spans, .. }) if spans.len() < MOST_SPANS && events.mark().is_ok() => spans.push(span),
+            Some(_) => {}
+        }
+    });
     done
 }
 

@@ -2,11 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use candle_core::Device;
+
 use super::BenchError;
 use super::budget::{BenchBudget, Listener};
 use super::comparisons::{Open, side_of};
 use super::{digits, products};
 use crate::data::Split;
+use crate::device::events_of;
 use crate::math::quantiles::median;
 use crate::nn::backend::cpu::LargeProduct;
 use crate::nn::{BackendKind, Net, layer_flops};
@@ -45,6 +48,7 @@ pub fn profile(config: &RunConfig, open: Open<'_>, listener: &mut dyn Listener) 
     };
     let mut recorder = Recorder {
         budget: &mut budget,
+        device: context.device.clone(),
         recording: Recording::default(),
         end: None,
         steps: 0,
@@ -65,6 +69,7 @@ pub fn profile(config: &RunConfig, open: Open<'_>, listener: &mut dyn Listener) 
 /// The run that is recorded.
 struct Recorder<'a, 'b> {
     budget: &'a mut BenchBudget<'b>,
+    device: Device,
     recording: Recording,
     /// When it has lasted long enough; known after the warm-up.
     end: Option<Instant>,
@@ -75,6 +80,22 @@ struct Recorder<'a, 'b> {
     product: Option<LargeProduct>,
     machine_rate: Option<f64>,
     stopped: Option<BenchError>,
+}
+
+impl Recorder<'_, '_> {
+    /// Forgets what was recorded, and records this thread, or what it has the device do, from here on.
+    fn begin(&mut self) {
+        profiler::stop();
+        self.recording.take();
+        let begun = events_of(&self.device).and_then(|events| match events {
+            Some(events) => self.recording.record_device(0, events),
+            None => {
+                self.recording.record_this_thread(0);
+                Ok(())
+            }
+        });
+        self.stopped = self.stopped.take().or(begun.err().map(BenchError::from));
+    }
 }
 
 impl Observer for Recorder<'_, '_> {
@@ -90,7 +111,7 @@ impl Observer for Recorder<'_, '_> {
             let seconds: Vec<f64> = (0..PRODUCTS).map(|_| timed()).collect();
             self.machine_rate = Some(LargeProduct::flops(products::USUAL_SIZE) as f64 / median(&seconds));
         }
-        self.recording.record_this_thread(0);
+        self.begin();
     }
 
     fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
@@ -109,7 +130,7 @@ impl Observer for Recorder<'_, '_> {
     fn step(&mut self, _point: StepPoint, _now: Telemetry) {
         self.steps += 1;
         if self.steps == WARM_UP {
-            self.recording.take();
+            self.begin();
             self.end = Some(Instant::now() + Duration::from_secs_f64(SECONDS));
         }
     }

@@ -4,8 +4,10 @@
 mod stand_ins;
 
 use candle_core::cuda_backend::WrapErr;
-use candle_core::cuda_backend::cudarc::driver::{result as driver, sys};
+use candle_core::cuda_backend::cudarc::driver::{CudaEvent, result as driver, sys};
 use candle_core::{CudaDevice, Device, Result};
+
+use crate::profiler::DeviceEvents;
 
 /// Whether this program was built with CUDA support.
 pub const HAS_CUDA: bool = true;
@@ -35,6 +37,31 @@ pub fn release_freed_memory(device: &CudaDevice) -> Result<()> {
         // SAFETY: the pool is the device's own.
         Some(pool) => unsafe { driver::mem_pool::trim_to(pool, 0) }.w(),
         None => Ok(()),
+    }
+}
+
+/// Events on the stream of a GPU.
+struct Events {
+    device: CudaDevice,
+    marked: Vec<CudaEvent>,
+}
+
+/// Marks in a GPU's work, for the profiler. The GPU is idle when they are handed out.
+pub fn events(device: &CudaDevice) -> Result<Option<Box<dyn DeviceEvents>>> {
+    device.cuda_stream().synchronize().w()?;
+    Ok(Some(Box::new(Events { device: device.clone(), marked: Vec::new() })))
+}
+
+impl DeviceEvents for Events {
+    fn mark(&mut self) -> Result<()> {
+        let event = self.device.cuda_stream().record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT)).w()?;
+        self.marked.push(event);
+        Ok(())
+    }
+
+    fn read(&self) -> Result<Vec<f64>> {
+        let Some(first) = self.marked.first() else { return Ok(Vec::new()) };
+        self.marked.iter().map(|event| first.elapsed_ms(event).map(|elapsed| f64::from(elapsed) * 1e3).w()).collect()
     }
 }
 

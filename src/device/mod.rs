@@ -16,6 +16,7 @@ pub use cuda_libraries::{
 };
 pub use process_memory::{ProcessMemory, memory_held};
 
+use crate::profiler::DeviceEvents;
 use crate::run_config::{ConfigProblem, DeviceChoice};
 
 /// Opens a device; the error gives the reason why it is not available.
@@ -44,6 +45,11 @@ fn guarded(open: impl FnOnce() -> candle_core::Result<Device>) -> Result<Device,
 /// candle's error message, without the backtrace that it appends.
 pub fn first_line(error: &candle_core::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+/// What tells when a device was done with something, without waiting for it; `None` where a device has nothing of the kind.
+pub fn events_of(device: &Device) -> candle_core::Result<Option<Box<dyn DeviceEvents>>> {
+    if let Device::Cuda(device) = device { cuda::events(device) } else { Ok(None) }
 }
 
 /// Returns memory that was freed on a device, but is kept for later use, to the system.

@@ -2,7 +2,7 @@
 
 use inkling::bench::{BenchError, chrome_trace, profile, profile_sections};
 use inkling::nn::{DeviceContext, flops, parameter_specs};
-use inkling::profiler;
+use inkling::profiler::{self, DeviceEvents, Recording};
 use inkling::progress::Cancelled;
 use inkling::records::{Profile, SpanKind};
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig};
@@ -37,6 +37,42 @@ fn every_layer_is_met_in_both_passes_and_the_parts_add_up_to_the_step() {
         assert_eq!(counted, 32 * flops(model).training, "{model}");
         assert!(found.rows.iter().any(|row| row.kind == SpanKind::Loading), "{model}");
         assert!(found.machine_rate.unwrap() > 1e8);
+    }
+}
+
+/// A device that is done with the work before each mark after these microseconds.
+struct Marks {
+    times: Vec<f64>,
+    marked: usize,
+}
+
+impl DeviceEvents for Marks {
+    fn mark(&mut self) -> candle_core::Result<()> {
+        self.marked += 1;
+        Ok(())
+    }
+
+    fn read(&self) -> candle_core::Result<Vec<f64>> {
+        Ok(self.times[..self.marked].to_vec())
+    }
+}
+
+#[test]
+fn a_device_tells_how_long_its_spans_took_and_each_begins_where_the_one_before_ended() {
+    let recording = Recording::default();
+    recording.record_device(0, Box::new(Marks { times: vec![0.0, 10.1, 30.3, 30.3, 99.9], marked: 0 })).unwrap();
+    for (kind, layer) in [(SpanKind::Data, ""), (SpanKind::Forward, "conv1"), (SpanKind::Backward, "conv1")] {
+        assert!(profiler::has_device_events());
+        profiler::span(kind, || layer.into(), || (), |()| 4);
+    }
+    assert!(recording.take().is_empty(), "nobody has asked the device yet");
+    profiler::stop();
+    assert!(!profiler::is_recording() && !profiler::has_device_events());
+    let spans = recording.take();
+    let found: Vec<_> = spans.iter().map(|span| (span.kind, span.name.as_str(), (10.0 * span.length).round(), span.bytes)).collect();
+    assert_eq!(found, [(SpanKind::Data, "", 101.0, 4), (SpanKind::Forward, "conv1", 202.0, 4), (SpanKind::Backward, "conv1", 0.0, 4)]);
+    for pair in spans.windows(2) {
+        assert_eq!(pair[0].end(), pair[1].start, "to the last bit");
     }
 }
 

@@ -102,6 +102,12 @@ events = compare("micro-batches where memory runs out", 1e-4, "--batch-size", "2
 sizes = [event["images"] for event in events if event.get("kind") == "smaller_parts"]
 check(sizes and sizes[0] < 256, f"and the run reports them: {sizes} images")
 
+profile = json.loads(run("profile", "--device", "cuda", "--model", "speedrun", "--batch-size", "64", "--json"))
+rows = profile["rows"]
+sum_of_rows = sum(row["seconds"] for row in rows)
+check({"data", "forward", "loss", "backward", "optimizer"} <= {row["kind"] for row in rows} and abs(sum_of_rows / profile["step_seconds"] - 1) < 0.03,
+      f"the profile of a step, by the GPU's events: {len(rows)} rows add up to {sum_of_rows / profile['step_seconds']:.1%} of it", json.dumps(profile))
+
 
 def counts(model, batch_size):
     """Kernels launched, copies to the GPU, and their bytes, of a run with this batch size."""

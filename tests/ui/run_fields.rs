@@ -70,7 +70,7 @@ fn layer_widths_are_typed_and_go_with_their_model() {
     window.state_mut().apply(Action::Type(Field::Widths, "64, 0".to_owned()));
     window.run_steps(10);
     assert_eq!(window.state().app().validation_errors()[0].field, Field::Widths);
-    window.get_by_label_contains("Cannot start. “64, 0” are no layer widths").click();
+    window.get_by_label_contains("Cannot start. “64, 0” is not a list of layer widths").click();
     window.run_steps(20);
     assert!(window.get_by_role_and_label(Role::TextInput, "Layer widths").is_focused());
     // Another model has its own, and one without has no field.

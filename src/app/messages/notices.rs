@@ -333,7 +333,7 @@ impl Message {
 
     /// The text in the field of the layer widths gives none.
     pub(in crate::app) fn not_widths(text: &str, model: ModelKind) -> Self {
-        Self::new(format!("“{}” are no layer widths.", text.trim()), widths_hint(model))
+        Self::new(format!("“{}” is not a list of layer widths.", text.trim()), widths_hint(model))
     }
 
     /// Weights were imported and appear among the models.

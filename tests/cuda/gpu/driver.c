@@ -70,9 +70,15 @@ int cuStreamDestroy_v2(void *stream) { free(stream); return OK; }
 int cuStreamSynchronize(void *stream) { (void)stream; return synchronize(); }
 int cuStreamWaitEvent(void *stream, void *event, unsigned flags) { (void)stream, (void)event, (void)flags; return OK; }
 int cuStreamIsCapturing(void *stream, int *status) { (void)stream; *status = 0; return OK; }
-int cuEventCreate(void **event, unsigned flags) { (void)flags; *event = malloc(1); return OK; }
+int cuEventCreate(void **event, unsigned flags) { (void)flags; *event = calloc(1, sizeof(struct timespec)); return OK; }
 int cuEventDestroy_v2(void *event) { free(event); return OK; }
-int cuEventRecord(void *event, void *stream) { (void)event, (void)stream; return OK; }
+int cuEventRecord(void *event, void *stream) { (void)stream; clock_gettime(CLOCK_MONOTONIC, event); return OK; }
+int cuEventElapsedTime_v2(float *milliseconds, void *first, void *last)
+{
+    const struct timespec *from = first, *to = last;
+    *milliseconds = (to->tv_sec - from->tv_sec) * 1e3 + (to->tv_nsec - from->tv_nsec) / 1e6;
+    return OK;
+}
 int cuEventQuery(void *event) { (void)event; return OK; }
 int cuEventSynchronize(void *event) { (void)event; return OK; }
 
