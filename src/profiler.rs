@@ -140,9 +140,12 @@ pub fn span<T>(kind: SpanKind, name: impl FnOnce() -> Arc<str>, work: impl FnOnc
         current.name = None;
         match &mut current.device {
             None => recording.add([span]),
-            // After an event that fails, the others have no times either.
-            Some(OnDevice { events, spans, .. }) if spans.len() < MOST_SPANS && events.mark().is_ok() => spans.push(span),
-            Some(_) => {}
+            Some(OnDevice { events, spans, .. }) => {
+                // After an event that fails, the others have no times either.
+                if spans.len() < MOST_SPANS && events.mark().is_ok() {
+                    spans.push(span);
+                }
+            }
         }
     });
     done
