@@ -77,10 +77,13 @@ impl Recording {
         CURRENT.set(Some(OfThread { recording: self.clone(), thread, name: None, device: None }));
     }
 
-    /// The same for a thread that submits its work to a device, which is idle. Spans are those of the device, and are known after [`stop`].
-    pub fn record_device(&self, thread: u32, mut events: Box<dyn DeviceEvents>) -> candle_core::Result<()> {
-        events.mark()?;
-        let device = Some(OnDevice { events, began: self.now(), spans: Vec::new() });
+    /// The same for a thread that submits its work to a device, which is idle. With events, spans are those of the device, and are known after [`stop`].
+    pub fn record_device(&self, thread: u32, events: Option<Box<dyn DeviceEvents>>) -> candle_core::Result<()> {
+        let begin = |mut events: Box<dyn DeviceEvents>| {
+            events.mark()?;
+            Ok::<_, candle_core::Error>(OnDevice { events, began: self.now(), spans: Vec::new() })
+        };
+        let device = events.map(begin).transpose()?;
         CURRENT.set(Some(OfThread { recording: self.clone(), thread, name: None, device }));
         Ok(())
     }

@@ -87,13 +87,7 @@ impl Recorder<'_, '_> {
     fn begin(&mut self) {
         profiler::stop();
         self.recording.take();
-        let begun = events_of(&self.device).and_then(|events| match events {
-            Some(events) => self.recording.record_device(0, events),
-            None => {
-                self.recording.record_this_thread(0);
-                Ok(())
-            }
-        });
+        let begun = events_of(&self.device).and_then(|events| self.recording.record_device(0, events));
         self.stopped = self.stopped.take().or(begun.err().map(BenchError::from));
     }
 }

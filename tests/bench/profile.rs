@@ -60,7 +60,7 @@ impl DeviceEvents for Marks {
 #[test]
 fn a_device_tells_how_long_its_spans_took_and_each_begins_where_the_one_before_ended() {
     let recording = Recording::default();
-    recording.record_device(0, Box::new(Marks { times: vec![0.0, 10.1, 30.3, 30.3, 99.9], marked: 0 })).unwrap();
+    recording.record_device(0, Some(Box::new(Marks { times: vec![0.0, 10.1, 30.3, 30.3, 99.9], marked: 0 }))).unwrap();
     for (kind, layer) in [(SpanKind::Data, ""), (SpanKind::Forward, "conv1"), (SpanKind::Backward, "conv1")] {
         assert!(profiler::has_device_events());
         profiler::span(kind, || layer.into(), || (), |()| 4);

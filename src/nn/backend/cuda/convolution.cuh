@@ -12,7 +12,7 @@ struct Geometry {
 
 // The element of a patch in this column, where the patch's first pixel is in row `top` and column `left` of the image; outside they have wrapped around
 // to beyond its end.
-template <typename S> __device__ __forceinline__ const S *element(const S *image, unsigned column, unsigned top, unsigned left, Geometry g)
+__device__ __forceinline__ const float *element(const float *image, unsigned column, unsigned top, unsigned left, Geometry g)
 {
     unsigned tap = column, channel = split_off(tap, g.channels), tap_x = split_off(tap, g.size);
     unsigned y = top + tap, x = left + tap_x;
@@ -34,7 +34,7 @@ template <typename T> __device__ void im2col(const float *x, T *patches, Geometr
         unsigned left = split_off(row, g.out_width) * g.stride - g.padding, top = row * g.stride - g.padding;
         if (i >= end) return;
         float values[4] = {0, 0, 0, 0};
-        if (g.channels.value % 4 == 0) {
+        if (g.channels.value % 4 == 0 && (u64)source % 16 == 0) {
             if (column < pixels) {
                 if (const float *from = element(source, column, top, left, g)) {
                     float4 four = *(const float4 *)from;
