@@ -3,6 +3,7 @@
 //! A device that computes what is submitted to it later tells when it was done with each span, so that nothing has to wait for it.
 
 use std::cell::RefCell;
+use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -18,13 +19,16 @@ pub struct Recording {
     spans: Arc<Mutex<Vec<Span>>>,
 }
 
+/// What a device says where an event fails.
+pub type EventError = Box<dyn Error + Send + Sync>;
+
 /// When a device was done with what one thread submitted to it.
 pub trait DeviceEvents {
     /// Marks what was submitted so far.
-    fn mark(&mut self) -> candle_core::Result<()>;
+    fn mark(&mut self) -> Result<(), EventError>;
 
     /// Waits for the device; then the microseconds of each mark since the first, in their order.
-    fn read(&self) -> candle_core::Result<Vec<f64>>;
+    fn read(&self) -> Result<Vec<f64>, EventError>;
 }
 
 /// A recording as one thread adds to it.
@@ -78,10 +82,10 @@ impl Recording {
     }
 
     /// The same for a thread that submits its work to a device, which is idle. With events, spans are those of the device, and are known after [`stop`].
-    pub fn record_device(&self, thread: u32, events: Option<Box<dyn DeviceEvents>>) -> candle_core::Result<()> {
+    pub fn record_device(&self, thread: u32, events: Option<Box<dyn DeviceEvents>>) -> Result<(), EventError> {
         let begin = |mut events: Box<dyn DeviceEvents>| {
             events.mark()?;
-            Ok::<_, candle_core::Error>(OnDevice { events, began: self.now(), spans: Vec::new() })
+            Ok::<_, EventError>(OnDevice { events, began: self.now(), spans: Vec::new() })
         };
         let device = events.map(begin).transpose()?;
         CURRENT.set(Some(OfThread { recording: self.clone(), thread, name: None, device }));

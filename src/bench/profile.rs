@@ -87,7 +87,7 @@ impl Recorder<'_, '_> {
     fn begin(&mut self) {
         profiler::stop();
         self.recording.take();
-        let begun = events_of(&self.device).and_then(|events| self.recording.record_device(0, events));
+        let begun = events_of(&self.device).and_then(|events| self.recording.record_device(0, events).map_err(candle_core::Error::msg));
         self.stopped = self.stopped.take().or(begun.err().map(BenchError::from));
     }
 }

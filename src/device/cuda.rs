@@ -7,7 +7,7 @@ use candle_core::cuda_backend::WrapErr;
 use candle_core::cuda_backend::cudarc::driver::{CudaEvent, result as driver, sys};
 use candle_core::{CudaDevice, Device, Result};
 
-use crate::profiler::DeviceEvents;
+use crate::profiler::{DeviceEvents, EventError};
 
 /// Whether this program was built with CUDA support.
 pub const HAS_CUDA: bool = true;
@@ -53,15 +53,15 @@ pub fn events(device: &CudaDevice) -> Result<Option<Box<dyn DeviceEvents>>> {
 }
 
 impl DeviceEvents for Events {
-    fn mark(&mut self) -> Result<()> {
-        let event = self.device.cuda_stream().record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT)).w()?;
+    fn mark(&mut self) -> std::result::Result<(), EventError> {
+        let event = self.device.cuda_stream().record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT))?;
         self.marked.push(event);
         Ok(())
     }
 
-    fn read(&self) -> Result<Vec<f64>> {
+    fn read(&self) -> std::result::Result<Vec<f64>, EventError> {
         let Some(first) = self.marked.first() else { return Ok(Vec::new()) };
-        self.marked.iter().map(|event| first.elapsed_ms(event).map(|elapsed| f64::from(elapsed) * 1e3).w()).collect()
+        self.marked.iter().map(|event| Ok(f64::from(first.elapsed_ms(event)?) * 1e3)).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use inkling::bench::{BenchError, chrome_trace, profile, profile_sections};
 use inkling::nn::{DeviceContext, flops, parameter_specs};
-use inkling::profiler::{self, DeviceEvents, Recording};
+use inkling::profiler::{self, DeviceEvents, EventError, Recording};
 use inkling::progress::Cancelled;
 use inkling::records::{Profile, SpanKind};
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig};
@@ -47,12 +47,12 @@ struct Marks {
 }
 
 impl DeviceEvents for Marks {
-    fn mark(&mut self) -> candle_core::Result<()> {
+    fn mark(&mut self) -> Result<(), EventError> {
         self.marked += 1;
         Ok(())
     }
 
-    fn read(&self) -> candle_core::Result<Vec<f64>> {
+    fn read(&self) -> Result<Vec<f64>, EventError> {
         Ok(self.times[..self.marked].to_vec())
     }
 }
