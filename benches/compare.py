@@ -14,7 +14,7 @@ What is compared is the time training takes for 60,000 images, without validatio
 Inkling's `epoch_seconds` leave those out, and learn from the 55,000 images that are not held back, so both sides are
 counted by the image. Every side has one epoch to warm up that is not counted; then they take turns, so that whatever else
 this machine does hits all of them. On a GPU, whose epochs are short, our turn is one sweep over all networks, batch sizes and
-number formats, in which the first of three epochs is not counted, and PyTorch's turn at each of them is 30 steps. A figure is
+number formats, in which the second epoch of two seeds counts, and PyTorch's turn at each of them is 30 steps. A figure is
 the median of its rounds, and in each number format PyTorch's is that of its faster layout.
 """
 
@@ -43,18 +43,23 @@ class Failed(Exception):
     """A run of ours came to nothing."""
 
 
-def inkling(arguments, options):
-    """Trains; gives what it reported last, and the images it learned from."""
+def inkling(arguments, subcommand, options):
+    """What training or a sweep on MNIST reports, line by line, and what it says to people."""
     with tempfile.TemporaryDirectory() as home:
-        command = [arguments.inkling, "train", "--data", "mnist", "--data-dir", arguments.data, "--threads", arguments.threads,
-                   "--device", arguments.device, "--json", "--out", f"{home}/run", *options]
+        command = [arguments.inkling, subcommand, "--data", "mnist", "--data-dir", arguments.data, "--threads", arguments.threads,
+                   "--device", arguments.device, "--json", *options]
         process = subprocess.run([str(part) for part in command], capture_output=True, text=True, env={**os.environ, "INKLING_HOME": home})
     if process.returncode:
         raise Failed(f"{' '.join(map(str, command))} failed:\n{process.stderr}")
-    events = [json.loads(line) for line in process.stdout.splitlines()]
+    return [json.loads(line) for line in process.stdout.splitlines()], process.stderr
+
+
+def train(arguments, options):
+    """Trains; gives what it reported last, and the images it learned from."""
+    events, said = inkling(arguments, "train", options)
     plan = next(event["plan"] for event in events if event["event"] == "started")
     if events[-1]["device"] != arguments.device:
-        raise Failed(f"Inkling trained on {events[-1]['device']} instead of {arguments.device}:\n{process.stderr}")
+        raise Failed(f"Inkling trained on {events[-1]['device']} instead of {arguments.device}:\n{said}")
     return events[-1], plan["train_images"]
 
 
@@ -63,7 +68,7 @@ def our_epoch(arguments, net, batch, precision):
     settings = NETS[net]
     options = ["--preset", "quick", "--model", net, "--epochs", 1, "--batch-size", batch, "--optimizer", settings["optimizer"],
                "--lr", settings["lr"], "--schedule", settings["schedule"], "--augmentation", "off", "--precision", precision]
-    finished, images = inkling(arguments, options)
+    finished, images = train(arguments, options)
     return statistics.median(finished["epoch_seconds"]) / images
 
 
@@ -72,28 +77,23 @@ def our_epochs(arguments, nets, batches, formats):
     seconds = {}
     for settings in {json.dumps(NETS[net]): NETS[net] for net in nets}.values():
         chosen = [net for net in nets if NETS[net] == settings]
-        ranges = {"model": chosen, "batch-size": batches, "precision": formats, "epochs": [3], "optimizer": [settings["optimizer"]],
+        # Two seeds, because a sweep has to vary something.
+        ranges = {"model": chosen, "batch-size": batches, "precision": formats, "seed": [1, 2], "epochs": [2], "optimizer": [settings["optimizer"]],
                   "lr": [settings["lr"]], "schedule": [settings["schedule"]], "augmentation": ["off"]}
-        with tempfile.TemporaryDirectory() as home:
-            command = [arguments.inkling, "sweep", "--data", "mnist", "--data-dir", arguments.data, "--threads", arguments.threads, "--device",
-                       arguments.device, "--preset", "quick", "--sampler", "grid", "--pruner", "none", "--at-once", 1, "--json"]
-            command += [part for name, values in ranges.items() for part in ("--set", f"{name}={','.join(map(str, values))}")]
-            process = subprocess.run([str(part) for part in command], capture_output=True, text=True, env={**os.environ, "INKLING_HOME": home})
-        if process.returncode:
-            raise Failed(f"{' '.join(map(str, command))} failed:\n{process.stdout}\n{process.stderr}")
-        trials, epochs = {}, {}
-        for event in map(json.loads, process.stdout.splitlines()):
+        options = ["--preset", "quick", "--sampler", "grid", "--pruner", "none", "--at-once", 1]
+        options += [part for name, values in ranges.items() for part in ("--set", f"{name}={','.join(map(str, values))}")]
+        trials = {}
+        for event in inkling(arguments, "sweep", options)[0]:
             if event["event"] == "trial_started":
                 values = event["values"]
                 # What does not vary is not among a trial's values.
                 varied = lambda name, only: values.get(name, only[0])
                 trials[event["trial"]] = varied("model", chosen), int(varied("batch-size", batches)), varied("precision", formats)
-            elif event["event"] == "epoch":
-                epochs.setdefault(event["trial"], []).append(event["seconds"])
+            elif event["event"] == "epoch" and event["epoch"] == 2:
+                seconds.setdefault(trials[event["trial"]], []).append(event["seconds"] / TRAINED)
             elif event["event"] == "trial_ended" and event["outcome"] != "completed":
                 say(f"{trials[event['trial']]}: {event['outcome']}: {event.get('reason')}")
-        seconds |= {trials[trial]: statistics.median(taken[1:]) / TRAINED for trial, taken in epochs.items() if len(taken) == 3}
-    return seconds
+    return {trial: statistics.median(taken) for trial, taken in seconds.items()}
 
 
 def processor():
@@ -155,17 +155,15 @@ def compare_nets(arguments, torch, formats, results):
 def compare_on_gpu(arguments, torch, formats, results):
     """A line for each network, batch size and number format; every side's rounds in turn."""
     nets, batches = arguments.nets, arguments.batches or [256, 1024]
-    # One sweep for every three of PyTorch's turns: each has two epochs that count.
+    # One sweep for every three of PyTorch's turns: each has two epochs of every line that count.
     ours = [our_epochs(arguments, nets, batches, formats) for _ in range((arguments.rounds + 2) // 3)]
     for net, batch, precision in itertools.product(nets, batches, formats):
         modes = [precision, f"{precision}-channels_last"] + ([f"{precision}-compile"] if arguments.compile else [])
+        # Without convolutions there is only one layout.
         if net == "linear" or "mlp" in net:
             modes.remove(f"{precision}-channels_last")
-        taken = {mode: [] for mode in modes}
-        for turn, mode in itertools.product(range(arguments.rounds + 1), modes):
-            seconds = torch.epoch(net, batch, mode, STEPS) * EPOCH
-            if turn:
-                taken[mode].append(seconds)
+        sides = {mode: lambda mode=mode: torch.epoch(net, batch, mode, STEPS) for mode in modes}
+        taken = seconds_of(sides, arguments.rounds, f"{net}, batch {batch}, PyTorch")
         compiled = statistics.median(taken.pop(f"{precision}-compile")) if arguments.compile else None
         eager = min(statistics.median(seconds) for seconds in taken.values())
         rounds = [round[net, batch, precision] * EPOCH for round in ours if (net, batch, precision) in round]
@@ -184,7 +182,7 @@ def compare_presets(arguments, torch, results):
         accuracies, seconds, epochs = [], [], []
         for seed in range(1, int(seeds) + 1):
             epochs.append(peer())
-            finished, _ = inkling(arguments, ["--preset", preset, "--seed", seed])
+            finished, _ = train(arguments, ["--preset", preset, "--seed", seed])
             accuracies.append(finished["test_accuracy"])
             seconds.append(finished["train_seconds"])
             say(f"{preset}, seed {seed}: {accuracies[-1]:.2%} in {seconds[-1]:.2f} s; PyTorch's epoch {epochs[-1]:.2f} s")
