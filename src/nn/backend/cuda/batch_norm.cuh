@@ -6,7 +6,8 @@
 #include "pointwise.cuh"
 
 // Of each channel in each chunk of rows: its mean, and the sum of squared differences from it. `combine_moments` puts chunks together as
-// Chan et al. (1979) do, and so are here the rows of each thread, read once: differences from the first of them lose no digits.
+// Chan et al. (1979) do, and this kernel the rows of its threads. A thread reads its rows once, as differences from the first of them, so that a large
+// mean costs little precision.
 extern "C" __global__ void partial_moments(const float *x, float *means, float *squares, unsigned rows, unsigned channels)
 {
     COLUMN_REDUCTION;

@@ -26,13 +26,10 @@ struct Divisor {
     unsigned value, multiplier, shift;
 };
 
-// For `dividend` below 2^31.
-__device__ __forceinline__ unsigned divided(unsigned dividend, Divisor by) { return (__umulhi(dividend, by.multiplier) + dividend) >> by.shift; }
-
-// Divides `dividend`, which keeps the quotient, and returns the remainder.
-__device__ __forceinline__ unsigned split_off(unsigned &dividend, Divisor by)
+// Divides `dividend`, below 2^31, which keeps the quotient, and returns the remainder.
+__device__ __forceinline__ unsigned divmod(unsigned &dividend, Divisor by)
 {
-    unsigned quotient = divided(dividend, by), remainder = dividend - quotient * by.value;
+    unsigned quotient = (__umulhi(dividend, by.multiplier) + dividend) >> by.shift, remainder = dividend - quotient * by.value;
     dividend = quotient;
     return remainder;
 }
@@ -70,7 +67,7 @@ __device__ __forceinline__ void store_four(float *to, unsigned first, unsigned c
 // What four neighbouring elements of [rows, channels] have of a value for each channel.
 __device__ __forceinline__ void load_of_channels(const float *values, unsigned first, Divisor channels, float (&four)[4])
 {
-    unsigned row = first, channel = split_off(row, channels);
+    unsigned row = first, channel = divmod(row, channels);
     if (channels.value % 4 == 0) return load_four(values, channel, channels.value, four);
 #pragma unroll
     for (unsigned k = 0; k < 4; k++) {

@@ -4,42 +4,40 @@
 #include "common.cuh"
 
 // A convolution; `Geometry` in convolution.rs. `patch_len`: elements of a patch, a row of the matrix: first `size * size * channels` pixels, then a 1
-// for the bias, then zeros up to a multiple of 8. `blocks`: those of `im2col` for each image.
+// for the bias, then zeros up to a multiple of 8. `fours`: its elements by four; `blocks`: those of
+// `im2col` for each image.
 struct Geometry {
     unsigned images, height, stride, padding, out_height, patch_len;
-    Divisor channels, width, size, outputs, out_width, pooled_width, pooled_height, quarters, blocks;
+    Divisor channels, width, size, outputs, out_width, pooled_width, pooled_height, fours, blocks;
 };
 
 // The element of a patch in this column, where the patch's first pixel is in row `top` and column `left` of the image; outside they have wrapped around
 // to beyond its end.
 __device__ __forceinline__ const float *element(const float *image, unsigned column, unsigned top, unsigned left, Geometry g)
 {
-    unsigned tap = column, channel = split_off(tap, g.channels), tap_x = split_off(tap, g.size);
+    unsigned tap = column, channel = divmod(tap, g.channels), tap_x = divmod(tap, g.size);
     unsigned y = top + tap, x = left + tap_x;
     return y < g.height && x < g.width.value ? image + (y * g.width.value + x) * g.channels.value + channel : nullptr;
 }
 
 // The patch under the kernel at each output pixel as a row of a matrix, [images * out_height * out_width, patch_len], in the order row, column, channel.
-// Each of a block's 256 threads writes IM2COL_QUARTERS times four neighbouring elements.
-#define IM2COL_QUARTERS 4
+// Each of a block's 256 threads writes four neighbouring elements IM2COL_STEPS times.
+#define IM2COL_STEPS 4
 template <typename T> __device__ void im2col(const float *x, T *patches, Geometry g)
 {
-    unsigned image = blockIdx.x, first = split_off(image, g.blocks) * 256 * IM2COL_QUARTERS + threadIdx.x;
-    unsigned area = g.size.value * g.size.value, pixels = area * g.channels.value, end = g.out_height * g.out_width.value * g.quarters.value;
+    unsigned image = blockIdx.x, first = divmod(image, g.blocks) * 256 * IM2COL_STEPS + threadIdx.x;
+    unsigned area = g.size.value * g.size.value, pixels = area * g.channels.value, end = g.out_height * g.out_width.value * g.fours.value;
     const float *source = x + (u64)image * g.height * g.width.value * g.channels.value;
     Four<T> *result = (Four<T> *)patches + (u64)image * end;
 #pragma unroll
-    for (unsigned step = 0; step < IM2COL_QUARTERS; step++) {
-        unsigned i = first + step * 256, row = i, column = 4 * split_off(row, g.quarters);
-        unsigned left = split_off(row, g.out_width) * g.stride - g.padding, top = row * g.stride - g.padding;
+    for (unsigned step = 0; step < IM2COL_STEPS; step++) {
+        unsigned i = first + step * 256, row = i, column = 4 * divmod(row, g.fours);
+        unsigned left = divmod(row, g.out_width) * g.stride - g.padding, top = row * g.stride - g.padding;
         if (i >= end) return;
         float values[4] = {0, 0, 0, 0};
-        if (g.channels.value % 4 == 0 && (u64)source % 16 == 0) {
+        if (g.channels.value % 4 == 0) {
             if (column < pixels) {
-                if (const float *from = element(source, column, top, left, g)) {
-                    float4 four = *(const float4 *)from;
-                    values[0] = four.x, values[1] = four.y, values[2] = four.z, values[3] = four.w;
-                }
+                if (const float *from = element(source, column, top, left, g)) load_four(from, 0, 4, values);
             } else values[0] = column == pixels;
         } else
 #pragma unroll
@@ -58,7 +56,7 @@ template <typename T> __device__ void im2col(const float *x, T *patches, Geometr
 // The index among weights, [outputs, channels, size, size], of the one in this column of a patch.
 __device__ __forceinline__ unsigned weight_index(unsigned output, unsigned column, Geometry g)
 {
-    unsigned tap = column, channel = split_off(tap, g.channels);
+    unsigned tap = column, channel = divmod(tap, g.channels);
     return (output * g.channels.value + channel) * g.size.value * g.size.value + tap;
 }
 
@@ -85,7 +83,7 @@ extern "C" __global__ void unpack_gradient(const float *packed, float *weight, f
 // The gradient of COUNT neighbouring channels of a pixel: the sum of those of the patches they are in.
 template <unsigned COUNT, typename T> __device__ __forceinline__ void col2im(const T *patches, float *gradient, Geometry g, unsigned i)
 {
-    unsigned rest = i * COUNT, channel = split_off(rest, g.channels), padded_x = split_off(rest, g.width) + g.padding;
+    unsigned rest = i * COUNT, channel = divmod(rest, g.channels), padded_x = divmod(rest, g.width) + g.padding;
     unsigned image = rest / g.height, padded_y = rest % g.height + g.padding, size = g.size.value;
     // Output pixels whose patch has the pixel.
     unsigned top = 0, left = 0, bottom = min(padded_y / g.stride + 1, g.out_height), right = min(padded_x / g.stride + 1, g.out_width.value);
@@ -108,9 +106,9 @@ template <unsigned COUNT, typename T> __device__ __forceinline__ void col2im(con
 template <typename T> __device__ void col2im(const T *patches, float *gradient, Geometry g)
 {
     unsigned count = g.images * g.height * g.width.value * g.channels.value;
-    bool fours = g.channels.value % 4 == 0;
-    ELEMENT_INDEX(fours ? count / 4 : count);
-    if (fours) col2im<4>(patches, gradient, g, i);
+    bool by_four = g.channels.value % 4 == 0;
+    ELEMENT_INDEX(by_four ? count / 4 : count);
+    if (by_four) col2im<4>(patches, gradient, g, i);
     else col2im<1>(patches, gradient, g, i);
 }
 
@@ -119,7 +117,7 @@ extern "C" __global__ void max_pool_2x2(const float *sums, float *result, unsign
 {
     unsigned height = g.out_height / 2, width = g.out_width.value / 2, outputs = g.outputs.value;
     ELEMENT_INDEX(g.images * height * width * outputs);
-    unsigned rest = i, output = split_off(rest, g.outputs), x = rest % width, y = rest / width % height, image = rest / width / height;
+    unsigned rest = i, output = divmod(rest, g.outputs), x = rest % width, y = rest / width % height, image = rest / width / height;
     const float *first = sums + (((u64)image * g.out_height + 2 * y) * g.out_width.value + 2 * x) * outputs + output;
     float best = first[0];
     unsigned position = 0;
@@ -137,7 +135,7 @@ template <typename T> __device__ void max_pool_2x2_backward(const float *gradien
 {
     unsigned height = g.out_height / 2, width = g.out_width.value / 2, outputs = g.outputs.value;
     ELEMENT_INDEX(g.images * g.pooled_height.value * g.pooled_width.value * outputs);
-    unsigned image = i, output = split_off(image, g.outputs), x = split_off(image, g.pooled_width), y = split_off(image, g.pooled_height);
+    unsigned image = i, output = divmod(image, g.outputs), x = divmod(image, g.pooled_width), y = divmod(image, g.pooled_height);
     unsigned position = 4;
     float value = 0;
     if (y < height && x < width) {

@@ -33,7 +33,7 @@ struct Geometry {
     pooled_width: Divisor,
     pooled_height: Divisor,
     /// A patch's elements by four.
-    quarters: Divisor,
+    fours: Divisor,
     /// Of `im2col`, for each image.
     blocks: Divisor,
 }
@@ -108,7 +108,7 @@ impl Convolution {
             out_width: Divisor::new(out_width),
             pooled_width: Divisor::new(out_width.div_ceil(2)),
             pooled_height: Divisor::new(out_height.div_ceil(2)),
-            quarters: Divisor::new(patch_len / 4),
+            fours: Divisor::new(patch_len / 4),
             blocks: Divisor::new((out_height * out_width * patch_len).div_ceil(BLOCK_ELEMENTS)),
         };
         Ok(Self { geometry, precision, dtype: operand_dtype(precision), weight: weight.clone(), bias: bias.cloned() })

@@ -6,6 +6,8 @@ use candle_core::cuda_backend::WrapErr;
 use candle_core::cuda_backend::cudarc::driver::{CudaFunction, CudaStream, DeviceRepr, LaunchArgs, LaunchConfig};
 use candle_core::{CudaDevice, DType, Result};
 
+use super::memory::plain_args;
+
 /// `kernels.cu`, compiled by `build.rs`.
 const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/kernels.ptx"));
 /// Threads in a block.
@@ -22,6 +24,7 @@ pub struct Divisor {
 
 // SAFETY: the same fields in the same order as the kernels' struct.
 unsafe impl DeviceRepr for Divisor {}
+plain_args!(Divisor);
 
 impl Divisor {
     /// A quotient is the upper half of the dividend's product with the multiplier, plus the dividend, shifted (Granlund and Montgomery 1994,

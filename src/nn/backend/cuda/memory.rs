@@ -117,7 +117,7 @@ macro_rules! plain_args {
     )+};
 }
 pub(super) use plain_args;
-plain_args!(u32, u64, f32, super::launch::Divisor);
+plain_args!(u32, u64, f32);
 
 fn device_ptr(tensor: &Tensor) -> Result<u64> {
     let (storage, layout) = tensor.storage_and_layout();

@@ -4,13 +4,13 @@
 #include "common.cuh"
 
 // Up to MAX_PARAMETERS parameters; `ParameterList` in optimizer.rs. `offset`: where a parameter's elements start in a row of the optimiser's state;
-// `block`: the first of the blocks that take CHUNK of its elements each.
+// `first_block`: the first of the blocks that take CHUNK of its elements each.
 #define MAX_PARAMETERS 64
 #define CHUNK 2048
 struct ParameterList {
     float *weight[MAX_PARAMETERS];
     const float *gradient[MAX_PARAMETERS];
-    unsigned length[MAX_PARAMETERS], offset[MAX_PARAMETERS], block[MAX_PARAMETERS];
+    unsigned length[MAX_PARAMETERS], offset[MAX_PARAMETERS], first_block[MAX_PARAMETERS];
     float decay[MAX_PARAMETERS];
     unsigned count;
 };
@@ -21,7 +21,7 @@ __device__ unsigned parameter_of_block(const ParameterList &list)
     unsigned first = 0, end = list.count;
     while (end - first > 1) {
         unsigned middle = (first + end) / 2;
-        if (list.block[middle] <= blockIdx.x) first = middle;
+        if (list.first_block[middle] <= blockIdx.x) first = middle;
         else end = middle;
     }
     return first;
@@ -29,8 +29,8 @@ __device__ unsigned parameter_of_block(const ParameterList &list)
 
 // The elements of `parameter` that a thread takes of its block's.
 #define FOR_EACH_ELEMENT(list, parameter)                                                                                         \
-    _Pragma("unroll 4") for (unsigned i = (blockIdx.x - list.block[parameter]) * CHUNK + threadIdx.x,                             \
-                                      end = min((blockIdx.x - list.block[parameter] + 1) * CHUNK, list.length[parameter]);        \
+    _Pragma("unroll 4") for (unsigned i = (blockIdx.x - list.first_block[parameter]) * CHUNK + threadIdx.x,                             \
+                                      end = min((blockIdx.x - list.first_block[parameter] + 1) * CHUNK, list.length[parameter]);        \
                              i < end; i += 256)
 
 // The sum of squares of all gradients, a partial sum for each block.
@@ -60,7 +60,7 @@ struct Step {
 };
 enum { SGD, ADAMW, ADAM };
 
-// SGD's velocity is in `exp_avg`; it has no `exp_avg_sq`. `partials`: `sum_squares`' of all lists, so many as `blocks`.
+// SGD's velocity is in `exp_avg`; it has no `exp_avg_sq`. `partials`: those of `sum_squares` over all lists, `blocks` in number.
 extern "C" __global__ void optimizer_step(const __grid_constant__ ParameterList list, Step step, float *exp_avg, float *exp_avg_sq, const float *partials,
                                           unsigned blocks, float *norm)
 {

@@ -22,7 +22,7 @@ struct ParameterList {
     gradient: [u64; MAX_PARAMETERS],
     length: [u32; MAX_PARAMETERS],
     offset: [u32; MAX_PARAMETERS],
-    block: [u32; MAX_PARAMETERS],
+    first_block: [u32; MAX_PARAMETERS],
     decay: [f32; MAX_PARAMETERS],
     count: u32,
 }
@@ -31,7 +31,7 @@ impl ParameterList {
     /// The blocks of a pass over it.
     fn blocks(&self) -> usize {
         let last = (self.count as usize).saturating_sub(1);
-        (self.block[last] + self.length[last].div_ceil(CHUNK)) as usize
+        (self.first_block[last] + self.length[last].div_ceil(CHUNK)) as usize
     }
 }
 
@@ -172,7 +172,7 @@ fn lists(weights: &[Tensor], gradients: &[Tensor], decays: &[f32]) -> Result<Vec
             gradient: [0; MAX_PARAMETERS],
             length: [0; MAX_PARAMETERS],
             offset: [0; MAX_PARAMETERS],
-            block: [0; MAX_PARAMETERS],
+            first_block: [0; MAX_PARAMETERS],
             decay: [0.0; MAX_PARAMETERS],
             count: weights.len() as u32,
         };
@@ -183,7 +183,7 @@ fn lists(weights: &[Tensor], gradients: &[Tensor], decays: &[f32]) -> Result<Vec
             }
             let length = weight.elem_count() as u32;
             (list.weight[index], list.gradient[index]) = (weight.raw()?, gradient.raw()?);
-            (list.length[index], list.offset[index], list.block[index], list.decay[index]) = (length, offset, block, decay);
+            (list.length[index], list.offset[index], list.first_block[index], list.decay[index]) = (length, offset, block, decay);
             offset += length;
             block += length.div_ceil(CHUNK);
         }
