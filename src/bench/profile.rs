@@ -16,7 +16,7 @@ use crate::nn::{BackendKind, Net, layer_flops};
 use crate::profiler::{self, Recording};
 use crate::records::benchmark::{Extent, Side, Subject};
 use crate::records::{Calibration, EpochRecord, Profile, ProfileRow, RunPlan, RunPosition, Span, SpanKind, StepPoint, Telemetry};
-use crate::run_config::{Network, Precision, RunConfig};
+use crate::run_config::{DeviceChoice, Network, Precision, RunConfig};
 use crate::train::{self, EndRequest, Observer};
 
 /// How long is recorded, and what is enough sooner.
@@ -63,7 +63,8 @@ pub fn profile(config: &RunConfig, open: Open<'_>, listener: &mut dyn Listener) 
         return Err(error);
     }
     validated?;
-    Ok((summarize(recording.take(), &epochs, side, config.network(), machine_rate), budget.background_load()))
+    let (spans, worker_spans) = recording.take();
+    Ok((summarize(spans, worker_spans, &epochs, side, config.network(), machine_rate), budget.background_load()))
 }
 
 /// The run that is recorded.
@@ -139,7 +140,14 @@ impl Observer for Recorder<'_, '_> {
 }
 
 /// What these spans say of the steps between two updates of the weights, but for those with the end of an epoch in between.
-fn summarize(mut spans: Vec<Span>, epochs: &[f64], side: Side, network: Network, machine_rate: Option<f64>) -> Profile {
+fn summarize(
+    mut spans: Vec<Span>,
+    mut worker_spans: Vec<Span>,
+    epochs: &[f64],
+    side: Side,
+    network: Network,
+    machine_rate: Option<f64>,
+) -> Profile {
     spans.sort_by(|a, b| a.start.total_cmp(&b.start));
     let updates: Vec<f64> = spans.iter().filter(|span| span.kind == SpanKind::Optimizer).map(Span::end).collect();
     let whole = |pair: &[f64]| match *pair {
@@ -147,23 +155,30 @@ fn summarize(mut spans: Vec<Span>, epochs: &[f64], side: Side, network: Network,
         _ => None,
     };
     let steps: Vec<[f64; 2]> = updates.windows(2).filter_map(whole).collect();
-    spans.retain(|span| steps.iter().any(|[start, end]| span.start >= *start && span.end() <= *end));
+    let is_within = |span: &Span| steps.iter().any(|[start, end]| span.start >= *start && span.end() <= *end);
+    spans.retain(is_within);
+    worker_spans.retain(is_within);
+    worker_spans.sort_by(|a, b| a.start.total_cmp(&b.start));
     let count = steps.len().max(1) as f64;
     let mut rows: Vec<ProfileRow> = Vec::new();
     for span in &spans {
+        let working = (side.device == DeviceChoice::Cpu && !matches!(span.kind, SpanKind::Data | SpanKind::Loading))
+            .then(|| thread_seconds(span, &worker_spans) / count);
         let found = rows.iter().position(|row| (row.kind, &row.name) == (span.kind, &span.name));
         let index = found.unwrap_or(rows.len());
         if found.is_none() {
-            rows.push(ProfileRow { kind: span.kind, name: span.name.clone(), seconds: 0.0, bytes: 0, flops: 0 });
+            rows.push(ProfileRow { kind: span.kind, name: span.name.clone(), seconds: 0.0, bytes: 0, flops: 0, threads: None });
         }
         if let Some(row) = rows.get_mut(index) {
             row.seconds += span.length / 1e6 / count;
             row.bytes += span.bytes;
+            row.threads = working.map(|seconds| row.threads.unwrap_or_default() + seconds);
         }
     }
     let flops = layer_flops(network);
     for row in &mut rows {
         row.bytes = (row.bytes as f64 / count) as u64;
+        row.threads = row.threads.map(|seconds| seconds / row.seconds).filter(|threads| threads.is_finite());
         let of_layer = flops.iter().filter(|(name, _)| *name == row.name);
         row.flops = of_layer
             .map(|(_, flops)| match row.kind {
@@ -182,6 +197,19 @@ fn summarize(mut spans: Vec<Span>, epochs: &[f64], side: Side, network: Network,
         rows,
         machine_rate,
         spans,
+        worker_spans,
         steps_at: steps,
     }
+}
+
+/// How long threads worked in this span, in seconds, all together: these worker threads, which are sorted, and one alone between their tasks.
+fn thread_seconds(span: &Span, worker_spans: &[Span]) -> f64 {
+    let first = worker_spans.partition_point(|worker| worker.start < span.start);
+    let (mut working, mut covered, mut until) = (0.0, 0.0, span.start);
+    for worker in worker_spans.iter().skip(first).take_while(|worker| worker.start < span.end()) {
+        working += worker.length;
+        covered += (worker.end() - worker.start.max(until)).max(0.0);
+        until = until.max(worker.end());
+    }
+    (working + (span.length - covered).max(0.0)) / 1e6
 }

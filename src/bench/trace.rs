@@ -7,6 +7,8 @@ use crate::records::{Profile, Span, SpanKind};
 
 /// The process that all events belong to.
 const PROCESS: u32 = 1;
+/// The first worker thread, after the one that trains and the one that prepares batches.
+const FIRST_WORKER: u32 = 2;
 
 #[derive(Serialize)]
 struct Trace {
@@ -32,14 +34,14 @@ struct Event {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Arguments {
-    Name { name: &'static str },
+    Name { name: String },
     Bytes { bytes: u64 },
     None {},
 }
 
 /// The profile as such a file: steps, the passes within them, and the layers within those.
 pub fn chrome_trace(profile: &Profile) -> String {
-    let thread_name = |tid, name| Event {
+    let thread_name = |tid, name: String| Event {
         name: "thread_name".to_owned(),
         cat: "__metadata",
         ph: "M",
@@ -49,7 +51,8 @@ pub fn chrome_trace(profile: &Profile) -> String {
         tid,
         args: Arguments::Name { name },
     };
-    let mut events = vec![thread_name(0, "training"), thread_name(1, "preparing batches")];
+    let mut events = vec![thread_name(0, "training".to_owned()), thread_name(1, "preparing batches".to_owned())];
+    events.extend((0..profile.worker_threads()).map(|worker| thread_name(FIRST_WORKER + worker, format!("CPU thread {}", worker + 1))));
     for (index, [start, end]) in profile.steps_at.iter().enumerate() {
         events.push(complete(format!("step {}", index + 1), "step", 0, [*start, *end], Arguments::None {}));
     }
@@ -59,9 +62,23 @@ pub fn chrome_trace(profile: &Profile) -> String {
     for span in &profile.spans {
         // Where there is no layer, the pass is the span.
         if !(span.name.is_empty() && span.thread == 0) {
-            let name = if span.name.is_empty() { span.kind.label().to_owned() } else { span.name.clone() };
-            events.push(complete(name, category(span), span.thread, [span.start, span.end()], Arguments::Bytes { bytes: span.bytes }));
+            events.push(complete(
+                span.label().to_owned(),
+                category(span),
+                span.thread,
+                [span.start, span.end()],
+                Arguments::Bytes { bytes: span.bytes },
+            ));
         }
+    }
+    for span in &profile.worker_spans {
+        events.push(complete(
+            span.label().to_owned(),
+            category(span),
+            FIRST_WORKER + span.thread,
+            [span.start, span.end()],
+            Arguments::None {},
+        ));
     }
     // Numbers and strings alone: this cannot fail.
     serde_json::to_string(&Trace { events, unit: "ms" }).unwrap_or_default()

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::chunks::{CHUNK, squares, sum_of_squares};
 use super::rule::Step;
+use crate::profiler::RecordedIterator;
 
 /// PyTorch's constants: `ε₁` keeps quotients finite, `ε₂` is the least root mean square of weights, `d` that from which an update is scaled
 /// down, and the means forget as `1 - t^τ`.
@@ -67,11 +68,11 @@ impl Adafactor {
         let OnCpu { dims, weights, grad, grad_scale, slots: [rows, columns], decay } = parameter;
         let count = weights.len().max(1) as f64;
         let root_mean_square = (squares(weights) / count).sqrt();
-        grad.par_chunks_mut(CHUNK).for_each(|chunk| chunk.iter_mut().for_each(|g| *g *= grad_scale));
+        grad.par_chunks_mut(CHUNK).for_each_recorded(|chunk| chunk.iter_mut().for_each(|g| *g *= grad_scale));
         let update_squares = if let Some([_, width]) = matrix(dims) {
             let width = width.max(1);
             let at_a_time = CHUNK.div_ceil(width);
-            grad.par_chunks(width).with_min_len(at_a_time).zip(rows.par_iter_mut()).for_each(|(grad, row)| {
+            grad.par_chunks(width).with_min_len(at_a_time).zip(rows.par_iter_mut()).for_each_recorded(|(grad, row)| {
                 *row += self.weight * ((sum_of_squares(grad) / width as f64) as f32 - *row);
             });
             self.update_columns(grad, columns);
@@ -79,10 +80,10 @@ impl Adafactor {
             let scale = (mean as f32).max(EPSILON1).recip();
             let columns = &*columns;
             let by_row = grad.par_chunks_mut(width).with_min_len(at_a_time).zip(&*rows);
-            sum(by_row.map(|(grad, row)| normalize(grad, columns.iter().map(|column| row * column * scale))))
+            sum(by_row.map_recorded(|(grad, row)| normalize(grad, columns.iter().map(|column| row * column * scale))))
         } else {
             let by_chunk = grad.par_chunks_mut(CHUNK).zip(rows.par_chunks_mut(CHUNK));
-            sum(by_chunk.map(|(grad, means)| {
+            sum(by_chunk.map_recorded(|(grad, means)| {
                 for (mean, g) in means.iter_mut().zip(&*grad) {
                     *mean += self.weight * (g * g - *mean);
                 }
@@ -91,7 +92,7 @@ impl Adafactor {
         };
         let rate = (root_mean_square.max(EPSILON2) * self.relative_rate / ((update_squares / count).sqrt() / CLIP).max(1.0)) as f32;
         let kept = 1.0 - self.lr * decay;
-        weights.par_chunks_mut(CHUNK).zip(grad.par_chunks_mut(CHUNK)).for_each(|(weights, updates)| {
+        weights.par_chunks_mut(CHUNK).zip(grad.par_chunks_mut(CHUNK)).for_each_recorded(|(weights, updates)| {
             for (w, update) in weights.iter_mut().zip(updates) {
                 *w = *w * kept - rate * *update;
                 *update = 0.0;
@@ -116,7 +117,7 @@ impl Adafactor {
                 *column += self.weight * (sum / height - *column);
             }
         };
-        columns.par_chunks_mut(BLOCK).enumerate().for_each(add);
+        columns.par_chunks_mut(BLOCK).enumerate().for_each_recorded(add);
     }
 
     /// The new values of a parameter on a device and its new slots, from its values, its gradient and its slots as vectors.

@@ -4,6 +4,8 @@
 
 use rayon::prelude::*;
 
+use crate::profiler::RecordedIterator;
+
 /// Numbers in a chunk: four arrays of them fit a core's own cache.
 pub(super) const CHUNK: usize = 1 << 14;
 
@@ -61,7 +63,7 @@ pub(super) fn sum_of_squares(values: &[f32]) -> f64 {
 
 /// The sum of the squares of any count of numbers.
 pub(super) fn squares(values: &[f32]) -> f64 {
-    let chunks: Vec<f64> = values.par_chunks(CHUNK).map(|chunk| pulp::Arch::new().dispatch(Squares(chunk))).collect();
+    let chunks: Vec<f64> = values.par_chunks(CHUNK).map_recorded(|chunk| pulp::Arch::new().dispatch(Squares(chunk))).collect();
     chunks.iter().sum()
 }
 

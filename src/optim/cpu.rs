@@ -12,6 +12,7 @@ use super::optimizer::{Buffers, Snapshot, Update};
 use super::rule::{Rule, Visitor, dispatch};
 use super::state::{MAX_SLOTS, slot_lens};
 use crate::nn::Parameter;
+use crate::profiler::RecordedIterator;
 
 /// An optimiser's numbers in this program's memory.
 pub(super) struct CpuBuffers {
@@ -99,7 +100,7 @@ impl Visitor for Pass<'_> {
                 if chunks.len() == 1 {
                     sum += chunks.into_iter().map(update).sum::<f64>();
                 } else {
-                    sum += chunks.into_par_iter().map(update).collect::<Vec<_>>().iter().sum::<f64>();
+                    sum += chunks.into_par_iter().map_recorded(update).collect::<Vec<_>>().iter().sum::<f64>();
                 }
             })?;
             chunk_index += count(parameter.len());

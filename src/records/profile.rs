@@ -55,7 +55,7 @@ pub struct Span {
     pub kind: SpanKind,
     /// With which layer: `conv1`; empty where it is about none.
     pub name: String,
-    /// The thread: 0 trains, 1 prepares batches.
+    /// The thread: 0 trains, 1 prepares batches. Worker threads are counted from 0.
     pub thread: u32,
     /// When it began, in microseconds since the profile did.
     pub start: f64,
@@ -66,6 +66,11 @@ pub struct Span {
 }
 
 impl Span {
+    /// What people call it: the layer, or what is done where it is about none.
+    pub fn label(&self) -> &str {
+        if self.name.is_empty() { self.kind.label() } else { &self.name }
+    }
+
     /// When it ended, in microseconds.
     pub fn end(&self) -> f64 {
         self.start + self.length
@@ -85,6 +90,8 @@ pub struct ProfileRow {
     pub bytes: u64,
     /// Nominal floating-point operations in a step; 0 where none are counted.
     pub flops: u64,
+    /// How many of the CPU's threads worked on it at the same time, on average; none where the CPU only waits.
+    pub threads: Option<f64>,
 }
 
 /// Where the time of some training steps went.
@@ -102,6 +109,8 @@ pub struct Profile {
     pub machine_rate: Option<f64>,
     /// Everything that was recorded.
     pub spans: Vec<Span>,
+    /// When each worker thread of the CPU took part in a span of the thread that trains, which is a worker thread as well.
+    pub worker_spans: Vec<Span>,
     /// When each of these steps began and ended, in microseconds since the profile did.
     pub steps_at: Vec<[f64; 2]>,
 }
@@ -110,6 +119,12 @@ impl Profile {
     /// Seconds of a step in spans of this kind.
     pub fn seconds_of(&self, kind: SpanKind) -> f64 {
         self.rows.iter().filter(|row| row.kind == kind).map(|row| row.seconds).sum()
+    }
+
+    /// How many of the CPU's threads worked at the same time in spans of this kind, on average.
+    pub fn threads_of(&self, kind: SpanKind) -> Option<f64> {
+        let weighted = self.rows.iter().filter(|row| row.kind == kind).map(|row| Some(row.threads? * row.seconds));
+        Some(weighted.sum::<Option<f64>>()? / self.seconds_of(kind)).filter(|threads| threads.is_finite())
     }
 
     /// Seconds of a step that no span covers: between layers, and in telling the window how the run is doing.
@@ -128,6 +143,11 @@ impl Profile {
             }
         }
         passes
+    }
+
+    /// Worker threads that took part.
+    pub fn worker_threads(&self) -> u32 {
+        self.worker_spans.iter().map(|span| span.thread + 1).max().unwrap_or_default()
     }
 
     /// Training images per second.

@@ -4,7 +4,7 @@ use inkling::bench::{BenchError, chrome_trace, profile, profile_sections};
 use inkling::nn::{DeviceContext, flops, parameter_specs};
 use inkling::profiler::{self, DeviceEvents, EventError, Recording};
 use inkling::progress::Cancelled;
-use inkling::records::{Profile, SpanKind};
+use inkling::records::{Profile, Span, SpanKind};
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig};
 
 use super::Until;
@@ -65,10 +65,11 @@ fn a_device_tells_how_long_its_spans_took_and_each_begins_where_the_one_before_e
         assert!(profiler::has_device_events());
         profiler::span(kind, || layer.into(), || (), |()| 4);
     }
-    assert!(recording.take().is_empty(), "nobody has asked the device yet");
+    assert!(recording.take().0.is_empty(), "nobody has asked the device yet");
     profiler::stop();
     assert!(!profiler::is_recording() && !profiler::has_device_events());
-    let spans = recording.take();
+    let (spans, worker_spans) = recording.take();
+    assert!(worker_spans.is_empty(), "the device worked, not the CPU");
     let found: Vec<_> = spans.iter().map(|span| (span.kind, span.name.as_str(), (10.0 * span.length).round(), span.bytes)).collect();
     assert_eq!(found, [(SpanKind::Data, "", 101.0, 4), (SpanKind::Forward, "conv1", 202.0, 4), (SpanKind::Backward, "conv1", 0.0, 4)]);
     for pair in spans.windows(2) {
@@ -93,6 +94,37 @@ fn spans_of_the_training_thread_follow_each_other_within_their_steps() {
     let sections = profile_sections(&found);
     assert_eq!(sections[0].lines.len(), SpanKind::OF_STEP.len() + 1);
     assert!(found.summary().starts_with("A step of 32 images takes "), "{}", found.summary());
+}
+
+/// A worker thread takes part in a span of the training thread, and only once in each.
+#[test]
+fn the_threads_of_the_cpu_tell_what_they_worked_on() {
+    let found = recorded(&RunConfig { batch_size: 128, ..config(ModelKind::ResNet8) });
+    assert_eq!(found.worker_threads(), 2);
+    for span in found.spans.iter().filter(|span| span.thread == 0) {
+        let within = |worker: &&Span| worker.start >= span.start && worker.start < span.end();
+        let workers: Vec<_> = found.worker_spans.iter().filter(within).collect();
+        assert!(
+            workers.iter().all(|worker| (worker.kind, &worker.name) == (span.kind, &span.name) && worker.end() <= span.end()),
+            "{span:?}"
+        );
+        let mut threads: Vec<u32> = workers.iter().map(|worker| worker.thread).collect();
+        threads.sort_unstable();
+        assert!(threads.windows(2).all(|pair| pair[0] < pair[1]), "{span:?}: {threads:?}");
+    }
+    for row in &found.rows {
+        let waits = matches!(row.kind, SpanKind::Data | SpanKind::Loading);
+        assert_eq!(row.threads.is_none(), waits, "{row:?}");
+        assert!(row.threads.is_none_or(|threads| (1.0 - 1e-6..2.0 + 1e-6).contains(&threads)), "{row:?}");
+    }
+    let parallel = found.rows.iter().find(|row| row.kind == SpanKind::Forward && row.name == "layer1.0.conv1").unwrap();
+    assert!(parallel.threads.unwrap() > 1.0, "{parallel:?}");
+
+    let alone = recorded(&RunConfig { threads: Some(1), ..config(ModelKind::Tiny) });
+    assert_eq!(alone.worker_threads(), 1);
+    for threads in alone.rows.iter().filter_map(|row| row.threads) {
+        assert!((threads - 1.0).abs() < 1e-6, "{threads}");
+    }
 }
 
 /// Events are complete, have the types that the format asks for, and lie within those that enclose them.
@@ -121,8 +153,14 @@ fn the_trace_is_in_chromes_format() {
     enclosed("pass", "step");
     enclosed("forward", "pass");
     enclosed("backward", "pass");
+    enclosed("optimizer", "pass");
     assert_eq!(complete.iter().filter(|event| event["cat"] == "step").count(), found.steps as usize);
     assert!(complete.iter().any(|event| event["tid"] == 1 && event["cat"] == "loading"));
+    let names: Vec<_> = events.iter().filter(|event| event["ph"] == "M").map(|event| event["args"]["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["training", "preparing batches", "CPU thread 1", "CPU thread 2"]);
+    for tid in [2, 3] {
+        assert!(complete.iter().any(|event| event["tid"] == tid && event["name"] == "conv1" && event["cat"] == "backward"), "{tid}");
+    }
 }
 
 #[test]

@@ -25,6 +25,7 @@ fn profile() -> Profile {
         seconds: span.length / 1e6,
         bytes: span.bytes,
         flops: 1_000_000,
+        threads: (span.thread == 0 && span.kind != SpanKind::Data).then_some(1.5),
     };
     Profile {
         side: Side { device: DeviceChoice::Cpu, precision: Precision::F32, threads: 2, batch_size: 128 },
@@ -33,6 +34,10 @@ fn profile() -> Profile {
         rows: spans.iter().map(row).collect(),
         machine_rate: Some(1e9),
         steps_at: vec![[0.0, 8000.0]],
+        worker_spans: vec![
+            layer(SpanKind::Forward, "conv1", 150.0, 1900.0),
+            Span { thread: 1, ..layer(SpanKind::Forward, "conv1", 400.0, 900.0) },
+        ],
         spans,
     }
 }
@@ -57,6 +62,7 @@ fn the_dialog_shows_steps_and_layers_in_every_size() {
         );
         window.get_by_role_and_label(Role::Figure, "Flame graph of a step");
         window.get_by_label("conv1, backward");
+        assert!(window.query_all_by_label("1.5 of 2").count() >= 2, "threads at work");
         assert!(!window.get_by_label("Save trace…").accesskit_node().is_disabled());
         window.get_by_label("Record again").click();
         window.run_steps(3);

@@ -4,20 +4,25 @@ use crate::records::{Profile, ProfileRow, SpanKind};
 use crate::text::format::{file_size, milliseconds, percent};
 use crate::text::table::{Cell, Line, Section};
 
+/// How many threads worked at the same time, on average.
+const THREADS: &str = "Threads at work";
+
 /// The passes of a step, and its layers.
 pub fn profile_sections(profile: &Profile) -> Vec<Section> {
     vec![passes(profile), layers(profile)]
 }
 
 fn passes(profile: &Profile) -> Section {
-    let mut parts: Vec<(&str, f64)> = SpanKind::OF_STEP.iter().map(|kind| (kind.label(), profile.seconds_of(*kind))).collect();
-    parts.push(("Other", profile.other_seconds()));
-    let longest = parts.iter().map(|(_, seconds)| *seconds).fold(0.0, f64::max);
-    let line = |(label, seconds): &(&str, f64)| Line {
+    let of_kind = |&kind: &SpanKind| (kind.label(), profile.seconds_of(kind), profile.threads_of(kind));
+    let mut parts: Vec<(&str, f64, Option<f64>)> = SpanKind::OF_STEP.iter().map(of_kind).collect();
+    parts.push(("Other", profile.other_seconds(), None));
+    let longest = parts.iter().map(|(_, seconds, _)| *seconds).fold(0.0, f64::max);
+    let line = |(label, seconds, working): &(&str, f64, Option<f64>)| Line {
         cells: vec![
             (*label).into(),
             Cell::with_bar(time(*seconds), *seconds, longest),
             percent(seconds / profile.step_seconds.max(f64::MIN_POSITIVE), 1).into(),
+            threads(*working, profile).into(),
         ],
         detail: String::new(),
         unreliable: false,
@@ -31,7 +36,7 @@ fn passes(profile: &Profile) -> Section {
             profile.side.batch_size,
             time(loading)
         ),
-        columns: vec!["Part".to_owned(), "Time".to_owned(), "Share".to_owned()],
+        columns: ["Part", "Time", "Share", THREADS].map(str::to_owned).to_vec(),
         lines: parts.iter().map(line).collect(),
         bars: "Bars: share of the longest time",
     }
@@ -50,6 +55,7 @@ fn layers(profile: &Profile) -> Section {
                 format!("{}, {pass}", row.name).into(),
                 Cell::with_bar(time(row.seconds), row.seconds, longest),
                 efficiency.into(),
+                threads(row.threads, profile).into(),
                 moved.into(),
             ],
             detail: String::new(),
@@ -63,10 +69,15 @@ fn layers(profile: &Profile) -> Section {
     Section {
         title: "Layers",
         about: format!("{rate}; data moved is what inputs, outputs and weights hold at least"),
-        columns: vec!["Layer".to_owned(), "Time".to_owned(), "Of the machine's rate".to_owned(), "Data moved".to_owned()],
+        columns: ["Layer", "Time", "Of the machine's rate", THREADS, "Data moved"].map(str::to_owned).to_vec(),
         lines: rows.iter().map(line).collect(),
         bars: "Bars: share of the longest time",
     }
+}
+
+/// "1.8 of 2"; nothing where the CPU only waits.
+fn threads(working: Option<f64>, profile: &Profile) -> String {
+    working.map_or_else(String::new, |working| format!("{working:.1} of {}", profile.side.threads))
 }
 
 fn time(seconds: f64) -> String {

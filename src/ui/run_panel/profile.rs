@@ -16,8 +16,9 @@ use crate::ui::style::{self, Palette};
 const WIDTH: f32 = 860.0;
 const AROUND: f32 = 190.0;
 const HEIGHT: f32 = 560.0;
-/// The height of a row of the flame graph, in points.
+/// The height of a row of the flame graph, and of a worker thread's below it, in points.
 const ROW: f32 = 22.0;
+const WORKER_ROW: f32 = 10.0;
 /// A name is written into a bar that is at least so much wider than it, in points.
 const PADDING: f32 = 8.0;
 
@@ -69,17 +70,19 @@ fn content(ui: &mut Ui, app: &App, view: &ProfileView) {
 /// A bar of the flame graph.
 struct Bar {
     name: String,
-    row: usize,
+    /// Its top and its height within the graph, in points.
+    top: f32,
+    height: f32,
     kind: Option<SpanKind>,
     from: f64,
     to: f64,
 }
 
-/// The step of median length: as a whole, its passes, its layers, and the batches that are prepared meanwhile.
+/// The step of median length: as a whole, its passes, its layers, the batches that are prepared meanwhile, and the CPU's threads.
 fn flame_graph(ui: &mut Ui, profile: &Profile) {
     let Some((step, bars)) = bars(profile) else { return };
-    let rows = bars.iter().map(|bar| bar.row + 1).max().unwrap_or_default();
-    let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), rows as f32 * ROW), Sense::hover());
+    let height = bars.iter().map(|bar| bar.top + bar.height).fold(0.0, f32::max);
+    let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     response.widget_info(|| WidgetInfo {
         current_text_value: Some(profile.summary()),
         ..WidgetInfo::labeled(Role::Figure, true, "Flame graph of a step")
@@ -89,12 +92,12 @@ fn flame_graph(ui: &mut Ui, profile: &Profile) {
     let font = TextStyle::Small.resolve(ui.style());
     let mut hovered = None;
     for bar in &bars {
-        let top = area.top() + bar.row as f32 * ROW;
-        let rect = Rect::from_min_max(pos2(at(bar.from), top), pos2(at(bar.to), top + ROW - 2.0));
+        let top = area.top() + bar.top;
+        let rect = Rect::from_min_max(pos2(at(bar.from), top), pos2(at(bar.to), top + bar.height - 2.0));
         let fill = color(bar.kind, palette);
         ui.painter().rect_filled(rect, CornerRadius::same(2), fill);
         let text = ui.painter().layout_no_wrap(bar.name.clone(), font.clone(), palette.ink);
-        if text.size().x + PADDING <= rect.width() {
+        if text.size().x + PADDING <= rect.width() && bar.height >= ROW {
             let at = Align2::CENTER_CENTER.anchor_size(rect.center(), text.size()).min;
             ui.painter().galley(at, text, palette.ink);
         }
@@ -106,7 +109,8 @@ fn flame_graph(ui: &mut Ui, profile: &Profile) {
         response.on_hover_text_at_pointer(hovered);
     }
     ui.label(style::hint(
-        "One step, from left to right: its passes, its layers, and batches that another thread prepares. Hover for times.",
+        "One step, from left to right: its passes, its layers, and batches that another thread prepares; below, when each thread of the CPU was at \
+         work. Hover for times.",
     ));
 }
 
@@ -115,7 +119,7 @@ fn bars(profile: &Profile) -> Option<([f64; 2], Vec<Bar>)> {
     steps.sort_by(|a, b| (a[1] - a[0]).total_cmp(&(b[1] - b[0])));
     let step = *steps.get(steps.len() / 2)?;
     let inside = |span: &&Span| span.start >= step[0] && span.end() <= step[1];
-    let bar = |name: String, row: usize, kind, from: f64, to: f64| Bar { name, row, kind, from, to };
+    let bar = |name: String, row: usize, kind, from: f64, to: f64| Bar { name, top: row as f32 * ROW, height: ROW, kind, from, to };
     let mut bars = vec![bar(format!("step of {} images", profile.side.batch_size), 0, None, step[0], step[1])];
     let passes = profile.passes().into_iter().filter(|[first, _]| inside(first));
     bars.extend(passes.map(|[first, last]| bar(first.kind.label().to_owned(), 1, Some(first.kind), first.start, last.end())));
@@ -125,6 +129,11 @@ fn bars(profile: &Profile) -> Option<([f64; 2], Vec<Bar>)> {
     // The other thread does not keep step with this one.
     for span in profile.spans.iter().filter(|span| span.thread != 0 && span.start < step[1] && span.end() > step[0]) {
         bars.push(bar(span.kind.label().to_owned(), 3, Some(span.kind), span.start, span.end()));
+    }
+    for span in profile.worker_spans.iter().filter(inside) {
+        let top = 4.0 * ROW + span.thread as f32 * WORKER_ROW;
+        let name = format!("thread {}, {}", span.thread + 1, span.label());
+        bars.push(Bar { name, top, height: WORKER_ROW, kind: Some(span.kind), from: span.start, to: span.end() });
     }
     Some((step, bars))
 }

@@ -7,6 +7,7 @@ use super::elementary::{logistic, normal, tanh};
 use super::{CHUNK, tensor, to_vec, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::{GradMode, Output};
+use crate::profiler::RecordedIterator;
 use crate::run_config::Activation;
 
 /// The slope of leaky `ReLU` below zero: `torch.nn.LeakyReLU`'s.
@@ -15,12 +16,12 @@ const LEAK: f32 = 0.01;
 /// See [`crate::nn::ops::activate`].
 pub fn activate(x: &Tensor, activation: Activation, grad: GradMode) -> Result<Output> {
     let mut values = to_vec(x)?;
-    values.par_chunks_mut(CHUNK).for_each(|values| apply(activation, values));
+    values.par_chunks_mut(CHUNK).for_each_recorded(|values| apply(activation, values));
     let x = x.clone();
     Ok(Output::new(tensor(values, x.shape())?, grad, move |gradient, _| {
         let mut values = to_vec(gradient)?;
         with_slices([&x], |[x]| {
-            x.par_chunks(CHUNK).zip(values.par_chunks_mut(CHUNK)).for_each(|(x, values)| apply_derivative(activation, x, values));
+            x.par_chunks(CHUNK).zip(values.par_chunks_mut(CHUNK)).for_each_recorded(|(x, values)| apply_derivative(activation, x, values));
         })?;
         Ok(Gradients::input(Some(tensor(values, x.shape())?)))
     }))

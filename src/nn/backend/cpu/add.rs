@@ -8,6 +8,7 @@ use super::microkernels::Scratch;
 use super::{CHUNK, tensor, to_vec, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::{GradMode, Output};
+use crate::profiler::RecordedIterator;
 use crate::run_config::Activation;
 
 /// See [`crate::nn::ops::add`].
@@ -15,7 +16,7 @@ pub fn add(a: &Tensor, b: &Tensor, activation: Option<Activation>, grad: GradMod
     let mut sums = vec![0.0; a.elem_count()];
     with_slices([a, b], |[a, b]| {
         let chunks = sums.par_chunks_mut(CHUNK).zip(a.par_chunks(CHUNK)).zip(b.par_chunks(CHUNK));
-        chunks.for_each(|((sums, a), b)| {
+        chunks.for_each_recorded(|((sums, a), b)| {
             sum_into(sums, a, b);
             if let Some(activation) = activation {
                 apply(activation, sums);
@@ -37,7 +38,7 @@ fn before_activation(a: &Tensor, b: &Tensor, activation: Activation, gradient: &
     let mut values = to_vec(gradient)?;
     with_slices([a, b], |[a, b]| {
         let chunks = values.par_chunks_mut(CHUNK).zip(a.par_chunks(CHUNK)).zip(b.par_chunks(CHUNK));
-        chunks.for_each(|((values, a), b)| {
+        chunks.for_each_recorded(|((values, a), b)| {
             let mut sums = Scratch::new(values.len());
             sum_into(&mut sums, a, b);
             apply_derivative(activation, &sums, values);

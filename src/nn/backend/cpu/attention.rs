@@ -11,6 +11,7 @@ use super::{tensor, vectorized, with_slices};
 use crate::nn::Output;
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::Context;
+use crate::profiler::RecordedIterator;
 use crate::run_config::Precision;
 
 /// See [`crate::nn::ops::attention`].
@@ -23,7 +24,7 @@ pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Output>
     let mut weights = vec![0.0; batch * weights_len];
     with_slices([qkv], |[qkv]| {
         let sequences = qkv.par_chunks(3 * sequence).zip(output.par_chunks_mut(sequence));
-        sequences.zip(weights.par_chunks_mut(weights_len)).for_each(|((qkv, output), weights)| op.forward(qkv, output, weights));
+        sequences.zip(weights.par_chunks_mut(weights_len)).for_each_recorded(|((qkv, output), weights)| op.forward(qkv, output, weights));
     })?;
     let qkv = qkv.clone();
     Ok(Output::new(tensor(output, (batch, tokens, op.features()))?, context.grad, move |gradient, _| {
@@ -32,7 +33,7 @@ pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Output>
             let sequences = qkv.par_chunks(3 * sequence).zip(gradient.par_chunks(sequence)).zip(values.par_chunks_mut(3 * sequence));
             sequences
                 .zip(weights.par_chunks(weights_len))
-                .for_each(|(((qkv, gradient), values), weights)| op.backward(qkv, weights, gradient, values));
+                .for_each_recorded(|(((qkv, gradient), values), weights)| op.backward(qkv, weights, gradient, values));
         })?;
         Ok(Gradients::input(Some(tensor(values, qkv.shape())?)))
     }))

@@ -11,6 +11,7 @@ use super::{CHUNK, tensor, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::BatchNorm;
 use crate::nn::{GradMode, Output, Parameter};
+use crate::profiler::RecordedIterator;
 use crate::run_config::Activation;
 
 /// See [`crate::nn::ops::batch_norm`].
@@ -97,7 +98,7 @@ impl Normalize {
         let affine = self.affine(weight, bias);
         let mut output = vec![0.0; x.len()];
         let chunk = chunk_len(self.channels);
-        x.par_chunks(chunk).zip(output.par_chunks_mut(chunk)).for_each(|(x, output)| {
+        x.par_chunks(chunk).zip(output.par_chunks_mut(chunk)).for_each_recorded(|(x, output)| {
             affine.apply(x, output);
             if let Some(activation) = self.activation {
                 apply(activation, output);
@@ -115,7 +116,7 @@ impl Normalize {
         let sums: Vec<[Vec<f32>; 2]> = x
             .par_chunks(chunk)
             .zip(result.par_chunks_mut(chunk))
-            .map(|(x, g)| {
+            .map_recorded(|(x, g)| {
                 if let Some(activation) = self.activation {
                     let mut before = Scratch::new(x.len());
                     affine.apply(x, &mut before);
@@ -149,7 +150,7 @@ impl Normalize {
         let slope = tile(
             weighted.iter().zip(inverse()).map(|(sum, inverse)| (sum * inverse * inverse / count) as f32).collect::<Vec<_>>().into_iter(),
         );
-        x.par_chunks(chunk).zip(result.par_chunks_mut(chunk)).for_each(|(x, g)| {
+        x.par_chunks(chunk).zip(result.par_chunks_mut(chunk)).for_each_recorded(|(x, g)| {
             vectorized!({
                 for (x, g) in x.chunks(tile_len).zip(g.chunks_mut(tile_len)) {
                     let terms = x.iter().zip(&affine.mean).zip(&affine.scale).zip(offset.iter().zip(&slope));

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::{tensor, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::{GradMode, Output};
+use crate::profiler::RecordedIterator;
 
 /// See [`crate::nn::ops::flatten`].
 pub fn flatten(x: &Tensor, grad: GradMode) -> Result<Output> {
@@ -22,7 +23,7 @@ pub fn flatten(x: &Tensor, grad: GradMode) -> Result<Output> {
 fn transpose_each(values: &[f32], rows: usize, cols: usize) -> Vec<f32> {
     let mut out = vec![0.0; values.len()];
     let len = (rows * cols).max(1);
-    out.par_chunks_mut(len).with_min_len(8).zip(values.par_chunks(len)).for_each(|(out, matrix)| {
+    out.par_chunks_mut(len).with_min_len(8).zip(values.par_chunks(len)).for_each_recorded(|(out, matrix)| {
         for (col, out) in out.chunks_exact_mut(rows).enumerate() {
             out.iter_mut().zip(matrix[col..].iter().step_by(cols)).for_each(|(out, &value)| *out = value);
         }

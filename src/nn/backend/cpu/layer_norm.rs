@@ -7,6 +7,7 @@ use super::{CHUNK, tensor, to_vec, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::LAYER_NORM_EPSILON;
 use crate::nn::{GradMode, Output, Parameter};
+use crate::profiler::RecordedIterator;
 
 /// See [`crate::nn::ops::layer_norm`].
 pub fn layer_norm(x: &Tensor, weight: &Parameter, bias: &Parameter, grad: GradMode) -> Result<Output> {
@@ -17,7 +18,7 @@ pub fn layer_norm(x: &Tensor, weight: &Parameter, bias: &Parameter, grad: GradMo
         let mut values = to_vec(gradient)?;
         let parts: Vec<[Vec<f32>; 2]> = with_slices([&x, &weight.tensor()], |[x, weight]| {
             let chunks = x.par_chunks(op.chunk_len()).zip(values.par_chunks_mut(op.chunk_len()));
-            chunks.map(|(x, gradient)| vectorized!(op.backward(x, weight, gradient))).collect()
+            chunks.map_recorded(|(x, gradient)| vectorized!(op.backward(x, weight, gradient))).collect()
         })?;
         for (parameter, index) in [(&weight, 0), (&bias, 1)] {
             parameter.add_to_grad(|sums| {
@@ -52,7 +53,7 @@ impl LayerNorm {
 
     fn forward(self, x: &[f32], weight: &[f32], bias: &[f32]) -> Vec<f32> {
         let mut output = vec![0.0; x.len()];
-        x.par_chunks(self.chunk_len()).zip(output.par_chunks_mut(self.chunk_len())).for_each(|(x, output)| {
+        x.par_chunks(self.chunk_len()).zip(output.par_chunks_mut(self.chunk_len())).for_each_recorded(|(x, output)| {
             vectorized!({
                 for (x, output) in x.chunks_exact(self.features).zip(output.chunks_exact_mut(self.features)) {
                     let (mean, inverse) = statistics(x);

@@ -14,6 +14,7 @@ use super::{microkernels::bf16, row_products::rows_times_rows_bf16};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::Context;
 use crate::nn::{Output, Parameter};
+use crate::profiler::RecordedIterator;
 use crate::run_config::{Activation, Precision};
 
 /// Features below which inner products are too short to be summed a vector at a time.
@@ -60,7 +61,7 @@ impl Linear {
             return rows_times_rows(output, &x, &weight, Some(bias), self.inputs, self.relu);
         }
         let weight = Matrix::new(&weight, self.outputs, self.inputs).transposed();
-        output.par_chunks_mut(ROWS * self.outputs).zip(x.par_chunks(ROWS * self.inputs)).for_each(|(output, x)| {
+        output.par_chunks_mut(ROWS * self.outputs).zip(x.par_chunks(ROWS * self.inputs)).for_each_recorded(|(output, x)| {
             product(output, Matrix::new(x, x.len() / self.inputs, self.inputs), weight, Mode::Overwrite);
             vectorized!(for output in output.chunks_exact_mut(self.outputs) {
                 output.iter_mut().zip(bias).for_each(|(sum, bias)| *sum += bias);
@@ -75,7 +76,7 @@ impl Linear {
         // ReLU passes a gradient only where its output is above 0.
         let mut live = Scratch::new(gradient.len());
         let chunks = live.par_chunks_mut(CHUNK).zip(gradient.par_chunks(CHUNK)).zip(output.par_chunks(CHUNK));
-        chunks.for_each(|((live, gradient), output)| {
+        chunks.for_each_recorded(|((live, gradient), output)| {
             live.copy_from_slice(gradient);
             if self.relu {
                 apply_derivative(Activation::Relu, output, live);
@@ -111,7 +112,7 @@ impl Linear {
         let rows = |values: &[f32], cols: usize| values.len() / cols;
         let (all, x) = (Matrix::new(gradient, rows(gradient, outputs), outputs), Matrix::new(x, rows(x, inputs), inputs));
         self.weight.add_to_grad(|sum| {
-            sum.par_chunks_mut(OUTPUTS * inputs).enumerate().for_each(|(task, sum)| {
+            sum.par_chunks_mut(OUTPUTS * inputs).enumerate().for_each_recorded(|(task, sum)| {
                 let first = task * OUTPUTS;
                 product(sum, all.columns(first..first + rows(sum, inputs)).transposed(), x, Mode::Add);
             });
@@ -119,9 +120,11 @@ impl Linear {
         if let Some(x_gradient) = x_gradient {
             let weight = rounded(weight, self.precision);
             let weight = Matrix::new(&weight, outputs, inputs);
-            x_gradient.par_chunks_mut(ROWS * inputs).zip(gradient.par_chunks(ROWS * outputs)).for_each(|(x_gradient, gradient)| {
-                product(x_gradient, Matrix::new(gradient, rows(gradient, outputs), outputs), weight, Mode::Overwrite);
-            });
+            x_gradient.par_chunks_mut(ROWS * inputs).zip(gradient.par_chunks(ROWS * outputs)).for_each_recorded(
+                |(x_gradient, gradient)| {
+                    product(x_gradient, Matrix::new(gradient, rows(gradient, outputs), outputs), weight, Mode::Overwrite);
+                },
+            );
         }
         Ok(())
     }

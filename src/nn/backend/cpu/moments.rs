@@ -8,13 +8,14 @@ use super::channels::{fold, tile, tile_len};
 use super::vectorized;
 use crate::nn::Parameter;
 use crate::nn::ops::BatchNorm;
+use crate::profiler::RecordedIterator;
 
 /// Mean and biased variance of each channel. Each chunk is centred on its own mean, and chunks are combined as in Chan et al. (1979), so
 /// that a mean far from zero loses no precision.
 pub fn moments(x: &[f32], channels: usize) -> (Vec<f64>, Vec<f64>) {
     let chunks: Vec<(usize, Vec<f32>, Vec<f32>)> = x
         .par_chunks(chunk_len(channels))
-        .map(|chunk| {
+        .map_recorded(|chunk| {
             vectorized!({
                 let count = chunk.len() / channels;
                 let mut sums = vec![0.0; tile_len(channels)];

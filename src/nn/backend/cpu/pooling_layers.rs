@@ -7,6 +7,7 @@ use super::{tensor, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::Window;
 use crate::nn::{GradMode, Output};
+use crate::profiler::RecordedIterator;
 
 /// See [`crate::nn::ops::max_pool`].
 pub fn max_pool(x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
@@ -28,10 +29,10 @@ fn pool(x: &Tensor, window: Window, kind: Kind, grad: GradMode) -> Result<Output
     with_slices([x], |[x]| {
         let images = x.par_chunks(op.image_len()).zip(output.par_chunks_mut(op.output_len()));
         match kind {
-            Kind::Mean => images.for_each(|(image, output)| vectorized!(op.means(image, output))),
+            Kind::Mean => images.for_each_recorded(|(image, output)| vectorized!(op.means(image, output))),
             Kind::Maximum => images
                 .zip(argmax.par_chunks_mut(op.output_len()))
-                .for_each(|((image, output), argmax)| vectorized!(op.maxima(image, output, argmax))),
+                .for_each_recorded(|((image, output), argmax)| vectorized!(op.maxima(image, output, argmax))),
         }
     })?;
     let shape = x.shape().clone();
@@ -39,7 +40,7 @@ fn pool(x: &Tensor, window: Window, kind: Kind, grad: GradMode) -> Result<Output
         let mut values = vec![0.0; shape.elem_count()];
         with_slices([gradient], |[gradient]| {
             let images = values.par_chunks_mut(op.image_len()).zip(gradient.par_chunks(op.output_len()));
-            images.enumerate().for_each(|(index, (image, gradient))| {
+            images.enumerate().for_each_recorded(|(index, (image, gradient))| {
                 let argmax = argmax.get(index * op.output_len()..).unwrap_or_default();
                 vectorized!(op.backward(gradient, argmax, image));
             });

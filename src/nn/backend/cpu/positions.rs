@@ -6,12 +6,13 @@ use rayon::prelude::*;
 use super::{tensor, to_vec, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::{GradMode, Output, Parameter};
+use crate::profiler::RecordedIterator;
 
 /// See [`crate::nn::ops::add_positions`].
 pub fn add_positions(x: &Tensor, embedding: &Parameter, grad: GradMode) -> Result<Output> {
     let mut values = to_vec(x)?;
     with_slices([&embedding.tensor()], |[embedding]| {
-        values.par_chunks_mut(embedding.len().max(1)).for_each(|sequence| {
+        values.par_chunks_mut(embedding.len().max(1)).for_each_recorded(|sequence| {
             vectorized!(sequence.iter_mut().zip(embedding).for_each(|(value, position)| *value += position));
         });
     })?;

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::microkernels::bf16;
 use super::microkernels::dot::{dot_tile, tile_sizes};
 use super::target::Target;
+use crate::profiler::RecordedIterator;
 
 /// Multiply-adds below which waking another thread costs more than it brings.
 pub const WORTH_SHARING: usize = 1 << 20;
@@ -74,7 +75,7 @@ pub fn rows_times_rows_bf16(out: &mut [f32], left: &[f32], right: &[f32], bias: 
 /// Has all threads compute so many columns of a result, a few at a time.
 fn share(columns: usize, task: impl Fn(Range<usize>) + Send + Sync) {
     let tasks = (0..columns.div_ceil(TASK_ROWS)).into_par_iter().with_max_len(1);
-    tasks.for_each(|index| task(index * TASK_ROWS..((index + 1) * TASK_ROWS).min(columns)));
+    tasks.for_each_recorded(|index| task(index * TASK_ROWS..((index + 1) * TASK_ROWS).min(columns)));
 }
 
 struct Dots<'a> {

@@ -10,6 +10,7 @@ use super::microkernels::{Scratch, lanes};
 use super::row_products::WORTH_SHARING;
 use super::target::Target;
 use super::vectorized;
+use crate::profiler::RecordedIterator;
 
 /// Rows of a sparse matrix that one task takes: so many that copying the other matrix close to them costs little.
 const LISTS: usize = 512;
@@ -32,7 +33,7 @@ impl SparseMatrix {
     pub fn new(matrix: &[f32], cols: usize, len: usize) -> Self {
         let mut sparse = Self::empty(matrix.len() / cols.max(1), cols, len);
         let (block, width) = (sparse.block, widths(len).1);
-        sparse.rows_mut().zip(matrix.par_chunks(cols.max(1))).for_each(|((terms, counts), row)| {
+        sparse.rows_mut().zip(matrix.par_chunks(cols.max(1))).for_each_recorded(|((terms, counts), row)| {
             for ((terms, row), count) in terms.chunks_mut(block).zip(row.chunks(block)).zip(counts) {
                 for (offset, &value) in row.iter().enumerate() {
                     push(terms, count, offset * width, value);
@@ -50,7 +51,7 @@ impl SparseMatrix {
         let (cols, block, width) = (sparse.cols, sparse.block, widths(len).1);
         let blocks = cols.div_ceil(block);
         let lists = sparse.terms.par_chunks_mut(ABREAST * cols.max(1)).zip(sparse.counts.par_chunks_mut(ABREAST * blocks.max(1)));
-        lists.enumerate().for_each(|(part, (terms, counts))| {
+        lists.enumerate().for_each_recorded(|(part, (terms, counts))| {
             let part = part * ABREAST..((part + 1) * ABREAST).min(rows);
             for (col, values) in matrix.chunks_exact(rows).enumerate() {
                 let (block_index, offset) = (col / block, col % block);
@@ -107,7 +108,7 @@ impl SparseMatrix {
         if self.rows * self.cols * len < WORTH_SHARING {
             (0..tasks).for_each(task);
         } else {
-            (0..tasks).into_par_iter().with_max_len(1).for_each(task);
+            (0..tasks).into_par_iter().with_max_len(1).for_each_recorded(task);
         }
     }
 }

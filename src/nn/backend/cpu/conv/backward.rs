@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::super::microkernels::{Buffer, Scratch};
 use super::super::vectorized;
 use super::FusedConvolution;
+use crate::profiler::RecordedIterator;
 
 /// Images whose gradients of the weights are summed by one task. Fixed, so that the sums are the same for any number of threads.
 const GROUP: usize = 8;
@@ -55,7 +56,7 @@ impl FusedConvolution {
             .into_par_iter()
             .with_max_len(1)
             .enumerate()
-            .map(|(group, x_gradient)| {
+            .map_recorded(|(group, x_gradient)| {
                 let part = |values: &'_ [f32], len: usize| group * len..((group + 1) * len).min(values.len());
                 let saved = Saved {
                     x: &saved.x[part(saved.x, image)],
@@ -75,7 +76,7 @@ impl FusedConvolution {
         let ParameterGradients { weight, bias } = parameters;
         let mut sum = Scratch::new(if dense { convolution.dense_len() } else { convolution.rows_len() });
         // Each number is summed over the groups in their order, whichever thread takes it.
-        sum.par_chunks_mut(1 << 13).enumerate().for_each(|(chunk, sum)| {
+        sum.par_chunks_mut(1 << 13).enumerate().for_each_recorded(|(chunk, sum)| {
             let start = chunk << 13;
             sum.fill(0.0);
             vectorized!(for (part, _) in &partial {

@@ -7,6 +7,7 @@ use super::super::vectorized;
 use super::FusedConvolution;
 use super::forward_kernel::Operands;
 use super::max_pool::MaxPool;
+use crate::profiler::RecordedIterator;
 
 /// Images a task takes at most: rayon would split so that each thread has two tasks, and one that is held up would keep the others waiting.
 const TASK: usize = 4;
@@ -43,12 +44,12 @@ impl FusedConvolution {
                 .zip(result.par_chunks_mut(self.output_len()))
                 .zip(argmax.par_chunks_mut(self.output_len()))
                 .with_max_len(TASK)
-                .for_each(|((x, result), argmax)| image(x, result, argmax));
+                .for_each_recorded(|((x, result), argmax)| image(x, result, argmax));
         } else {
             x.par_chunks(convolution.image_len())
                 .zip(result.par_chunks_mut(self.output_len()))
                 .with_max_len(TASK)
-                .for_each(|(x, result)| image(x, result, &mut []));
+                .for_each_recorded(|(x, result)| image(x, result, &mut []));
         }
     }
 

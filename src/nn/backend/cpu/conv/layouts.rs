@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::super::microkernels::{Buffer, bf16, lanes};
 use super::super::precision::round;
 use super::geometry::Convolution;
+use crate::profiler::RecordedIterator;
 use crate::run_config::Precision;
 
 /// Outputs below which packing weights is not worth another task.
@@ -33,7 +34,7 @@ impl Convolution {
     pub fn pack_panels(&self, weight: &[f32], precision: Precision) -> Buffer {
         let (panel, run) = (2 * lanes(), self.kernel_row_len());
         let mut panels = Buffer::zeros(self.padded_outputs() * self.taps());
-        panels.par_chunks_mut(panel * self.taps()).zip(weight.par_chunks(panel * self.taps())).for_each(|(panel, weights)| {
+        panels.par_chunks_mut(panel * self.taps()).zip(weight.par_chunks(panel * self.taps())).for_each_recorded(|(panel, weights)| {
             let width = panel.len() / self.taps();
             for (output, weights) in weights.chunks_exact(self.taps()).enumerate() {
                 self.for_each_tap(|place, row, index| panel[(row * run + index) * width + output] = weights[place]);
@@ -74,7 +75,7 @@ impl Convolution {
         let run = self.padded_kernel_row_len();
         let mut rows = Buffer::zeros(self.rows_len());
         let outputs = rows.par_chunks_mut(self.output_rows()).zip(weight.par_chunks(self.taps()));
-        outputs.with_min_len(OUTPUTS).for_each(|(rows, weights)| {
+        outputs.with_min_len(OUTPUTS).for_each_recorded(|(rows, weights)| {
             self.for_each_tap(|place, row, index| rows[row * run + index] = weights[place]);
             round(rows, precision);
         });
@@ -85,7 +86,7 @@ impl Convolution {
     pub fn unpack_rows(&self, rows: &[f32], gradient: &mut [f32]) {
         let run = self.padded_kernel_row_len();
         let outputs = rows.par_chunks(self.output_rows()).zip(gradient.par_chunks_mut(self.taps()));
-        outputs.with_min_len(OUTPUTS).for_each(|(rows, gradient)| {
+        outputs.with_min_len(OUTPUTS).for_each_recorded(|(rows, gradient)| {
             self.for_each_tap(|place, row, index| gradient[place] += rows[row * run + index]);
         });
     }

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::Buffer;
 #[cfg(target_arch = "x86_64")]
 use crate::nn::backend::cpu::{precision::bf16_bits, vectorized};
+use crate::profiler::RecordedIterator;
 
 /// Numbers that one instruction takes of each row.
 #[cfg(target_arch = "x86_64")]
@@ -41,7 +42,7 @@ impl Numbers {
     /// Rows of `len` numbers, rounded, each filled up to `padded` with zeros.
     pub fn rows(values: &[f32], len: usize, padded: usize) -> Self {
         let mut numbers = Self::zeros(values.len() / len * padded);
-        numbers.bits_mut().par_chunks_mut(padded).zip(values.par_chunks(len)).for_each(|(to, from)| {
+        numbers.bits_mut().par_chunks_mut(padded).zip(values.par_chunks(len)).for_each_recorded(|(to, from)| {
             vectorized!(to.iter_mut().zip(from).for_each(|(to, &from)| *to = bf16_bits(from)));
         });
         numbers

@@ -2,10 +2,16 @@
 //!
 //! A device that computes what is submitted to it later tells when it was done with each span, so that nothing has to wait for it.
 
+mod worker_threads;
+
 use std::cell::RefCell;
 use std::error::Error;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+
+pub use worker_threads::RecordedIterator;
+
+use self::worker_threads::WorkerSpans;
 
 use crate::records::{Span, SpanKind};
 
@@ -16,7 +22,13 @@ const MOST_SPANS: usize = 200_000;
 #[derive(Clone, Debug)]
 pub struct Recording {
     began: Instant,
-    spans: Arc<Mutex<Vec<Span>>>,
+    recorded: Arc<Mutex<Recorded>>,
+}
+
+#[derive(Debug, Default)]
+struct Recorded {
+    spans: Vec<Span>,
+    workers: WorkerSpans,
 }
 
 /// What a device says where an event fails.
@@ -35,8 +47,10 @@ pub trait DeviceEvents {
 struct OfThread {
     recording: Recording,
     thread: u32,
-    /// The layer that is being computed.
-    name: Option<Arc<str>>,
+    /// The span that is not over yet: what is done, and with which layer.
+    span: Option<(SpanKind, Arc<str>)>,
+    /// How many there were with it.
+    spans: u64,
     device: Option<OnDevice>,
 }
 
@@ -66,7 +80,7 @@ thread_local! {
 
 impl Default for Recording {
     fn default() -> Self {
-        Self { began: Instant::now(), spans: Arc::default() }
+        Self { began: Instant::now(), recorded: Arc::default() }
     }
 }
 
@@ -78,7 +92,7 @@ impl Recording {
 
     /// Records what the calling thread does from here on, as thread number `thread`.
     pub fn record_this_thread(&self, thread: u32) {
-        CURRENT.set(Some(OfThread { recording: self.clone(), thread, name: None, device: None }));
+        CURRENT.set(Some(OfThread { recording: self.clone(), thread, span: None, spans: 0, device: None }));
     }
 
     /// The same for a thread that submits its work to a device, which is idle. With events, spans are those of the device, and are known after [`stop`].
@@ -88,7 +102,7 @@ impl Recording {
             Ok::<_, EventError>(OnDevice { events, began: self.now(), spans: Vec::new() })
         };
         let device = events.map(begin).transpose()?;
-        CURRENT.set(Some(OfThread { recording: self.clone(), thread, name: None, device }));
+        CURRENT.set(Some(OfThread { recording: self.clone(), thread, span: None, spans: 0, device }));
         Ok(())
     }
 
@@ -97,13 +111,18 @@ impl Recording {
         self.began.elapsed().as_secs_f64() * 1e6
     }
 
-    /// What was recorded so far, which is then recorded no more.
-    pub fn take(&self) -> Vec<Span> {
-        std::mem::take(&mut *self.spans.lock().unwrap_or_else(PoisonError::into_inner))
+    /// The spans so far, which are then forgotten; and those of worker threads, which are counted from 0.
+    pub fn take(&self) -> (Vec<Span>, Vec<Span>) {
+        let mut recorded = self.lock();
+        (std::mem::take(&mut recorded.spans), recorded.workers.take())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Recorded> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn add(&self, added: impl IntoIterator<Item = Span>) {
-        let mut spans = self.spans.lock().unwrap_or_else(PoisonError::into_inner);
+        let spans = &mut self.lock().spans;
         let left = MOST_SPANS.saturating_sub(spans.len());
         spans.extend(added.into_iter().take(left));
     }
@@ -123,7 +142,7 @@ pub fn is_recording() -> bool {
 
 /// The layer that is being computed, where that is recorded.
 pub fn current_name() -> Option<Arc<str>> {
-    CURRENT.with_borrow(|current| current.as_ref()?.name.clone())
+    CURRENT.with_borrow(|current| current.as_ref()?.span.as_ref().map(|(_, name)| Arc::clone(name)))
 }
 
 /// True while the calling thread is recorded and a device says how long its work takes: nobody has to wait for it.
@@ -137,14 +156,14 @@ pub fn span<T>(kind: SpanKind, name: impl FnOnce() -> Arc<str>, work: impl FnOnc
         return work();
     }
     let name = name();
-    let Some((recording, thread)) = enter(&name) else { return work() };
+    let Some((recording, thread)) = enter(kind, &name) else { return work() };
     let start = recording.now();
     let done = work();
     let length = recording.now() - start;
     let span = Span { kind, name: name.to_string(), thread, start, length, bytes: bytes(&done) };
     CURRENT.with_borrow_mut(|current| {
         let Some(current) = current else { return };
-        current.name = None;
+        current.span = None;
         match &mut current.device {
             None => recording.add([span]),
             Some(OnDevice { events, spans, .. }) => {
@@ -158,10 +177,11 @@ pub fn span<T>(kind: SpanKind, name: impl FnOnce() -> Arc<str>, work: impl FnOnc
     done
 }
 
-fn enter(name: &Arc<str>) -> Option<(Recording, u32)> {
+fn enter(kind: SpanKind, name: &Arc<str>) -> Option<(Recording, u32)> {
     CURRENT.with_borrow_mut(|current| {
         let current = current.as_mut()?;
-        current.name = Some(Arc::clone(name));
+        current.span = Some((kind, Arc::clone(name)));
+        current.spans += 1;
         Some((current.recording.clone(), current.thread))
     })
 }
