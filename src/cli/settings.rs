@@ -110,6 +110,9 @@ pub struct Settings {
     /// Keep only some activations for the backward pass and compute the others again: less memory, more time
     #[arg(long)]
     pub checkpoint_activations: bool,
+    /// Try several algorithms for each matrix product on an NVIDIA GPU and use the fastest; without this, runs are reproducible bit for bit
+    #[arg(long)]
+    pub autotune: bool,
     /// Memory limit in MB; batches are split into micro-batches to stay below it
     #[arg(long, value_name = "MB")]
     pub memory_limit: Option<u32>,
@@ -206,6 +209,7 @@ impl Settings {
             threads: self.threads.or(preset.threads),
             memory_limit: self.memory_limit.or(preset.memory_limit),
             activation_checkpointing: self.checkpoint_activations || preset.activation_checkpointing,
+            autotune: self.autotune || preset.autotune,
             ..preset
         };
         config.preset = config.matching_preset();

@@ -1,6 +1,7 @@
 //! The engine: one thread that owns every tensor, takes commands and gives events. It lives in this process, in a child or on another
 //! machine; whoever holds its handle does not see which. Knows neither egui nor screens nor sentences.
 
+mod autotuning;
 mod child;
 mod command_queue;
 mod dataset_cache;

@@ -37,8 +37,6 @@ pub enum BackendKind {
 
 /// Our kernels for the CPU.
 pub const CPU: &dyn Backend = &cpu::Cpu;
-/// Our kernels for NVIDIA GPUs.
-pub const CUDA: &dyn Backend = &cuda::Cuda;
 /// Compositions of candle's ops, for any device.
 pub const REFERENCE: &dyn Backend = &reference::Reference;
 

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use candle_core::Device;
 
-use super::backend::{Backend, CPU, CUDA, REFERENCE};
+use super::backend::cuda::{AUTOTUNED, CUDA};
+use super::backend::{Backend, BackendKind, CPU, REFERENCE};
 use crate::device::{ProcessMemory, open_device, release_freed_memory};
 use crate::run_config::{ConfigProblem, DeviceChoice};
 
@@ -63,6 +64,12 @@ impl DeviceContext {
     pub fn with_memory_limit(self, bytes: u64) -> Self {
         let memory = Mutex::new(ProcessMemory::default());
         self.with_memory_check(Arc::new(move || memory.lock().unwrap_or_else(PoisonError::into_inner).bytes() > bytes))
+    }
+
+    /// The same, where the fastest algorithms for matrix products are found by trying, on devices that have several.
+    #[must_use]
+    pub fn autotuned(self) -> Self {
+        if self.backend.kind() == BackendKind::Cuda { Self { backend: AUTOTUNED, ..self } } else { self }
     }
 
     /// True when memory is running out.

@@ -2,6 +2,7 @@
 //! Knows no training loops or windows, and of data sets only how their images are augmented.
 
 pub mod autograd;
+pub mod autotuning;
 pub mod backend;
 mod candle_error;
 mod cost;

@@ -40,6 +40,7 @@ impl RunConfig {
             ("Precision", Some(self.precision.label().to_owned())),
             ("Device", Some(self.device.label().to_owned())),
             ("Threads", Some(self.threads.map_or_else(|| "one per core".to_owned(), |threads| threads.to_string()))),
+            ("Autotuning", self.autotune.then(|| "on".to_owned())),
             ("Activation checkpointing", self.activation_checkpointing.then(|| "on".to_owned())),
             ("Memory limit", self.memory_limit.map(|megabytes| format!("{megabytes} MB"))),
             ("Seed", Some(self.seed.to_string())),

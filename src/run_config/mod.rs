@@ -85,6 +85,9 @@ pub struct RunConfig {
     /// Whether only some activations are kept for the backward pass, which computes the others again: less memory for more time.
     #[serde(default, skip_serializing_if = "is_false")]
     pub activation_checkpointing: bool,
+    /// Whether an NVIDIA GPU tries several algorithms for each matrix product and uses the fastest, which differ in rounding; elsewhere without effect.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub autotune: bool,
     /// How the learning rate moves.
     pub schedule: ScheduleKind,
     /// The probability that the loss spreads evenly over all digits instead of giving it to the label.
@@ -163,6 +166,7 @@ impl RunConfig {
             momentum: 0.9,
             nesterov: true,
             activation_checkpointing: false,
+            autotune: false,
             growing_batches: false,
             schedule: ScheduleKind::OneCycle,
             label_smoothing: 0.0,

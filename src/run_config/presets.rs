@@ -39,7 +39,8 @@ impl RunConfig {
         }
     }
 
-    /// The preset whose values these are (data, seed, repeats, device, precision, threads, memory limit and activation checkpointing may differ), if any.
+    /// The preset whose values these are (data, seed, repeats, device, precision, threads, memory limit, activation checkpointing
+    /// and autotuning may differ), if any.
     pub fn matching_preset(&self) -> Option<Preset> {
         let matches = |preset| {
             let mut other = self.clone();
@@ -49,8 +50,8 @@ impl RunConfig {
         Preset::ALL.iter().copied().find(|&preset| matches(preset))
     }
 
-    /// Takes the preset's values, keeping data, seed, repeats, device, precision, threads, memory limit, activation checkpointing, and the weights it starts from with their
-    /// network.
+    /// Takes the preset's values, keeping data, seed, repeats, device, precision, threads, memory limit, activation checkpointing, autotuning, and the
+    /// weights it starts from with their network.
     pub fn apply_preset(&mut self, preset: Preset) {
         let network = self.initial_weights.take().map(|weights| (weights, self.network(), self.activation));
         *self = Self {
@@ -61,6 +62,7 @@ impl RunConfig {
             threads: self.threads,
             memory_limit: self.memory_limit,
             activation_checkpointing: self.activation_checkpointing,
+            autotune: self.autotune,
             repeats: self.repeats,
             repetition: self.repetition.clone(),
             ..Self::preset(preset)

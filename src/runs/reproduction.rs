@@ -23,6 +23,8 @@ pub struct Reproduction {
     pub largest_difference: Option<f32>,
     /// What was not the same for both, and may be the reason: "the machine", "the device".
     pub circumstances: Vec<&'static str>,
+    /// Whether algorithms were found by trying, which may be others each time.
+    pub autotuned: bool,
 }
 
 /// The settings that start this run again: where it was trained, and by itself.
@@ -35,7 +37,13 @@ impl Reproduction {
     pub fn compare(first: &RunSummary, again: &RunSummary) -> Result<Self, RunError> {
         let (first_bytes, again_bytes) = (bytes(&first.model_path)?, bytes(&again.model_path)?);
         let (weights, weights_again) = (read(&first_bytes, &first.model_path)?, read(&again_bytes, &again.model_path)?);
-        let mut found = Self { tensors: weights.tensors().len(), differing: 0, largest_difference: Some(0.0), circumstances: Vec::new() };
+        let mut found = Self {
+            tensors: weights.tensors().len(),
+            differing: 0,
+            largest_difference: Some(0.0),
+            circumstances: Vec::new(),
+            autotuned: again.config.autotune,
+        };
         for (name, ..) in weights.tensors() {
             let (one, other) = (values(&weights, name), values(&weights_again, name));
             match (one, other) {
@@ -74,7 +82,8 @@ impl Reproduction {
         let differing = format!("The weights are not the same: {} of {} differ", self.differing, count(self.tensors as u64, "tensor"));
         let largest = self.largest_difference.map(|largest| format!(", by up to {}", significant(largest.into()))).unwrap_or_default();
         let reasons = if self.circumstances.is_empty() {
-            " The data, or the version of Inkling, may have changed since.".to_owned()
+            let autotuned = if self.autotuned { ", or the algorithms that autotuning found," } else { "," };
+            format!(" The data, or the version of Inkling{autotuned} may have changed since.")
         } else {
             format!(" What was not the same either: {}.", self.circumstances.join(", "))
         };

@@ -7,8 +7,10 @@ self-test passes, training gives the losses it gives on the CPU, also when memor
 import gzip
 import json
 import os
+import pathlib
 import random
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -61,10 +63,10 @@ def run(*arguments, **variables):
 DEFAULTS = {"--preset": "balanced", "--model": "speedrun", "--augmentation": "off", "--epochs": "2", "--batch-size": "64", "--lr": "0.004"}
 
 
-def train(device, *arguments, **variables):
-    """Trains with DEFAULTS and these options; returns the events of the run."""
+def train(device, *arguments, flags=(), **variables):
+    """Trains with DEFAULTS, these options and these flags; returns the events of the run."""
     options = {**DEFAULTS, **dict(zip(arguments[::2], arguments[1::2], strict=True))}
-    output = run("train", "--data", data_set, "--device", device, "--json", *(part for option in options.items() for part in option), **variables)
+    output = run("train", "--data", data_set, "--device", device, "--json", *flags, *(part for option in options.items() for part in option), **variables)
     return [json.loads(line) for line in output.splitlines()]
 
 
@@ -72,9 +74,9 @@ def losses(events):
     return [event[key] for event in events if event["event"] == "epoch" for key in ("train_loss", "validation_loss")]
 
 
-def compare(what, tolerance, *arguments, **variables):
+def compare(what, tolerance, *arguments, flags=(), **variables):
     """Trains on the CPU and on the emulated GPU and compares the losses; returns the events of the GPU's run."""
-    expected, events = losses(train("cpu", *arguments)), train("cuda", *arguments, **variables)
+    expected, events = losses(train("cpu", *arguments)), train("cuda", *arguments, flags=flags, **variables)
     difference = max(abs(a - b) / max(abs(a), 0.1) for a, b in zip(expected, losses(events), strict=True))
     check(difference <= tolerance, f"{what}: losses differ from the CPU's by {difference:.0e}", f"{expected}\n{events}")
     return events
@@ -101,6 +103,29 @@ compare("f16 with loss scaling", 0.02, "--precision", "f16")
 events = compare("micro-batches where memory runs out", 1e-4, "--batch-size", "256", EMULATED_GPU_MEMORY=str(42 << 20))
 sizes = [event["images"] for event in events if event.get("kind") == "smaller_parts"]
 check(sizes and sizes[0] < 256, f"and the run reports them: {sizes} images")
+
+
+
+def autotuned(way=None):
+    """The file with the fastest way to compute each product, and how many there are; each becomes this way, if one is given."""
+    file = pathlib.Path(home, "bench", "autotuning.json")
+    found = json.loads(file.read_text())
+    if way is not None:
+        file.write_text(json.dumps({gpu: {product: way for product in products} for gpu, products in found.items()}))
+    return file, sum(map(len, found.values()))
+
+
+shutil.rmtree(os.path.join(home, "bench"), ignore_errors=True)
+compare("autotuning", 1e-4, flags=["--autotune"])
+file, products = autotuned()
+saved = file.stat().st_mtime_ns
+train("cuda", flags=["--autotune"])
+check(file.stat().st_mtime_ns == saved, f"and the fastest algorithms for {products} products are found once")
+for way, what in [(1, "an algorithm of cuBLASLt"), (2, "one that fails, which cuBLAS's own replaces"), (9, "one that there is not")]:
+    autotuned(way)
+    compare(f"products by {what}", 1e-4, flags=["--autotune"])
+log = "".join(path.read_text() for path in pathlib.Path(home).rglob("*.log"))
+check("an algorithm of cuBLASLt failed" in log, "and the log says that it failed", log[-2000:])
 
 profile = json.loads(run("profile", "--device", "cuda", "--model", "speedrun", "--batch-size", "64", "--json"))
 rows = profile["rows"]

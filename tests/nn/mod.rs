@@ -2,6 +2,7 @@
 
 mod activations;
 mod attention;
+mod autotuning;
 mod candle_nn;
 mod checkpointing;
 mod convolution;

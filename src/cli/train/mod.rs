@@ -39,7 +39,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "data", "config_file", "preset", "model", "from", "activation", "init", "epochs", "batch_size", "precision", "optimizer", "lr", "schedule",
         "weight_decay", "momentum", "no_nesterov", "label_smoothing", "clip_norm", "accumulation", "weight_averaging", "early_stopping",
-        "augmentation", "seed", "checkpoint_activations",
+        "augmentation", "seed", "checkpoint_activations", "autotune",
     ])]
     #[expect(clippy::option_option, reason = "an option that may have a value")]
     resume: Option<Option<PathBuf>>,
@@ -56,7 +56,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "resume", "repeat", "data", "config_file", "preset", "model", "from", "activation", "init", "epochs", "batch_size", "precision", "optimizer",
         "lr", "schedule", "weight_decay", "momentum", "no_nesterov", "label_smoothing", "clip_norm", "accumulation", "weight_averaging",
-        "early_stopping", "augmentation", "seed", "checkpoint_activations",
+        "early_stopping", "augmentation", "seed", "checkpoint_activations", "autotune",
     ])]
     reproduce: Option<PathBuf>,
     /// Train N runs, each with the next seed, and report their mean accuracy with its 95 % interval

@@ -15,6 +15,7 @@ mod time_steps;
 mod train;
 mod trial;
 
+use super::autotuning;
 use super::command_queue::CommandQueue;
 use super::dataset_cache::DatasetCache;
 use super::handle::EngineSettings;
@@ -48,6 +49,7 @@ pub(super) enum JobError {
 /// Carries a job out and reports how it ended.
 pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, id: JobId, job: &Job) {
     queue.start(id);
+    autotuning::load(&workspace.settings.benchmarks);
     let context = &mut JobContext { id, queue };
     let result = match job {
         Job::Train { config, from } => train::run(workspace, context, config, from.as_deref()),
@@ -64,6 +66,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, i
         Job::Export { model, spec, to, replace } => export::run(workspace, context, model, spec, to.as_deref(), *replace),
         Job::Import(spec) => import::run(workspace, context, spec),
     };
+    autotuning::save(&workspace.settings.benchmarks);
     queue.end(id, result);
 }
 

@@ -118,6 +118,12 @@ fn execution(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<A
         "Keeps only some of the layers' outputs for the backward pass, which computes the others again: less memory for the same gradients, \
          but each step takes longer (Chen et al. 2016).",
     );
+    if config.autotune || app.device_for(config.device, config.precision) == DeviceChoice::Cuda {
+        fields::check(ui, "Autotuning", &mut config.autotune).on_hover_text(
+            "The GPU tries several algorithms for each matrix product, uses the fastest, and remembers it. Without autotuning, the same settings \
+             give exactly the same weights each time; with it, they may differ by rounding until every product is known.",
+        );
+    }
     let about = "Most memory Inkling may use while training, in MB. If a batch needs more, it is split into micro-batches, \
                  which gives the same gradients. Leave empty for no limit.";
     fields::open_number(ui, app, Field::MemoryLimit, "Memory limit (MB)", "none", about, actions);

@@ -4,12 +4,10 @@ use candle_core::cuda_backend::cudarc::driver::DeviceRepr;
 use candle_core::{DType, Result, Tensor};
 
 use super::launch::{self, for_dtype, launch, threads};
-use super::matmul::{matmul, matmul_into, operand_dtype};
+use super::matmul::{Products, matmul, matmul_into};
 use super::memory::{empty, gpu, plain_args};
-use crate::nn::Output;
 use crate::nn::autograd::Gradients;
-use crate::nn::ops::Context;
-use crate::run_config::Precision;
+use crate::nn::{GradMode, Output};
 
 /// `HeadLayout` in `attention.cuh`.
 #[derive(Clone, Copy)]
@@ -27,15 +25,15 @@ unsafe impl DeviceRepr for HeadLayout {}
 plain_args!(HeadLayout);
 
 /// See [`crate::nn::ops::attention`].
-pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Output> {
+pub fn attention(qkv: &Tensor, heads: usize, grad: GradMode, products: Products) -> Result<Output> {
     let (sequences, tokens, width) = qkv.dims3()?;
     let [sequences, tokens, heads, head_dim] = [sequences, tokens, heads, width / (3 * heads)].map(|count| count as u32);
-    let attention = Attention { layout: HeadLayout { sequences, tokens, parts: 3, heads, head_dim }, precision: context.precision };
+    let attention = Attention { layout: HeadLayout { sequences, tokens, parts: 3, heads, head_dim }, products };
     let split = attention.split(&qkv.contiguous()?, 3)?;
-    let scores = matmul(&split.get(0)?, false, &split.get(1)?, true, context.precision)?;
+    let scores = matmul(&split.get(0)?, false, &split.get(1)?, true, products)?;
     let weights = attention.softmax(&scores)?;
-    let result = attention.merge(&matmul(&weights, false, &split.get(2)?, false, context.precision)?, 1)?;
-    Ok(Output::new(result, context.grad, move |gradient, _| {
+    let result = attention.merge(&matmul(&weights, false, &split.get(2)?, false, products)?, 1)?;
+    Ok(Output::new(result, grad, move |gradient, _| {
         Ok(Gradients::input(Some(attention.backward(&split, &weights, &gradient.contiguous()?)?)))
     }))
 }
@@ -43,13 +41,13 @@ pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Output>
 #[derive(Clone, Copy)]
 struct Attention {
     layout: HeadLayout,
-    precision: Precision,
+    products: Products,
 }
 
 impl Attention {
     /// The parts as operands of a matrix product for each head: `[parts, sequences x heads, tokens, head_dim]`.
     fn split(self, x: &Tensor, parts: u32) -> Result<Tensor> {
-        let (layout, dtype) = (HeadLayout { parts, ..self.layout }, operand_dtype(self.precision));
+        let (layout, dtype) = (HeadLayout { parts, ..self.layout }, self.products.dtype());
         let [sequences, tokens, heads, head_dim, parts] =
             [layout.sequences, layout.tokens, layout.heads, layout.head_dim, parts].map(|count| count as usize);
         let result = empty((parts, sequences * heads, tokens, head_dim), dtype, x)?;
@@ -78,7 +76,7 @@ impl Attention {
 
     /// How much each token attends to each, as an operand of a matrix product.
     fn softmax(self, scores: &Tensor) -> Result<Tensor> {
-        let (dtype, columns) = (operand_dtype(self.precision), self.layout.tokens as usize);
+        let (dtype, columns) = (self.products.dtype(), self.layout.tokens as usize);
         let (weights, rows) = (empty(scores.shape(), dtype, scores)?, scores.elem_count() / columns);
         let (kernel, config) = (for_dtype("softmax", dtype), launch::rows(rows));
         // SAFETY: 32 threads for each row read `columns` scores and write as many weights, which are of the kernel's type.
@@ -89,20 +87,20 @@ impl Attention {
     }
 
     fn backward(self, split: &Tensor, weights: &Tensor, gradient: &Tensor) -> Result<Tensor> {
-        let precision = self.precision;
+        let products = self.products;
         let (query, key, value) = (split.get(0)?, split.get(1)?, split.get(2)?);
         let gradient = self.split(gradient, 1)?.get(0)?;
         let of_split = empty(split.shape(), DType::F32, split)?;
-        matmul_into(&of_split.get(2)?, weights, true, &gradient, false, precision)?;
-        let of_scores = self.softmax_backward(weights, &matmul(&gradient, false, &value, true, precision)?)?;
-        matmul_into(&of_split.get(0)?, &of_scores, false, &key, false, precision)?;
-        matmul_into(&of_split.get(1)?, &of_scores, true, &query, false, precision)?;
+        matmul_into(&of_split.get(2)?, weights, true, &gradient, false, products)?;
+        let of_scores = self.softmax_backward(weights, &matmul(&gradient, false, &value, true, products)?)?;
+        matmul_into(&of_split.get(0)?, &of_scores, false, &key, false, products)?;
+        matmul_into(&of_split.get(1)?, &of_scores, true, &query, false, products)?;
         // SAFETY: the products above wrote all three parts.
         self.merge(&unsafe { of_split.assume_init() }, 3)
     }
 
     fn softmax_backward(self, weights: &Tensor, of_weights: &Tensor) -> Result<Tensor> {
-        let (dtype, columns) = (operand_dtype(self.precision), self.layout.tokens as usize);
+        let (dtype, columns) = (self.products.dtype(), self.layout.tokens as usize);
         let (of_scores, rows) = (empty(weights.shape(), dtype, weights)?, weights.elem_count() / columns);
         let (kernel, config) = (for_dtype("softmax_backward", dtype), launch::rows(rows));
         // SAFETY: as in `softmax`, with a gradient for each weight.

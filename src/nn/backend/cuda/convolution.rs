@@ -7,12 +7,11 @@ use candle_core::cuda_backend::cudarc::driver::DeviceRepr;
 use candle_core::{DType, Result, Tensor};
 
 use super::launch::{Divisor, blocks, for_dtype, launch, threads};
-use super::matmul::{matmul, matmul_as, matmul_over_rows, operand_dtype};
+use super::matmul::{Products, matmul, matmul_as, matmul_over_rows};
 use super::memory::{empty, gpu, plain_args};
 use crate::nn::autograd::Gradients;
-use crate::nn::ops::{Context, Conv2d, Window};
-use crate::nn::{Output, Parameter};
-use crate::run_config::Precision;
+use crate::nn::ops::{Conv2d, Window};
+use crate::nn::{GradMode, Output, Parameter};
 
 /// `Geometry` in `convolution.cuh`.
 #[derive(Clone, Copy)]
@@ -48,18 +47,18 @@ const BLOCK_ELEMENTS: u32 = 256 * 4 * 4;
 const PATCH_MULTIPLE: usize = 8;
 
 /// See [`crate::nn::ops::conv2d`], and `conv2d_max_pool` where pooling follows.
-pub fn conv2d(x: &Tensor, layer: Conv2d<'_>, context: Context) -> Result<Output> {
+pub fn conv2d(x: &Tensor, layer: Conv2d<'_>, grad: GradMode, products: Products) -> Result<Output> {
     let images = x.contiguous()?;
-    let conv = Convolution::new(&images, layer, context.precision)?;
+    let conv = Convolution::new(&images, layer, products)?;
     let packed = conv.packed_weight()?;
-    let sums = matmul(&conv.im2col(&images)?, false, &packed, true, context.precision)?;
+    let sums = matmul(&conv.im2col(&images)?, false, &packed, true, products)?;
     let (result, pooled) = if layer.pool {
         let (result, argmax) = conv.max_pool(&sums, layer.relu)?;
         (result.clone(), Some(Pooled { result, argmax, relu: layer.relu }))
     } else {
         (conv.as_images(&sums)?, None)
     };
-    Ok(Output::new(result, context.grad, move |gradient, needed| {
+    Ok(Output::new(result, grad, move |gradient, needed| {
         let gradient = gradient.contiguous()?;
         let of_sums = match &pooled {
             None => gradient.reshape((conv.rows(), conv.outputs()))?.to_dtype(conv.dtype)?,
@@ -78,7 +77,7 @@ struct Pooled {
 
 struct Convolution {
     geometry: Geometry,
-    precision: Precision,
+    products: Products,
     /// Of the operands of matrix products.
     dtype: DType,
     weight: Parameter,
@@ -86,7 +85,7 @@ struct Convolution {
 }
 
 impl Convolution {
-    fn new(x: &Tensor, Conv2d { weight, bias, window, .. }: Conv2d<'_>, precision: Precision) -> Result<Self> {
+    fn new(x: &Tensor, Conv2d { weight, bias, window, .. }: Conv2d<'_>, products: Products) -> Result<Self> {
         let (images, height, width, channels) = x.dims4()?;
         let Window { size, stride, padding } = window;
         let (out_height, out_width) = (window.output_size(height)?, window.output_size(width)?);
@@ -111,7 +110,7 @@ impl Convolution {
             fours: Divisor::new(patch_len / 4),
             blocks: Divisor::new((out_height * out_width * patch_len).div_ceil(BLOCK_ELEMENTS)),
         };
-        Ok(Self { geometry, precision, dtype: operand_dtype(precision), weight: weight.clone(), bias: bias.cloned() })
+        Ok(Self { geometry, products, dtype: products.dtype(), weight: weight.clone(), bias: bias.cloned() })
     }
 
     /// Output pixels of all images.
@@ -187,9 +186,9 @@ impl Convolution {
     }
 
     fn backward(&self, x: &Tensor, packed: &Tensor, of_sums: &Tensor, of_x: bool) -> Result<Gradients> {
-        let of_packed = matmul_over_rows(of_sums, &self.im2col(x)?, self.precision)?;
+        let of_packed = matmul_over_rows(of_sums, &self.im2col(x)?, self.products)?;
         let parameters = self.unpacked(&of_packed)?;
-        let of_patches = || matmul_as(self.dtype, of_sums, false, packed, false, self.precision);
+        let of_patches = || matmul_as(self.dtype, of_sums, false, packed, false, self.products);
         let of_x = of_x.then(|| self.col2im(&of_patches()?, x)).transpose()?;
         Ok(Gradients { inputs: vec![of_x], parameters })
     }

@@ -3,28 +3,27 @@
 use candle_core::{DType, Result, Tensor};
 
 use super::launch::{for_dtype, launch, threads};
-use super::matmul::{column_sums, matmul, matmul_over_rows, operand_dtype};
+use super::matmul::{Products, column_sums, matmul, matmul_over_rows};
 use super::memory::{empty, gpu};
 use crate::nn::autograd::Gradients;
-use crate::nn::ops::Context;
-use crate::nn::{Output, Parameter};
+use crate::nn::{GradMode, Output, Parameter};
 
 /// See [`crate::nn::ops::linear`].
-pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, context: Context) -> Result<Output> {
-    let (precision, dtype) = (context.precision, operand_dtype(context.precision));
+pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, grad: GradMode, products: Products) -> Result<Output> {
+    let dtype = products.dtype();
     let (rows, kernel) = (x.contiguous()?.to_dtype(dtype)?, weight.tensor().to_dtype(dtype)?);
-    let result = matmul(&rows, false, &kernel, true, precision)?;
+    let result = matmul(&rows, false, &kernel, true, products)?;
     let count = result.elem_count();
     // SAFETY: a thread for each of the result's `count` elements rewrites it; its rows are as long as the bias. Nobody else has the result yet.
     unsafe {
         launch!(gpu(x)?, "add_bias", threads(count), result, bias.tensor(), count, bias.len(), relu);
     }
     let (weight, bias) = (weight.clone(), bias.clone());
-    Ok(Output::new(result.clone(), context.grad, move |gradient, needed| {
+    Ok(Output::new(result.clone(), grad, move |gradient, needed| {
         let of_sums = relu_backward(gradient, &result, relu, dtype)?;
-        let of_weight = matmul_over_rows(&of_sums, &rows, precision)?;
+        let of_weight = matmul_over_rows(&of_sums, &rows, products)?;
         let of_bias = column_sums(&of_sums)?;
-        let of_x = needed[0].then(|| matmul(&of_sums, false, &kernel, false, precision)).transpose()?;
+        let of_x = needed[0].then(|| matmul(&of_sums, false, &kernel, false, products)).transpose()?;
         Ok(Gradients { inputs: vec![of_x], parameters: vec![(weight, of_weight), (bias, of_bias)] })
     }))
 }

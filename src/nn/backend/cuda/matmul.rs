@@ -5,6 +5,7 @@ use candle_core::cuda_backend::cudarc::cublas::{result::gemm_strided_batched_ex,
 use candle_core::cuda_backend::cudarc::driver::LaunchConfig;
 use candle_core::{CudaDevice, D, DType, Result, Tensor};
 
+use super::autotune;
 use super::launch::{for_dtype, launch};
 use super::memory::{KernelArg, Uninit, empty, gpu};
 use crate::run_config::Precision;
@@ -16,18 +17,29 @@ const BLOCKS: usize = 256;
 /// So many rows are worth a block of their own.
 const MIN_ROWS: usize = 1024;
 
-/// The type of a product's operands.
-pub const fn operand_dtype(precision: Precision) -> DType {
-    match precision {
-        Precision::F32 | Precision::Tf32 => DType::F32,
-        Precision::Bf16 => DType::BF16,
-        Precision::F16 => DType::F16,
+/// How products are computed.
+#[derive(Clone, Copy)]
+pub struct Products {
+    /// The number format of their operands.
+    pub precision: Precision,
+    /// Whether several algorithms are tried for each shape, and the fastest is used from then on.
+    pub autotune: bool,
+}
+
+impl Products {
+    /// The type of their operands.
+    pub const fn dtype(self) -> DType {
+        match self.precision {
+            Precision::F32 | Precision::Tf32 => DType::F32,
+            Precision::Bf16 => DType::BF16,
+            Precision::F16 => DType::F16,
+        }
     }
 }
 
 /// The product in f32 of two matrices, `[m, k]` and `[k, n]`, or of each of as many, `[count, m, k]` and `[count, k, n]`; either may be stored transposed.
-pub fn matmul(left: &Tensor, left_transposed: bool, right: &Tensor, right_transposed: bool, precision: Precision) -> Result<Tensor> {
-    matmul_as(DType::F32, left, left_transposed, right, right_transposed, precision)
+pub fn matmul(left: &Tensor, left_transposed: bool, right: &Tensor, right_transposed: bool, products: Products) -> Result<Tensor> {
+    matmul_as(DType::F32, left, left_transposed, right, right_transposed, products)
 }
 
 /// `matmul` with the result in f32, or rounded to the operands' type.
@@ -37,13 +49,13 @@ pub fn matmul_as(
     left_transposed: bool,
     right: &Tensor,
     right_transposed: bool,
-    precision: Precision,
+    products: Products,
 ) -> Result<Tensor> {
     let (lefts, rights) = (Matrix::of(left, left_transposed)?, Matrix::of(right, right_transposed)?);
     let mut shape = left.dims().to_vec();
     shape.splice(left.rank() - 2.., [lefts.shape().0, rights.shape().1]);
     let result = empty(shape, dtype, left)?;
-    multiply(gpu(left)?, lefts, rights, &result, precision)?;
+    multiply(gpu(left)?, lefts, rights, &result, products)?;
     // SAFETY: `multiply` writes all of it.
     Ok(unsafe { result.assume_init() })
 }
@@ -55,43 +67,57 @@ pub fn matmul_into(
     left_transposed: bool,
     right: &Tensor,
     right_transposed: bool,
-    precision: Precision,
+    products: Products,
 ) -> Result<()> {
-    multiply(gpu(left)?, Matrix::of(left, left_transposed)?, Matrix::of(right, right_transposed)?, result, precision)
+    multiply(gpu(left)?, Matrix::of(left, left_transposed)?, Matrix::of(right, right_transposed)?, result, products)
 }
 
 /// `leftᵀ · right` of matrices with many rows, `[rows, m]` and `[rows, n]`. The result is so small that a single product would leave most of a GPU idle:
 /// chunks of rows are multiplied side by side, and their products summed in order.
-pub fn matmul_over_rows(left: &Tensor, right: &Tensor, precision: Precision) -> Result<Tensor> {
+pub fn matmul_over_rows(left: &Tensor, right: &Tensor, products: Products) -> Result<Tensor> {
     let ((rows, m), (_, n)) = (left.dims2()?, right.dims2()?);
     let max_chunks = (BLOCKS / (m.div_ceil(TILE) * n.div_ceil(TILE))).min(rows / MIN_ROWS);
     if max_chunks < 2 {
-        return matmul(left, true, right, false, precision);
+        return matmul(left, true, right, false, products);
     }
     // Chunks of equal length where there is such a number of them.
     let chunks = (max_chunks / 2 + 1..=max_chunks).rev().find(|chunks| rows % chunks == 0).unwrap_or(max_chunks);
+    let of_chunks =
+        |chunks: usize| if chunks < 2 { matmul(left, true, right, false, products) } else { in_chunks(chunks, left, right, products) };
+    if !products.autotune {
+        return of_chunks(chunks);
+    }
+    let numbers = [chunks, chunks / 2, chunks / 4, 1];
+    let name = format!("{m}x{n} of {rows} rows in chunks, {} of {:?}", products.precision, left.dtype());
+    let way = autotune::fastest(gpu(left)?, &name, numbers.len(), |way| of_chunks(numbers[way]).map(drop));
+    of_chunks(numbers.get(way).copied().unwrap_or(chunks))
+}
+
+/// `matmul_over_rows` in so many chunks, and one for the rows that remain.
+fn in_chunks(chunks: usize, left: &Tensor, right: &Tensor, products: Products) -> Result<Tensor> {
+    let ((rows, m), (_, n)) = (left.dims2()?, right.dims2()?);
     let (chunk_rows, rest) = (rows / chunks, rows % chunks);
     let (lefts, rights) = (Matrix::of(left, true)?, Matrix::of(right, false)?);
-    let products = empty((chunks + usize::from(rest > 0), m, n), DType::F32, left)?;
-    multiply(gpu(left)?, lefts.rows(0, chunk_rows, chunks), rights.rows(0, chunk_rows, chunks), &products, precision)?;
+    let sums = empty((chunks + usize::from(rest > 0), m, n), DType::F32, left)?;
+    multiply(gpu(left)?, lefts.rows(0, chunk_rows, chunks), rights.rows(0, chunk_rows, chunks), &sums, products)?;
     if rest > 0 {
         let (lefts, rights) = (lefts.rows(rows - rest, rest, 1), rights.rows(rows - rest, rest, 1));
-        multiply(gpu(left)?, lefts, rights, &products.get(chunks)?, precision)?;
+        multiply(gpu(left)?, lefts, rights, &sums.get(chunks)?, products)?;
     }
     // SAFETY: the products of all chunks, and that of the rest, were written.
-    column_sums(&unsafe { products.assume_init() }.flatten_from(1)?)?.reshape((m, n))
+    column_sums(&unsafe { sums.assume_init() }.flatten_from(1)?)?.reshape((m, n))
 }
 
 /// A matrix as it is stored on a GPU, or several of the same size, one after the other.
 #[derive(Clone, Copy)]
-struct Matrix {
-    pointer: u64,
-    dtype: DType,
-    count: usize,
-    rows: usize,
-    columns: usize,
+pub struct Matrix {
+    pub pointer: u64,
+    pub dtype: DType,
+    pub count: usize,
+    pub rows: usize,
+    pub columns: usize,
     /// Whether its transpose is what is multiplied.
-    transposed: bool,
+    pub transposed: bool,
 }
 
 impl Matrix {
@@ -107,7 +133,7 @@ impl Matrix {
     }
 
     /// Rows and columns of what is multiplied.
-    const fn shape(self) -> (usize, usize) {
+    pub const fn shape(self) -> (usize, usize) {
         if self.transposed { (self.columns, self.rows) } else { (self.rows, self.columns) }
     }
 
@@ -126,7 +152,7 @@ fn data_type(dtype: DType) -> Result<cublas::cudaDataType> {
 }
 
 /// Writes the product of each pair of matrices to `result`, one after the other, from its first element on.
-fn multiply(gpu: &CudaDevice, left: Matrix, right: Matrix, result: &Uninit, precision: Precision) -> Result<()> {
+fn multiply(gpu: &CudaDevice, left: Matrix, right: Matrix, result: &Uninit, products: Products) -> Result<()> {
     let ((m, k), (inner, n)) = (left.shape(), right.shape());
     let fits = inner == k
         && left.count == right.count
@@ -135,41 +161,62 @@ fn multiply(gpu: &CudaDevice, left: Matrix, right: Matrix, result: &Uninit, prec
     if !fits {
         candle_core::bail!("{} matrices of {m}x{k} cannot be multiplied with {} of {inner}x{n}", left.count, right.count);
     }
-    let (one, zero) = (1.0_f32, 0.0_f32);
-    let compute_type = match precision {
-        Precision::Tf32 => cublas::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
-        _ => cublas::cublasComputeType_t::CUBLAS_COMPUTE_32F,
-    };
-    // cuBLAS is column-major: to it these matrices are transposed, and so is their product.
-    // SAFETY: the operands are contiguous tensors of these sizes and types, or rows of them; so is the result, which has enough elements.
-    unsafe {
-        gemm_strided_batched_ex(
-            *gpu.cublas_handle().handle(),
-            right.operation(),
-            left.operation(),
-            n as i32,
-            m as i32,
-            k as i32,
-            (&raw const one).cast(),
-            right.pointer as *const _,
-            data_type(right.dtype)?,
-            right.columns as i32,
-            (right.rows * right.columns) as i64,
-            left.pointer as *const _,
-            data_type(left.dtype)?,
-            left.columns as i32,
-            (left.rows * left.columns) as i64,
-            (&raw const zero).cast(),
-            result.raw()? as *mut _,
-            data_type(result.dtype())?,
-            n as i32,
-            (m * n) as i64,
-            left.count as i32,
-            compute_type,
-            cublas::cublasGemmAlgo_t::CUBLAS_GEMM_DFALT,
-        )
+    let gemm = Gemm { left, right, result: result.raw()?, dtype: result.dtype(), precision: products.precision };
+    if products.autotune { autotune::multiply(gpu, &gemm) } else { gemm.by_default(gpu) }
+}
+
+/// The products of pairs of matrices, whose shapes fit together, and where they are written to.
+pub struct Gemm {
+    pub left: Matrix,
+    pub right: Matrix,
+    /// A pointer to memory for all of them.
+    pub result: u64,
+    /// The result's type.
+    pub dtype: DType,
+    pub precision: Precision,
+}
+
+impl Gemm {
+    /// Computes them with the algorithm that cuBLAS chooses by itself, always the same for the same shapes.
+    pub fn by_default(&self, gpu: &CudaDevice) -> Result<()> {
+        let Self { left, right, result, dtype, precision } = self;
+        let ((m, k), (_, n)) = (left.shape(), right.shape());
+        let (one, zero) = (1.0_f32, 0.0_f32);
+        let compute_type = match precision {
+            Precision::Tf32 => cublas::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
+            _ => cublas::cublasComputeType_t::CUBLAS_COMPUTE_32F,
+        };
+        // cuBLAS is column-major: to it these matrices are transposed, and so is their product.
+        // SAFETY: the operands are contiguous tensors of these sizes and types, or rows of them; so is the result, which has enough elements.
+        unsafe {
+            gemm_strided_batched_ex(
+                *gpu.cublas_handle().handle(),
+                right.operation(),
+                left.operation(),
+                n as i32,
+                m as i32,
+                k as i32,
+                (&raw const one).cast(),
+                right.pointer as *const _,
+                data_type(right.dtype)?,
+                right.columns as i32,
+                (right.rows * right.columns) as i64,
+                left.pointer as *const _,
+                data_type(left.dtype)?,
+                left.columns as i32,
+                (left.rows * left.columns) as i64,
+                (&raw const zero).cast(),
+                *result as *mut _,
+                data_type(*dtype)?,
+                n as i32,
+                (m * n) as i64,
+                left.count as i32,
+                compute_type,
+                cublas::cublasGemmAlgo_t::CUBLAS_GEMM_DFALT,
+            )
+        }
+        .w()
     }
-    .w()
 }
 
 /// The sum of each column; of many rows by chunks of them.

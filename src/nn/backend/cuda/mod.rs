@@ -2,6 +2,7 @@
 //! Ops without kernels of ours are the reference backend's.
 
 mod attention;
+mod autotune;
 mod batch;
 mod batch_norm;
 mod column_reduction;
@@ -17,6 +18,7 @@ mod pointwise;
 
 use candle_core::{Result, Tensor};
 
+use self::matmul::Products;
 use super::reference::Reference;
 use super::{AugmentBatch, Backend, BackendKind, OptimizerStep, UpdatedParameter};
 use crate::nn::ops::{BatchNorm, Context, Conv2d, DropoutMask, Window};
@@ -24,8 +26,20 @@ use crate::nn::{GradMode, Output, Parameter};
 use crate::run_config::Activation;
 
 /// Our kernels for NVIDIA GPUs.
+pub const CUDA: &dyn Backend = &Cuda { autotune: false };
+/// The same, with the fastest algorithms for matrix products, which are found by trying.
+pub const AUTOTUNED: &dyn Backend = &Cuda { autotune: true };
+
 #[derive(Debug)]
-pub struct Cuda;
+struct Cuda {
+    autotune: bool,
+}
+
+impl Cuda {
+    const fn products(&self, context: Context) -> Products {
+        Products { precision: context.precision, autotune: self.autotune }
+    }
+}
 
 impl Backend for Cuda {
     fn kind(&self) -> BackendKind {
@@ -45,7 +59,7 @@ impl Backend for Cuda {
     }
 
     fn attention(&self, qkv: &Tensor, heads: usize, context: Context) -> Result<Output> {
-        attention::attention(qkv, heads, context)
+        attention::attention(qkv, heads, context.grad, self.products(context))
     }
 
     fn average_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
@@ -57,7 +71,7 @@ impl Backend for Cuda {
     }
 
     fn conv2d(&self, x: &Tensor, conv: Conv2d<'_>, context: Context) -> Result<Output> {
-        convolution::conv2d(x, conv, context)
+        convolution::conv2d(x, conv, context.grad, self.products(context))
     }
 
     fn cross_entropy(&self, logits: &Tensor, labels: &Tensor, batch: usize, smoothing: f32, grad: GradMode) -> Result<Output> {
@@ -81,7 +95,7 @@ impl Backend for Cuda {
     }
 
     fn linear(&self, x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, context: Context) -> Result<Output> {
-        linear::linear(x, weight, bias, relu, context)
+        linear::linear(x, weight, bias, relu, context.grad, self.products(context))
     }
 
     fn max_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
