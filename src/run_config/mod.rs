@@ -39,6 +39,7 @@ const FURTHER_DIVISOR: f64 = 10.0;
 /// What a file leaves out is plain, not the default preset's: a file of an older version means what it meant when it was written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default = "RunConfig::plain")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct RunConfig {
     /// Format version of this structure.
     pub version: u32,

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::Buffer;
 #[cfg(target_arch = "x86_64")]
 use crate::nn::backend::cpu::{precision::bf16_bits, vectorized};
+#[cfg(target_arch = "x86_64")]
 use crate::profiler::RecordedIterator;
 
 /// Numbers that one instruction takes of each row.
