@@ -20,6 +20,7 @@ pub use identify::{CLASSES, Identified, identify};
 pub use shards::is_index;
 pub use tensors::{NamedTensor, Weights};
 pub use trial::{MoreImages, TrialImages};
+pub use tried::{Tried, choose};
 
 use self::shards::Shards;
 use self::trial::Trial;

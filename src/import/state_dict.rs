@@ -8,7 +8,7 @@ use zip::ZipArchive;
 
 use super::NamedTensor;
 use super::pickle::{Id, Pickle, Value};
-use super::tensors::{MAX_DIMENSIONS, MAX_NAME_BYTES, MAX_TENSORS, floats, size_of_float};
+use super::tensors::{KERAS, MAX_DIMENSIONS, MAX_NAME_BYTES, MAX_TENSORS, floats, size_of_float};
 use crate::export::CALIBRATION;
 use crate::records::Calibration;
 
@@ -167,7 +167,8 @@ impl<'a> Archive<'a> {
         let is_pickle = |name: &str| name.ends_with("/data.pkl") || name == "data.pkl";
         let pickle = zip.file_names().filter_map(Result::ok).find(|name| is_pickle(name)).map(std::borrow::Cow::into_owned);
         let Some(folder) = pickle.as_deref().and_then(|pickle| pickle.strip_suffix("data.pkl")).map(str::to_owned) else {
-            return Err("it is a zip archive, but was not written by torch.save".to_owned());
+            let is_keras = zip.index_for_name("model.weights.h5").is_some();
+            return Err(if is_keras { KERAS } else { "it is a zip archive, but was not written by torch.save" }.to_owned());
         };
         Ok(Self { zip, folder, storages: HashMap::new(), budget: MAX_EXPANSION * bytes.len() as u64 + SLACK_BYTES })
     }

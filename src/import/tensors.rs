@@ -38,6 +38,9 @@ pub enum Weights<'a> {
     Onnx(OnnxFile<'a>),
 }
 
+/// What is said of a file that Keras wrote.
+pub const KERAS: &str = "it is a Keras or HDF5 file; in Keras, model.export(\"model.onnx\", format=\"onnx\") writes an ONNX file";
+
 impl<'a> Weights<'a> {
     /// Opens the file with these bytes. Errors say what it is instead, if that can be told.
     pub fn open(bytes: &'a [u8]) -> Result<Self, String> {
@@ -49,7 +52,7 @@ impl<'a> Weights<'a> {
                 return Err("it has the format of PyTorch before 1.6; load it in PyTorch and save its state_dict() again".to_owned());
             }
             _ if is_onnx(bytes) => Self::Onnx(OnnxFile::open(bytes)?),
-            [0x89, b'H', b'D', b'F', ..] => return Err("it is a Keras or HDF5 file".to_owned()),
+            [0x89, b'H', b'D', b'F', ..] => return Err(KERAS.to_owned()),
             [0x89, b'P', b'N', b'G', ..] | [0xFF, 0xD8, 0xFF, ..] => return Err("it is an image".to_owned()),
             [_, _, _, _, _, _, _, _, b'{', ..] => return Err("it is a safetensors file with a header that is far too long".to_owned()),
             _ => return Err("it is neither a safetensors file nor a PyTorch state dict nor an ONNX file".to_owned()),

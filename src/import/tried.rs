@@ -20,6 +20,9 @@ const CLEAR_GAIN: f64 = 0.005;
 const SAME: f64 = 0.98;
 /// A more usual reading is taken where the loss of the likeliest is no smaller share of its own: `ReLU` and `GELU` differ by less, normalisations by more.
 const AS_LIKELY: f32 = 0.9;
+/// A network that was trained fits its own temperature: the normalisation it was trained with needs one that is nearer to 1 than another, by this much in
+/// logarithms. Labels that were smoothed, and images unlike those of the training, move it by less.
+const CLEAR_TEMPERATURE: f32 = 0.5;
 /// A difference of so many standard deviations is none of chance (`McNemar`'s test).
 const DEVIATIONS: f64 = 2.5;
 /// Readings that are listed where there is doubt.
@@ -41,6 +44,8 @@ pub struct Tried {
     /// are less sure than right. On images like those of its training the right reading has less of it than a wrong one, also where both give the
     /// same answers.
     losses: Vec<f32>,
+    /// That temperature.
+    temperature: f32,
 }
 
 impl Tried {
@@ -51,7 +56,7 @@ impl Tried {
         let answers: Vec<u8> = scores().map(|scores| scores.digit as u8).collect();
         let correct = answers.iter().zip(labels).map(|(answer, label)| answer == label).collect();
         let loss = |(scores, &label): (Scores, &u8)| -scores.probabilities[usize::from(label)].max(f32::MIN_POSITIVE).ln();
-        Self { reading, answers, correct, losses: scores().zip(labels).map(loss).collect() }
+        Self { reading, answers, correct, losses: scores().zip(labels).map(loss).collect(), temperature }
     }
 
     /// The share of right answers.
@@ -61,6 +66,11 @@ impl Tried {
 
     fn loss(&self) -> f32 {
         self.losses.iter().sum::<f32>() / self.losses.len().max(1) as f32
+    }
+
+    /// How far its temperature is from 1, as a logarithm.
+    fn misfit(&self) -> f32 {
+        self.temperature.ln().abs()
     }
 
     /// True if it makes the labels likelier, and not by chance: by the mean of the differences and its standard error.
@@ -146,7 +156,7 @@ fn enough(model: ModelKind) -> f64 {
 }
 
 /// The reading to take: of those that Inkling can build and that are about as accurate as the best the likeliest one, or a more usual one that is as
-/// likely and gives the same answers. Where too few images are recognised, it is the most accurate one: how likely they are says nothing then.
+/// likely and gives the same answers, with the normalisation that fits how sure the network is. Where too few images are recognised, it is the most accurate one: how likely they are says nothing then.
 pub fn choose(model: ModelKind, tried: &[Tried]) -> Option<&Tried> {
     let own = || tried.iter().filter(|tried| tried.is_own());
     // The first of equal ones is the most usual.
@@ -157,7 +167,11 @@ pub fn choose(model: ModelKind, tried: &[Tried]) -> Option<&Tried> {
     }
     let likeliest = near().min_by(|a, b| a.loss().total_cmp(&b.loss()))?;
     let is_as_likely = |tried: &Tried| likeliest.loss() > AS_LIKELY * tried.loss() || !likeliest.is_likelier_than(tried);
-    near().find(|tried| tried.is_like(likeliest) && is_as_likely(tried))
+    let alike = || near().filter(|tried| tried.is_like(likeliest) && is_as_likely(tried));
+    let usual = alike().next()?;
+    let others = alike().filter(|tried| Reading { normalization: usual.reading.normalization, ..tried.reading } == usual.reading);
+    let fitting = others.min_by(|a, b| a.misfit().total_cmp(&b.misfit()))?;
+    Some(if fitting.misfit() + CLEAR_TEMPERATURE < usual.misfit() { fitting } else { usual })
 }
 
 /// Why `chosen` may be wrong for this network; `given` if nothing of it was guessed but how the network pools and pads.

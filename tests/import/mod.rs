@@ -1,5 +1,6 @@
 //! Imports: which network weights belong to, what does not match, and malicious files.
 
+mod choice;
 mod doubt;
 mod hostile;
 mod onnx;

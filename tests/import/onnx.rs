@@ -7,7 +7,7 @@ use inkling::import::{ImportError, Weights};
 use inkling::infer::starter_file;
 use inkling::math::random::Random;
 use inkling::nn::Net;
-use inkling::records::{ExportSpec, ImportFinding, ImportSpec};
+use inkling::records::{ExportSpec, ImportFinding, ImportSpec, TriedActivation};
 use inkling::run_config::{Activation, Classes, DataSource, DataSpec, ExportFormat, ModelKind, NamedSet, WeightFormat};
 use prost::Message;
 
@@ -106,7 +106,7 @@ fn onnx(node: Vec<NodeProto>, initializer: Vec<TensorProto>) -> Vec<u8> {
 
 /// `LeNet` as tf2onnx writes a model of Keras: other names, matrices transposed, the values of the last image with the channels last, biases added
 /// after the products.
-fn of_keras(net: &Net) -> Vec<u8> {
+fn of_keras(net: &Net, activation: &str) -> Vec<u8> {
     let values = |name: &str| net.parameters().iter().find(|parameter| parameter.name() == name).unwrap().values().unwrap();
     let transposed = |values: &[f32], rows: usize| -> Vec<f32> {
         let columns = values.len() / rows;
@@ -134,11 +134,11 @@ fn of_keras(net: &Net) -> Vec<u8> {
     let nodes = vec![
         node("Transpose", &["image"], "t", integers("perm", &[0, 3, 1, 2])),
         node("Conv", &["t", "net/conv/kernel:0", "net/conv/bias:0"], "c1", Vec::new()),
-        node("Tanh", &["c1"], "a1", Vec::new()),
+        node(activation, &["c1"], "a1", Vec::new()),
         node("MaxPool", &["a1"], "p1", Vec::new()),
         node("Conv", &["p1", "net/conv_1/kernel:0"], "c2", Vec::new()),
         node("Add", &["c2", "net/conv_1/bias:0"], "b2", Vec::new()),
-        node("Tanh", &["b2"], "a2", Vec::new()),
+        node(activation, &["b2"], "a2", Vec::new()),
         node("MaxPool", &["a2"], "p2", Vec::new()),
         node("Transpose", &["p2"], "last", integers("perm", &[0, 2, 3, 1])),
         node("Reshape", &["last", "shape"], "flat", Vec::new()),
@@ -156,12 +156,19 @@ fn weights_in_the_layout_of_keras_are_brought_into_that_of_pytorch() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("keras.onnx");
     let starter = starter_file().unwrap();
-    std::fs::write(&path, of_keras(&starter.net)).unwrap();
-    let imported = import(&ImportSpec { activation: Some(starter.card.config.activation), ..ImportSpec::of(path) }).unwrap();
-    assert_eq!(imported.file.card.model, starter.card.model);
+    std::fs::write(&path, of_keras(&starter.net, "Relu")).unwrap();
+    let spec = ImportSpec::of(path);
+    let imported = import(&spec).unwrap();
+    assert_eq!((imported.file.card.model, imported.file.card.config.activation), (starter.card.model, Activation::Relu));
     assert_eq!(imported.file.net.weights().unwrap(), starter.net.weights().unwrap());
     let ImportFinding::Recognised { renamed, accuracy, .. } = imported.finding else { panic!("not described") };
     assert!(accuracy > 0.95 && renamed.len() == 10, "{accuracy} {renamed:?}");
+
+    // What the operators say is not tried.
+    std::fs::write(&spec.path, of_keras(&starter.net, "Tanh")).unwrap();
+    let Err(ImportError::Undecided { trials, .. }) = import(&spec) else { panic!("weights for ReLU are of no use with tanh") };
+    let activations: Vec<_> = trials.readings.iter().map(|measured| measured.reading.activation).collect();
+    assert!(activations.iter().all(|activation| *activation == TriedActivation::Own(Activation::Tanh)), "{activations:?}");
 }
 
 #[test]
@@ -193,7 +200,7 @@ fn what_is_wrong_with_a_file_is_said_and_nothing_that_it_claims_is_believed() {
 
 #[test]
 fn a_damaged_file_is_refused_or_read_and_never_more() {
-    let whole = of_keras(&starter_file().unwrap().net);
+    let whole = of_keras(&starter_file().unwrap().net, "Relu");
     let mut random = Random::new(7);
     for case in 0..300 {
         let mut bytes = whole.clone();

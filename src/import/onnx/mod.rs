@@ -1,8 +1,8 @@
 //! ONNX files: the weights of their layers, under names and in layouts as `PyTorch` has them, and what the file says of itself.
 //!
 //! The operators are walked through once, in their order. Only what becomes of weights is followed: whether a matrix is transposed, 8-bit integers are
-//! multiplied by scales, or the values of an image lie with the channels last, as in Keras. What the network computes with them is found out by
-//! trials, as for any other file of weights.
+//! multiplied by scales, or the values of an image lie with the channels last, as in Keras. The activation is that of its operators, where they have a single
+//! one; what else the network computes with the weights is found out by trials, as for any other file.
 
 mod constant;
 mod walk;
@@ -19,7 +19,7 @@ use super::NamedTensor;
 use super::tensors::MAX_TENSORS;
 use crate::export::onnx::proto::StringStringEntryProto;
 use crate::records::{Calibration, ImportSpec, Normalization};
-use crate::run_config::{Classes, DataSpec};
+use crate::run_config::{Activation, Classes, DataSpec};
 
 /// The most entries of the metadata that are read.
 const MOST_ENTRIES: usize = 100;
@@ -31,6 +31,7 @@ const LONGEST_ENTRY: usize = 64 << 10;
 pub struct OnnxFile<'a> {
     weights: BTreeMap<String, Constant<'a>>,
     metadata: HashMap<String, String>,
+    activation: Option<Activation>,
 }
 
 impl<'a> OnnxFile<'a> {
@@ -64,6 +65,12 @@ impl<'a> OnnxFile<'a> {
                 walk.node(node)?;
             }
         }
+        file.activation = match walk.activations.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["Relu"] => Some(Activation::Relu),
+            ["Tanh"] => Some(Activation::Tanh),
+            // Others have parameters, or several operators.
+            _ => None,
+        };
         file.weights = walk.weights;
         Ok(file)
     }
@@ -85,7 +92,7 @@ impl<'a> OnnxFile<'a> {
         calibration.is_valid().then_some(calibration)
     }
 
-    /// What is known of the file, with what it says where nobody else does: Inkling writes that into its exports.
+    /// What is known of the file, with what it says where nobody else does: Inkling writes that into its exports, and operators tell the activation.
     pub fn described(&self, spec: &ImportSpec) -> ImportSpec {
         let entry = |key: &str| self.metadata.get(key).map(String::as_str);
         let number = |key: &str| entry(key)?.parse().ok().filter(|number: &f32| number.is_finite());
@@ -94,7 +101,7 @@ impl<'a> OnnxFile<'a> {
         let data = || serde_json::from_value::<DataSpec>(entry("data")?.into()).ok().map(|data| data.without_folders());
         ImportSpec {
             model: spec.model.or_else(|| entry("model")?.parse().ok()),
-            activation: spec.activation.or_else(|| entry("activation")?.parse().ok()),
+            activation: spec.activation.or_else(|| entry("activation")?.parse().ok()).or(self.activation),
             normalization: spec.normalization.or(normalization.map(|(mean, std)| Normalization { mean, std })),
             data: spec.data.clone().or_else(data),
             ..spec.clone()

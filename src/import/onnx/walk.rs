@@ -1,6 +1,6 @@
 //! The operators of an ONNX file, one after the other: what becomes of the weights that go into them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use prost::Message;
 
@@ -12,6 +12,27 @@ use crate::export::onnx::proto::NodeProto;
 const MOST_NODES: usize = 10_000;
 /// The longest description of an operator, in bytes.
 const LONGEST_NODE: usize = 64 << 10;
+/// The operators of activations, and those that activations are composed of.
+const ACTIVATIONS: [&str; 18] = [
+    "Celu",
+    "Elu",
+    "Erf",
+    "Exp",
+    "Gelu",
+    "HardSigmoid",
+    "HardSwish",
+    "LeakyRelu",
+    "Mish",
+    "PRelu",
+    "Relu",
+    "Selu",
+    "Shrink",
+    "Sigmoid",
+    "Softplus",
+    "Softsign",
+    "Tanh",
+    "ThresholdedRelu",
+];
 /// What makes an image with its channels first one with its channels last.
 const TO_CHANNELS_LAST: [i64; 4] = [0, 2, 3, 1];
 
@@ -29,6 +50,8 @@ pub(super) struct Walk<'a> {
     /// Whether images have their channels last, since the last convolution.
     channels_last: bool,
     layers: usize,
+    /// The nonlinearities between layers, by the names of their operators.
+    pub activations: BTreeSet<String>,
 }
 
 impl<'a> Walk<'a> {
@@ -52,6 +75,9 @@ impl<'a> Walk<'a> {
         let integer = |name: &str| node.attribute.iter().find(|attribute| attribute.name == name).and_then(|attribute| attribute.i);
         let integers =
             |name: &str| node.attribute.iter().find(|attribute| attribute.name == name).map(|attribute| attribute.ints.as_slice());
+        if ACTIVATIONS.contains(&node.op_type.as_str()) {
+            self.activations.insert(node.op_type.clone());
+        }
         match node.op_type.as_str() {
             "Identity" | "Cast" => {
                 if let Some(constant) = known(self, 0) {
