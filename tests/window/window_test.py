@@ -255,7 +255,7 @@ def sweep_survives_a_kill():
         program.find("Start", role="push button", seconds=15)
         program.key("ctrl+5")
         program.click("Start the sweep", role="push button")
-        ended = wait(lambda: max(0, trials(program) - 2), 120, "the third trial", program) + 2
+        ended = wait(lambda: max(0, trials(program) - 2), 300, "the third trial", program) + 2
         subprocess.run(["pkill", "-9", "-P", str(program.process.pid)], check=True)
         os.kill(program.process.pid, signal.SIGKILL)
     with Program(path, home=home) as program:
@@ -263,7 +263,7 @@ def sweep_survives_a_kill():
         program.find("Start", role="push button", seconds=15)
         program.key("ctrl+5")
         program.click("Resume the sweep", role="push button", seconds=15)
-        wait(lambda: trials(program) > ended, 120, "a further trial", program)
+        wait(lambda: trials(program) > ended, 300, "a further trial", program)
         say(f"a sweep that was killed after {ended} trials goes on with them")
         program.click("Pause", role="push button")
         program.click("Trial 2: ")
