@@ -256,7 +256,18 @@ class Settings(Scenario):
         time.sleep(0.5)
         os.killpg(process.pid, signal.SIGKILL) if alive else None
         said = process.communicate()[1]
+        self.wait_for_end(process.pid)
         return subprocess.CompletedProcess(command, 0 if alive else process.returncode, "", said)
+
+    @staticmethod
+    def wait_for_end(group):
+        """Waits for what the tracer leaves behind: while it ends, another window would be shown by it, and end at once."""
+        for _ in range(100):
+            try:
+                os.killpg(group, 0)
+            except ProcessLookupError:
+                return
+            time.sleep(0.05)
 
     def state(self, work):
         settings = json.loads((work / "home/settings.json").read_text())
