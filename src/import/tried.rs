@@ -69,7 +69,7 @@ impl Tried {
     }
 
     /// How far its temperature is from 1, as a logarithm.
-    fn misfit(&self) -> f32 {
+    fn miscalibration(&self) -> f32 {
         self.temperature.ln().abs()
     }
 
@@ -170,8 +170,8 @@ pub fn choose(model: ModelKind, tried: &[Tried]) -> Option<&Tried> {
     let alike = || near().filter(|tried| tried.is_like(likeliest) && is_as_likely(tried));
     let usual = alike().next()?;
     let others = alike().filter(|tried| Reading { normalization: usual.reading.normalization, ..tried.reading } == usual.reading);
-    let fitting = others.min_by(|a, b| a.misfit().total_cmp(&b.misfit()))?;
-    Some(if fitting.misfit() + CLEAR_TEMPERATURE < usual.misfit() { fitting } else { usual })
+    let fitting = others.min_by(|a, b| a.miscalibration().total_cmp(&b.miscalibration()))?;
+    Some(if fitting.miscalibration() + CLEAR_TEMPERATURE < usual.miscalibration() { fitting } else { usual })
 }
 
 /// Why `chosen` may be wrong for this network; `given` if nothing of it was guessed but how the network pools and pads.

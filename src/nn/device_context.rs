@@ -66,10 +66,10 @@ impl DeviceContext {
         self.with_memory_check(Arc::new(move || memory.lock().unwrap_or_else(PoisonError::into_inner).bytes() > bytes))
     }
 
-    /// The same, where the fastest algorithms for matrix products are found by trying, on devices that have several.
+    /// The same, where the fastest algorithms for matrix products are found by trying if `autotune` is set and the device has several.
     #[must_use]
-    pub fn autotuned(self) -> Self {
-        if self.backend.kind() == BackendKind::Cuda { Self { backend: AUTOTUNED, ..self } } else { self }
+    pub fn with_autotuning(self, autotune: bool) -> Self {
+        if autotune && self.backend.kind() == BackendKind::Cuda { Self { backend: AUTOTUNED, ..self } } else { self }
     }
 
     /// True when memory is running out.

@@ -86,7 +86,7 @@ pub struct RunConfig {
     /// Whether only some activations are kept for the backward pass, which computes the others again: less memory for more time.
     #[serde(default, skip_serializing_if = "is_false")]
     pub activation_checkpointing: bool,
-    /// Whether an NVIDIA GPU tries several algorithms for each matrix product and uses the fastest, which differ in rounding; elsewhere without effect.
+    /// Whether an NVIDIA GPU tries several algorithms for each matrix product and uses the fastest. They round differently. It has no effect on other devices.
     #[serde(default, skip_serializing_if = "is_false")]
     pub autotune: bool,
     /// How the learning rate moves.

@@ -132,8 +132,7 @@ fn run<'scope, 'env>(
     let ValidationSplit { train: indices, validation } = split;
     let images = [indices.len(), validation.len(), test.map_or(0, Split::len)];
     let plan = plan(config, images, classes.clone(), threads(config))?;
-    let tuned = context.clone().autotuned();
-    let context = if config.autotune { &tuned } else { context };
+    let context = &context.clone().with_autotuning(config.autotune);
     let net = net.into_device(context)?.with_activation_checkpointing(config.activation_checkpointing);
     let schedule = schedule.unwrap_or_else(|| Schedule::new(config.schedule, config.learning_rate, plan.total_steps));
     let mut stepper = Stepper::new(config, &net, plan.train_images, plan.steps_per_epoch)?;

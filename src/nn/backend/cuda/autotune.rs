@@ -21,7 +21,7 @@ use crate::run_config::Precision;
 const WORKSPACE_BYTES: usize = 32 << 20;
 /// Algorithms that are asked for, and tried.
 const ALGORITHMS: usize = 8;
-/// Each way is timed so many times, of which the fastest counts; with so many products each time.
+/// Each candidate is timed so many times, of which the fastest counts; with so many products each time.
 const ROUNDS: usize = 3;
 const PRODUCTS: usize = 3;
 
@@ -34,9 +34,9 @@ thread_local! {
 struct Library {
     handle: sys::cublasLtHandle_t,
     workspace: CudaSlice<u8>,
-    /// The GPU's name and the library's version: another one may be faster another way.
+    /// The GPU's name and the library's version: on others, other algorithms may be the fastest.
     gpu: String,
-    plans: HashMap<Problem, Plan>,
+    plans: HashMap<GemmShape, Plan>,
 }
 
 impl Library {
@@ -69,24 +69,24 @@ fn with_library<R>(gpu: &CudaDevice, work: impl FnOnce(&mut Library) -> R) -> Op
     })
 }
 
-/// Computes a product in the way that is the fastest for its shapes and types.
+/// Computes a product with the algorithm that is the fastest for its shapes and types.
 pub fn multiply(gpu: &CudaDevice, gemm: &Gemm) -> Result<()> {
     let computed = with_library(gpu, |library| {
         let Library { handle, workspace, gpu: name, plans } = library;
-        let problem = Problem::of(gemm);
-        let plan = match plans.entry(problem) {
+        let shape = GemmShape::of(gemm);
+        let plan = match plans.entry(shape) {
             Entry::Occupied(plan) => plan.into_mut(),
-            Entry::Vacant(none) => none.insert(Plan::new(*handle, &problem).map_err(Error::wrap)?),
+            Entry::Vacant(none) => none.insert(Plan::new(*handle, &shape).map_err(Error::wrap)?),
         };
-        let compute = |way: usize| match way.checked_sub(1).and_then(|index| plan.algorithms.get(index)) {
+        let compute = |candidate: usize| match candidate.checked_sub(1).and_then(|index| plan.algorithms.get(index)) {
             None => gemm.by_default(gpu),
             Some(algorithm) => plan.compute(*handle, gpu, gemm, algorithm, workspace),
         };
-        let ways = 1 + plan.algorithms.len();
-        let find = || autotuning::fastest(name, &problem.to_string(), ways, |way| seconds(gpu, || compute(way)));
-        let way = plan.way.unwrap_or_else(find);
-        let computed = compute(way);
-        plan.way = Some(way);
+        let candidates = 1 + plan.algorithms.len();
+        let find = || autotuning::fastest(name, &shape.to_string(), candidates, |candidate| seconds(gpu, || compute(candidate)));
+        let fastest = plan.fastest.unwrap_or_else(find);
+        let computed = compute(fastest);
+        plan.fastest = Some(fastest);
         computed
     });
     match computed {
@@ -99,10 +99,10 @@ pub fn multiply(gpu: &CudaDevice, gemm: &Gemm) -> Result<()> {
     }
 }
 
-/// The fastest of so many ways to compute something, the first of which is the usual one. `name` says what it is, and of which shapes.
-pub fn fastest(gpu: &CudaDevice, name: &impl fmt::Display, ways: usize, mut compute: impl FnMut(usize) -> Result<()>) -> usize {
+/// The fastest of so many candidates for a computation, the first of which is the default. `name` says what is computed, and of which shapes.
+pub fn fastest(gpu: &CudaDevice, name: &impl fmt::Display, candidates: usize, mut compute: impl FnMut(usize) -> Result<()>) -> usize {
     let Some(of) = with_library(gpu, |library| library.gpu.clone()) else { return 0 };
-    autotuning::fastest(&of, &name.to_string(), ways, |way| seconds(gpu, || compute(way)))
+    autotuning::fastest(&of, &name.to_string(), candidates, |candidate| seconds(gpu, || compute(candidate)))
 }
 
 /// How long this takes on the GPU; `None` where it cannot be done.
@@ -128,23 +128,23 @@ struct Plan {
     b: Layout,
     result: Layout,
     algorithms: Vec<sys::cublasLtMatmulAlgo_t>,
-    /// The fastest way, once it is known: 0 for cuBLAS's own choice, else an algorithm, counted from 1.
-    way: Option<usize>,
+    /// The fastest candidate, once it is known: 0 for cuBLAS's own choice, else an algorithm, counted from 1.
+    fastest: Option<usize>,
 }
 
 impl Plan {
-    fn new(handle: sys::cublasLtHandle_t, problem: &Problem) -> std::result::Result<Self, lt::CublasError> {
+    fn new(handle: sys::cublasLtHandle_t, shape: &GemmShape) -> std::result::Result<Self, lt::CublasError> {
         use sys::cublasLtMatmulDescAttributes_t::{CUBLASLT_MATMUL_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSB};
-        let (a, b, result) = (Layout::new(problem.a)?, Layout::new(problem.b)?, Layout::new(problem.result)?);
-        let operation = lt::create_matmul_desc(problem.compute_type(), sys::cudaDataType_t::CUDA_R_32F)?;
-        let mut plan = Self { operation, a, b, result, algorithms: Vec::new(), way: None };
-        for (attribute, transposed) in [CUBLASLT_MATMUL_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSB].into_iter().zip(problem.transposed) {
+        let (a, b, result) = (Layout::new(shape.a)?, Layout::new(shape.b)?, Layout::new(shape.result)?);
+        let operation = lt::create_matmul_desc(shape.compute_type(), sys::cudaDataType_t::CUDA_R_32F)?;
+        let mut plan = Self { operation, a, b, result, algorithms: Vec::new(), fastest: None };
+        for (attribute, transposed) in [CUBLASLT_MATMUL_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSB].into_iter().zip(shape.transposed) {
             // `CUBLAS_OP_N` and `CUBLAS_OP_T`.
             let operation = i32::from(transposed);
             // SAFETY: the attribute is a 32-bit number.
             unsafe { lt::set_matmul_desc_attribute(plan.operation, attribute, (&raw const operation).cast(), size_of::<i32>())? };
         }
-        plan.algorithms = plan.suggested(handle, problem.alignment)?;
+        plan.algorithms = plan.suggested(handle, shape.alignment)?;
         Ok(plan)
     }
 
@@ -211,7 +211,7 @@ impl Plan {
         // cuBLAS is column-major: to it these matrices are transposed, and so is their product.
         let [a, b, result] = [gemm.right.pointer, gemm.left.pointer, gemm.result].map(|pointer| pointer as *mut c_void);
         let (workspace, _guard) = workspace.device_ptr(&stream);
-        // SAFETY: the product has the shapes, types and alignment that the layouts and the algorithm were made for, since that is what its `Problem` says; the
+        // SAFETY: the product has the shapes, types and alignment that the layouts and the algorithm were made for, since that is what its `GemmShape` says; the
         // workspace is so large.
         unsafe {
             lt::matmul(
@@ -256,7 +256,7 @@ impl Drop for Preference {
 /// What decides which algorithms can compute a product, and how fast each of them is. Column by column, as cuBLAS sees matrices, these are transposed, and so
 /// is their product.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Problem {
+struct GemmShape {
     a: ColumnMajor,
     b: ColumnMajor,
     result: ColumnMajor,
@@ -266,7 +266,7 @@ struct Problem {
     alignment: u32,
 }
 
-impl Problem {
+impl GemmShape {
     fn of(Gemm { left, right, result, dtype, precision }: &Gemm) -> Self {
         let stored = |matrix: &Matrix| ColumnMajor { dtype: matrix.dtype, rows: matrix.columns, columns: matrix.rows, count: matrix.count };
         let result_shape = ColumnMajor { dtype: *dtype, rows: right.shape().1, columns: left.shape().0, count: left.count };
@@ -290,7 +290,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for GemmShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { a, b, result, transposed: [a_transposed, b_transposed], precision, alignment } = self;
         let mark = |transposed: &bool| if *transposed { "'" } else { "" };

@@ -89,8 +89,8 @@ pub fn matmul_over_rows(left: &Tensor, right: &Tensor, products: Products) -> Re
     }
     let numbers = [chunks, chunks / 2, chunks / 4, 1];
     let name = format!("{m}x{n} of {rows} rows in chunks, {} of {:?}", products.precision, left.dtype());
-    let way = autotune::fastest(gpu(left)?, &name, numbers.len(), |way| of_chunks(numbers[way]).map(drop));
-    of_chunks(numbers.get(way).copied().unwrap_or(chunks))
+    let fastest = autotune::fastest(gpu(left)?, &name, numbers.len(), |candidate| of_chunks(numbers[candidate]).map(drop));
+    of_chunks(numbers.get(fastest).copied().unwrap_or(chunks))
 }
 
 /// `matmul_over_rows` in so many chunks, and one for the rows that remain.
