@@ -1,4 +1,5 @@
-//! The frame loop: polls the app, draws its state and applies the actions of the frame. Decisions are made in the app.
+//! The frame loop: polls the app, whether or not the window is seen, draws its state and applies the actions of the frame. Decisions are
+//! made in the app.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -112,19 +113,33 @@ impl Inkling {
         self.app.apply(action);
     }
 
-    /// Draws one frame and applies its actions.
-    pub fn frame(&mut self, ui: &mut Ui) {
-        let ctx = ui.ctx().clone();
+    /// What goes on whether or not the window is seen: takes in what the engine and other threads report, requests to open files or to close,
+    /// and asks the system for what the app wants. Runs before each frame, and without one where the window is minimized or covered.
+    pub fn update(&mut self, ctx: &Context) {
         self.app.focused = ctx.input(|input| input.viewport().focused.unwrap_or(true));
         while let Some(files) = self.open_requests.as_ref().and_then(|requests| requests.try_recv().ok()) {
             self.app.apply(Action::Open(files));
         }
+        self.poll(ctx);
+        self.ask_before_closing(ctx);
+        self.show_outside(ctx);
+    }
+
+    fn poll(&mut self, ctx: &Context) {
+        if let Some(wait) = self.app.poll() {
+            ctx.request_repaint_after(wait);
+        }
+    }
+
+    /// Draws one frame and applies its actions.
+    pub fn frame(&mut self, ui: &mut Ui) {
+        let ctx = ui.ctx().clone();
         // First of all, so that the engine recognises the drawing while the frame is laid out.
         self.views.draw.follow_pointer(&ctx, &self.app, &mut self.actions);
         let drawn = !self.actions.is_empty();
-        self.actions.drain(..).for_each(|action| self.app.apply(action));
-        if let Some(wait) = self.app.poll() {
-            ctx.request_repaint_after(wait);
+        if drawn {
+            self.actions.drain(..).for_each(|action| self.app.apply(action));
+            self.poll(&ctx);
         }
         self.frames += 1;
         if self.frames == 2 {
@@ -153,7 +168,7 @@ impl Inkling {
         path_question::show(ui, &self.app, &mut self.actions);
         import_question::show(ui, &self.app, &mut self.actions);
         drop_zone::show(ui, &self.app, &mut self.actions);
-        self.ask_before_closing(ui);
+        self.confirm_close(ui);
         style::ring_around_focus(&ctx);
         if !self.actions.is_empty() {
             for action in std::mem::take(&mut self.actions) {
@@ -167,7 +182,6 @@ impl Inkling {
             }
         }
         self.remember_window(&ctx);
-        self.show_outside(&ctx);
         if drawn && ctx.current_pass_index() == 0 && self.app.is_behind() && self.app.wait_for_verdict(VERDICT_WAIT) {
             ctx.request_discard("the drawing has been recognised meanwhile");
         }
@@ -188,8 +202,7 @@ impl Inkling {
                 ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational));
             }
             Some(WindowRequest::Front) => {
-                ctx.send_viewport_cmd(ViewportCommand::Minimized(false));
-                ctx.send_viewport_cmd(ViewportCommand::Focus);
+                bring_to_front(ctx);
                 // Wayland does not let a program raise its own window; a request for attention still works.
                 if !self.app.focused {
                     ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational));
@@ -201,18 +214,25 @@ impl Inkling {
         }
     }
 
-    fn ask_before_closing(&mut self, ui: &Ui) {
-        let ctx = ui.ctx();
+    /// Closes where a signal says so. Where a person does, and training is in progress, a confirmation comes first, in front of other windows.
+    fn ask_before_closing(&mut self, ctx: &Context) {
         if self.end.load(Ordering::Relaxed) != 0 && self.views.closing != Closing::Yes {
             self.views.closing = Closing::Yes;
             self.app.interrupt();
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
-        let asked = ctx.input(|input| input.viewport().close_requested());
+        let (asked, shown) = ctx.input(|input| (input.viewport().close_requested(), input.viewport().visible().unwrap_or(true)));
         if asked && self.app.is_at_long_work() && self.views.closing != Closing::Yes {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
             self.views.closing = Closing::Asking;
+            if !shown {
+                bring_to_front(ctx);
+            }
         }
+    }
+
+    fn confirm_close(&mut self, ui: &Ui) {
+        let ctx = ui.ctx();
         if self.views.closing != Closing::Asking {
             return;
         }
@@ -262,7 +282,16 @@ impl Inkling {
     }
 }
 
+fn bring_to_front(ctx: &Context) {
+    ctx.send_viewport_cmd(ViewportCommand::Minimized(false));
+    ctx.send_viewport_cmd(ViewportCommand::Focus);
+}
+
 impl eframe::App for Inkling {
+    fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
+        self.update(ctx);
+    }
+
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         self.frame(ui);
     }

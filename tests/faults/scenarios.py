@@ -243,7 +243,7 @@ class Settings(Scenario):
         (work / "dotfiles/settings.json").write_text('{"wizard_done": true, "zoom": 1.25}')
         (work / "home/settings.json").symlink_to("../dotfiles/settings.json")
 
-    def start(self, work, wrapper=(), again=True):
+    def start(self, work, wrapper=()):
         environment = {**self.setting.environment(work / "home"), "DISPLAY": os.environ["DISPLAY"], "LIBGL_ALWAYS_SOFTWARE": "1"}
         command = [*wrapper, self.setting.program]
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
@@ -257,10 +257,11 @@ class Settings(Scenario):
         os.killpg(process.pid, signal.SIGKILL) if alive else None
         said = process.communicate()[1]
         self.wait_for_end(process.pid)
-        if again and alive and not wrapper and self.state(work) == old:
-            # On a busy machine, one window in some dozens has been seen to save nothing. Why is not known; the next one does.
-            return self.start(work, again=False)
         return subprocess.CompletedProcess(command, 0 if alive else process.returncode, "", said)
+
+    def carry_on(self, work):
+        if not self.state(work)["window"]:
+            super().carry_on(work)
 
     @staticmethod
     def wait_for_end(group):

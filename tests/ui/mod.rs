@@ -14,6 +14,7 @@ mod models;
 mod monitor;
 mod my_digits;
 mod other_machine;
+mod out_of_sight;
 mod plots;
 mod profile;
 mod rate_search;

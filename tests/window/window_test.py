@@ -272,6 +272,47 @@ def sweep_survives_a_kill():
         say("and the settings of a trial are used")
 
 
+def percent_in_title(program):
+    title = subprocess.run(["xdotool", "getwindowname", str(program.window)], capture_output=True, text=True).stdout
+    found = re.match(r"(\d+) %", title)
+    return int(found.group(1)) if found else -1
+
+
+def minimize(program):
+    subprocess.run(["xdotool", "windowminimize", str(program.window)], check=True)
+    time.sleep(1)
+
+
+def active_window():
+    """The window in front of the others, or none."""
+    return subprocess.run(["xdotool", "getactivewindow"], capture_output=True, text=True).stdout.strip()
+
+
+def goes_on_out_of_sight():
+    """A window that is minimized, or covered by another, is not drawn. Everything else goes on."""
+    home = tempfile.mkdtemp(prefix="inkling-window-")
+    with open(os.path.join(home, "settings.json"), "w") as settings:
+        json.dump({"wizard_done": True}, settings)
+    with Program(path, home=home) as program:
+        program.wait_for_window()
+        program.click("Epochs", role="entry", seconds=15)
+        program.key("ctrl+a", "2", "0", "0")
+        wait(lambda: program.find("Epochs", role="entry").text.endswith("200"), 10, "200 in the field", program)
+        program.click("Start", role="push button")
+        wait(lambda: epoch(program) >= 2, 60, "the second epoch", program)
+        minimize(program)
+        percent = percent_in_title(program)
+        wait(lambda: percent_in_title(program) > percent, 120, f"progress in the title after {percent} %", program)
+        say("the title of a minimized window follows the run")
+        later = subprocess.run([path], env={**os.environ, "INKLING_HOME": home}, timeout=20)
+        wait(lambda: active_window() == str(program.window), 10, "the window in front", program)
+        check(later.returncode == 0, "a later start brings it to the front")
+        minimize(program)
+        program.process.terminate()
+        wait(lambda: program.process.poll() is not None, 10, "the end of the program", None)
+        check(len(os.listdir(os.path.join(home, "checkpoints"))) == 1, "minimized and ended by the system, it saves the run to be resumed")
+
+
 def without_a_display():
     environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     ended = subprocess.run([path], env=environment, capture_output=True, text=True, timeout=20)
@@ -313,6 +354,7 @@ def main():
         program.find("No run yet")
         draw(program, 7, SEVEN)
         say("without any run the starter model reads")
+    goes_on_out_of_sight()
     without_a_display()
 
 
