@@ -43,6 +43,11 @@ NETWORKS = {
                 layers.Dense(10)],
     "PyTorch's example": [convolution(32, 3), convolution(64, 3), layers.MaxPooling2D(), layers.Dropout(0.25), layers.Flatten(), dense(128),
                           layers.Dropout(0.5), layers.Dense(10)],
+    "Keras' example": [convolution(32, 3), layers.MaxPooling2D(), convolution(64, 3), layers.MaxPooling2D(), layers.Flatten(), layers.Dropout(0.5),
+                       layers.Dense(10)],
+    "one convolution": [convolution(32, 3), layers.MaxPooling2D(), layers.Flatten(), dense(100), layers.Dense(10)],
+    "pairs of convolutions": [convolution(16, 3, "same"), convolution(16, 3, "same"), layers.MaxPooling2D(), convolution(32, 3, "same"),
+                              convolution(32, 3, "same"), layers.MaxPooling2D(), layers.Flatten(), dense(64), layers.Dense(10)],
 }
 
 

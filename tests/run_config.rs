@@ -1,8 +1,8 @@
 //! What a run is: presets, older files, and values no run can have.
 
 use inkling::run_config::{
-    Augmentation, Chosen, Classes, ClassesError, ConfigProblem, DataSource, DataSpec, Field, ModelKind, OptimizerKind, Preset, RunConfig,
-    VERSION, Widths,
+    Augmentation, Chosen, Classes, ClassesError, CnnLayer, CnnLayers, ConfigProblem, DataSource, DataSpec, Field, ModelKind, OptimizerKind,
+    Preset, RunConfig, VERSION, Widths,
 };
 
 #[test]
@@ -203,6 +203,48 @@ fn widths_are_written_with_hyphens_and_read_with_commas_too() {
     for wrong in ["[]", "[0]", "[2049]", "[1,1,1,1,1,1,1,1,1]", "[-1]", "[70000]", "\"12\""] {
         assert!(serde_json::from_str::<RunConfig>(&text.replace("[12,7]", wrong)).is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn the_layers_of_a_cnn_are_written_as_in_papers() {
+    for text in ["32C3-MP2-64C5P2-128", "32c3,mp2,64c5p2,128", " 32C3 MP2 64C5P2 128 "] {
+        let layers: CnnLayers = text.parse().unwrap();
+        assert_eq!(layers.to_string(), "32C3-MP2-64C5P2-128", "{text}");
+        let convolution = |filters, kernel, padding| CnnLayer::Convolution { filters, kernel, padding };
+        assert_eq!(layers.as_slice(), [convolution(32, 3, 0), CnnLayer::MaxPooling, convolution(64, 5, 2), CnnLayer::Dense(128)]);
+        assert_eq!(layers.output_side(), 13);
+    }
+    for (text, reason) in [
+        ("", "the first layer must be a convolution"),
+        ("128", "the first layer must be a convolution"),
+        ("MP2-32C3", "the first layer must be a convolution"),
+        ("32C3-MP3", "MP3 is no layer"),
+        ("32C3-x", "x is no layer"),
+        ("32C3-MP2-MP2", "MP2 must follow a convolution"),
+        ("32C3-128-MP2", "MP2 must follow a convolution"),
+        ("32C3-128-32C3", "a convolution cannot follow a dense layer"),
+        ("0C3", "a layer has from 1 to 2048 filters or neurons, not 0"),
+        ("32C3-2049", "a layer has from 1 to 2048 filters or neurons, not 2049"),
+        ("32C12", "needs a kernel of 1 to 11 pixels"),
+        ("32C3P3", "less padding"),
+        ("8C11-MP2-8C11", "the image is too small for 8C11 by then"),
+        ("8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3", "more than 12 layers"),
+    ] {
+        let refused = text.parse::<CnnLayers>().unwrap_err();
+        assert!(refused.reason.contains(reason), "{text}: {}", refused.reason);
+    }
+    let config = RunConfig { model: ModelKind::Cnn, layers: Some("8C3-MP2-20".parse().unwrap()), ..RunConfig::default() };
+    let text = serde_json::to_string(&config).unwrap();
+    assert!(text.contains(r#""layers":"8C3-MP2-20""#), "{text}");
+    assert_eq!(serde_json::from_str::<RunConfig>(&text).unwrap(), config);
+    assert!(serde_json::from_str::<RunConfig>(&text.replace("8C3", "8C30")).is_err());
+    assert_eq!((config.title().as_str(), config.problems().len()), ("CNN (8C3-MP2-20) on Built-in digits", 0));
+    // They belong to a CNN, and the usual ones need not be written out.
+    let other = RunConfig { model: ModelKind::Mlp, ..config.clone() };
+    assert_eq!(other.problems(), [ConfigProblem::Layers { model: ModelKind::Mlp, given: "8C3-MP2-20".to_owned() }]);
+    assert_eq!(other.network(), ModelKind::Mlp.into());
+    let usual = RunConfig { layers: Some(CnnLayers::DEFAULT), ..config };
+    assert_eq!((usual.network(), usual.network().label().as_str()), (ModelKind::Cnn.into(), "CNN"));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::engine::RunsTarget;
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
 use crate::records::{ImportFinding, ImportSpec, Normalization};
-use crate::run_config::{Activation, DataSpec, ModelKind};
+use crate::run_config::{Activation, CnnLayers, DataSpec, ModelKind};
 use crate::system::targets::check_folder;
 use crate::text::visible;
 
@@ -29,6 +29,9 @@ pub struct Arguments {
     /// Network [default: inferred from the shapes of the weights]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ModelKind>(ModelKind::ALL.iter().map(|c| c.name())))]
     model: Option<ModelKind>,
+    /// Layers, where it is a CNN, such as 32C3-MP2-64C3-MP2-128 (see inkling train --help) [default: found by trying]
+    #[arg(long, value_name = "L-L-…")]
+    layers: Option<CnnLayers>,
     /// Activation between its layers [default: found by trying each]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Activation>(Activation::ALL.iter().map(|c| c.name())))]
     activation: Option<Activation>,
@@ -76,12 +79,12 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             "--mean must be a number and --std a number above 0; 0.1307 and 0.3081 are usual for MNIST.".to_owned(),
         ));
     }
-    let Arguments { file: path, model, activation, accept, data, force, .. } = arguments;
+    let Arguments { file: path, model, layers, activation, accept, data, force, .. } = arguments;
     if let Some(out) = &arguments.out {
         check_folder(out, force, &[&path])?;
     }
     let engine = Engine::start(None, arguments.out.map(|folder| RunsTarget::Folder { folder, replace: force }), None)?;
-    let job = Job::Import(ImportSpec { path, model, activation, normalization, data, accept });
+    let job = Job::Import(ImportSpec { path, model, layers, activation, normalization, data, accept });
     interrupt::install_handler();
     let progress = Progress::new();
     let imported = engine.run(job, |update| {

@@ -13,8 +13,8 @@ use crate::app::messages::Message;
 use crate::data::small_training_set;
 use crate::nn::ModelFile;
 use crate::run_config::{
-    Activation, Augmentation, Chosen, DataSpec, DeviceChoice, Initialization, ModelKind, OptimizerKind, Precision, Preset, RunConfig,
-    ScheduleKind, Widths,
+    Activation, Augmentation, Chosen, CnnLayers, DataSpec, DeviceChoice, Initialization, ModelKind, OptimizerKind, Precision, Preset,
+    RunConfig, ScheduleKind, Widths,
 };
 use crate::system::files::read_limited;
 use crate::system::paths::Paths;
@@ -44,6 +44,10 @@ pub struct Settings {
     /// Widths of the hidden layers, such as 128-64; an MLP has as many layers as there are widths [default: those of the network]
     #[arg(long, value_name = "N-N-…")]
     pub widths: Option<Widths>,
+    /// Layers of a CNN, such as 32C3-MP2-64C3-MP2-128: convolutions of 32 and 64 filters of 3x3 (32C3P1: with a padding of 1), each followed by
+    /// 2x2 max pooling, and a dense layer of 128 neurons [default: 32C3-MP2-64C3-MP2]
+    #[arg(long, value_name = "L-L-…", conflicts_with = "widths")]
+    pub layers: Option<CnnLayers>,
     /// Model file to start from: its weights, network and activation are used
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
@@ -171,14 +175,22 @@ impl Settings {
         if let Some(path) = &self.from {
             let card = ModelFile::load(path)?.card;
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            preset =
-                RunConfig { model: card.model, widths: card.config.widths, activation: card.config.activation, ..preset.further(path) };
+            preset = RunConfig {
+                model: card.model,
+                widths: card.config.widths,
+                layers: card.config.layers,
+                activation: card.config.activation,
+                ..preset.further(path)
+            };
         }
+        // Only a CNN has layers to choose.
+        let model = self.model.or(self.layers.map(|_| ModelKind::Cnn)).unwrap_or(preset.model);
         let mut config = RunConfig {
             data: self.data.clone().unwrap_or(preset.data),
-            model: self.model.unwrap_or(preset.model),
+            model,
             // Those of another network do not fit this one.
-            widths: self.widths.or(preset.widths.filter(|_| self.model.is_none_or(|model| model == preset.model))),
+            widths: self.widths.or(preset.widths.filter(|_| model == preset.model)),
+            layers: self.layers.or(preset.layers.filter(|_| model == preset.model)),
             activation: self.activation.unwrap_or(preset.activation),
             initialization: self.init.unwrap_or(preset.initialization),
             epochs: self.epochs.unwrap_or(preset.epochs),

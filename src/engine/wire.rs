@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Raised whenever commands, events or settings change.
-const PROTOCOL: u32 = 15;
+const PROTOCOL: u32 = 16;
 const MAGIC: [u8; 8] = *b"INKLING\n";
 /// Longer frames are refused: the longest, a run's summary with 1,000 epochs and its mistakes, has less than 1 MB.
 const MAX_FRAME: usize = 64 << 20;

@@ -149,6 +149,9 @@ impl ExportedModel {
             ("epochs", card.epochs.to_string()),
             ("program", concat!("Inkling ", env!("CARGO_PKG_VERSION")).to_owned()),
         ];
+        if let Some(layers) = card.network().chosen_layers() {
+            pairs.push(("layers", layers.to_string()));
+        }
         if let Some(accuracy) = card.validation_accuracy {
             pairs.push(("validation_accuracy", accuracy.to_string()));
         }

@@ -1,12 +1,12 @@
 //! Which network a file's weights belong to: by their names if those are ours, otherwise by their shapes if only one assignment is possible, or by the
 //! order of their names.
-//! The widths of its hidden layers need not be those of its model: they follow from the shapes.
+//! The widths of its hidden layers need not be those of its model: they follow from the shapes. Weights of no other network may be those of a CNN.
 
 use std::collections::BTreeMap;
 
-use super::{Mismatch, NamedTensor, WrongShape};
+use super::{Mismatch, NamedTensor, WrongShape, cnn};
 use crate::nn::{ParameterSpec, parameter_specs};
-use crate::run_config::{ModelKind, Network, Widths};
+use crate::run_config::{CnnLayers, ModelKind, Network, Widths};
 
 /// The classes of a network that is imported: it is tried on digits.
 pub const CLASSES: usize = 10;
@@ -16,6 +16,8 @@ pub const CLASSES: usize = 10;
 pub struct Identified {
     /// The network.
     pub network: Network,
+    /// Networks that have the same weights: CNNs that pad and pool at other places, the most usual first.
+    pub others: Vec<Network>,
     /// The names of its weights in the file, in the order of its parameters.
     pub names: Vec<String>,
     /// Weights with another name in the file: theirs and ours.
@@ -28,7 +30,7 @@ type Signature = Vec<(String, Vec<usize>)>;
 type Layers = BTreeMap<String, Signature>;
 
 /// Identifies the network, among all or as the one that is given. The error says how the weights differ from the most similar network.
-pub fn identify(tensors: Vec<NamedTensor>, model: Option<ModelKind>) -> Result<Identified, Mismatch> {
+pub fn identify(tensors: Vec<NamedTensor>, model: Option<ModelKind>, layers: Option<CnnLayers>) -> Result<Identified, Mismatch> {
     let (prefix, tensors) = without_prefixes(tensors);
     let candidates: Vec<ModelKind> = ModelKind::ALL.iter().copied().filter(|kind| model.is_none_or(|model| model == *kind)).collect();
     let usual = candidates.iter().map(|&kind| Network::from(kind));
@@ -36,11 +38,18 @@ pub fn identify(tensors: Vec<NamedTensor>, model: Option<ModelKind>) -> Result<I
     let mut by_generality = candidates.clone();
     by_generality.sort_by_key(|kind| *kind != ModelKind::Mlp);
     let others = by_generality.into_iter().flat_map(|kind| of_other_widths(&tensors, kind));
-    let found = usual.chain(others).find_map(|network| Some((network, match_names(&tensors, network)?)));
-    let Some((network, names)) = found else { return Err(mismatch(&tensors, &candidates)) };
+    let given = layers.map(|layers| vec![Network::from(ModelKind::Cnn).with_layers(Some(layers))]);
+    let cnns = given.unwrap_or_else(|| cnn::networks(&tensors));
+    let others = usual.chain(others).filter(|_| layers.is_none()).map(|network| vec![network]);
+    let may_be_cnn = candidates.contains(&ModelKind::Cnn);
+    let found = others
+        .chain(may_be_cnn.then_some(cnns))
+        .find_map(|networks| networks.first().copied().and_then(|network| Some((networks, match_names(&tensors, network)?))));
+    let Some((mut networks, names)) = found else { return Err(mismatch(&tensors, &candidates)) };
     let in_file = names.iter().map(|(theirs, _)| format!("{prefix}{theirs}")).collect();
     let renamed = names.into_iter().filter(|(theirs, ours)| theirs != ours).collect();
-    Ok(Identified { network, names: in_file, renamed })
+    let network = networks.remove(0);
+    Ok(Identified { network, others: networks, names: in_file, renamed })
 }
 
 /// Without counters, and without prefixes that all names have in common (`module.`, `_orig_mod.`, the name of a wrapper): these, and the rest.
@@ -155,7 +164,7 @@ fn match_order<'a>(ours: &'a Layers, theirs: &'a Layers) -> Option<BTreeMap<&'a 
 }
 
 /// Sorts names as people do: the numbers in them by their values.
-fn natural_order(name: &str) -> Vec<(u64, &str)> {
+pub(super) fn natural_order(name: &str) -> Vec<(u64, &str)> {
     let is_digit = |character: char| character.is_ascii_digit();
     let parts = name.split_inclusive(|character| !is_digit(character)).flat_map(|part| {
         let (number, text) = part.split_at(part.find(|character| !is_digit(character)).unwrap_or(part.len()));

@@ -1,6 +1,7 @@
 //! Importing models: files of weights, from Inkling or from elsewhere, and which of the supported networks they belong to. Every claim of a file
 //! is checked, and nothing in it is ever executed. Knows neither windows nor where runs are saved.
 
+mod cnn;
 mod error;
 mod identify;
 mod onnx;
@@ -78,7 +79,7 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
         let data = spec.data.as_ref().map_or_else(|| "The model".to_owned(), DataSpec::label);
         return Err(ImportError::Classes { data, given });
     }
-    let Identified { network, names, renamed } = identify(weights.tensors(), spec.model).map_err(mismatch)?;
+    let Identified { network, others, names, renamed } = identify(weights.tensors(), spec.model, spec.layers).map_err(mismatch)?;
     let mut values = Vec::new();
     for name in names {
         let numbers = weights.values(&name).map_err(malformed)?;
@@ -88,7 +89,7 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
         values.push(numbers);
         progress.report(0.0)?;
     }
-    let found = trial::find_settings(network, &values, spec, more_images, progress)?;
+    let (network, found) = trial::find_network((network, &others), &values, spec, more_images, progress)?;
     let trial = match found {
         Ok(trial) => trial,
         Err(trials) => return Err(ImportError::Undecided { path: spec.path.clone(), trials: Box::new(trials) }),

@@ -2,6 +2,7 @@
 //! Inkling generates. Where that leaves doubt, nothing is imported unless somebody accepts it: weights that are misread would lose accuracy
 //! without a word.
 
+use super::cnn::most_accurate;
 use super::tried::{Tried, choose, doubt, listed, try_readings};
 use super::{ImportError, Trials, net_of};
 use crate::data::{Split, builtin};
@@ -63,10 +64,26 @@ fn affordable_images(network: Network) -> usize {
     ((OPERATIONS / flops(network).forward.max(1)) as usize).max(DIGITS)
 }
 
+/// Which of the networks these are the weights of, the most usual one or one of the others, and its settings as [`find_settings`] finds them.
+pub fn find_network(
+    (usual, others): (Network, &[Network]),
+    values: &[Vec<f32>],
+    spec: &ImportSpec,
+    more_images: &mut MoreImages<'_>,
+    progress: &mut impl Progress,
+) -> Result<(Network, Result<Trial, Trials>), ImportError> {
+    if others.is_empty() {
+        return Ok((usual, find_settings(usual, values, spec, more_images, progress)?));
+    }
+    let digits = builtin::generate(SEED, 0, DIGITS, &mut progress.part(0.0, 0.1))?.test;
+    let network = most_accurate(usual, others, values, spec, &digits, &mut progress.part(0.1, 0.4))?;
+    Ok((network, find_settings(network, values, spec, more_images, &mut progress.part(0.4, 1.0))?))
+}
+
 /// Finds the activation and the normalisation, unless they are given. Where a network that learned from other images does not recognise enough of the
 /// built-in digits to tell, `more_images` may have such images. The inner error says what was measured where that leaves doubt, and
 /// nobody accepts it.
-pub fn find_settings(
+fn find_settings(
     network: Network,
     values: &[Vec<f32>],
     spec: &ImportSpec,

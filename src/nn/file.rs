@@ -57,7 +57,7 @@ pub struct ModelCard {
 impl ModelCard {
     /// The network.
     pub fn network(&self) -> Network {
-        Network::new(self.model, self.config.widths)
+        Network::new(self.model, self.config.widths).with_layers(self.config.layers)
     }
 
     /// What its classes stand for.

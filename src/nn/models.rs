@@ -1,6 +1,7 @@
 //! The networks, as data: the layers of each, and so the names and shapes of its parameters.
 
 mod attention;
+mod cnn;
 mod resnet;
 mod tiny;
 
@@ -74,6 +75,7 @@ pub fn layers(network: impl Into<Network>, activation: Activation, classes: usiz
             linear("fc1", conv3 * 3 * 3, fc1, act),
             linear("fc2", fc1, classes, None),
         ],
+        (ModelKind::Cnn, _) => cnn::layers(&network.cnn_layers(), activation, classes),
         (ModelKind::Tiny, &[conv1, conv2, conv3, conv4]) => tiny::layers([conv1, conv2, conv3, conv4], activation, classes),
         (ModelKind::ResNet8, widths) => resnet::layers(&[1; 3], widths, activation, classes),
         (ModelKind::ResNet14, widths) => resnet::layers(&[2; 3], widths, activation, classes),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::Normalization;
-use crate::run_config::{Activation, DataSpec, ModelKind};
+use crate::run_config::{Activation, CnnLayers, DataSpec, ModelKind};
 
 /// A file to import, and what is known of it. Whatever is `None` is found out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,8 @@ pub struct ImportSpec {
     pub path: PathBuf,
     /// The network.
     pub model: Option<ModelKind>,
+    /// The hidden layers, where it is a CNN.
+    pub layers: Option<CnnLayers>,
     /// The activation between its layers.
     pub activation: Option<Activation>,
     /// How it normalises pixels.
@@ -27,7 +29,7 @@ pub struct ImportSpec {
 impl ImportSpec {
     /// A file of which nothing is known.
     pub const fn of(path: PathBuf) -> Self {
-        Self { path, model: None, activation: None, normalization: None, data: None, accept: false }
+        Self { path, model: None, layers: None, activation: None, normalization: None, data: None, accept: false }
     }
 }
 

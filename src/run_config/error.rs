@@ -25,6 +25,8 @@ pub enum ConfigProblem {
     InitialClasses { path: PathBuf, found: usize, asked: usize },
     #[error("{} cannot have the layer widths {given}", model.label())]
     Widths { model: ModelKind, given: Widths },
+    #[error("{} cannot have the layers {given}", model.label())]
+    Layers { model: ModelKind, given: String },
     #[error("a network of {parameters} parameters is too large: {MOST_PARAMETERS} is the most that can be trained")]
     TooManyParameters { parameters: u64 },
     #[error("a memory limit of {given} MB is too low: the run needs about {needed} MB")]
@@ -43,6 +45,7 @@ impl ConfigProblem {
             Self::BatchLargerThanSet { .. } => Field::BatchSize,
             Self::MixedClasses { .. } => Field::Data,
             Self::Widths { .. } | Self::TooManyParameters { .. } => Field::Widths,
+            Self::Layers { .. } => Field::Layers,
             Self::MemoryLimitTooLow { .. } => Field::MemoryLimit,
             Self::PrecisionUnavailable { .. } => Field::Precision,
             Self::DeviceUnavailable { .. } => Field::Device,

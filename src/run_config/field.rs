@@ -10,6 +10,7 @@ use super::RunConfig;
 #[expect(missing_docs, reason = "the names are those of the configuration's fields")]
 pub enum Field {
     Widths,
+    Layers,
     Epochs,
     BatchSize,
     LearningRate,
@@ -111,7 +112,7 @@ impl Field {
             Self::Repeats => &REPEATS,
             Self::Threads => &THREADS,
             Self::MemoryLimit => &MEMORY_LIMIT,
-            Self::Widths | Self::Precision | Self::Device | Self::Data | Self::Other => return None,
+            Self::Widths | Self::Layers | Self::Precision | Self::Device | Self::Data | Self::Other => return None,
         })
     }
 
@@ -131,7 +132,7 @@ impl Field {
             Self::Repeats => Some(config.repeats.into()),
             Self::Threads => config.threads.map(f64::from),
             Self::MemoryLimit => config.memory_limit.map(f64::from),
-            Self::Widths | Self::Seed | Self::Precision | Self::Device | Self::Data | Self::Other => None,
+            Self::Widths | Self::Layers | Self::Seed | Self::Precision | Self::Device | Self::Data | Self::Other => None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod choices;
 mod classes;
+mod cnn_layers;
 mod data_spec;
 mod described;
 mod error;
@@ -20,6 +21,7 @@ pub use choices::{
     Precision, Preset, ScheduleKind, SetFormat, UnknownChoice, WeightFormat,
 };
 pub use classes::{CLASS_COUNTS, ClassNames, Classes, ClassesError, LARGEST_LABEL};
+pub use cnn_layers::{CnnLayer, CnnLayers, NotCnnLayers};
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 pub use described::{Setting, differing_settings};
 pub use error::{ConfigProblem, MOST_PARAMETERS};
@@ -52,6 +54,9 @@ pub struct RunConfig {
     /// How wide its hidden layers are; `None` for the widths of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub widths: Option<Widths>,
+    /// The hidden layers of a CNN; `None` for the usual ones, and for every other model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layers: Option<CnnLayers>,
     /// The nonlinearity between its layers. What was written before there was a choice has `ReLU`, whatever a preset says.
     #[serde(default)]
     pub activation: Activation,
@@ -154,6 +159,7 @@ impl RunConfig {
             preset: None,
             model: ModelKind::Speedrun,
             widths: None,
+            layers: None,
             activation: Activation::Relu,
             initial_weights: None,
             initialization: Initialization::Random,
@@ -191,12 +197,12 @@ impl RunConfig {
 
     /// The network that is trained.
     pub fn network(&self) -> Network {
-        Network::new(self.model, self.widths)
+        Network::new(self.model, self.widths).with_layers(self.layers)
     }
 
     /// Takes this network.
     pub fn set_network(&mut self, network: Network) {
-        (self.model, self.widths) = (network.model(), network.chosen_widths());
+        (self.model, self.widths, self.layers) = (network.model(), network.chosen_widths(), network.chosen_layers());
     }
 
     /// The run that trains this model further: the same settings, from its weights, at a tenth of the learning rate, so that what it knows
@@ -228,7 +234,11 @@ impl RunConfig {
         });
         let other_depth = self.widths.filter(|widths| !self.model.width_counts().contains(&widths.values().len()));
         let widths = other_depth.map(|given| ConfigProblem::Widths { model: self.model, given });
-        newer.into_iter().chain(self.data.mixed_classes()).chain(widths).chain(out_of_range).collect()
+        let layers = self
+            .layers
+            .filter(|_| self.model != ModelKind::Cnn)
+            .map(|given| ConfigProblem::Layers { model: self.model, given: given.to_string() });
+        newer.into_iter().chain(self.data.mixed_classes()).chain(widths).chain(layers).chain(out_of_range).collect()
     }
 
     /// The most memory it may take, in bytes.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::ModelKind;
+use super::{CnnLayers, ModelKind};
 
 /// The most hidden layers whose width can be chosen.
 const MOST: usize = 8;
@@ -80,7 +80,7 @@ impl ModelKind {
     /// The widths of its hidden layers; empty where they are fixed, or where there are none.
     pub const fn widths(self) -> &'static [u16] {
         match self {
-            Self::Linear | Self::Attention => &[],
+            Self::Linear | Self::Cnn | Self::Attention => &[],
             Self::MlpSmall => &[100],
             Self::Mlp => &[256, 256],
             Self::MlpLarge => &[512, 512],
@@ -104,19 +104,27 @@ impl ModelKind {
     }
 }
 
-/// A network as it is built: a model, and how wide its hidden layers are.
+/// A network as it is built: a model, and how wide its hidden layers are, or which ones it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Network {
     model: ModelKind,
     /// `None` for those of the model.
     widths: Option<Widths>,
+    /// Those of a CNN; `None` for its usual ones, and for every other model.
+    layers: Option<CnnLayers>,
 }
 
 impl Network {
     /// The model with these widths, or with its own where there are none, or not as many as it takes.
     pub fn new(model: ModelKind, widths: Option<Widths>) -> Self {
         let is_other = |widths: &Widths| model.width_counts().contains(&widths.values().len()) && widths.values() != model.widths();
-        Self { model, widths: widths.filter(is_other) }
+        Self { model, widths: widths.filter(is_other), layers: None }
+    }
+
+    /// The CNN with these hidden layers. They are of no use to another model.
+    #[must_use]
+    pub fn with_layers(self, layers: Option<CnnLayers>) -> Self {
+        Self { layers: layers.filter(|layers| self.model == ModelKind::Cnn && *layers != CnnLayers::DEFAULT), ..self }
     }
 
     /// Its model.
@@ -129,22 +137,34 @@ impl Network {
         self.widths
     }
 
+    /// The hidden layers of a CNN where they are not the usual ones.
+    pub const fn chosen_layers(self) -> Option<CnnLayers> {
+        self.layers
+    }
+
+    /// The hidden layers, where it is a CNN.
+    pub fn cnn_layers(self) -> CnnLayers {
+        self.layers.unwrap_or(CnnLayers::DEFAULT)
+    }
+
     /// The widths of its hidden layers; empty where they are fixed.
     pub fn widths(&self) -> &[u16] {
         self.widths.as_ref().map_or(self.model.widths(), Widths::values)
     }
 
-    /// What people read: "MLP", or "MLP (128-64)".
+    /// What people read: "MLP", or "MLP (128-64)", or "CNN (32C3-MP2-128)".
     pub fn label(self) -> String {
-        match self.widths {
-            None => self.model.label().to_owned(),
-            Some(widths) => format!("{} ({widths})", self.model.label()),
+        let model = self.model.label();
+        match (self.widths, self.layers) {
+            (Some(widths), _) => format!("{model} ({widths})"),
+            (None, Some(layers)) => format!("{model} ({layers})"),
+            (None, None) => model.to_owned(),
         }
     }
 }
 
 impl From<ModelKind> for Network {
     fn from(model: ModelKind) -> Self {
-        Self { model, widths: None }
+        Self { model, widths: None, layers: None }
     }
 }

@@ -56,6 +56,7 @@ impl FineTuning {
             preset: None,
             model: card.model,
             widths: card.config.widths,
+            layers: card.config.layers,
             activation: card.config.activation,
             initial_weights: file,
             epochs: EPOCHS,

@@ -124,6 +124,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
             vec!["some folder/file.bin", "LeNet-5 with tanh", "MLP with ReLU"],
         ),
         (ConfigProblem::Widths { model: ModelKind::LeNet, given: "7-9".parse().unwrap() }, vec!["LeNet-5", "7-9", "6-16-120-84"]),
+        (ConfigProblem::Layers { model: ModelKind::LeNet, given: "8C3-MP2".to_owned() }, vec!["LeNet-5", "8C3-MP2", "CNN"]),
         (ConfigProblem::TooManyParameters { parameters: 12_345_678 }, vec!["12,345,678", "10,000,000"]),
         (ConfigProblem::InitialClasses { path: path(), found: 10, asked: 26 }, vec!["some folder/file.bin", "10 classes", "has 26"]),
         (ConfigProblem::PrecisionUnavailable { precision: Precision::Bf16, reason: reason() }, vec!["bf16", "Permission denied"]),
@@ -275,7 +276,7 @@ fn every_problem_is_really_every_one() {
         };
     }
     all_are_there(
-        kinds!(ConfigProblem: NewerVersion, Widths, TooManyParameters, OutOfRange, MixedClasses, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, InitialClasses, PrecisionUnavailable, DeviceUnavailable),
+        kinds!(ConfigProblem: NewerVersion, Widths, Layers, TooManyParameters, OutOfRange, MixedClasses, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, InitialClasses, PrecisionUnavailable, DeviceUnavailable),
         inner!(Config),
     );
     all_are_there(

@@ -83,6 +83,37 @@ fn hidden_layers_are_as_wide_as_asked_for_and_stay_so() {
 }
 
 #[test]
+fn a_cnn_has_the_layers_that_are_asked_for() {
+    let home = home();
+    // Only a CNN has layers to choose, so that nothing else need be said.
+    let first = train(home.path(), &["1", "--layers", "3c3,mp2,7", "--out", "first"]);
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    assert!(stderr(&first).contains("CNN (3C3-MP2-7)"), "{}", stderr(&first));
+    let summary =
+        |run: &str| -> serde_json::Value { serde_json::from_slice(&fs::read(home.path().join(run).join("run.json")).unwrap()).unwrap() };
+    let config = &summary("first")["config"];
+    assert_eq!((config["model"].as_str(), config["layers"].as_str()), (Some("cnn"), Some("3C3-MP2-7")));
+    let further = train(home.path(), &["1", "--from", "first/model.safetensors", "--out", "further"]);
+    assert_eq!(further.status.code(), Some(0), "{}", stderr(&further));
+    assert_eq!(summary("further")["config"]["layers"], "3C3-MP2-7");
+    let other = run(home.path(), &["train", "--config", "first/run.json", "--model", "lenet", "--out", "other"]);
+    assert_eq!(other.status.code(), Some(0), "{}", stderr(&other));
+    assert_eq!(summary("other")["config"].get("layers"), None);
+    let eval = run(home.path(), &["eval", "--model", "first/model.safetensors", "--data", "set"]);
+    assert_eq!(eval.status.code(), Some(0), "{}", stderr(&eval));
+    for (arguments, said) in [
+        (&["1", "--layers", "32C3-MP3"][..], "MP3 is no layer: write 32C3 for a convolution of 32 filters of 3x3"),
+        (&["1", "--model", "mlp", "--layers", "32C3"], "MLP cannot have the layers 32C3. Choose the network CNN, or leave them empty."),
+        (&["1", "--layers", "2048C3-MP2-2048"], "parameters: more than the 10,000,000 that Inkling trains"),
+        (&["1", "--model", "cnn", "--widths", "9"], "CNN cannot have the layer widths 9"),
+    ] {
+        let refused = train(home.path(), arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {}", stderr(&refused));
+        assert!(stderr(&refused).contains(said), "{arguments:?}: {}", stderr(&refused));
+    }
+}
+
+#[test]
 fn settings_can_come_from_a_run() {
     let home = home();
     let first = train(home.path(), &["1", "--model", "lenet", "--lr", "0.004", "--activation", "gelu", "--seed", "7", "--out", "first"]);

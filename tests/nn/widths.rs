@@ -15,7 +15,14 @@ pub fn networks() -> Vec<Network> {
     let fits = |model: ModelKind| widths.iter().filter(move |widths| model.width_counts().contains(&widths.values().len()));
     // Large residual networks take their time, and differ in nothing but the number of blocks.
     let models = ModelKind::ALL.iter().filter(|model| !matches!(model, ModelKind::ResNet14 | ModelKind::ResNet20 | ModelKind::ResNet34));
-    models.flat_map(|&model| fits(model).map(move |widths| Network::new(model, Some(*widths)))).collect()
+    let of_widths = models.flat_map(|&model| fits(model).map(move |widths| Network::new(model, Some(*widths))));
+    of_widths.chain(cnns()).collect()
+}
+
+/// CNNs of several depths, with kernels of even and odd sizes, with and without padding, pooling and dense layers.
+fn cnns() -> impl Iterator<Item = Network> {
+    let layers = ["5C3", "3C5P2-MP2-7C3P1-MP2-6C3-MP2-11-9", "4C4-3C2-MP2-5C1", "2C3P1-2C3P1-MP2-3C3P1-3C3P1-MP2-8", "6C11P5-MP2-4C2"];
+    layers.into_iter().map(|layers| Network::from(ModelKind::Cnn).with_layers(Some(layers.parse().unwrap())))
 }
 
 #[test]
@@ -53,6 +60,11 @@ fn the_widths_are_those_of_the_layers() {
     assert_eq!(outputs(of(ModelKind::Mlp, "300-100-30")), [300, 100, 30, 10]);
     assert_eq!(outputs(of(ModelKind::LeNet, "8-24-60-40")), [8, 24, 60, 40, 10]);
     assert_eq!(outputs(of(ModelKind::Tiny, "4-8-16-32")), [4, 8, 16, 32, 10]);
+    let cnn = |layers: &str| Network::from(ModelKind::Cnn).with_layers(Some(layers.parse().unwrap()));
+    assert_eq!(outputs(cnn("3C3-4C3P1-MP2-20-30")), [3, 4, 20, 30, 10]);
+    assert_eq!(parameter_count(cnn("3C3-4C3P1-MP2-20"), 10), (9 + 1) * 3 + (3 * 9 + 1) * 4 + (4 * 13 * 13 + 1) * 20 + (20 + 1) * 10);
+    // Keras' MNIST example: 34,826 parameters, as its documentation says.
+    assert_eq!(parameter_count(ModelKind::Cnn, 10), 34_826);
     assert_eq!(parameter_count(of(ModelKind::Mlp, "300-100"), 10), 784 * 300 + 300 + 300 * 100 + 100 + 1_010);
     assert_eq!(flops(of(ModelKind::Mlp, "10")).forward, 2 * (784 * 10 + 100));
     assert_eq!(activations(of(ModelKind::Mlp, "10")), 784 + 10 + 10);

@@ -86,6 +86,31 @@ fn layer_widths_are_typed_and_go_with_their_model() {
 }
 
 #[test]
+fn the_layers_of_a_cnn_are_typed_and_go_with_it() {
+    let mut window = configured(|config| config.model = ModelKind::Cnn);
+    assert!(window.query_by_role_and_label(Role::TextInput, "Layer widths").is_none());
+    window.get_by_role_and_label(Role::TextInput, "Layers").click();
+    window.run_steps(5);
+    window.get_by_role_and_label(Role::TextInput, "Layers").type_text("8c3, mp2, 20");
+    window.run_steps(10);
+    let layers = |window: &Harness<'static, Inkling>| window.state().app().config.layers.map(|layers| layers.to_string());
+    assert_eq!(layers(&window).as_deref(), Some("8C3-MP2-20"));
+    assert!(window.state().app().validation_errors().is_empty());
+    // What cannot be is said at once, and Start leads there.
+    window.state_mut().apply(Action::Type(Field::Layers, "8C3-MP2-MP2".to_owned()));
+    window.run_steps(10);
+    window.get_by_label_contains("Cannot start. “8C3-MP2-MP2” is not a list of the layers of a CNN: MP2 must follow a convolution").click();
+    window.run_steps(20);
+    assert!(window.get_by_role_and_label(Role::TextInput, "Layers").is_focused());
+    // Another model has none.
+    let config = RunConfig { model: ModelKind::Mlp, ..window.state().app().config.clone() };
+    window.state_mut().apply(Action::Configure(Box::new(config)));
+    window.run_steps(10);
+    assert_eq!((layers(&window), window.state().app().validation_errors()), (None, Vec::new()));
+    assert!(window.query_by_role_and_label(Role::TextInput, "Layers").is_none());
+}
+
+#[test]
 fn every_setting_that_keeps_a_run_from_starting_is_named() {
     let mut window = configured(|_| ());
     for field in [Field::Epochs, Field::BatchSize] {

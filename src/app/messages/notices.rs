@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Message;
-use super::problems::{trial_images, widths_hint};
+use super::problems::{layers_hint, trial_images, widths_hint};
 use crate::app::device_name;
 use crate::data::my_digits::Edit;
 use crate::infer::DeviceRejection;
@@ -13,7 +13,7 @@ use crate::records::{
     BatchSizeFinding, BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RateFinding, RunPosition,
     RunSummary, SearchEnd, TimeToAccuracy, fastest_batch_size,
 };
-use crate::run_config::{DataSpec, DeviceChoice, ModelKind, Range, RunConfig};
+use crate::run_config::{DataSpec, DeviceChoice, ModelKind, NotCnnLayers, Range, RunConfig};
 use crate::runs::Reproduction;
 use crate::system::WriteError;
 use crate::text::format::{capitalised, count, duration, grouped, percent, plain, plain_percent, rounded};
@@ -334,6 +334,12 @@ impl Message {
     /// The text in the field of the layer widths gives none.
     pub(in crate::app) fn not_widths(text: &str, model: ModelKind) -> Self {
         Self::new(format!("“{}” is not a list of layer widths.", text.trim()), widths_hint(model))
+    }
+
+    /// The text in the field of a CNN's layers gives none.
+    pub(in crate::app) fn not_layers(error: &NotCnnLayers) -> Self {
+        let NotCnnLayers { given, reason } = error;
+        Self::new(format!("“{given}” is not a list of the layers of a CNN: {reason}."), layers_hint())
     }
 
     /// Weights were imported and appear among the models.

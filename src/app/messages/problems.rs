@@ -15,7 +15,7 @@ use crate::nn::ComputeError;
 use crate::nn::ModelError;
 use crate::problem::{EngineExit, Problem};
 use crate::records::{COMPARED_MODELS, Doubt, Ensemble, MeasuredReading};
-use crate::run_config::{ConfigProblem, DataSpec, MOST_PARAMETERS, ModelKind, Precision, WIDEST};
+use crate::run_config::{CnnLayers, ConfigProblem, DataSpec, MOST_PARAMETERS, ModelKind, Precision, WIDEST};
 use crate::runs::RunError;
 use crate::system::{TargetError, WriteError, WriteErrorKind};
 use crate::text::format::{capitalised, count, file_size, grouped, percent};
@@ -228,13 +228,17 @@ fn of_config(problem: &ConfigProblem) -> Message {
         ConfigProblem::Widths { model, given } => {
             Message::new(format!("{} cannot have the layer widths {given}.", model.label()), widths_hint(*model))
         }
+        ConfigProblem::Layers { model, given } => Message::new(
+            format!("{} cannot have the layers {given}.", model.label()),
+            format!("Choose the network {}, or leave them empty.", ModelKind::Cnn.label()),
+        ),
         ConfigProblem::TooManyParameters { parameters } => Message::new(
             format!(
-                "A network with these layer widths has {} parameters: more than the {} that Inkling trains.",
+                "A network with these layers has {} parameters: more than the {} that Inkling trains.",
                 grouped(*parameters),
                 grouped(MOST_PARAMETERS)
             ),
-            "Choose smaller widths.",
+            "Choose fewer or narrower ones.",
         ),
         ConfigProblem::MixedClasses { first, other } => Message::new(
             format!("{first} and {other} cannot be mixed: their classes stand for different things."),
@@ -274,6 +278,11 @@ pub(super) fn widths_hint(model: ModelKind) -> String {
             format!("Give {count} {noun} from 1 to {WIDEST}, such as {}, or leave them empty.", usual.join("-"))
         }
     }
+}
+
+/// What a CNN's layers can be.
+pub(super) fn layers_hint() -> String {
+    format!("Give layers such as {}-128, or leave them empty.", CnnLayers::DEFAULT)
 }
 
 fn cancelled() -> Message {

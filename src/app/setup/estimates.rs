@@ -57,7 +57,7 @@ impl App {
     /// The throughput that the last benchmark measured for the network, which it does on the CPU alone.
     fn benchmarked_rate(&self, config: &RunConfig) -> Option<f64> {
         let (report, _) = self.benchmark.last.as_ref()?;
-        let measured = config.network().chosen_widths().is_none() && self.side(config).device == DeviceChoice::Cpu;
+        let measured = config.network() == config.model.into() && self.side(config).device == DeviceChoice::Cpu;
         if !measured || report.disturbed.contains(&Subject::Steps(config.model)) {
             return None;
         }

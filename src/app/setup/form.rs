@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::app::App;
 use crate::app::messages::Message;
 use crate::problem::Problem;
-use crate::run_config::RunConfig;
+use crate::run_config::{CnnLayers, RunConfig};
 use crate::text::format::plain;
 
 pub use crate::run_config::Field;
@@ -15,6 +15,7 @@ pub use crate::run_config::Field;
 fn shown(field: Field, config: &RunConfig) -> String {
     match field {
         Field::Widths => config.widths.map(|widths| widths.to_string()).unwrap_or_default(),
+        Field::Layers => config.layers.map(|layers| layers.to_string()).unwrap_or_default(),
         Field::Seed => config.seed.to_string(),
         Field::Precision => config.precision.to_string(),
         Field::Device => config.device.to_string(),
@@ -31,6 +32,7 @@ fn typed(field: Field, text: &str, config: &RunConfig) -> Option<RunConfig> {
     let mut config = config.clone();
     match field {
         Field::Widths => config.widths = open(text, || text.parse().ok())?,
+        Field::Layers => config.layers = open(text, || text.parse().ok())?,
         Field::Epochs => config.epochs = whole()?,
         Field::BatchSize => config.batch_size = whole()?,
         Field::LearningRate => config.learning_rate = real()?,
@@ -82,10 +84,16 @@ impl App {
     pub(in crate::app) fn configure(&mut self, config: RunConfig) {
         self.chosen = true;
         let before = std::mem::replace(&mut self.config, config);
-        // Widths belong to a model: another one has its own.
-        if before.model != self.config.model && before.widths == self.config.widths {
-            self.config.widths = None;
-            self.form.0.remove(&Field::Widths);
+        // Widths and layers belong to a model: another one has its own.
+        if before.model != self.config.model {
+            if before.widths == self.config.widths {
+                self.config.widths = None;
+                self.form.0.remove(&Field::Widths);
+            }
+            if before.layers == self.config.layers {
+                self.config.layers = None;
+                self.form.0.remove(&Field::Layers);
+            }
         }
         // Weights belong to a network: another one starts from chance.
         if (before.network(), before.activation) != (self.config.network(), self.config.activation)
@@ -117,7 +125,7 @@ impl App {
             self.settings.former_learning_rate = None;
         }
         match typed(field, &text, &self.config) {
-            Some(config) if field == Field::Widths => self.configure(config),
+            Some(config) if matches!(field, Field::Widths | Field::Layers) => self.configure(config),
             Some(config) => self.config = config,
             None => {}
         }
@@ -130,6 +138,7 @@ impl App {
         let unreadable = unreadable.filter_map(|(&field, text)| {
             let message = match field {
                 Field::Widths => Message::not_widths(text, self.config.model),
+                Field::Layers => Message::not_layers(&text.parse::<CnnLayers>().err()?),
                 _ => Message::not_a_number(text, field.range()?),
             };
             Some(ValidationError { field, message })

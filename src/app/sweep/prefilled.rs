@@ -1,7 +1,7 @@
 //! Where a search usually begins: for each setting a range around its value in the run panel, or a few values.
 
 use super::form::SettingRow;
-use crate::run_config::{RunConfig, Widths};
+use crate::run_config::{CnnLayer, CnnLayers, RunConfig, Widths};
 use crate::sweep::{Setting, Value};
 use crate::text::format::plain;
 
@@ -44,6 +44,12 @@ pub fn row(setting: Setting, config: &RunConfig) -> SettingRow {
             };
             let values: Vec<String> = [0.5, 1.0, 2.0].into_iter().filter_map(times).collect();
             list(setting, &values)
+        }
+        // Without a further dense layer and with one.
+        Setting::Layers => {
+            let own = config.network().cnn_layers();
+            let deeper = CnnLayers::new(&[own.as_slice(), &[CnnLayer::Dense(128)]].concat());
+            list(setting, &[Ok(own), deeper].into_iter().flatten().map(|layers| layers.to_string()).collect::<Vec<_>>())
         }
         // A large network beside a small one would take most of the time.
         Setting::Model | Setting::Precision => {

@@ -27,6 +27,7 @@ pub fn model_py(model: &ExportedModel, weights: &str, stem: &str) -> String {
         | ModelKind::Mlp
         | ModelKind::LeNet
         | ModelKind::ConvNet
+        | ModelKind::Cnn
         | ModelKind::Speedrun
         | ModelKind::ConvNetBn
         | ModelKind::Tiny => sequential_module(&class, &layers),

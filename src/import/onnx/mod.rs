@@ -101,6 +101,7 @@ impl<'a> OnnxFile<'a> {
         let data = || serde_json::from_value::<DataSpec>(entry("data")?.into()).ok().map(|data| data.without_folders());
         ImportSpec {
             model: spec.model.or_else(|| entry("model")?.parse().ok()),
+            layers: spec.layers.or_else(|| entry("layers")?.parse().ok()),
             activation: spec.activation.or_else(|| entry("activation")?.parse().ok()).or(self.activation),
             normalization: spec.normalization.or(normalization.map(|(mean, std)| Normalization { mean, std })),
             data: spec.data.clone().or_else(data),

@@ -2,7 +2,7 @@
 
 use super::value::{DEFAULT, OFF, ON, off};
 use super::{Setting, Value};
-use crate::run_config::{Preset, RunConfig, Widths};
+use crate::run_config::{CnnLayers, NotCnnLayers, Preset, RunConfig, Widths};
 use crate::sweep::error::DefinitionError;
 
 /// Whole numbers up to here are exact as floats.
@@ -16,6 +16,7 @@ impl Setting {
         match self {
             Self::Model => name(config.model.name()),
             Self::Widths => config.widths.map_or_else(|| name(DEFAULT), |widths| Value::parse(&widths.to_string())),
+            Self::Layers => config.layers.map_or_else(|| name(DEFAULT), |layers| Value::parse(&layers.to_string())),
             Self::Activation => name(config.activation.name()),
             Self::Epochs => Value::Number(config.epochs.into()),
             Self::BatchSize => Value::Number(config.batch_size.into()),
@@ -41,6 +42,7 @@ impl Setting {
         match self {
             Self::Model => config.model = self.choice(value)?,
             Self::Widths => config.widths = self.widths(value)?,
+            Self::Layers => config.layers = self.layers(value)?,
             Self::Activation => config.activation = self.choice(value)?,
             Self::Epochs => config.epochs = self.count(value)?,
             Self::BatchSize => config.batch_size = self.count(value)?,
@@ -110,6 +112,13 @@ impl Setting {
     fn widths(self, value: &Value) -> Result<Option<Widths>, DefinitionError> {
         let text = value.to_string();
         if text == DEFAULT { Ok(None) } else { text.parse().map(Some).map_err(|_| self.wrong(value, "widths such as 128-64, or default")) }
+    }
+
+    fn layers(self, value: &Value) -> Result<Option<CnnLayers>, DefinitionError> {
+        let text = value.to_string();
+        let wanted =
+            |error: NotCnnLayers| self.wrong(value, format!("layers such as {} ({}), or default", CnnLayers::DEFAULT, error.reason));
+        if text == DEFAULT { Ok(None) } else { text.parse().map(Some).map_err(wanted) }
     }
 
     fn switch(self, value: &Value) -> Result<bool, DefinitionError> {

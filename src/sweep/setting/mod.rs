@@ -21,6 +21,7 @@ pub use value::Value;
 pub enum Setting {
     Model,
     Widths,
+    Layers,
     Activation,
     Epochs,
     BatchSize,
@@ -51,6 +52,8 @@ pub enum Kind {
     Name,
     /// Widths of layers, or the name of the model's own.
     Widths,
+    /// Layers of a CNN, or the name of the usual ones.
+    Layers,
 }
 
 impl Kind {
@@ -62,9 +65,10 @@ impl Kind {
 
 impl Setting {
     /// Every setting, in the order of the options of `inkling train`.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Model,
         Self::Widths,
+        Self::Layers,
         Self::Activation,
         Self::Epochs,
         Self::BatchSize,
@@ -89,6 +93,7 @@ impl Setting {
         match self {
             Self::Model => "model",
             Self::Widths => "widths",
+            Self::Layers => "layers",
             Self::Activation => "activation",
             Self::Epochs => "epochs",
             Self::BatchSize => "batch-size",
@@ -114,6 +119,7 @@ impl Setting {
         match self {
             Self::Model => "Model",
             Self::Widths => "Layer widths",
+            Self::Layers => "Layers",
             Self::Activation => "Activation",
             Self::Epochs => "Epochs",
             Self::BatchSize => "Batch size",
@@ -162,6 +168,7 @@ impl Setting {
     pub const fn kind(self) -> Kind {
         match self {
             Self::Widths => Kind::Widths,
+            Self::Layers => Kind::Layers,
             Self::Model | Self::Activation | Self::Precision | Self::Optimizer | Self::Schedule | Self::Nesterov | Self::Augmentation => {
                 Kind::Name
             }

@@ -32,6 +32,7 @@ pub const fn model(model: ModelKind) -> &'static str {
         }
         ModelKind::LeNet => "LeNet-5 (LeCun et al. 1998), the classic network, once used to read cheques.",
         ModelKind::ConvNet => "Two convolutions (32 and 64 filters, 5 × 5), a dense layer of 1024 neurons and dropout. Accurate but slow.",
+        ModelKind::Cnn => "A convolutional network with layers of your choice. At first it has those of Keras' MNIST example.",
         ModelKind::Speedrun => "Two small convolutions and a dense layer of 256 neurons, designed to reach 99 % in one epoch.",
         ModelKind::ConvNetBn => {
             "Three convolutions (32, 64 and 128 filters) with batch normalisation, and a dense layer of 256 neurons. The most accurate network here."
@@ -50,6 +51,10 @@ pub const fn model(model: ModelKind) -> &'static str {
         }
     }
 }
+
+/// How the layers of a CNN are written.
+pub const CNN_LAYERS: &str = "32C3: a convolution of 32 filters, 3 × 3 (32C3P1: with a padding of 1). MP2: 2 × 2 max pooling. 128: a dense layer of 128 neurons. \
+     Leave empty for the usual ones.";
 
 /// What the widths of its layers are.
 pub const fn widths(model: ModelKind) -> &'static str {

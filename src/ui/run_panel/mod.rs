@@ -18,7 +18,7 @@ use eframe::egui::{Label, ScrollArea, Ui};
 use super::help::{self, Topic};
 use super::style;
 use crate::app::{Action, App, Field};
-use crate::run_config::{Augmentation, ModelKind, Precision};
+use crate::run_config::{Augmentation, CnnLayers, ModelKind, Precision};
 
 /// Draws the panel.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -48,6 +48,10 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if !app.config.model.widths().is_empty() {
         let usual: Vec<String> = app.config.model.widths().iter().map(ToString::to_string).collect();
         fields::open_number(ui, app, Field::Widths, "Layer widths", &usual.join("-"), descriptions::widths(app.config.model), actions);
+    }
+    if app.config.model == ModelKind::Cnn {
+        let usual = CnnLayers::DEFAULT.to_string();
+        fields::open_number(ui, app, Field::Layers, "Layers", &usual, descriptions::CNN_LAYERS, actions);
     }
     fields::number(ui, app, Field::Epochs, "Epochs", "Passes over the training set.", actions);
     fields::searched(ui, app, &fields::BATCH_SIZE, "Images per optimiser step.", actions);

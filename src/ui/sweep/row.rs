@@ -27,6 +27,7 @@ pub fn show(ui: &mut Ui, row: &mut SettingRow) -> bool {
             match row.setting.kind() {
                 Kind::Name => names(ui, row),
                 Kind::Widths => values(ui, row, "With commas between them, such as 64, 128, 128-64"),
+                Kind::Layers => values(ui, row, "With commas between them, such as 32C3-MP2, 32C3-MP2-128"),
                 Kind::Real | Kind::Whole => numbers(ui, row),
             }
         });
