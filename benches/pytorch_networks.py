@@ -34,6 +34,11 @@ def pytorch_example():
         nn.Linear(9216, 128), nn.ReLU(), nn.Dropout(0.5), nn.Linear(128, 10))
 
 
+def cnn():
+    return nn.Sequential(
+        nn.Conv2d(1, 32, 3), nn.MaxPool2d(2), nn.ReLU(), nn.Conv2d(32, 64, 3), nn.MaxPool2d(2), nn.ReLU(), nn.Flatten(), nn.Linear(1600, 10))
+
+
 def speedrun():
     return nn.Sequential(
         nn.Conv2d(1, 24, 5), nn.MaxPool2d(2), nn.ReLU(), nn.Conv2d(24, 32, 3), nn.MaxPool2d(2), nn.ReLU(), nn.Flatten(),
@@ -119,6 +124,7 @@ NETWORKS = {
     "lenet": lenet,
     "convnet": convnet,
     "pytorch-example": pytorch_example,
+    "cnn": cnn,
     "speedrun": speedrun,
     "convnet-bn": convnet_bn,
     "tiny": tiny,

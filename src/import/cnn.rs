@@ -2,17 +2,21 @@
 //! them has as many values as the first dense layer takes. Which of several networks it is, digits tell.
 
 use super::identify::{CLASSES, natural_order};
-use super::{ImportError, NamedTensor, net_of};
+use super::readings::NORMALIZATIONS;
+use super::tried::{Tried, choose, doubt, listed};
+use super::{ImportError, MoreImages, NamedTensor, TrialImages, Trials, net_of};
 use crate::data::Split;
 use crate::infer::measure;
 use crate::progress::Progress;
-use crate::records::{Calibration, ImportSpec, Normalization};
-use crate::run_config::{CnnLayer, CnnLayers, ModelKind, Network};
+use crate::records::{Calibration, ImportSpec, MeasuredReading, Reading};
+use crate::run_config::{Activation, CnnLayer, CnnLayers, DataSpec, ModelKind, Network};
 
 /// The most networks that are tried.
 const MOST: usize = 32;
-/// Digits that each is tried on.
-const DIGITS: usize = 200;
+/// The most images that they are tried on.
+const DIGITS: usize = 2_000;
+/// How many images each round has, and how many of the best go on to the next.
+const ROUNDS: [(usize, usize); 3] = [(60, 40), (250, 12), (usize::MAX, usize::MAX)];
 
 /// The shapes of a plain CNN's weights, in the order of its layers.
 struct Shapes {
@@ -82,33 +86,81 @@ impl Shapes {
     }
 }
 
-/// The CNNs that these weights may belong to, the most usual first. Their parameters have the same names and shapes.
-pub fn networks(tensors: &[NamedTensor]) -> Vec<Network> {
-    let layers = Shapes::of(tensors).map(|shapes| shapes.networks()).unwrap_or_default();
+/// The CNNs that these weights may belong to, the most usual first. Their parameters have the same names and shapes. What the file says of its
+/// convolutions, their paddings and which are pooled, leaves one.
+pub fn networks(tensors: &[NamedTensor], convolutions: Option<&[(u8, bool)]>) -> Vec<Network> {
+    let Some(shapes) = Shapes::of(tensors) else { return Vec::new() };
+    let known = convolutions.filter(|known| known.len() == shapes.convolutions.len());
+    let layers = known.map_or_else(|| shapes.networks(), |known| shapes.layers(known, true).into_iter().collect());
     layers.into_iter().map(|layers| Network::from(ModelKind::Cnn).with_layers(Some(layers))).collect()
 }
 
-/// Which of several networks these are the weights of: the one that recognises most digits.
-pub fn most_accurate(
-    usual: Network,
-    others: &[Network],
+/// Which of several networks these are the weights of: with its usual activations and normalisations, the one that recognises digits best. Weights that
+/// were trained on other digits than the built-in ones may do better on these in another network, so that `more_images` counts where there is any.
+/// The inner error says what was measured where that leaves doubt, and nobody accepts it.
+pub fn choose_network(
+    networks: &[Network],
     values: &[Vec<f32>],
     spec: &ImportSpec,
     digits: &Split,
+    more_images: &mut MoreImages<'_>,
     progress: &mut impl Progress,
-) -> Result<Network, ImportError> {
-    let (activation, normalization) = (spec.activation.unwrap_or_default(), spec.normalization.unwrap_or(Normalization::MNIST));
-    let digits = digits.first(DIGITS);
-    let mut best = (usual, 0.0);
-    for (index, network) in std::iter::once(usual).chain(others.iter().copied()).enumerate() {
-        let start = index as f32 / (others.len() + 1) as f32;
-        progress.report(start)?;
-        let net = net_of(network, activation, normalization, values)?;
-        let accuracy = measure(&net, Calibration::NONE.temperature, &digits, &mut |_: f32| progress.report(start))?.evaluation.accuracy;
-        // Of equal ones the first is the most usual.
-        if accuracy > best.1 {
-            best = (network, accuracy);
+) -> Result<Result<CnnLayers, Trials>, ImportError> {
+    let mut tried_on = TrialImages { data: DataSpec::builtin(), images: digits.clone() };
+    let mut tried = try_networks(networks, values, spec, digits, &mut progress.part(0.0, 0.4))?;
+    let others = more_images(&mut progress.part(0.4, 0.5))?;
+    if let Some(others) = others {
+        let others = TrialImages { images: others.images.first(DIGITS), ..others };
+        let again = try_networks(networks, values, spec, &others.images, &mut progress.part(0.5, 1.0))?;
+        let accuracy = |tried: &[Tried]| tried.iter().map(Tried::accuracy).fold(0.0, f64::max);
+        if accuracy(&again) > accuracy(&tried) {
+            (tried, tried_on) = (again, others);
         }
     }
-    Ok(best.0)
+    let usual = Network::cnn_layers(networks.first().copied().unwrap_or(ModelKind::Cnn.into()));
+    let Some(chosen) = choose(ModelKind::Cnn, &tried) else { return Ok(Ok(usual)) };
+    let others: Vec<Tried> = tried.iter().filter(|other| other.reading.layers != chosen.reading.layers).cloned().collect();
+    if let Some(doubt) = doubt(ModelKind::Cnn, &others, chosen, false).filter(|_| !spec.accept) {
+        let supported = MeasuredReading { reading: chosen.reading, accuracy: chosen.accuracy() };
+        let TrialImages { data, images } = tried_on;
+        let readings = listed(&tried, chosen);
+        return Ok(Err(Trials { model: ModelKind::Cnn, doubt, images: images.len() as u64, tried_on: data, readings, supported }));
+    }
+    Ok(Ok(chosen.reading.layers.unwrap_or(usual)))
+}
+
+/// Tries every network with every activation and normalisation that is not given on a few images, and the best of them on all.
+fn try_networks(
+    networks: &[Network],
+    values: &[Vec<f32>],
+    spec: &ImportSpec,
+    images: &Split,
+    progress: &mut impl Progress,
+) -> Result<Vec<Tried>, ImportError> {
+    let mut left = Vec::new();
+    for network in networks {
+        for activation in spec.activation.map_or_else(|| Activation::ALL.to_vec(), |given| vec![given]) {
+            for normalization in spec.normalization.map_or_else(|| NORMALIZATIONS.to_vec(), |given| vec![given]) {
+                left.push(Reading { layers: Some(network.cnn_layers()), ..Reading::own(activation, normalization) });
+            }
+        }
+    }
+    let mut tried = Vec::new();
+    for (round, (count, survivors)) in ROUNDS.into_iter().enumerate() {
+        let images = images.first(count);
+        tried.clear();
+        for (index, reading) in left.iter().enumerate() {
+            let start = (round as f32 + index as f32 / left.len() as f32) / ROUNDS.len() as f32;
+            progress.report(start)?;
+            let Some((activation, normalization)) = reading.settings() else { continue };
+            let net = net_of(Network::from(ModelKind::Cnn).with_layers(reading.layers), activation, normalization, values)?;
+            let logits = measure(&net, Calibration::NONE.temperature, &images, &mut |_: f32| progress.report(start))?.logits().to_vec();
+            tried.push(Tried::new(*reading, &logits, &images.labels));
+        }
+        let mut ranked: Vec<&Tried> = tried.iter().collect();
+        ranked.sort_by(|a, b| b.accuracy().total_cmp(&a.accuracy()));
+        let kept: Vec<Reading> = ranked.iter().take(survivors).map(|tried| tried.reading).collect();
+        left.retain(|reading| kept.contains(reading));
+    }
+    Ok(tried)
 }

@@ -29,8 +29,20 @@ type Signature = Vec<(String, Vec<usize>)>;
 /// The parameters of every layer, by its name.
 type Layers = BTreeMap<String, Signature>;
 
+/// What is known of a network.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known<'a> {
+    /// Its model.
+    pub model: Option<ModelKind>,
+    /// Its layers, where it is a CNN.
+    pub layers: Option<CnnLayers>,
+    /// Of each convolution of a CNN the padding, and whether max pooling follows.
+    pub convolutions: Option<&'a [(u8, bool)]>,
+}
+
 /// Identifies the network, among all or as the one that is given. The error says how the weights differ from the most similar network.
-pub fn identify(tensors: Vec<NamedTensor>, model: Option<ModelKind>, layers: Option<CnnLayers>) -> Result<Identified, Mismatch> {
+pub fn identify(tensors: Vec<NamedTensor>, known: Known<'_>) -> Result<Identified, Mismatch> {
+    let Known { model, layers, convolutions } = known;
     let (prefix, tensors) = without_prefixes(tensors);
     let candidates: Vec<ModelKind> = ModelKind::ALL.iter().copied().filter(|kind| model.is_none_or(|model| model == *kind)).collect();
     let usual = candidates.iter().map(|&kind| Network::from(kind));
@@ -39,7 +51,7 @@ pub fn identify(tensors: Vec<NamedTensor>, model: Option<ModelKind>, layers: Opt
     by_generality.sort_by_key(|kind| *kind != ModelKind::Mlp);
     let others = by_generality.into_iter().flat_map(|kind| of_other_widths(&tensors, kind));
     let given = layers.map(|layers| vec![Network::from(ModelKind::Cnn).with_layers(Some(layers))]);
-    let cnns = given.unwrap_or_else(|| cnn::networks(&tensors));
+    let cnns = given.unwrap_or_else(|| cnn::networks(&tensors, convolutions));
     let others = usual.chain(others).filter(|_| layers.is_none()).map(|network| vec![network]);
     let may_be_cnn = candidates.contains(&ModelKind::Cnn);
     let found = others

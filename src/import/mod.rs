@@ -17,7 +17,7 @@ mod variant;
 use std::path::{Path, PathBuf};
 
 pub use error::{ImportError, Mismatch, Trials, WrongShape};
-pub use identify::{CLASSES, Identified, identify};
+pub use identify::{CLASSES, Identified, Known, identify};
 pub use shards::is_index;
 pub use tensors::{NamedTensor, Weights};
 pub use trial::{MoreImages, TrialImages};
@@ -79,7 +79,9 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
         let data = spec.data.as_ref().map_or_else(|| "The model".to_owned(), DataSpec::label);
         return Err(ImportError::Classes { data, given });
     }
-    let Identified { network, others, names, renamed } = identify(weights.tensors(), spec.model, spec.layers).map_err(mismatch)?;
+    let convolutions = if let Weights::Onnx(file) = &weights { file.convolutions() } else { None };
+    let known = Known { model: spec.model, layers: spec.layers, convolutions };
+    let Identified { network, others, names, renamed } = identify(weights.tensors(), known).map_err(mismatch)?;
     let mut values = Vec::new();
     for name in names {
         let numbers = weights.values(&name).map_err(malformed)?;

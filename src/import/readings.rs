@@ -5,7 +5,7 @@ use crate::records::{Normalization, Reading, TriedActivation};
 use crate::run_config::Activation;
 
 /// The usual normalisations: with MNIST's mean and standard deviation, from 0 to 1, from -1 to 1, and pixels as they are.
-const NORMALIZATIONS: [Normalization; 4] = [
+pub const NORMALIZATIONS: [Normalization; 4] = [
     Normalization::MNIST,
     Normalization { mean: 0.0, std: 1.0 },
     Normalization { mean: 0.5, std: 0.5 },
@@ -71,6 +71,6 @@ impl Structure {
         if background_padding && normalization.mean == 0.0 {
             return None;
         }
-        Some(Reading { activation, normalization, average_pooling, pooling_last, after_convolutions, background_padding })
+        Some(Reading { layers: None, activation, normalization, average_pooling, pooling_last, after_convolutions, background_padding })
     }
 }

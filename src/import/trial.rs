@@ -2,7 +2,7 @@
 //! Inkling generates. Where that leaves doubt, nothing is imported unless somebody accepts it: weights that are misread would lose accuracy
 //! without a word.
 
-use super::cnn::most_accurate;
+use super::cnn::choose_network;
 use super::tried::{Tried, choose, doubt, listed, try_readings};
 use super::{ImportError, Trials, net_of};
 use crate::data::{Split, builtin};
@@ -76,8 +76,15 @@ pub fn find_network(
         return Ok((usual, find_settings(usual, values, spec, more_images, progress)?));
     }
     let digits = builtin::generate(SEED, 0, DIGITS, &mut progress.part(0.0, 0.1))?.test;
-    let network = most_accurate(usual, others, values, spec, &digits, &mut progress.part(0.1, 0.4))?;
-    Ok((network, find_settings(network, values, spec, more_images, &mut progress.part(0.4, 1.0))?))
+    let networks: Vec<Network> = std::iter::once(usual).chain(others.iter().copied()).collect();
+    let chosen = choose_network(&networks, values, spec, &digits, more_images, &mut progress.part(0.1, 0.6))?;
+    match chosen {
+        Ok(layers) => {
+            let network = usual.with_layers(Some(layers));
+            Ok((network, find_settings(network, values, spec, more_images, &mut progress.part(0.6, 1.0))?))
+        }
+        Err(trials) => Ok((usual, Err(trials))),
+    }
 }
 
 /// Finds the activation and the normalisation, unless they are given. Where a network that learned from other images does not recognise enough of the

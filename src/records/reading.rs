@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Normalization;
-use crate::run_config::Activation;
+use crate::run_config::{Activation, CnnLayers};
 
 /// An activation that imported weights may have been trained with: Inkling's own, or one that it cannot build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +52,9 @@ impl TriedActivation {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a difference of its own, and any of them go together")]
 pub struct Reading {
+    /// The layers of a CNN, where the weights may be those of several.
+    #[serde(default)]
+    pub layers: Option<CnnLayers>,
     /// The activation between layers.
     pub activation: TriedActivation,
     /// How pixels are normalised.
@@ -70,6 +73,7 @@ impl Reading {
     /// The network as Inkling builds it.
     pub const fn own(activation: Activation, normalization: Normalization) -> Self {
         Self {
+            layers: None,
             activation: TriedActivation::Own(activation),
             normalization,
             average_pooling: false,
@@ -83,7 +87,8 @@ impl Reading {
     pub fn settings(&self) -> Option<(Activation, Normalization)> {
         match self.activation {
             TriedActivation::Own(activation) => {
-                Some((activation, self.normalization)).filter(|_| *self == Self::own(activation, self.normalization))
+                let own = Self { layers: self.layers, ..Self::own(activation, self.normalization) };
+                Some((activation, self.normalization)).filter(|_| *self == own)
             }
             _ => None,
         }
@@ -97,7 +102,9 @@ impl Reading {
             (0.0, white) if (white - 255.0).abs() < 0.1 => "pixels from 0 to 255".to_owned(),
             _ => format!("pixels normalised with mean {mean} and standard deviation {std}"),
         };
+        let layers = self.layers.map(|layers| format!("layers {layers}"));
         let parts = [
+            layers.as_deref(),
             Some(self.activation.label()),
             self.average_pooling.then_some("average pooling"),
             self.pooling_last.then_some("pooling after the activation"),

@@ -42,7 +42,7 @@ FEW, MANY = 50, 200
 # Every network, and between them every activation.
 NETWORKS = [
     ("linear", "relu"), ("mlp-small", "tanh"), ("mlp-large", "gelu"), ("pytorch-example", "relu"),
-    ("mlp", "relu"), ("lenet", "tanh"), ("convnet", "leaky-relu"), ("speedrun", "gelu"), ("convnet-bn", "silu"), ("tiny", "relu"),
+    ("mlp", "relu"), ("lenet", "tanh"), ("convnet", "leaky-relu"), ("cnn", "silu"), ("speedrun", "gelu"), ("convnet-bn", "silu"), ("tiny", "relu"),
     ("resnet8", "gelu"), ("resnet14", "leaky-relu"), ("resnet20", "silu"), ("resnet34", "relu"), ("attention", "gelu"),
 ]
 DIGITS = [str(label) for label in range(10)]

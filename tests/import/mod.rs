@@ -9,7 +9,7 @@ mod shards;
 use std::path::{Path, PathBuf};
 
 use inkling::export::export;
-use inkling::import::{ImportError, Imported, Mismatch, NamedTensor, identify};
+use inkling::import::{ImportError, Imported, Known, Mismatch, NamedTensor, identify};
 use inkling::infer::starter_file;
 use inkling::nn::{Mode, Net, Parameter};
 use inkling::progress::{Cancelled, Unwatched};
@@ -59,7 +59,7 @@ fn accepted(path: PathBuf) -> ImportSpec {
 }
 
 fn mismatch(tensors: Vec<NamedTensor>) -> Mismatch {
-    identify(tensors, None, None).unwrap_err()
+    identify(tensors, Known::default()).unwrap_err()
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn every_network_is_known_by_its_names_and_behind_any_prefix() {
             let mut given = tensors(kind, |name| format!("{prefix}{name}"));
             given.reverse();
             given.push(NamedTensor { name: format!("{prefix}bn1.num_batches_tracked"), shape: Vec::new() });
-            let identified = identify(given, None, None).unwrap();
+            let identified = identify(given, Known::default()).unwrap();
             assert_eq!((identified.network, identified.renamed.len()), (kind.into(), 0), "{prefix}");
             assert_eq!(identified.names, names(kind).iter().map(|name| format!("{prefix}{name}")).collect::<Vec<_>>());
         }
@@ -99,13 +99,13 @@ fn names_of_others_are_understood_where_the_shapes_leave_one_way() {
     ];
     for (kind, given) in cases {
         let theirs: Vec<String> = given.iter().map(|tensor| tensor.name.clone()).collect();
-        let identified = identify(given, None, None).unwrap();
+        let identified = identify(given, Known::default()).unwrap();
         assert_eq!((identified.network, identified.renamed.is_empty()), (kind.into(), false));
         assert_eq!(identified.names, theirs);
     }
     // The blocks of a residual net are alike, but in order.
     let in_order = tensors(ModelKind::ResNet14, swaps(&[("layer", "stage")]));
-    assert_eq!(identify(in_order, None, None).unwrap().network, ModelKind::ResNet14.into());
+    assert_eq!(identify(in_order, Known::default()).unwrap().network, ModelKind::ResNet14.into());
     // The order of the names is another one.
     let reversed = swaps(&[("layer1", "c"), ("layer2", "b"), ("layer3", "a")]);
     assert_eq!(mismatch(tensors(ModelKind::ResNet14, reversed)).closest, ModelKind::ResNet14);
@@ -115,7 +115,7 @@ fn names_of_others_are_understood_where_the_shapes_leave_one_way() {
 fn hidden_layers_may_have_any_width() {
     let of = |model: ModelKind, widths: &str| Network::new(model, Some(widths.parse().unwrap()));
     for network in crate::nn::networks_of_other_widths() {
-        let identified = identify(tensors(network, str::to_owned), None, None).unwrap();
+        let identified = identify(tensors(network, str::to_owned), Known::default()).unwrap();
         // An MLP with one hidden layer, or two, is an MLP.
         let is_mlp = matches!(network.model(), ModelKind::MlpSmall | ModelKind::MlpLarge);
         let expected = if is_mlp { Network::new(ModelKind::Mlp, network.chosen_widths()) } else { network };
@@ -132,10 +132,13 @@ fn hidden_layers_may_have_any_width() {
         let network = of(ModelKind::Mlp, widths);
         let mut given = tensors(network, places);
         given.reverse();
-        assert_eq!(identify(given, None, None).unwrap().network, network, "{widths}");
+        assert_eq!(identify(given, Known::default()).unwrap().network, network, "{widths}");
     }
     let network = of(ModelKind::ConvNet, "16-32-128");
-    assert_eq!(identify(tensors(network, |name| name.replace("conv", "c").replace("fc", "dense")), None, None).unwrap().network, network);
+    assert_eq!(
+        identify(tensors(network, |name| name.replace("conv", "c").replace("fc", "dense")), Known::default()).unwrap().network,
+        network
+    );
     // Layers of the same shape are told apart by the order of their names: those of nn.Sequential, of Keras, and none.
     let same = of(ModelKind::Mlp, "64-64-64-64-64-64");
     let place = |name: &str| name[2..3].parse::<usize>().unwrap();
@@ -148,14 +151,14 @@ fn hidden_layers_may_have_any_width() {
         let mut given = tensors(same, rename);
         let names: Vec<String> = given.iter().map(|tensor| tensor.name.clone()).collect();
         given.reverse();
-        let identified = identify(given, None, None).unwrap();
+        let identified = identify(given, Known::default()).unwrap();
         assert_eq!((identified.network, identified.names), (same, names));
     }
     mismatch(tensors(same, |name| name.replace("fc1", "z")));
     // Wider than any that can be trained.
     let mut wide = tensors(of(ModelKind::Mlp, "2048"), str::to_owned);
     wide.iter_mut().flat_map(|tensor| &mut tensor.shape).filter(|length| **length == 2048).for_each(|length| *length = 2049);
-    assert!(identify(wide, None, None).is_err());
+    assert!(identify(wide, Known::default()).is_err());
 }
 
 #[test]
@@ -193,22 +196,30 @@ fn a_plain_cnn_may_have_any_layers() {
         places.iter().fold(name.to_owned(), |name, (ours, theirs)| name.replace(ours, theirs))
     };
     for layers in ["32C3-MP2-100", "32C3-MP2-64C3-MP2", "16C5P2-MP2-32C5P2-MP2"] {
-        let identified = identify(tensors(cnn(layers), sequential), None, None).unwrap();
+        let identified = identify(tensors(cnn(layers), sequential), Known::default()).unwrap();
         assert_eq!((identified.network, identified.others.len()), (cnn(layers), 0), "{layers}");
         let wanted = layers.parse().unwrap();
-        let given = identify(tensors(cnn(layers), sequential), None, Some(wanted)).unwrap();
+        let given = identify(tensors(cnn(layers), sequential), Known { layers: Some(wanted), ..Known::default() }).unwrap();
         assert_eq!(given.network, cnn(layers), "{layers}");
     }
     // Where they leave several, all are named, those with equal convolutions first.
-    let identified = identify(tensors(cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20"), sequential), None, None).unwrap();
+    let identified = identify(tensors(cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20"), sequential), Known::default()).unwrap();
     assert!(identified.others.contains(&cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20")), "{identified:?}");
     assert!(identified.others.len() < 8, "{identified:?}");
+    // A file that says where leaves one.
+    let places = [(1, false), (1, true), (1, true)];
+    let told =
+        identify(tensors(cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20"), sequential), Known { convolutions: Some(&places), ..Known::default() });
+    assert_eq!(told.map(|told| (told.network, told.others.len())).unwrap(), (cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20"), 0));
     // No image goes through these.
     let mut odd = tensors(cnn("4C3-MP2-20"), sequential);
     odd.iter_mut().filter(|tensor| tensor.shape == [20, 676]).for_each(|tensor| tensor.shape[1] = 677);
-    assert!(identify(odd, None, None).is_err());
-    assert!(identify(tensors(cnn("4C3-MP2-20"), sequential), Some(ModelKind::Mlp), None).is_err());
-    assert!(identify(tensors(cnn("4C3-MP2-20"), sequential), None, Some("4C3-MP2-30".parse().unwrap())).is_err());
+    assert!(identify(odd, Known::default()).is_err());
+    assert!(identify(tensors(cnn("4C3-MP2-20"), sequential), Known { model: Some(ModelKind::Mlp), ..Known::default() }).is_err());
+    assert!(
+        identify(tensors(cnn("4C3-MP2-20"), sequential), Known { layers: Some("4C3-MP2-30".parse().unwrap()), ..Known::default() })
+            .is_err()
+    );
 }
 
 #[test]
@@ -223,6 +234,22 @@ fn an_export_of_a_cnn_says_what_its_layers_are() {
         assert_eq!(file.net.weights().unwrap(), exported.file.net.weights().unwrap(), "{format}");
         assert_eq!((file.card.config.layers, file.card.network().cnn_layers()), (Some(layers), layers), "{format}");
     }
+}
+
+#[test]
+fn where_a_cnn_may_have_several_layers_it_is_asked_which() {
+    let folder = tempfile::tempdir().unwrap();
+    let layers: CnnLayers = "4C3P1-5C3P1-MP2-6C3P1-MP2-20".parse().unwrap();
+    let exported = untrained_model(Network::from(ModelKind::Cnn).with_layers(Some(layers)), Activation::Relu);
+    let path = folder.path().join("cnn.pt");
+    let files = export(&exported, &ExportSpec::new(ExportFormat::PyTorch), "cnn.pt").unwrap();
+    files.save(&path, Replace::Everything, None).unwrap();
+    let undecided = import(&ImportSpec::of(path.clone())).unwrap_err();
+    let ImportError::Undecided { trials, .. } = &undecided else { panic!("{undecided:?}") };
+    assert!(trials.readings.iter().all(|measured| measured.reading.layers.is_some()), "{trials:?}");
+    assert!(trials.supported.reading.sentence().starts_with("layers 4C3"), "{trials:?}");
+    let Imported { file, .. } = import(&ImportSpec { layers: Some(layers), ..accepted(path) }).unwrap();
+    assert_eq!((file.net.weights().unwrap(), file.card.config.layers), (exported.file.net.weights().unwrap(), Some(layers)));
 }
 
 #[test]
@@ -242,7 +269,7 @@ fn what_does_not_fit_is_listed() {
     assert_eq!(found.unexpected, [("fc4.weight".to_owned(), vec![10, 10])]);
 
     // Another network than the one that is named.
-    let named = identify(tensors(ModelKind::LeNet, str::to_owned), Some(ModelKind::Mlp), None).unwrap_err();
+    let named = identify(tensors(ModelKind::LeNet, str::to_owned), Known { model: Some(ModelKind::Mlp), ..Known::default() }).unwrap_err();
     assert!(named.closest == ModelKind::Mlp && !named.wrong.is_empty() && !named.unexpected.is_empty());
 }
 

@@ -8,7 +8,7 @@ use inkling::infer::starter_file;
 use inkling::math::random::Random;
 use inkling::nn::Net;
 use inkling::records::{ExportSpec, ImportFinding, ImportSpec, TriedActivation};
-use inkling::run_config::{Activation, Classes, DataSource, DataSpec, ExportFormat, ModelKind, NamedSet, WeightFormat};
+use inkling::run_config::{Activation, Classes, CnnLayers, DataSource, DataSpec, ExportFormat, ModelKind, NamedSet, Network, WeightFormat};
 use prost::Message;
 
 use super::{accepted, import};
@@ -54,6 +54,21 @@ fn what_an_export_says_of_itself_holds_without_any_trial() {
     assert_eq!((card.calibration.temperature, &card.data, &card.labels), (before.calibration.temperature, &before.data, &Classes::Digits));
     assert_eq!(imported.file.net.weights().unwrap(), starter.file.net.weights().unwrap());
     assert!(matches!(imported.finding, ImportFinding::Recognised { sure: true, accuracy, .. } if accuracy > 0.9));
+}
+
+#[test]
+fn where_a_cnn_pads_and_pools_its_operators_tell() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cnn.onnx");
+    for layers in ["4C3P1-5C3P1-MP2-6C3P1-MP2-20", "4C3P1-MP2-5C3P1-6C3P1-MP2-20"] {
+        let layers: CnnLayers = layers.parse().unwrap();
+        let exported = untrained_model(Network::from(ModelKind::Cnn).with_layers(Some(layers)), Activation::Relu);
+        // As another program would write it, which says nothing of Inkling's settings.
+        let mut model = ModelProto::decode(&*file(&exported, &spec(WeightFormat::F32, false), "model")).unwrap();
+        model.metadata_props.clear();
+        std::fs::write(&path, model.encode_to_vec()).unwrap();
+        assert_eq!(import(&accepted(path.clone())).unwrap().file.card.config.layers, Some(layers));
+    }
 }
 
 #[test]

@@ -453,14 +453,15 @@ fn undecided(path: &Path, trials: &Trials) -> Message {
             trial_images(*images, tried_on)
         ),
         format!(
-            "{}To import it as {}, use --accept. If you know what it was trained with, name it with --activation, --mean and --std.",
+            "{}To import it as {}, use --accept. If you know what it was trained with, name it with {}--activation, --mean and --std.",
             // It has learned from MNIST most likely.
             if *tried_on == DataSpec::builtin() {
                 "Download MNIST, which networks are usually trained on, and import it again: on its images more can be told. "
             } else {
                 ""
             },
-            supported.reading.sentence()
+            supported.reading.sentence(),
+            if supported.reading.layers.is_some() { "--layers, " } else { "" }
         ),
     )
 }

@@ -58,7 +58,9 @@ impl ImportQuestion {
         let choice = |measured: &MeasuredReading| {
             let (activation, normalization) = measured.reading.settings()?;
             let label = format!("{} ({})", measured.reading.sentence(), percent(measured.accuracy, 1));
-            let spec = ImportSpec { activation: Some(activation), normalization: Some(normalization), accept: true, ..self.spec.clone() };
+            let layers = measured.reading.layers.or(self.spec.layers);
+            let spec =
+                ImportSpec { layers, activation: Some(activation), normalization: Some(normalization), accept: true, ..self.spec.clone() };
             Some((label, spec))
         };
         std::iter::once(&self.trials.supported).chain(others).filter_map(choice).collect()

@@ -32,6 +32,7 @@ pub struct OnnxFile<'a> {
     weights: BTreeMap<String, Constant<'a>>,
     metadata: HashMap<String, String>,
     activation: Option<Activation>,
+    convolutions: Option<Vec<(u8, bool)>>,
 }
 
 impl<'a> OnnxFile<'a> {
@@ -49,7 +50,7 @@ impl<'a> OnnxFile<'a> {
                 _ => {}
             }
         }
-        let mut walk = Walk::default();
+        let mut walk = Walk::new();
         for field in Fields::of(graph) {
             if let (5, Value::Bytes(tensor)) = field?
                 && let Some((name, constant)) = Constant::read(tensor)?
@@ -71,6 +72,7 @@ impl<'a> OnnxFile<'a> {
             // Others have parameters, or several operators.
             _ => None,
         };
+        file.convolutions = (!walk.convolutions.is_empty() && walk.is_plain).then_some(walk.convolutions);
         file.weights = walk.weights;
         Ok(file)
     }
@@ -83,6 +85,11 @@ impl<'a> OnnxFile<'a> {
     /// A weight's numbers in row-major order.
     pub fn values(&self, name: &str) -> Result<Vec<f32>, String> {
         self.weights.get(name).map(Constant::values).ok_or_else(|| format!("{name} cannot be read"))
+    }
+
+    /// Of each convolution its padding, and whether 2x2 max pooling follows; `None` where there are others, or other kinds of pooling.
+    pub fn convolutions(&self) -> Option<&[(u8, bool)]> {
+        self.convolutions.as_deref()
     }
 
     /// What was fitted for these weights, where the file says so.

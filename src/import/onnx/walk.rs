@@ -37,7 +37,6 @@ const ACTIVATIONS: [&str; 18] = [
 const TO_CHANNELS_LAST: [i64; 4] = [0, 2, 3, 1];
 
 /// The operators so far.
-#[derive(Default)]
 pub(super) struct Walk<'a> {
     nodes: usize,
     /// What is known before any image comes.
@@ -50,11 +49,30 @@ pub(super) struct Walk<'a> {
     /// Whether images have their channels last, since the last convolution.
     channels_last: bool,
     layers: usize,
+    /// Of each convolution its padding, and whether 2x2 max pooling follows.
+    pub convolutions: Vec<(u8, bool)>,
+    /// True if a CNN of Inkling's can have all of its convolutions and pooling layers.
+    pub is_plain: bool,
     /// The nonlinearities between layers, by the names of their operators.
     pub activations: BTreeSet<String>,
 }
 
 impl<'a> Walk<'a> {
+    pub fn new() -> Self {
+        Self {
+            nodes: 0,
+            constants: HashMap::new(),
+            weights: BTreeMap::new(),
+            products: HashMap::new(),
+            channels: 0,
+            channels_last: false,
+            layers: 0,
+            convolutions: Vec::new(),
+            is_plain: true,
+            activations: BTreeSet::new(),
+        }
+    }
+
     /// Takes the next operator.
     pub fn node(&mut self, message: &'a [u8]) -> Result<(), String> {
         self.nodes += 1;
@@ -75,6 +93,7 @@ impl<'a> Walk<'a> {
         let integer = |name: &str| node.attribute.iter().find(|attribute| attribute.name == name).and_then(|attribute| attribute.i);
         let integers =
             |name: &str| node.attribute.iter().find(|attribute| attribute.name == name).map(|attribute| attribute.ints.as_slice());
+        self.note_pooling(&node);
         if ACTIVATIONS.contains(&node.op_type.as_str()) {
             self.activations.insert(node.op_type.clone());
         }
@@ -146,6 +165,36 @@ impl<'a> Walk<'a> {
             _ => self.plain(node.input.iter().map(String::as_str)),
         }
         Ok(())
+    }
+
+    /// Notes how convolutions pad, and whether they are pooled.
+    fn note_pooling(&mut self, node: &NodeProto) {
+        let attribute = |name: &str| node.attribute.iter().find(|attribute| attribute.name == name);
+        let all = |name: &str, value: i64| attribute(name).is_none_or(|attribute| attribute.ints.iter().all(|&number| number == value));
+        match node.op_type.as_str() {
+            "Conv" => {
+                let kernel = attribute("kernel_shape").and_then(|attribute| attribute.ints.first().copied());
+                let kernel = kernel.or_else(|| self.constants.get(node.input.get(1)?)?.shape.get(2).map(|&side| side as i64)).unwrap_or(1);
+                let same = attribute("auto_pad").and_then(|attribute| attribute.s.as_deref()).is_some_and(|pad| pad.starts_with(b"SAME"));
+                let given = attribute("pads").and_then(|attribute| attribute.ints.first().copied()).unwrap_or(0);
+                let padding = if same { kernel / 2 } else { given };
+                let is_even = all("pads", given) && !(same && kernel % 2 == 0);
+                let one_group = attribute("group").and_then(|attribute| attribute.i).unwrap_or(1) == 1;
+                self.is_plain &= is_even && one_group && all("strides", 1) && all("dilations", 1);
+                self.convolutions.push((u8::try_from(padding).unwrap_or(u8::MAX), false));
+            }
+            "MaxPool" => {
+                let twice = |name: &str| attribute(name).is_some_and(|attribute| attribute.ints == [2, 2]);
+                let rounds_down = attribute("ceil_mode").and_then(|attribute| attribute.i).unwrap_or(0) == 0;
+                let is_usual = twice("kernel_shape") && twice("strides") && all("pads", 0) && rounds_down;
+                match self.convolutions.last_mut() {
+                    Some((_, pooled)) if is_usual && !*pooled => *pooled = true,
+                    _ => self.is_plain = false,
+                }
+            }
+            "AveragePool" | "GlobalAveragePool" | "GlobalMaxPool" | "BatchNormalization" | "ReduceMean" => self.is_plain = false,
+            _ => {}
+        }
     }
 
     /// Constants that go into any other operator are weights under their own names, unless they are scalars.
