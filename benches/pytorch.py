@@ -16,7 +16,7 @@ import time
 # What both sides train a network with. Their names are Inkling's.
 ADAMW = {"optimizer": "adamw", "lr": 1e-3, "schedule": "constant"}
 NETS = {
-    **dict.fromkeys(["linear", "mlp-small", "mlp", "mlp-large", "lenet", "convnet", "pytorch-example"], ADAMW),
+    **dict.fromkeys(["linear", "mlp-small", "mlp", "mlp-large", "lenet", "convnet", "pytorch-example", "cnn"], ADAMW),
     "speedrun": {"optimizer": "adam", "lr": 1e-2, "schedule": "one-cycle"},
     **dict.fromkeys(["convnet-bn", "tiny", "resnet8", "resnet14", "resnet20", "resnet34", "attention"], ADAMW),
 }
