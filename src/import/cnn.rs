@@ -2,14 +2,14 @@
 //! them has as many values as the first dense layer takes. Which of several networks it is, digits tell.
 
 use super::identify::{CLASSES, natural_order};
-use super::readings::NORMALIZATIONS;
-use super::tried::{Tried, choose, doubt, listed};
+use super::readings::readings;
+use super::tried::{Tried, choose, doubt, undecided};
 use super::{ImportError, MoreImages, NamedTensor, TrialImages, Trials, net_of};
 use crate::data::Split;
 use crate::infer::measure;
 use crate::progress::Progress;
-use crate::records::{Calibration, ImportSpec, MeasuredReading, Reading};
-use crate::run_config::{Activation, CnnLayer, CnnLayers, DataSpec, ModelKind, Network};
+use crate::records::{Calibration, ImportSpec, Reading};
+use crate::run_config::{CnnLayer, CnnLayers, DataSpec, ModelKind, Network};
 
 /// The most networks that are tried.
 const MOST: usize = 32;
@@ -54,7 +54,7 @@ impl Shapes {
     }
 
     /// Every way to pad and pool, the most usual first: all convolutions alike.
-    fn networks(&self) -> Vec<CnnLayers> {
+    fn fitting_layers(&self) -> Vec<CnnLayers> {
         let mut ways = vec![Vec::new()];
         for &(_, kernel) in &self.convolutions {
             let paddings = if kernel > 1 && kernel % 2 == 1 { vec![0, kernel / 2] } else { vec![0] };
@@ -91,7 +91,7 @@ impl Shapes {
 pub fn networks(tensors: &[NamedTensor], convolutions: Option<&[(u8, bool)]>) -> Vec<Network> {
     let Some(shapes) = Shapes::of(tensors) else { return Vec::new() };
     let known = convolutions.filter(|known| known.len() == shapes.convolutions.len());
-    let layers = known.map_or_else(|| shapes.networks(), |known| shapes.layers(known, true).into_iter().collect());
+    let layers = known.map_or_else(|| shapes.fitting_layers(), |known| shapes.layers(known, true).into_iter().collect());
     layers.into_iter().map(|layers| Network::from(ModelKind::Cnn).with_layers(Some(layers))).collect()
 }
 
@@ -121,10 +121,7 @@ pub fn choose_network(
     let Some(chosen) = choose(ModelKind::Cnn, &tried) else { return Ok(Ok(usual)) };
     let others: Vec<Tried> = tried.iter().filter(|other| other.reading.layers != chosen.reading.layers).cloned().collect();
     if let Some(doubt) = doubt(ModelKind::Cnn, &others, chosen, false).filter(|_| !spec.accept) {
-        let supported = MeasuredReading { reading: chosen.reading, accuracy: chosen.accuracy() };
-        let TrialImages { data, images } = tried_on;
-        let readings = listed(&tried, chosen);
-        return Ok(Err(Trials { model: ModelKind::Cnn, doubt, images: images.len() as u64, tried_on: data, readings, supported }));
+        return Ok(Err(undecided(ModelKind::Cnn, doubt, tried_on, &tried, chosen)));
     }
     Ok(Ok(chosen.reading.layers.unwrap_or(usual)))
 }
@@ -137,14 +134,9 @@ fn try_networks(
     images: &Split,
     progress: &mut impl Progress,
 ) -> Result<Vec<Tried>, ImportError> {
-    let mut left = Vec::new();
-    for network in networks {
-        for activation in spec.activation.map_or_else(|| Activation::ALL.to_vec(), |given| vec![given]) {
-            for normalization in spec.normalization.map_or_else(|| NORMALIZATIONS.to_vec(), |given| vec![given]) {
-                left.push(Reading { layers: Some(network.cnn_layers()), ..Reading::own(activation, normalization) });
-            }
-        }
-    }
+    let own = readings(None, spec.activation, spec.normalization);
+    let mut left: Vec<Reading> =
+        networks.iter().flat_map(|network| own.iter().map(|reading| Reading { layers: Some(network.cnn_layers()), ..*reading })).collect();
     let mut tried = Vec::new();
     for (round, (count, survivors)) in ROUNDS.into_iter().enumerate() {
         let images = images.first(count);

@@ -5,7 +5,7 @@ use crate::records::{Normalization, Reading, TriedActivation};
 use crate::run_config::Activation;
 
 /// The usual normalisations: with MNIST's mean and standard deviation, from 0 to 1, from -1 to 1, and pixels as they are.
-pub const NORMALIZATIONS: [Normalization; 4] = [
+const NORMALIZATIONS: [Normalization; 4] = [
     Normalization::MNIST,
     Normalization { mean: 0.0, std: 1.0 },
     Normalization { mean: 0.5, std: 0.5 },

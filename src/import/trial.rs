@@ -3,13 +3,13 @@
 //! without a word.
 
 use super::cnn::choose_network;
-use super::tried::{Tried, choose, doubt, listed, try_readings};
+use super::tried::{Tried, choose, doubt, try_readings, undecided};
 use super::{ImportError, Trials, net_of};
 use crate::data::{Split, builtin};
 use crate::infer::{fit_digit_detector, measure};
 use crate::nn::{Net, flops};
 use crate::progress::{Progress, Unwatched};
-use crate::records::{Calibration, ImportSpec, MeasuredReading, Normalization};
+use crate::records::{Calibration, ImportSpec, Normalization};
 use crate::run_config::{Activation, Classes, DataSpec, Network};
 
 /// Digits classified in the last round of trials.
@@ -72,16 +72,16 @@ pub fn find_network(
     more_images: &mut MoreImages<'_>,
     progress: &mut impl Progress,
 ) -> Result<(Network, Result<Trial, Trials>), ImportError> {
-    if others.is_empty() {
-        return Ok((usual, find_settings(usual, values, spec, more_images, progress)?));
-    }
     let digits = builtin::generate(SEED, 0, DIGITS, &mut progress.part(0.0, 0.1))?.test;
+    if others.is_empty() {
+        return Ok((usual, find_settings(usual, values, spec, &digits, more_images, &mut progress.part(0.1, 1.0))?));
+    }
     let networks: Vec<Network> = std::iter::once(usual).chain(others.iter().copied()).collect();
     let chosen = choose_network(&networks, values, spec, &digits, more_images, &mut progress.part(0.1, 0.6))?;
     match chosen {
         Ok(layers) => {
             let network = usual.with_layers(Some(layers));
-            Ok((network, find_settings(network, values, spec, more_images, &mut progress.part(0.6, 1.0))?))
+            Ok((network, find_settings(network, values, spec, &digits, more_images, &mut progress.part(0.6, 1.0))?))
         }
         Err(trials) => Ok((usual, Err(trials))),
     }
@@ -94,13 +94,13 @@ fn find_settings(
     network: Network,
     values: &[Vec<f32>],
     spec: &ImportSpec,
+    digits: &Split,
     more_images: &mut MoreImages<'_>,
     progress: &mut impl Progress,
 ) -> Result<Result<Trial, Trials>, ImportError> {
     let model = network.model();
-    let digits = builtin::generate(SEED, 0, DIGITS, &mut progress.part(0.0, 0.1))?.test;
     let mut tried_on = TrialImages { data: DataSpec::builtin(), images: digits.clone() };
-    let mut tried = try_readings(network, values, spec, &digits, &mut progress.part(0.1, 0.4))?;
+    let mut tried = try_readings(network, values, spec, digits, &mut progress.part(0.0, 0.4))?;
     let usual = (spec.activation.unwrap_or_default(), spec.normalization.unwrap_or(Normalization::MNIST));
     let given = spec.activation.is_some() && spec.normalization.is_some();
     let (mut settings, mut sure) = (usual, given);
@@ -117,10 +117,7 @@ fn find_settings(
     if let Some(chosen) = choose(model, &tried) {
         let doubt = doubt(model, &tried, chosen, given);
         if let Some(doubt) = doubt.filter(|_| !spec.accept) {
-            let supported = MeasuredReading { reading: chosen.reading, accuracy: chosen.accuracy() };
-            let TrialImages { data, images } = tried_on;
-            let readings = listed(&tried, chosen);
-            return Ok(Err(Trials { model, doubt, images: images.len() as u64, tried_on: data, readings, supported }));
+            return Ok(Err(undecided(model, doubt, tried_on, &tried, chosen)));
         }
         sure = doubt.is_none();
         // Where digits are not recognised, the most accurate combination is one of chance.
@@ -128,10 +125,10 @@ fn find_settings(
     }
     let (activation, normalization) = settings;
     let net = net_of(network, activation, normalization, values)?;
-    let without = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(0.8, 0.85))?;
+    let without = measure(&net, Calibration::NONE.temperature, digits, &mut progress.part(0.8, 0.85))?;
     let detector = fit_digit_detector(&net, &[], &Classes::Digits, SEED, &mut progress.part(0.85, 0.95))?;
     let net = net.with_digit_detector(Some(detector));
-    let measured = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(0.95, 1.0))?;
+    let measured = measure(&net, Calibration::NONE.temperature, digits, &mut progress.part(0.95, 1.0))?;
     // The detector changes no logits. Digits say nothing of how sure a network may be that does not recognise them.
     let fitted = if without.evaluation.accuracy >= MIN_ACCURACY { without.calibration(&digits.labels) } else { Calibration::NONE };
     let calibration = Calibration { digit_threshold: measured.digit_threshold(), ..fitted };

@@ -2,7 +2,7 @@
 
 use super::readings::readings;
 use super::variant::Variants;
-use super::{ImportError, net_of};
+use super::{ImportError, TrialImages, Trials, net_of};
 use crate::data::Split;
 use crate::infer::{Scores, fit_temperature, measure};
 use crate::nn::Net;
@@ -190,8 +190,15 @@ pub fn doubt(model: ModelKind, tried: &[Tried], chosen: &Tried, given: bool) -> 
     tried.iter().any(is_close).then_some(Doubt::Close)
 }
 
+/// What is said where there is doubt about `chosen`.
+pub fn undecided(model: ModelKind, doubt: Doubt, tried_on: TrialImages, tried: &[Tried], chosen: &Tried) -> Trials {
+    let TrialImages { data, images } = tried_on;
+    let readings = listed(tried, chosen);
+    Trials { model, doubt, images: images.len() as u64, tried_on: data, readings, supported: chosen.measured() }
+}
+
 /// The readings that matter to whoever has to decide, the best first: of those that give the same answers only one, and `chosen` in any case.
-pub fn listed(tried: &[Tried], chosen: &Tried) -> Vec<MeasuredReading> {
+fn listed(tried: &[Tried], chosen: &Tried) -> Vec<MeasuredReading> {
     let mut ranked: Vec<&Tried> = tried.iter().collect();
     ranked.sort_by(|a, b| b.accuracy().total_cmp(&a.accuracy()));
     let mut distinct: Vec<&Tried> = Vec::new();

@@ -50,7 +50,7 @@ impl<'a> OnnxFile<'a> {
                 _ => {}
             }
         }
-        let mut walk = Walk::new();
+        let mut walk = Walk::default();
         for field in Fields::of(graph) {
             if let (5, Value::Bytes(tensor)) = field?
                 && let Some((name, constant)) = Constant::read(tensor)?
@@ -72,7 +72,7 @@ impl<'a> OnnxFile<'a> {
             // Others have parameters, or several operators.
             _ => None,
         };
-        file.convolutions = (!walk.convolutions.is_empty() && walk.is_plain).then_some(walk.convolutions);
+        file.convolutions = (!walk.convolutions.is_empty() && !walk.has_other_layers).then_some(walk.convolutions);
         file.weights = walk.weights;
         Ok(file)
     }

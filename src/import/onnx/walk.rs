@@ -37,6 +37,7 @@ const ACTIVATIONS: [&str; 18] = [
 const TO_CHANNELS_LAST: [i64; 4] = [0, 2, 3, 1];
 
 /// The operators so far.
+#[derive(Default)]
 pub(super) struct Walk<'a> {
     nodes: usize,
     /// What is known before any image comes.
@@ -51,28 +52,13 @@ pub(super) struct Walk<'a> {
     layers: usize,
     /// Of each convolution its padding, and whether 2x2 max pooling follows.
     pub convolutions: Vec<(u8, bool)>,
-    /// True if a CNN of Inkling's can have all of its convolutions and pooling layers.
-    pub is_plain: bool,
+    /// True if there are convolutions or pooling layers that no CNN of Inkling's has.
+    pub has_other_layers: bool,
     /// The nonlinearities between layers, by the names of their operators.
     pub activations: BTreeSet<String>,
 }
 
 impl<'a> Walk<'a> {
-    pub fn new() -> Self {
-        Self {
-            nodes: 0,
-            constants: HashMap::new(),
-            weights: BTreeMap::new(),
-            products: HashMap::new(),
-            channels: 0,
-            channels_last: false,
-            layers: 0,
-            convolutions: Vec::new(),
-            is_plain: true,
-            activations: BTreeSet::new(),
-        }
-    }
-
     /// Takes the next operator.
     pub fn node(&mut self, message: &'a [u8]) -> Result<(), String> {
         self.nodes += 1;
@@ -180,7 +166,7 @@ impl<'a> Walk<'a> {
                 let padding = if same { kernel / 2 } else { given };
                 let is_even = all("pads", given) && !(same && kernel % 2 == 0);
                 let one_group = attribute("group").and_then(|attribute| attribute.i).unwrap_or(1) == 1;
-                self.is_plain &= is_even && one_group && all("strides", 1) && all("dilations", 1);
+                self.has_other_layers |= !(is_even && one_group && all("strides", 1) && all("dilations", 1));
                 self.convolutions.push((u8::try_from(padding).unwrap_or(u8::MAX), false));
             }
             "MaxPool" => {
@@ -189,10 +175,10 @@ impl<'a> Walk<'a> {
                 let is_usual = twice("kernel_shape") && twice("strides") && all("pads", 0) && rounds_down;
                 match self.convolutions.last_mut() {
                     Some((_, pooled)) if is_usual && !*pooled => *pooled = true,
-                    _ => self.is_plain = false,
+                    _ => self.has_other_layers = true,
                 }
             }
-            "AveragePool" | "GlobalAveragePool" | "GlobalMaxPool" | "BatchNormalization" | "ReduceMean" => self.is_plain = false,
+            "AveragePool" | "GlobalAveragePool" | "GlobalMaxPool" | "BatchNormalization" | "ReduceMean" => self.has_other_layers = true,
             _ => {}
         }
     }
