@@ -75,11 +75,11 @@ def losses(events):
 
 
 def compare(what, tolerance, *arguments, flags=(), **variables):
-    """Trains on the CPU and on the emulated GPU and compares the losses; returns the events of the GPU's run."""
+    """Trains on the CPU and on the emulated GPU and compares the losses; returns how far they differ, and the events of the GPU's run."""
     expected, events = losses(train("cpu", *arguments)), train("cuda", *arguments, flags=flags, **variables)
     difference = max(abs(a - b) / max(abs(a), 0.1) for a, b in zip(expected, losses(events), strict=True))
     check(difference <= tolerance, f"{what}: losses differ from the CPU's by {difference:.0e}", f"{expected}\n{events}")
-    return events
+    return difference, events
 
 
 data_set = write_data_set()
@@ -92,18 +92,16 @@ print(table[0].rstrip())
 compare("strong augmentation, averaged weights, gradients clipped and accumulated over two batches", 1e-4,
         "--augmentation", "strong", "--weight-averaging", "0.9", "--clip-norm", "0.5", "--accumulation", "2")
 compare("batch normalisation", 1e-4, "--model", "convnet-bn", "--optimizer", "sgd", "--epochs", "1")
-compare("dropout", 1e-4, "--model", "convnet", "--optimizer", "sgd", "--epochs", "1")
 compare("a residual network", 1e-4, "--model", "resnet8", "--optimizer", "sgd", "--epochs", "1", "--activation", "gelu")
 compare("attention", 1e-3, "--model", "attention", "--optimizer", "sgd", "--epochs", "1")
-tf32 = losses(compare("tf32", 0.02, "--precision", "tf32"))
-check(tf32 != losses(train("cuda")), "and tf32 differs from f32")
+rounding, _ = compare("tf32", 0.02, "--precision", "tf32")
+check(rounding > 1e-4, "and tf32 is less precise than f32")
 compare("bf16", 0.05, "--precision", "bf16")
 compare("f16 with loss scaling", 0.02, "--precision", "f16")
 
-events = compare("micro-batches where memory runs out", 1e-4, "--batch-size", "256", EMULATED_GPU_MEMORY=str(42 << 20))
+_, events = compare("micro-batches where memory runs out", 1e-4, "--batch-size", "256", EMULATED_GPU_MEMORY=str(42 << 20))
 sizes = [event["images"] for event in events if event.get("kind") == "smaller_parts"]
 check(sizes and sizes[0] < 256, f"and the run reports them: {sizes} images")
-
 
 
 def autotuned(way=None):
@@ -116,14 +114,15 @@ def autotuned(way=None):
 
 
 shutil.rmtree(os.path.join(home, "bench"), ignore_errors=True)
-compare("autotuning", 1e-4, flags=["--autotune"])
+with_dropout = ["--model", "convnet", "--optimizer", "sgd", "--epochs", "1"]
+compare("dropout, and autotuning", 1e-4, *with_dropout, flags=["--autotune"])
 file, products = autotuned()
 saved = file.stat().st_mtime_ns
-train("cuda", flags=["--autotune"])
+train("cuda", *with_dropout, flags=["--autotune"])
 check(file.stat().st_mtime_ns == saved, f"and the fastest algorithms for {products} products are found once")
 for way, what in [(1, "an algorithm of cuBLASLt"), (2, "one that fails, which cuBLAS's own replaces"), (9, "one that there is not")]:
     autotuned(way)
-    compare(f"products by {what}", 1e-4, flags=["--autotune"])
+    compare(f"products by {what}", 1e-4, *with_dropout, flags=["--autotune"])
 log = "".join(path.read_text() for path in pathlib.Path(home).rglob("*.log"))
 check("an algorithm of cuBLASLt failed" in log, "and the log says that it failed", log[-2000:])
 
@@ -150,7 +149,7 @@ def counts(model, batch_size):
 
 # Two epochs of 252 images (280, less those for validation): how many more steps they take with batches of 32 than of 64.
 steps = 2 * (-(-252 // 32) - -(-252 // 64))
-for model in ("convnet", "speedrun", "attention"):
+for model in ("speedrun", "attention"):
     fewer, more = counts(model, 64), counts(model, 32)
     check(fewer[1:] == more[1:], f"a step of {model} copies nothing to the GPU", f"{fewer} {more}")
     check(fewer[0] < more[0], f"and takes {(more[0] - fewer[0]) / steps:.0f} launches besides matrix products")
