@@ -180,7 +180,7 @@ def check(name, activation):
     began = time.perf_counter()
     home = WORK / name
     run_folder, data = home / "run", WORK / "data"
-    # The deep ones learn enough in one epoch, which takes them long.
+    # An epoch of a deep network takes long, and one is enough.
     epochs = 1 if name in ("resnet14", "resnet20", "resnet34") else 2
     inkling("train", "--data", data, "--model", name, "--activation", activation, "--epochs", epochs, "--batch-size", 32, "--augmentation", "off",
             "--out", run_folder, "--json")
@@ -257,7 +257,8 @@ def check(name, activation):
     assert (half / "model.pt").stat().st_size < 0.6 * (folder / "model.pt").stat().st_size + 20_000
 
     # What went out comes back: as Inkling wrote it, and as PyTorch would have.
-    # That files of every network have its weights is tested without trials of how they are meant, which take a while.
+    # Trials of how a file is meant take a while. A .pt file of every network follows, as PyTorch writes it; Inkling's own tests import every network
+    # from ONNX.
     tried = ["model.pt", "model.onnx"] if name in ("lenet", "resnet8") else []
     for file in ("model.safetensors", *tried):
         arguments = [] if not file.endswith("pt") else ["--activation", activation, "--mean", 0.1307, "--std", 0.3081]
