@@ -30,7 +30,7 @@
 //! | [`infer`] | recognising a drawing, measuring a model, comparing the devices it can run on |
 //! | [`hardware`] | what this machine has, what that means for training, and how busy it is |
 //! | [`optim`] | each optimiser's formula and state, schedules, loss scaling, weight averaging |
-//! | [`nn`] | one tape (`autograd`), ops that check shapes once and dispatch once (`ops`), the devices' backends (`backend/cpu`, `cuda`, `reference`), networks, model files |
+//! | [`nn`] | one tape (`autograd`), ops that check shapes once and dispatch once (`ops`), the devices' backends (`backend/cpu`, `cuda`, `reference`), networks, those of ONNX files (`onnx`), model files |
 //! | [`data`] | data sets: IDX, folders, CSV, ink files, built-in digits; augmentation, which backends carry out |
 //! | [`download`] | data sets from their public mirrors; nothing else here uses a network by itself |
 //! | [`device`] | opening devices, and the libraries that takes |

@@ -60,7 +60,8 @@ impl InferenceDevice {
         if std::mem::take(&mut self.due)
             && let Some((choice, usable)) = &self.choice
         {
-            self.comparing = compare_in_background(Arc::clone(&self.devices), model.clone(), *choice, usable.clone());
+            let usable = if model.needs_cpu() { Vec::new() } else { usable.clone() };
+            self.comparing = compare_in_background(Arc::clone(&self.devices), model.clone(), *choice, usable);
         }
         let compared = match self.comparing.as_ref()?.try_recv() {
             Ok(compared) => compared.inspect_err(|error| tracing::error!(%error, "the inference devices could not be compared")).ok(),

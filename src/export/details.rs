@@ -3,7 +3,6 @@
 use super::ExportedModel;
 use super::untrusted::Untrusted;
 use crate::math::statistics::{calibration_error, reliability_sentence};
-use crate::nn::parameter_count;
 use crate::records::Calibration;
 use crate::run_config::OptimizerKind;
 use crate::text::format::{duration, grouped, local_time, percent};
@@ -39,7 +38,7 @@ fn signature(model: &ExportedModel) -> Vec<Row> {
             if model.classes().are_digits() { "Not a digit" } else { "None of the classes" },
             format!("if the {score} is below {digit_threshold:.3}").into(),
         ),
-        ("Parameters", grouped(parameter_count(card.network(), card.labels.len())).into()),
+        ("Parameters", grouped(model.file.net.parameter_count()).into()),
     ]
 }
 

@@ -12,6 +12,9 @@ pub enum ExportError {
         /// The weight.
         parameter: String,
     },
+    /// The network of an imported ONNX file in a format that takes layers known to Inkling.
+    #[error("an imported ONNX network can only be exported as the ONNX file that it is")]
+    OnnxOnly,
     /// A weight could not be read from the device, or a file could not be encoded.
     #[error("the export failed: {message}")]
     Failed {

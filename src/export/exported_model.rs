@@ -4,7 +4,7 @@ use super::ExportError;
 use super::untrusted::{self, Untrusted};
 use crate::ink::SIDE;
 use crate::math::statistics::wilson_interval;
-use crate::nn::{ModelFile, parameter_count};
+use crate::nn::ModelFile;
 use crate::records::{Evaluation, Normalization, QuantizedAccuracy, RunSummary};
 use crate::run_config::{Classes, DataSource, WeightFormat};
 use crate::text::format::{grouped, percent};
@@ -70,7 +70,7 @@ impl ExportedModel {
             "Recognises {} in an image of {SIDE}x{SIDE} pixels: {} with {} parameters, trained on {}.",
             card.classes().subject(),
             card.network().label(),
-            grouped(parameter_count(card.network(), card.labels.len())),
+            grouped(self.file.net.parameter_count()),
             card.data.label()
         )
         .into()

@@ -38,7 +38,14 @@ pub struct Export {
 pub fn export(model: &ExportedModel, spec: &ExportSpec, name: &str) -> Result<Export, ExportError> {
     let weights = "model.safetensors";
     let beside = |ending: &str| Path::new(name).with_extension(ending).to_string_lossy().into_owned();
+    let graph = model.file.net.graph();
+    if !spec.format.exists_for(model.file.card.model) || (graph.is_some() && spec.format == ExportFormat::Onnx && spec.quantize) {
+        return Err(ExportError::OnnxOnly);
+    }
     let files = match spec.format {
+        ExportFormat::Onnx if let Some(graph) = graph => {
+            vec![file(name, "The ONNX file that was imported", graph.bytes().to_vec(), Vec::new())]
+        }
         ExportFormat::Safetensors => vec![safetensors(model, spec.weights, name)?],
         ExportFormat::Onnx => vec![onnx_file(model, spec, name, spec.quantize)?, predict_py()],
         ExportFormat::PyTorch => vec![state_dict_file(model, spec.weights, name)?, model_py(model, name, "model")],

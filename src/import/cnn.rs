@@ -4,7 +4,7 @@
 use super::identify::{CLASSES, natural_order};
 use super::readings::readings;
 use super::tried::{Tried, choose, doubt, undecided};
-use super::{ImportError, MoreImages, NamedTensor, TrialImages, Trials, net_of};
+use super::{Candidate, ImportError, MoreImages, NamedTensor, TrialImages, Trials};
 use crate::data::Split;
 use crate::infer::measure;
 use crate::progress::Progress;
@@ -145,7 +145,8 @@ fn try_networks(
             let start = (round as f32 + index as f32 / left.len() as f32) / ROUNDS.len() as f32;
             progress.report(start)?;
             let Some((activation, normalization)) = reading.settings() else { continue };
-            let net = net_of(Network::from(ModelKind::Cnn).with_layers(reading.layers), activation, normalization, values)?;
+            let net =
+                Candidate::Weights(Network::from(ModelKind::Cnn).with_layers(reading.layers), values).net(activation, normalization)?;
             let logits = measure(&net, Calibration::NONE.temperature, &images, &mut |_: f32| progress.report(start))?.logits().to_vec();
             tried.push(Tried::new(*reading, &logits, &images.labels));
         }

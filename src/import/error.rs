@@ -36,6 +36,14 @@ pub enum ImportError {
         /// What does not fit.
         mismatch: Box<Mismatch>,
     },
+    /// It is an ONNX file whose network is none of those known here, and cannot be computed as it is.
+    #[error("{path} has a network that cannot be used: {reason}")]
+    Graph {
+        /// The file.
+        path: PathBuf,
+        /// What stands in the way.
+        reason: String,
+    },
     /// They fit a network, but how it was built cannot be told, or not as Inkling builds it.
     #[error("it is not clear how the weights in {path} are meant")]
     Undecided {

@@ -1,6 +1,7 @@
 //! Importing models: files of weights, from Inkling or from elsewhere, and which of the supported networks they belong to. Every claim of a file
 //! is checked, and nothing in it is ever executed. Knows neither windows nor where runs are saved.
 
+mod candidate;
 mod cnn;
 mod error;
 mod identify;
@@ -23,13 +24,15 @@ pub use tensors::{NamedTensor, Weights};
 pub use trial::{MoreImages, TrialImages};
 pub use tried::{Tried, choose};
 
+use self::candidate::Candidate;
 use self::shards::Shards;
 use self::trial::Trial;
 use crate::export::RUN_KEY;
-use crate::nn::{CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, Net, SafetensorsFile, parameter_count};
+use crate::nn::onnx::OnnxGraph;
+use crate::nn::{CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, Net, SafetensorsFile};
 use crate::progress::Progress;
-use crate::records::{Calibration, ImportFinding, ImportSpec, Normalization, RunPlan, RunSummary};
-use crate::run_config::{Activation, Classes, DataSpec, DeviceChoice, Network, Precision, RunConfig};
+use crate::records::{Calibration, ImportFinding, ImportSpec, RunPlan, RunSummary};
+use crate::run_config::{Classes, DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
 use crate::system::files::read_limited;
 use crate::text::visible;
 
@@ -49,7 +52,6 @@ pub struct Imported {
 pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mut impl Progress) -> Result<Imported, ImportError> {
     let unreadable = |error: std::io::Error| ImportError::Unreadable { path: spec.path.clone(), reason: error.to_string() };
     let malformed = |reason: String| ImportError::Malformed { path: spec.path.clone(), reason };
-    let mismatch = |mismatch: Mismatch| ImportError::Mismatch { path: spec.path.clone(), mismatch: Box::new(mismatch) };
     let (bytes, shards);
     let mut weights = if is_index(&spec.path) {
         shards = Shards::read(&spec.path)?;
@@ -68,6 +70,7 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
     }
     let described;
     let (mut spec, mut labels) = (spec, None);
+    let names_network = spec.model.is_some() || spec.layers.is_some();
     if let Weights::Onnx(file) = &weights {
         described = file.described(spec);
         labels = file.classes();
@@ -79,23 +82,18 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
         let data = spec.data.as_ref().map_or_else(|| "The model".to_owned(), DataSpec::label);
         return Err(ImportError::Classes { data, given });
     }
-    let convolutions = if let Weights::Onnx(file) = &weights { file.convolutions() } else { None };
-    let known = Known { model: spec.model, layers: spec.layers, convolutions };
-    let Identified { network, others, names, renamed } = identify(weights.tensors(), known).map_err(mismatch)?;
-    let mut values = Vec::new();
-    for name in names {
-        let numbers = weights.values(&name).map_err(malformed)?;
-        if !numbers.iter().all(|number| number.is_finite()) {
-            return Err(mismatch(Mismatch::not_finite(network.model(), name)));
+    let found = of_weights(&mut weights, spec, more_images, progress);
+    let found = match found {
+        // Whoever named the network wants that one.
+        Err(error @ (ImportError::Mismatch { .. } | ImportError::Undecided { .. }))
+            if matches!(weights, Weights::Onnx(_)) && !names_network && is_about_layers(&error) =>
+        {
+            of_graph(&bytes, spec, error, more_images, progress)
         }
-        values.push(numbers);
-        progress.report(0.0)?;
-    }
-    let (network, found) = trial::find_network((network, &others), &values, spec, more_images, progress)?;
-    let trial = match found {
-        Ok(trial) => trial,
-        Err(trials) => return Err(ImportError::Undecided { path: spec.path.clone(), trials: Box::new(trials) }),
+        found => found,
     };
+    let Found { trial, renamed } = found?;
+    let network = trial.net.network();
     let data = spec.data.clone().unwrap_or_else(DataSpec::unknown);
     let mut config = RunConfig { preset: None, activation: trial.activation, data: data.clone(), ..RunConfig::default() };
     config.set_network(network);
@@ -113,10 +111,75 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
         config,
     };
     let calibrated = weights.calibration().is_none() && trial.calibration.has_temperature();
-    let Trial { accuracy, images, tried_on, sure, .. } = trial;
-    let finding = ImportFinding::Recognised { renamed, accuracy, images, tried_on, sure, calibrated };
-    let summary = summary(&card, &spec.path);
+    let Trial { accuracy, images, ref tried_on, sure, .. } = trial;
+    let tried_on = tried_on.clone();
+    let finding = if network.model() == ModelKind::Onnx {
+        ImportFinding::AsItIs { accuracy, images, tried_on, sure, calibrated }
+    } else {
+        ImportFinding::Recognised { renamed, accuracy, images, tried_on, sure, calibrated }
+    };
+    let summary = summary(&card, &trial.net, &spec.path);
     Ok(Imported { file: ModelFile { net: trial.net, card }, summary, finding })
+}
+
+/// A network that was found, with its settings, and the weights whose names differ.
+struct Found {
+    trial: Trial,
+    renamed: Vec<(String, String)>,
+}
+
+/// The network that these weights belong to.
+fn of_weights(
+    weights: &mut Weights<'_>,
+    spec: &ImportSpec,
+    more_images: &mut MoreImages<'_>,
+    progress: &mut impl Progress,
+) -> Result<Found, ImportError> {
+    let malformed = |reason: String| ImportError::Malformed { path: spec.path.clone(), reason };
+    let mismatch = |mismatch: Mismatch| ImportError::Mismatch { path: spec.path.clone(), mismatch: Box::new(mismatch) };
+    let convolutions = if let Weights::Onnx(file) = &weights { file.convolutions() } else { None };
+    let known = Known { model: spec.model, layers: spec.layers, convolutions };
+    let Identified { network, others, names, renamed } = identify(weights.tensors(), known).map_err(mismatch)?;
+    let mut values = Vec::new();
+    for name in names {
+        let numbers = weights.values(&name).map_err(malformed)?;
+        if !numbers.iter().all(|number| number.is_finite()) {
+            return Err(mismatch(Mismatch::not_finite(network.model(), name)));
+        }
+        values.push(numbers);
+        progress.report(0.0)?;
+    }
+    let (_, found) = trial::find_network((network, &others), &values, spec, more_images, progress)?;
+    match found {
+        Ok(trial) => Ok(Found { trial, renamed }),
+        Err(trials) => Err(ImportError::Undecided { path: spec.path.clone(), trials: Box::new(trials) }),
+    }
+}
+
+/// True unless the weights themselves are unusable.
+fn is_about_layers(error: &ImportError) -> bool {
+    !matches!(error, ImportError::Mismatch { mismatch, .. } if mismatch.not_finite.is_some())
+}
+
+/// The network of the ONNX file with these bytes as it is. `error` says why its weights are those of no network known here.
+fn of_graph(
+    bytes: &[u8],
+    spec: &ImportSpec,
+    error: ImportError,
+    more_images: &mut MoreImages<'_>,
+    progress: &mut impl Progress,
+) -> Result<Found, ImportError> {
+    let graph = match OnnxGraph::open(bytes) {
+        Ok(graph) if graph.classes() == CLASSES => graph,
+        Ok(graph) => return Err(ImportError::Classes { data: "The model".to_owned(), given: graph.classes() }),
+        // What was measured says more than that something else cannot be computed.
+        Err(_) if matches!(error, ImportError::Undecided { .. }) => return Err(error),
+        Err(reason) => return Err(ImportError::Graph { path: spec.path.clone(), reason }),
+    };
+    match trial::find_normalization(&graph, spec, more_images, progress)? {
+        Ok(trial) => Ok(Found { trial, renamed: Vec::new() }),
+        Err(trials) => Err(ImportError::Undecided { path: spec.path.clone(), trials: Box::new(trials) }),
+    }
 }
 
 /// A file that Inkling wrote: its own description counts, and not what the user says about it.
@@ -132,7 +195,7 @@ fn described(spec: &ImportSpec, bytes: &[u8], source: &SafetensorsFile<'_>, prog
     // Its paths are those of the machine it comes from, and here no more than names.
     let card = &mut file.card;
     (card.data, card.config) = (card.data.without_folders(), card.config.without_folders());
-    let from_card = summary(&file.card, &spec.path);
+    let from_card = summary(&file.card, &file.net, &spec.path);
     let summary = stored.map_or_else(
         || from_card.clone(),
         |run| RunSummary {
@@ -149,14 +212,14 @@ fn described(spec: &ImportSpec, bytes: &[u8], source: &SafetensorsFile<'_>, prog
 }
 
 /// The entry of a model whose run is not known.
-fn summary(card: &ModelCard, path: &Path) -> RunSummary {
+fn summary(card: &ModelCard, net: &Net, path: &Path) -> RunSummary {
     RunSummary {
         config: card.config.clone(),
         plan: RunPlan {
             train_images: 0,
             validation_images: 0,
             test_images: 0,
-            parameters: parameter_count(card.network(), card.labels.len()),
+            parameters: net.parameter_count(),
             classes: Some(card.classes()),
             steps_per_epoch: 0,
             total_steps: 0,
@@ -180,13 +243,6 @@ fn summary(card: &ModelCard, path: &Path) -> RunSummary {
         number: None,
         posterior_samples: 0,
     }
-}
-
-/// A network with these weights.
-fn net_of(network: Network, activation: Activation, normalization: Normalization, values: &[Vec<f32>]) -> Result<Net, ImportError> {
-    let net = Net::new(network, activation, CLASSES, 0)?.with_normalization(normalization);
-    net.set_weights(values)?;
-    Ok(net)
 }
 
 impl From<candle_core::Error> for ImportError {

@@ -4,9 +4,10 @@
 
 use super::cnn::choose_network;
 use super::tried::{Tried, choose, doubt, try_readings, undecided};
-use super::{ImportError, Trials, net_of};
+use super::{Candidate, ImportError, Trials};
 use crate::data::{Split, builtin};
 use crate::infer::{fit_digit_detector, measure};
+use crate::nn::onnx::OnnxGraph;
 use crate::nn::{Net, flops};
 use crate::progress::{Progress, Unwatched};
 use crate::records::{Calibration, ImportSpec, Normalization};
@@ -74,33 +75,46 @@ pub fn find_network(
 ) -> Result<(Network, Result<Trial, Trials>), ImportError> {
     let digits = builtin::generate(SEED, 0, DIGITS, &mut progress.part(0.0, 0.1))?.test;
     if others.is_empty() {
-        return Ok((usual, find_settings(usual, values, spec, &digits, more_images, &mut progress.part(0.1, 1.0))?));
+        return Ok((usual, find_settings(Candidate::Weights(usual, values), spec, &digits, more_images, &mut progress.part(0.1, 1.0))?));
     }
     let networks: Vec<Network> = std::iter::once(usual).chain(others.iter().copied()).collect();
     let chosen = choose_network(&networks, values, spec, &digits, more_images, &mut progress.part(0.1, 0.6))?;
     match chosen {
         Ok(layers) => {
             let network = usual.with_layers(Some(layers));
-            Ok((network, find_settings(network, values, spec, &digits, more_images, &mut progress.part(0.6, 1.0))?))
+            Ok((network, find_settings(Candidate::Weights(network, values), spec, &digits, more_images, &mut progress.part(0.6, 1.0))?))
         }
         Err(trials) => Ok((usual, Err(trials))),
     }
+}
+
+/// How the network of an ONNX file takes pixels. The inner error as in [`find_settings`].
+pub fn find_normalization(
+    graph: &OnnxGraph,
+    spec: &ImportSpec,
+    more_images: &mut MoreImages<'_>,
+    progress: &mut impl Progress,
+) -> Result<Result<Trial, Trials>, ImportError> {
+    let digits = builtin::generate(SEED, 0, DIGITS, &mut progress.part(0.0, 0.1))?.test;
+    // Its operators are its activations.
+    let spec = ImportSpec { activation: Some(Activation::default()), ..spec.clone() };
+    find_settings(Candidate::Graph(graph), &spec, &digits, more_images, &mut progress.part(0.1, 1.0))
 }
 
 /// Finds the activation and the normalisation, unless they are given. Where a network that learned from other images does not recognise enough of the
 /// built-in digits to tell, `more_images` may have such images. The inner error says what was measured where that leaves doubt, and
 /// nobody accepts it.
 fn find_settings(
-    network: Network,
-    values: &[Vec<f32>],
+    candidate: Candidate<'_>,
     spec: &ImportSpec,
     digits: &Split,
     more_images: &mut MoreImages<'_>,
     progress: &mut impl Progress,
 ) -> Result<Result<Trial, Trials>, ImportError> {
+    let network = candidate.network();
     let model = network.model();
     let mut tried_on = TrialImages { data: DataSpec::builtin(), images: digits.clone() };
-    let mut tried = try_readings(network, values, spec, digits, &mut progress.part(0.0, 0.4))?;
+    let mut tried = try_readings(candidate, spec, digits, &mut progress.part(0.0, 0.4))?;
     let usual = (spec.activation.unwrap_or_default(), spec.normalization.unwrap_or(Normalization::MNIST));
     let given = spec.activation.is_some() && spec.normalization.is_some();
     let (mut settings, mut sure) = (usual, given);
@@ -108,7 +122,7 @@ fn find_settings(
     let others = if is_clear(&tried) { None } else { more_images(&mut progress.part(0.4, 0.5))? };
     if let Some(others) = others {
         let others = TrialImages { images: others.images.first(affordable_images(network)), ..others };
-        let again = try_readings(network, values, spec, &others.images, &mut progress.part(0.5, 0.8))?;
+        let again = try_readings(candidate, spec, &others.images, &mut progress.part(0.5, 0.8))?;
         let accuracy = |tried: &[Tried]| tried.iter().map(Tried::accuracy).fold(0.0, f64::max);
         if accuracy(&again) > accuracy(&tried) {
             (tried, tried_on) = (again, others);
@@ -124,7 +138,7 @@ fn find_settings(
         settings = chosen.reading.settings().filter(|_| chosen.accuracy() >= MIN_ACCURACY).unwrap_or(usual);
     }
     let (activation, normalization) = settings;
-    let net = net_of(network, activation, normalization, values)?;
+    let net = candidate.net(activation, normalization)?;
     let without = measure(&net, Calibration::NONE.temperature, digits, &mut progress.part(0.8, 0.85))?;
     let detector = fit_digit_detector(&net, &[], &Classes::Digits, SEED, &mut progress.part(0.85, 0.95))?;
     let net = net.with_digit_detector(Some(detector));

@@ -1,14 +1,13 @@
 //! How the readings of weights do on labelled digits, and what that says.
 
 use super::readings::readings;
-use super::variant::Variants;
-use super::{ImportError, TrialImages, Trials, net_of};
+use super::{Candidate, ImportError, TrialImages, Trials};
 use crate::data::Split;
 use crate::infer::{Scores, fit_temperature, measure};
 use crate::nn::Net;
 use crate::progress::Progress;
 use crate::records::{Calibration, Doubt, ImportSpec, MeasuredReading, Reading};
-use crate::run_config::{ModelKind, Network};
+use crate::run_config::ModelKind;
 
 /// How many digits each round has, how many of the best readings go on to the next, and how many of those that Inkling can build.
 const ROUNDS: [(usize, usize, usize); 3] = [(60, 16, 6), (250, 5, 3), (usize::MAX, usize::MAX, usize::MAX)];
@@ -106,13 +105,12 @@ impl Tried {
 
 /// Tries all readings on a few digits, the better ones on more, and the best on all; they come back in the order of how usual they are.
 pub fn try_readings(
-    network: Network,
-    values: &[Vec<f32>],
+    candidate: Candidate<'_>,
     spec: &ImportSpec,
     digits: &Split,
     progress: &mut impl Progress,
 ) -> Result<Vec<Tried>, ImportError> {
-    let variants = Variants::new(network, values)?;
+    let variants = candidate.variants()?;
     let mut left = readings(variants.as_ref(), spec.activation, spec.normalization);
     let mut tried = Vec::new();
     for (round, (count, survivors, own)) in ROUNDS.into_iter().enumerate() {
@@ -126,7 +124,7 @@ pub fn try_readings(
                     variants.all_logits(reading, &digits.images, || Ok::<(), ImportError>(progress.report(start)?))?
                 }
                 (_, Some((activation, normalization))) => {
-                    let net: Net = net_of(network, activation, normalization, values)?;
+                    let net: Net = candidate.net(activation, normalization)?;
                     measure(&net, Calibration::NONE.temperature, &digits, &mut |_: f32| progress.report(start))?.logits().to_vec()
                 }
                 (None, None) => continue,

@@ -12,7 +12,7 @@ use crate::data::Split;
 use crate::ink::{self, Framing, Image, Ink, Steps};
 use crate::nn::ComputeError;
 use crate::nn::DeviceContext;
-use crate::nn::{ModelError, ModelFile, Net, parameter_count};
+use crate::nn::{ModelError, ModelFile, Net};
 use crate::progress::Progress;
 use crate::records::{Calibration, Ensemble, Evaluation, ModelInfo, ModelRef, Prediction, Uncertainty};
 use crate::run_config::DeviceChoice;
@@ -80,7 +80,7 @@ impl Classifier {
         let info = ModelInfo {
             reference,
             network: card.network(),
-            parameters: parameter_count(card.network(), card.labels.len()),
+            parameters: net.parameter_count(),
             classes: card.classes(),
             data: card.data,
             epochs: card.epochs,
@@ -147,6 +147,11 @@ impl Classifier {
     pub fn to_device(&self, device: DeviceChoice, context: &DeviceContext) -> Result<Self, InferError> {
         let members = self.members.iter().map(|member| member.to_device(context)).collect::<Result<_, _>>()?;
         Ok(Self { members, device, ..self.clone() })
+    }
+
+    /// True where it cannot be copied to a GPU: the networks of ONNX files are computed on the CPU.
+    pub fn needs_cpu(&self) -> bool {
+        self.members.iter().any(|member| member.net.graph().is_some())
     }
 
     /// What is known of the model.

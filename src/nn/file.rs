@@ -9,6 +9,7 @@ use safetensors::Dtype;
 use serde::{Deserialize, Serialize};
 
 use super::digit_detector::{DigitDetector, TENSORS as DETECTOR_TENSORS};
+use super::onnx::OnnxGraph;
 use super::safetensors_file::{DIGEST_KEY, SafetensorsFile};
 use super::{ComputeError, Mode, ModelError, Net, Parameter, ParameterSpec, parameter_specs};
 use crate::ink::PIXELS;
@@ -25,6 +26,8 @@ pub const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Longer model cards are refused: ours have about a thousand characters, and a few paths.
 const MAX_CARD_BYTES: usize = 64 << 10;
+/// The name under which a model file has the bytes of an ONNX file, where that is its network.
+const ONNX_TENSOR: &str = "onnx";
 /// What zip archives begin with.
 const ZIP: &[u8] = b"PK\x03\x04";
 /// The key of the model card in the metadata.
@@ -95,7 +98,11 @@ impl ModelFile {
         let weights = self.net.parameters().iter().map(|parameter| Ok((parameter.name(), parameter.tensor().to_dtype(dtype)?)));
         let detector = self.net.digit_detector().into_iter().flat_map(DigitDetector::tensors);
         let detector = detector.map(|(name, shape, values)| Ok((name, Tensor::from_slice(values, shape, &Device::Cpu)?.to_dtype(dtype)?)));
-        let tensors = weights.chain(detector).collect::<candle_core::Result<Vec<_>>>()?;
+        let graph = self.net.graph().map(|graph| {
+            let bytes = graph.bytes();
+            Ok((ONNX_TENSOR, Tensor::from_slice(bytes, bytes.len(), &Device::Cpu)?))
+        });
+        let tensors = weights.chain(detector).chain(graph).collect::<candle_core::Result<Vec<_>>>()?;
         let card = serde_json::to_string(&self.card).map_err(|error| ComputeError::failed(&error))?;
         let mut metadata = metadata.into_iter().chain([(CARD_KEY.to_owned(), card)]).collect::<HashMap<_, _>>();
         let write = |metadata: &HashMap<String, String>| {
@@ -163,9 +170,10 @@ fn parse(bytes: &[u8]) -> Result<ModelFile, String> {
     let classes = card.labels.len();
     let expected = parameter_specs(card.network(), classes);
     let of_detector = file.tensors().filter(|(name, ..)| DETECTOR_TENSORS.contains(name)).count();
+    let of_graph = usize::from(card.model == ModelKind::Onnx);
     let found = file.tensors().len() - of_detector;
-    if found != expected.len() {
-        return Err(format!("it has {found} weights, but {} has {}", card.network().label(), expected.len()));
+    if found != expected.len() + of_graph {
+        return Err(format!("it has {found} weights, but {} has {}", card.network().label(), expected.len() + of_graph));
     }
     let parameters = expected
         .into_iter()
@@ -175,10 +183,21 @@ fn parse(bytes: &[u8]) -> Result<ModelFile, String> {
             Ok(Parameter::new(name, values, &shape).map_err(|error| error.to_string())?.with_role(role))
         })
         .collect::<Result<_, String>>()?;
-    let net = Net::from_parameters(card.network(), card.config.activation, classes, card.normalization, parameters);
+    let net = match card.model {
+        ModelKind::Onnx => Net::of_graph(read_graph(&file, classes)?, card.normalization),
+        _ => Net::from_parameters(card.network(), card.config.activation, classes, card.normalization, parameters),
+    };
     check_logits(&net)?;
     let digit_detector = if of_detector > 0 { Some(read_detector(&file, &net)?) } else { None };
     Ok(ModelFile { net: net.with_digit_detector(digit_detector), card })
+}
+
+/// The network of the ONNX file in this one.
+fn read_graph(file: &SafetensorsFile, classes: usize) -> Result<OnnxGraph, String> {
+    let Some((Dtype::U8, _, bytes)) = file.tensor(ONNX_TENSOR) else { return Err("its network is missing".to_owned()) };
+    let graph = OnnxGraph::open(bytes)?;
+    let found = graph.classes();
+    if found == classes { Ok(graph) } else { Err(format!("its network distinguishes {found} classes instead of {classes}")) }
 }
 
 /// The detector in a file that has some of its tensors.

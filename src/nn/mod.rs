@@ -15,6 +15,7 @@ mod initialization;
 mod layer;
 mod models;
 mod net;
+pub mod onnx;
 pub mod ops;
 mod parameter;
 mod safetensors_file;

@@ -82,6 +82,8 @@ pub fn layers(network: impl Into<Network>, activation: Activation, classes: usiz
         (ModelKind::ResNet20, widths) => resnet::layers(&[3; 3], widths, activation, classes),
         (ModelKind::ResNet34, widths) => resnet::layers(&[3, 4, 6, 3], widths, activation, classes),
         (ModelKind::Attention, _) => attention::layers(activation, classes),
+        // Its only layer is what the file says.
+        (ModelKind::Onnx, _) => Vec::new(),
         // `Network` has as many widths as the model takes, so that only those without convolutions are left.
         (_, widths) => mlp(widths, activation, classes),
     }

@@ -10,8 +10,9 @@ use super::backend::cpu;
 use super::cost::checkpointed_layers;
 use super::forward::Forward;
 use super::layer::Init;
+use super::onnx::OnnxGraph;
 use super::ops;
-use super::{DeviceContext, DigitDetector, GradMode, Layer, Parameter, ParameterSpec, layers, parameter_specs};
+use super::{DeviceContext, DigitDetector, GradMode, Layer, Parameter, ParameterSpec, layers, parameter_count, parameter_specs};
 use crate::ink::{PIXELS, SIDE};
 use crate::math::random::Random;
 use crate::profiler;
@@ -39,6 +40,8 @@ pub enum Mode<'a> {
 pub struct Net {
     network: Network,
     layers: Arc<[Layer]>,
+    /// What is computed instead of layers, where the network is that of an ONNX file.
+    graph: Option<OnnxGraph>,
     classes: usize,
     normalization: Normalization,
     parameters: Vec<Parameter>,
@@ -113,6 +116,7 @@ impl Net {
         Self {
             network,
             layers: layers(network, activation, classes).into(),
+            graph: None,
             classes,
             normalization,
             parameters,
@@ -120,6 +124,22 @@ impl Net {
             checkpointed_layers: None,
             context: DeviceContext::CPU,
         }
+    }
+
+    /// The network of an ONNX file. It has no weights that could be trained.
+    pub fn of_graph(graph: OnnxGraph, normalization: Normalization) -> Self {
+        let net = Self::from_parameters(ModelKind::Onnx.into(), Activation::default(), graph.classes(), normalization, Vec::new());
+        Self { graph: Some(graph), ..net }
+    }
+
+    /// What it computes, where it is the network of an ONNX file.
+    pub const fn graph(&self) -> Option<&OnnxGraph> {
+        self.graph.as_ref()
+    }
+
+    /// Its trainable numbers; of the network of an ONNX file all numbers of its weights.
+    pub fn parameter_count(&self) -> u64 {
+        self.graph.as_ref().map_or_else(|| parameter_count(self.network, self.classes), OnnxGraph::parameters)
     }
 
     /// Which model it is.
@@ -195,14 +215,21 @@ impl Net {
         let training = matches!(mode, Mode::Train { .. });
         let mut forward = Forward::new(&self.parameters, mode, self.context.backend);
         let input = self.input(images.into())?;
+        if let Some(graph) = &self.graph {
+            return graph.logits(&input);
+        }
         match self.checkpointed_layers {
             Some(layers) if training => forward.run_checkpointed(&self.layers, layers, input),
             _ => forward.run(&self.layers, input),
         }
     }
 
-    /// What the last layer makes logits of, `[batch, features]`, and the logits `[batch, classes]`.
+    /// What the last layer makes logits of, `[batch, features]`, and the logits `[batch, classes]`, which are both for the network of an ONNX file.
     pub fn features_and_logits<'a>(&self, images: impl Into<Images<'a>>) -> Result<(Tensor, Tensor)> {
+        if let Some(graph) = &self.graph {
+            let logits = graph.logits(&self.input(images.into())?)?;
+            return Ok((logits.clone(), logits));
+        }
         let mut forward = Forward::new(&self.parameters, Mode::Eval, self.context.backend);
         let (body, last) = self.layers.split_at(self.layers.len() - 1);
         let features = forward.run(body, self.input(images.into())?)?;

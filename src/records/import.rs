@@ -57,4 +57,17 @@ pub enum ImportFinding {
         /// True if a temperature was fitted on built-in digits: the file had none, and the network recognises them.
         calibrated: bool,
     },
+    /// As a network of an ONNX file that is none of Inkling's: it is computed as it is, and only how it takes pixels was found out.
+    AsItIs {
+        /// Accuracy on the images that it was tried on, with this normalisation.
+        accuracy: f64,
+        /// How many these are.
+        images: u64,
+        /// What they are: built-in digits, or training images of another data set.
+        tried_on: DataSpec,
+        /// False if the normalisation was not given, and the trials left doubt about it.
+        sure: bool,
+        /// True if a temperature was fitted on built-in digits.
+        calibrated: bool,
+    },
 }

@@ -94,14 +94,19 @@ impl Reading {
         }
     }
 
-    /// All of it in a few words: "Tanh, average pooling, pixels with mean 0.1307 and standard deviation 0.3081".
-    pub fn sentence(&self) -> String {
+    /// What it says of pixels: "pixels from 0 to 1".
+    pub fn normalization_sentence(&self) -> String {
         let Normalization { mean, std } = self.normalization;
-        let pixels = match (mean, 1.0 / std) {
+        match (mean, 1.0 / std) {
             (0.0, 1.0) => "pixels from 0 to 1".to_owned(),
             (0.0, white) if (white - 255.0).abs() < 0.1 => "pixels from 0 to 255".to_owned(),
             _ => format!("pixels normalised with mean {mean} and standard deviation {std}"),
-        };
+        }
+    }
+
+    /// All of it in a few words: "Tanh, average pooling, pixels with mean 0.1307 and standard deviation 0.3081".
+    pub fn sentence(&self) -> String {
+        let pixels = self.normalization_sentence();
         let layers = self.layers.map(|layers| format!("layers {layers}"));
         let parts = [
             layers.as_deref(),

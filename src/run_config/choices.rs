@@ -3,30 +3,31 @@
 
 /// Declares an enum with one stable name (files, command line) and one label (window) per variant; a former name is still understood.
 macro_rules! choices {
-    ($(#[$meta:meta])* $Enum:ident, $what:literal { $($(#[$vmeta:meta])* $Variant:ident = $name:literal $(| $former:literal)?, $label:literal;)+ }) => {
+    ($(#[$meta:meta])* $Enum:ident, $what:literal { $($(#[$vmeta:meta])* $Variant:ident = $name:literal $(| $former:literal)?, $label:literal;)+ }
+     $(not offered { $($(#[$ometa:meta])* $Other:ident = $other:literal, $other_label:literal;)+ })?) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         #[serde(into = "&'static str", try_from = "String")]
-        pub enum $Enum { $($(#[$vmeta])* $Variant,)+ }
+        pub enum $Enum { $($(#[$vmeta])* $Variant,)+ $($($(#[$ometa])* $Other,)+)? }
 
         impl $Enum {
-            /// Every choice, in the order it is offered.
+            /// Every choice that is offered, in that order.
             pub const ALL: &'static [Self] = &[$(Self::$Variant,)+];
 
             /// The stable name in files and on the command line.
             pub const fn name(self) -> &'static str {
-                match self { $(Self::$Variant => $name,)+ }
+                match self { $(Self::$Variant => $name,)+ $($(Self::$Other => $other,)+)? }
             }
 
             /// The name that earlier versions gave it, if that was another one.
             pub fn former_name(self) -> Option<&'static str> {
-                let former: &[&str] = match self { $(Self::$Variant => &[$($former)?],)+ };
+                let former: &[&str] = match self { $(Self::$Variant => &[$($former)?],)+ $($(Self::$Other => &[],)+)? };
                 former.first().copied()
             }
 
             /// The name people see.
             pub const fn label(self) -> &'static str {
-                match self { $(Self::$Variant => $label,)+ }
+                match self { $(Self::$Variant => $label,)+ $($(Self::$Other => $other_label,)+)? }
             }
         }
 
@@ -42,7 +43,8 @@ macro_rules! choices {
                 let is_meant = |choice: &Self| {
                     [Some(choice.name()), choice.former_name()].into_iter().flatten().any(|name| name.eq_ignore_ascii_case(text))
                 };
-                Self::ALL.iter().copied().find(is_meant).ok_or_else(|| UnknownChoice {
+                let not_offered: &[Self] = &[$($(Self::$Other,)+)?];
+                Self::ALL.iter().chain(not_offered).copied().find(is_meant).ok_or_else(|| UnknownChoice {
                     what: $what.to_owned(),
                     given: text.to_owned(),
                     known: Self::ALL.iter().map(|choice| choice.name()).collect::<Vec<_>>().join(", "),
@@ -108,6 +110,9 @@ choices! {
         ResNet34 = "resnet34", "ResNet-34";
         /// A small vision transformer (Dosovitskiy et al. 2021) on a convolutional stem: 49 tokens, two blocks.
         Attention = "attention", "Attention";
+    } not offered {
+        /// The network of an ONNX file, as it is: it cannot be trained.
+        Onnx = "onnx", "ONNX network";
     }
 }
 
@@ -262,6 +267,11 @@ choices! {
 }
 
 impl ExportFormat {
+    /// Whether a model of this kind can be exported in it: the layers of an imported ONNX network are not known to Inkling.
+    pub const fn exists_for(self, model: ModelKind) -> bool {
+        model.is_trainable() || !matches!(self, Self::PyTorch | Self::Candle | Self::Zip)
+    }
+
     /// What a file of it is usually called.
     pub const fn file_name(self) -> &'static str {
         match self {

@@ -13,6 +13,8 @@ pub const MOST_PARAMETERS: u64 = 10_000_000;
 pub enum ConfigProblem {
     #[error("configuration version {version} is newer than the supported version {VERSION}")]
     NewerVersion { version: u32 },
+    #[error("{} cannot be trained", .model.label())]
+    NotTrainable { model: ModelKind },
     #[error("{}: {given} is not {}", name(*field), field.range().map(ToString::to_string).unwrap_or_default())]
     OutOfRange { field: Field, given: String },
     #[error("batch size: {given} is larger than the {images} training images")]
@@ -49,7 +51,9 @@ impl ConfigProblem {
             Self::MemoryLimitTooLow { .. } => Field::MemoryLimit,
             Self::PrecisionUnavailable { .. } => Field::Precision,
             Self::DeviceUnavailable { .. } => Field::Device,
-            Self::NewerVersion { .. } | Self::InitialWeights { .. } | Self::InitialClasses { .. } => Field::Other,
+            Self::NewerVersion { .. } | Self::NotTrainable { .. } | Self::InitialWeights { .. } | Self::InitialClasses { .. } => {
+                Field::Other
+            }
         }
     }
 }

@@ -238,7 +238,8 @@ impl RunConfig {
             .layers
             .filter(|_| self.model != ModelKind::Cnn)
             .map(|given| ConfigProblem::Layers { model: self.model, given: given.to_string() });
-        newer.into_iter().chain(self.data.mixed_classes()).chain(widths).chain(layers).chain(out_of_range).collect()
+        let fixed = (!self.model.is_trainable()).then_some(ConfigProblem::NotTrainable { model: self.model });
+        newer.into_iter().chain(fixed).chain(self.data.mixed_classes()).chain(widths).chain(layers).chain(out_of_range).collect()
     }
 
     /// The most memory it may take, in bytes.

@@ -80,7 +80,7 @@ impl ModelKind {
     /// The widths of its hidden layers; empty where they are fixed, or where there are none.
     pub const fn widths(self) -> &'static [u16] {
         match self {
-            Self::Linear | Self::Cnn | Self::Attention => &[],
+            Self::Linear | Self::Cnn | Self::Attention | Self::Onnx => &[],
             Self::MlpSmall => &[100],
             Self::Mlp => &[256, 256],
             Self::MlpLarge => &[512, 512],
@@ -93,6 +93,11 @@ impl ModelKind {
             Self::ResNet8 | Self::ResNet14 | Self::ResNet20 => &[16, 32, 64],
             Self::ResNet34 => &[16, 32, 64, 128],
         }
+    }
+
+    /// False for a network that is computed as its file has it.
+    pub const fn is_trainable(self) -> bool {
+        !matches!(self, Self::Onnx)
     }
 
     /// How many hidden layers whose width can be chosen the network can have: an MLP can be of any depth.

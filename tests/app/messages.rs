@@ -124,6 +124,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
             vec!["some folder/file.bin", "LeNet-5 with tanh", "MLP with ReLU"],
         ),
         (ConfigProblem::Widths { model: ModelKind::LeNet, given: "7-9".parse().unwrap() }, vec!["LeNet-5", "7-9", "6-16-120-84"]),
+        (ConfigProblem::NotTrainable { model: ModelKind::Onnx }, vec!["ONNX network cannot be trained"]),
         (ConfigProblem::Layers { model: ModelKind::LeNet, given: "8C3-MP2".to_owned() }, vec!["LeNet-5", "8C3-MP2", "CNN"]),
         (ConfigProblem::TooManyParameters { parameters: 12_345_678 }, vec!["12,345,678", "10,000,000"]),
         (ConfigProblem::InitialClasses { path: path(), found: 10, asked: 26 }, vec!["some folder/file.bin", "10 classes", "has 26"]),
@@ -176,6 +177,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     all.push((Problem::Run(RunError::Compute(compute())), vec!["Permission denied"]));
     let export = [
         (ExportError::Target(TargetError::Source { path: path() }), vec!["some folder/file.bin"]),
+        (ExportError::OnnxOnly, vec!["ONNX"]),
         (ExportError::Lacks { parameter: "fc1.weight".to_owned() }, vec!["fc1.weight"]),
         (ExportError::Failed { message: reason() }, vec!["Permission denied"]),
         (ExportError::Write(write()), both()),
@@ -215,6 +217,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (ImportError::Infer(InferError::Compute(compute())), vec!["Permission denied"]),
         (ImportError::Compute(compute()), vec!["Permission denied"]),
         (ImportError::Data(DataError::Missing { path: path() }), vec!["some folder/file.bin"]),
+        (ImportError::Graph { path: path(), reason: reason() }, both()),
         (ImportError::Classes { data: "EMNIST letters".to_owned(), given: 26 }, vec!["EMNIST letters has 26 classes"]),
         (ImportError::Cancelled(Cancelled), Vec::new()),
     ];
@@ -276,7 +279,7 @@ fn every_problem_is_really_every_one() {
         };
     }
     all_are_there(
-        kinds!(ConfigProblem: NewerVersion, Widths, Layers, TooManyParameters, OutOfRange, MixedClasses, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, InitialClasses, PrecisionUnavailable, DeviceUnavailable),
+        kinds!(ConfigProblem: NewerVersion, NotTrainable, Widths, Layers, TooManyParameters, OutOfRange, MixedClasses, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, InitialClasses, PrecisionUnavailable, DeviceUnavailable),
         inner!(Config),
     );
     all_are_there(
@@ -287,9 +290,9 @@ fn every_problem_is_really_every_one() {
     all_are_there(kinds!(ModelError: Unreadable, Foreign, Malformed), inner!(Model));
     all_are_there(kinds!(ComputeError: Failed, NoThread, NotFinite, OutOfMemory), inner!(Compute));
     all_are_there(kinds!(RunError: Unreadable, Malformed, InUse, NoRoom, Occupied, Write, Compute), inner!(Run));
-    all_are_there(kinds!(ExportError: Target, Lacks, Failed, Write), inner!(Export));
+    all_are_there(kinds!(ExportError: Target, OnnxOnly, Lacks, Failed, Write), inner!(Export));
     all_are_there(
-        kinds!(ImportError: Unreadable, Malformed, Mismatch, Undecided, Classes, Model, Infer, Compute, Data, Cancelled),
+        kinds!(ImportError: Unreadable, Malformed, Mismatch, Undecided, Graph, Classes, Model, Infer, Compute, Data, Cancelled),
         inner!(Import),
     );
     all_are_there(kinds!(ComparisonError: Count, Repeated, DifferentData), inner!(Comparison));

@@ -4,6 +4,7 @@ mod choice;
 mod doubt;
 mod hostile;
 mod onnx;
+mod onnx_graph;
 mod shards;
 
 use std::path::{Path, PathBuf};

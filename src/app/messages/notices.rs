@@ -354,6 +354,10 @@ impl Message {
                     if *calibrated { "It had no temperature; its probabilities were calibrated on built-in digits." } else { "" },
                 )
             }
+            ImportFinding::AsItIs { accuracy, images, tried_on, .. } => Self::new(
+                format!("Imported {file} as it is, accuracy {} on {}.", percent(*accuracy, 1), trial_images(*images, tried_on)),
+                "Its network is none of Inkling's: you can draw with it, measure it and compare it, but not train it.",
+            ),
             ImportFinding::Recognised { accuracy, images, tried_on, sure, calibrated, .. } => {
                 let recognises = *accuracy >= 0.5;
                 let accuracy = format!("accuracy {} on {}", percent(*accuracy, 1), trial_images(*images, tried_on));

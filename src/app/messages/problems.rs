@@ -225,6 +225,9 @@ fn of_config(problem: &ConfigProblem) -> Message {
             format!("The batch size ({given}) is larger than the training set ({images} images)."),
             format!("Choose a batch size of at most {images}, or a larger data set."),
         ),
+        ConfigProblem::NotTrainable { model } => {
+            Message::new(format!("{} cannot be trained: Inkling reads it as its file has it.", model.label()), "Choose another network.")
+        }
         ConfigProblem::Widths { model, given } => {
             Message::new(format!("{} cannot have the layer widths {given}.", model.label()), widths_hint(*model))
         }
@@ -383,6 +386,10 @@ fn of_export(error: &ExportError) -> Message {
         ExportError::Lacks { parameter } => {
             Message::new(format!("The model could not be exported: it has no weights named {parameter}."), "Please report this as a bug.")
         }
+        ExportError::OnnxOnly => Message::new(
+            "The network of an imported ONNX file has no layers that Inkling could write in this format.",
+            "Export it as ONNX, which gives the file that was imported, or as safetensors for Inkling itself.",
+        ),
         ExportError::Write(error) => of_write(error),
         ExportError::Target(error) => of_target(error),
         ExportError::Failed { message } => {
@@ -411,6 +418,10 @@ fn of_import(error: &ImportError) -> Message {
             "Leave out what the network was trained on, or import weights that tell ten classes apart.",
         ),
         ImportError::Undecided { path, trials } => undecided(path, trials),
+        ImportError::Graph { path, reason } => Message::new(
+            format!("{} has a network that Inkling cannot train, and cannot read as it is either: {}", path.display(), sentence(reason)),
+            format!("Export it again for one 28x28 image and ten classes, or train one of these: {}.", names(ModelKind::ALL)),
+        ),
         ImportError::Mismatch { path, mismatch } => {
             let file = path.display();
             if let Some(name) = &mismatch.not_finite {
@@ -435,9 +446,26 @@ pub(super) fn trial_images(images: u64, data: &DataSpec) -> String {
     if *data == DataSpec::builtin() { format!("{images} built-in digits") } else { format!("{images} training images of {}", data.label()) }
 }
 
+/// What was measured of an ONNX network that was not imported.
+fn undecided_graph(path: &Path, trials: &Trials) -> Message {
+    let measured = |it: &MeasuredReading| format!("{} with {}", percent(it.accuracy, 1), it.reading.normalization_sentence());
+    let readings = trials.readings.iter().map(measured).collect::<Vec<_>>().join("; ");
+    Message::new(
+        format!(
+            "{} was not imported: it is not clear how its network takes pixels. Accuracy on {}: {readings}.",
+            path.display(),
+            trial_images(trials.images, &trials.tried_on)
+        ),
+        "Name the normalisation of its training with --mean and --std, or what it was trained on with --data. --accept takes the best of these.",
+    )
+}
+
 /// What was measured of weights that were not imported.
 fn undecided(path: &Path, trials: &Trials) -> Message {
     let Trials { model, doubt, images, tried_on, readings, supported } = trials;
+    if *model == ModelKind::Onnx {
+        return undecided_graph(path, trials);
+    }
     let why = match doubt {
         Doubt::NotSupported => format!("they were probably trained with settings that Inkling's {} does not have", model.label()),
         Doubt::Close => "more than one way to read them is as accurate".to_owned(),

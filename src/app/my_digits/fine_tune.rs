@@ -25,6 +25,8 @@ impl App {
             Some("Unavailable while training is in progress")
         } else if self.model_in_use.as_ref().is_none_or(|model| matches!(model.reference, ModelRef::Training(_) | ModelRef::Ensemble(_))) {
             Some("Choose a saved model in Draw first")
+        } else if self.model_in_use.as_ref().is_some_and(|model| !model.network.model().is_trainable()) {
+            Some("The network of an ONNX file cannot be trained")
         } else {
             None
         }

@@ -15,7 +15,7 @@ use crate::protocol::{JobProgress, JobResult};
 use crate::records::{
     Annotation, BeforeAfter, Calibration, EpochRecord, FineTuned, ModelRef, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
 };
-use crate::run_config::{Classes, WeightFormat};
+use crate::run_config::{Classes, ConfigProblem, WeightFormat};
 use crate::runs::Store;
 use crate::text::format::count;
 use crate::train::{self, EndRequest, FineTuning, Observer, REHEARSED, TrainOutcome, TrainedModel};
@@ -31,6 +31,9 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
         ModelRef::Ensemble(_) => return Err(Problem::NotOneModel.into()),
         ModelRef::Training(_) => return Err(Problem::NoSuchRun.into()),
     };
+    if !card.model.is_trainable() {
+        return Err(Problem::Config(ConfigProblem::NotTrainable { model: card.model }).into());
+    }
     if !card.classes().are_digits() {
         return Err(Problem::DifferentClasses { model: card.classes(), data: Classes::Digits }.into());
     }

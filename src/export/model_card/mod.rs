@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::ExportedModel;
 use crate::math::statistics::{ClassScore, calibration_error, class_scores, wilson_interval};
-use crate::nn::parameter_count;
 use crate::run_config::Classes;
 
 pub use markdown::markdown;
@@ -72,7 +71,7 @@ pub fn json(model: &ExportedModel) -> Value {
         "title": model.title().plain(),
         "description": model.description().plain(),
         "model": card.model,
-        "parameters": parameter_count(card.network(), card.labels.len()),
+        "parameters": model.file.net.parameter_count(),
         "labels": model.classes(),
         "input": { "height": 28, "width": 28, "channels": 1, "preprocessing": model.preprocessing(), "normalization": card.normalization },
         "temperature": card.calibration.temperature,

@@ -30,7 +30,9 @@ pub fn model_py(model: &ExportedModel, weights: &str, stem: &str) -> String {
         | ModelKind::Cnn
         | ModelKind::Speedrun
         | ModelKind::ConvNetBn
-        | ModelKind::Tiny => sequential_module(&class, &layers),
+        | ModelKind::Tiny
+        // Of which nothing else than the ONNX file is exported.
+        | ModelKind::Onnx => sequential_module(&class, &layers),
     };
     format!(
         r#""""{title}. {sentence}

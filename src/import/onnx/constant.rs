@@ -2,9 +2,9 @@
 
 use safetensors::Dtype;
 
-use super::wire::{Fields, Value, text};
 use crate::export::onnx::proto::data_type;
 use crate::import::tensors::{MAX_DIMENSIONS, floats};
+use crate::nn::onnx::wire::{Fields, Value, text};
 
 /// `TensorProto.DataType` of 16-bit brain floats and of 64-bit floats.
 const BFLOAT16: i32 = 16;

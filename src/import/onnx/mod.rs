@@ -6,7 +6,6 @@
 
 mod constant;
 mod walk;
-mod wire;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,10 +13,10 @@ use prost::Message;
 
 use self::constant::Constant;
 use self::walk::Walk;
-use self::wire::{Fields, Value};
 use super::NamedTensor;
 use super::tensors::MAX_TENSORS;
 use crate::export::onnx::proto::StringStringEntryProto;
+use crate::nn::onnx::wire::{Fields, Value};
 use crate::records::{Calibration, ImportSpec, Normalization};
 use crate::run_config::{Activation, Classes, DataSpec};
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use prost::Message;
 
 use super::constant::Constant;
-use super::wire::{Fields, Value, text};
 use crate::export::onnx::proto::NodeProto;
+use crate::nn::onnx::wire::{Fields, Value, text};
 
 /// More operators than any network that can be imported has.
 const MOST_NODES: usize = 10_000;

@@ -10,7 +10,7 @@ use crate::app::{Action, App, Screen};
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
 use crate::records::{Ensemble, ModelRef, RunSummary};
-use crate::run_config::DataSource;
+use crate::run_config::{DataSource, ModelKind};
 use crate::runs::RunEntry;
 use crate::text::format::{count, duration, file_size, grouped, percent};
 use crate::text::visible;
@@ -52,7 +52,7 @@ pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             actions.push(Action::OpenExport(ModelRef::Starter));
         }
     });
-    export::show(ui, app, &ModelRef::Starter, actions);
+    export::show(ui, app, (&ModelRef::Starter, ModelKind::LeNet), actions);
 }
 
 /// The button that has this model recognise drawings, or that says that it does; both lead to the canvas.
@@ -117,7 +117,7 @@ pub fn run(
     heading::show(ui, entry, summary, view, actions);
     ui.add_space(style::GAP / 2.0);
     buttons(ui, app, entry, summary, &mut view.confirming, actions);
-    export::show(ui, app, &ModelRef::File(summary.model_path.clone()), actions);
+    export::show(ui, app, (&ModelRef::File(summary.model_path.clone()), summary.config.model), actions);
     ui.add_space(style::GAP);
     repeats::show(ui, runs, entry, summary, &mut view.selected);
     let curve = app.thumbnail(&entry.folder);
@@ -181,7 +181,11 @@ fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confi
             actions.push(Action::OpenExport(ModelRef::File(summary.model_path.clone())));
         }
         let about = "Set up a run that starts from these weights, at a tenth of the learning rate, on any data set";
-        if ui.add_enabled(!app.is_training(), Button::new("Fine-tune")).on_hover_text(about).clicked() {
+        let is_trainable = summary.config.model.is_trainable();
+        let why_not =
+            if is_trainable { "Unavailable while training is in progress" } else { "The network of an ONNX file cannot be trained" };
+        let fine_tune = ui.add_enabled(is_trainable && !app.is_training(), Button::new("Fine-tune"));
+        if fine_tune.on_hover_text(about).on_disabled_hover_text(why_not).clicked() {
             actions.push(Action::TrainFurther(entry.folder.clone()));
         }
         if !summary.epochs.is_empty() && ui.button("Reuse settings").clicked() {

@@ -6,19 +6,19 @@ use crate::app::messages::Message;
 use crate::app::{Action, App, ExportView, InTheWay};
 use crate::protocol::ExportReport;
 use crate::records::{ExportSpec, FileInfo, ModelRef};
-use crate::run_config::{ExportFormat, WeightFormat};
+use crate::run_config::{ExportFormat, ModelKind, WeightFormat};
 use crate::text::format::{file_size, grouped};
 use crate::text::visible;
 use crate::ui::{icons, style};
 
 /// Draws the dialog if it is open for this model.
-pub fn show(ui: &mut Ui, app: &App, model: &ModelRef, actions: &mut Vec<Action>) {
+pub fn show(ui: &mut Ui, app: &App, (model, kind): (&ModelRef, ModelKind), actions: &mut Vec<Action>) {
     let Some(view) = app.export.as_ref().filter(|view| view.model == *model) else { return };
     ui.add_space(style::GAP / 2.0);
     style::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.label(RichText::new("Export").strong());
-        ui.add_enabled_ui(app.jobs.export().is_none(), |ui| choices(ui, &view.spec, actions));
+        ui.add_enabled_ui(app.jobs.export().is_none(), |ui| choices(ui, kind, &view.spec, actions));
         ui.add_space(style::GAP / 2.0);
         match &view.in_the_way {
             Some(in_the_way) => replace(ui, in_the_way, actions),
@@ -36,25 +36,30 @@ pub fn show(ui: &mut Ui, app: &App, model: &ModelRef, actions: &mut Vec<Action>)
     });
 }
 
-fn choices(ui: &mut Ui, spec: &ExportSpec, actions: &mut Vec<Action>) {
+fn choices(ui: &mut Ui, kind: ModelKind, spec: &ExportSpec, actions: &mut Vec<Action>) {
     let mut chosen = spec.clone();
+    // What was chosen for another model may not exist for this one.
+    chosen.quantize &= kind.is_trainable();
     ui.horizontal_wrapped(|ui| {
         for &format in ExportFormat::ALL {
-            if ui.add(style::toggle(ui, format.label(), spec.format == format)).on_hover_text(about(format)).clicked() {
+            let toggle = ui.add_enabled(format.exists_for(kind), style::toggle(ui, format.label(), spec.format == format));
+            let toggle =
+                toggle.on_hover_text(about(format)).on_disabled_hover_text("This network is exported as the ONNX file that it was");
+            if toggle.clicked() {
                 chosen.format = format;
             }
         }
     });
     ui.add(Label::new(style::hint(about(chosen.format))).wrap());
-    let onnx = matches!(chosen.format, ExportFormat::Onnx | ExportFormat::Zip);
-    let weights = !matches!(chosen.format, ExportFormat::Card | ExportFormat::Report);
+    let onnx = matches!(chosen.format, ExportFormat::Onnx | ExportFormat::Zip) && kind.is_trainable();
+    let weights = !matches!(chosen.format, ExportFormat::Card | ExportFormat::Report) && kind.is_trainable();
     // The boxes never move: those that do not apply to the format are disabled.
     let mut half = chosen.weights == WeightFormat::F16;
-    let only = "Only for ONNX";
+    let only = if kind.is_trainable() { "Only for ONNX" } else { "The file that was imported stays as it is" };
     ui.horizontal_wrapped(|ui| {
         ui.add_enabled(weights, Checkbox::new(&mut half, "16-bit weights"))
             .on_hover_text("Half the size, with almost the same accuracy")
-            .on_disabled_hover_text("This format contains no weights");
+            .on_disabled_hover_text(if kind.is_trainable() { "This format contains no weights" } else { only });
         ui.add_enabled(onnx, Checkbox::new(&mut chosen.preprocessing, "Include pre- and postprocessing"))
             .on_hover_text(
                 "The exported model takes raw images (28 × 28 bytes) and returns probabilities. Otherwise it takes normalised values and returns logits",

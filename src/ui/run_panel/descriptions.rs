@@ -21,6 +21,7 @@ pub fn preset(preset: Preset, data: &DataSpec) -> String {
 /// What a network is.
 pub const fn model(model: ModelKind) -> &'static str {
     match model {
+        ModelKind::Onnx => "The network of an imported ONNX file, which cannot be trained.",
         ModelKind::Linear => {
             "Softmax regression: each digit's score is a weighted sum of the pixels. The simplest network, to compare others with."
         }

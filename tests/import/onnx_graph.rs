@@ -1,0 +1,193 @@
+//! ONNX files with networks that Inkling cannot build: computed as they are, within limits.
+
+use inkling::export::onnx::proto::{AttributeProto, ModelProto, NodeProto, TensorProto, attribute_type, data_type};
+use inkling::export::{ExportError, ExportedModel, export};
+use inkling::import::ImportError;
+use inkling::infer::{Classifier, starter_file};
+use inkling::math::random::Random;
+use inkling::nn::onnx::OnnxGraph;
+use inkling::nn::{Mode, ModelFile, Net};
+use inkling::progress::Unwatched;
+use inkling::records::{ExportSpec, ImportFinding, ImportSpec, ModelRef, Normalization};
+use inkling::run_config::{Activation, ConfigProblem, ExportFormat, ModelKind, WeightFormat};
+use prost::Message;
+
+use super::import;
+use crate::export::{file, untrained_model};
+
+/// From normalised values to logits.
+fn spec(opset: u32) -> ExportSpec {
+    ExportSpec { preprocessing: false, opset, ..ExportSpec::new(ExportFormat::Onnx) }
+}
+
+fn starter() -> ExportedModel {
+    ExportedModel { file: starter_file().unwrap(), run: None, quantized: None }
+}
+
+fn images(count: usize) -> Vec<u8> {
+    let mut random = Random::stream(3, "images", 0);
+    (0..count * 784).map(|_| random.range(0.0, 255.0) as u8).collect()
+}
+
+fn logits(net: &Net, images: &[u8]) -> Vec<f32> {
+    net.forward(images, Mode::Eval).unwrap().flatten_all().unwrap().to_vec1().unwrap()
+}
+
+fn float(name: &str, dims: &[i64], values: &[f32]) -> TensorProto {
+    let raw_data = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    TensorProto { name: name.to_owned(), dims: dims.to_vec(), data_type: data_type::FLOAT, raw_data }
+}
+
+/// The starter model with a batch normalisation after its first convolution that changes nothing, as no network of Inkling's has it.
+fn with_batch_norm() -> ModelProto {
+    let mut model = ModelProto::decode(file(&starter(), &spec(17), "model").as_slice()).unwrap();
+    model.metadata_props.clear();
+    let graph = model.graph.as_mut().unwrap();
+    let at = graph.node.iter().position(|node| node.op_type == "Conv").unwrap();
+    let output = graph.node[at].output[0].clone();
+    for node in &mut graph.node {
+        node.input.iter_mut().filter(|input| **input == output).for_each(|input| "normalised".clone_into(input));
+    }
+    let parameters = ["bn.scale", "bn.bias", "bn.mean", "bn.variance"];
+    for (name, value) in parameters.into_iter().zip([1.0, 0.0, 0.0, 1.0 - 1e-5]) {
+        graph.initializer.push(float(name, &[6], &[value; 6]));
+    }
+    let input = std::iter::once(output).chain(parameters.map(str::to_owned)).collect();
+    let node = NodeProto { input, output: vec!["normalised".to_owned()], op_type: "BatchNormalization".to_owned(), ..NodeProto::default() };
+    graph.node.insert(at + 1, node);
+    model
+}
+
+#[test]
+fn every_network_is_computed_as_its_file_says() {
+    let images = images(3);
+    for &model in ModelKind::ALL {
+        let exported = untrained_model(model, Activation::Gelu);
+        let net = &exported.file.net;
+        let temperature = exported.file.card.calibration.temperature;
+        let expected: Vec<f32> = logits(net, &images).into_iter().map(|logit| logit / temperature).collect();
+        for opset in [17, 26] {
+            let graph = OnnxGraph::open(&file(&exported, &spec(opset), "model")).unwrap_or_else(|error| panic!("{model}: {error}"));
+            let found = logits(&Net::of_graph(graph, net.normalization()), &images);
+            let largest = expected.iter().map(|logit| logit.abs()).fold(0.0, f32::max);
+            let off = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(found.len() == expected.len() && off <= 1e-4 * largest, "{model}, opset {opset}: {off} of {largest}");
+        }
+    }
+}
+
+#[test]
+fn a_network_that_cannot_be_built_is_drawn_with_and_measured_but_not_trained() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bn.onnx");
+    let bytes = with_batch_norm().encode_to_vec();
+    std::fs::write(&path, &bytes).unwrap();
+    let imported = import(&ImportSpec::of(path)).unwrap();
+    assert!(matches!(imported.finding, ImportFinding::AsItIs { sure: true, accuracy, .. } if accuracy > 0.9), "{:?}", imported.finding);
+    let card = &imported.file.card;
+    assert_eq!((card.model, card.normalization), (ModelKind::Onnx, starter().file.card.normalization));
+    // With the four numbers for each of six channels, and the temperature.
+    assert_eq!(imported.summary.plan.parameters, starter().file.net.parameter_count() + 25);
+    assert_eq!(card.config.problems(), [ConfigProblem::NotTrainable { model: ModelKind::Onnx }]);
+
+    // Saved and read again, it gives what the same network of Inkling's gives before its temperature.
+    let stored = imported.file.to_bytes(WeightFormat::F16).unwrap();
+    let again = ModelFile::from_bytes(&stored, folder.path()).unwrap();
+    let images = images(20);
+    let (found, mut expected) = (logits(&again.net, &images), logits(&starter().file.net, &images));
+    let temperature = starter().file.card.calibration.temperature;
+    expected.iter_mut().for_each(|logit| *logit /= temperature);
+    assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-3), "{found:?} {expected:?}");
+    let classifier = Classifier::of_file(again, ModelRef::Starter);
+    assert!(classifier.needs_cpu());
+    assert_eq!(
+        classifier.digits(&images, &mut Unwatched).unwrap(),
+        Classifier::starter().unwrap().digits(&images, &mut Unwatched).unwrap()
+    );
+
+    let exported = ExportedModel { file: imported.file, run: None, quantized: None };
+    for &format in ExportFormat::ALL {
+        let result = export(&exported, &ExportSpec::new(format), "model.onnx");
+        match format {
+            ExportFormat::Onnx => assert_eq!(result.unwrap().files()[0].bytes, bytes),
+            ExportFormat::Safetensors | ExportFormat::Card | ExportFormat::Report => assert!(result.is_ok(), "{format}"),
+            _ => assert_eq!(result.unwrap_err(), ExportError::OnnxOnly),
+        }
+    }
+}
+
+#[test]
+fn a_damaged_model_file_with_an_onnx_network_is_refused() {
+    let graph = OnnxGraph::open(&with_batch_norm().encode_to_vec()).unwrap();
+    let mut card = starter().file.card;
+    card.model = ModelKind::Onnx;
+    let file = ModelFile { net: Net::of_graph(graph, Normalization::MNIST), card };
+    let bytes = file.to_bytes(WeightFormat::F32).unwrap();
+    assert!(ModelFile::from_bytes(&bytes, "model".as_ref()).is_ok());
+    // What only claims to have one.
+    let claims = ModelFile { net: starter().file.net, card: file.card }.to_bytes(WeightFormat::F32).unwrap();
+    assert!(ModelFile::from_bytes(&claims, "model".as_ref()).is_err());
+}
+
+/// What opening the file says after this change to it.
+fn refusal(change: impl FnOnce(&mut ModelProto)) -> String {
+    let mut model = with_batch_norm();
+    change(&mut model);
+    OnnxGraph::open(&model.encode_to_vec()).unwrap_err()
+}
+
+#[test]
+fn what_would_take_too_much_memory_or_time_is_refused_before_it_is_computed() {
+    let pads =
+        |value| AttributeProto { name: "pads".to_owned(), r#type: attribute_type::INTS, ints: vec![value; 4], ..AttributeProto::default() };
+    for value in [20_000, 1 << 40, i64::MAX] {
+        let reason = refusal(|model| {
+            let convolution = model.graph.as_mut().unwrap().node.iter_mut().find(|node| node.op_type == "Conv").unwrap();
+            convolution.attribute.retain(|attribute| attribute.name != "pads");
+            convolution.attribute.push(pads(value));
+        });
+        assert!(reason.contains("Conv takes more memory or time"), "{value}: {reason}");
+    }
+    let zeros = vec![0.0; 100_000];
+    let reason = refusal(|model| {
+        let graph = model.graph.as_mut().unwrap();
+        graph.initializer.extend([float("column", &[100_000, 1], &zeros), float("row", &[1, 100_000], &zeros)]);
+        let input = vec!["column".to_owned(), "row".to_owned()];
+        graph.node.insert(0, NodeProto { input, output: vec!["product".to_owned()], op_type: "MatMul".to_owned(), ..NodeProto::default() });
+    });
+    assert!(reason.contains("MatMul takes more memory or time"), "{reason}");
+}
+
+#[test]
+fn what_is_not_supported_is_named() {
+    let reason = refusal(|model| model.graph.as_mut().unwrap().node[0].op_type = "Loop".to_owned());
+    assert_eq!(reason, "it has the operator Loop, which Inkling does not support");
+    let reason = refusal(|model| model.graph.as_mut().unwrap().input.clear());
+    assert!(reason.contains("0 inputs"), "{reason}");
+    let mut model = with_batch_norm();
+    model.graph.as_mut().unwrap().node[0].op_type = "Loop".to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("loop.onnx");
+    std::fs::write(&path, model.encode_to_vec()).unwrap();
+    assert!(matches!(import(&ImportSpec::of(path)), Err(ImportError::Graph { reason, .. }) if reason.contains("Loop")));
+}
+
+#[test]
+fn no_damage_makes_it_panic() {
+    let bytes = with_batch_norm().encode_to_vec();
+    for length in (0..bytes.len()).step_by(bytes.len() / 40) {
+        let _ = OnnxGraph::open(&bytes[..length]);
+    }
+    let mut random = Random::stream(5, "damage", 0);
+    for _ in 0..60 {
+        let mut damaged = bytes.clone();
+        for _ in 0..4 {
+            // Most of the file are weights: what describes them is at its beginning and end.
+            let at = random.range(0.0, 3000.0) as usize;
+            damaged[at] = random.range(0.0, 256.0) as u8;
+        }
+        if let Ok(graph) = OnnxGraph::open(&damaged) {
+            let _ = Net::of_graph(graph, Normalization::MNIST).forward(&images(1), Mode::Eval);
+        }
+    }
+}
