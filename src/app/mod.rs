@@ -35,7 +35,7 @@ pub use machine::{
     ReachState, SampleLoad, SelfTest, about, automatic, diagnostics,
 };
 pub use models::{Change, ComparisonView, Dropped, ExportView, ImportQuestion, InTheWay, ResultsView, Thumbnail};
-pub use my_digits::{Collection, DIGITS, FileStep, FineTuneResult, Loaded, MyDigitsView, MyDrawing};
+pub use my_digits::{Collection, DIGITS, FileStep, FineTuneResult, Loaded, MyDigitsView, MyDrawing, NOT_TRAINABLE};
 pub use notice::{Notice, Offer, Severity};
 pub use run::{Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress};
 pub use settings::{PEN, PresetRate, Settings, Theme, WindowGeometry, ZOOM};

@@ -12,9 +12,9 @@ pub enum ExportError {
         /// The weight.
         parameter: String,
     },
-    /// The network of an imported ONNX file in a format that takes layers known to Inkling.
-    #[error("an imported ONNX network can only be exported as the ONNX file that it is")]
-    OnnxOnly,
+    /// The format consists of layers, and those of an imported ONNX network are not known.
+    #[error("an imported ONNX network cannot be exported in this format")]
+    UnsupportedNetwork,
     /// A weight could not be read from the device, or a file could not be encoded.
     #[error("the export failed: {message}")]
     Failed {

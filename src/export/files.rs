@@ -40,7 +40,7 @@ pub fn export(model: &ExportedModel, spec: &ExportSpec, name: &str) -> Result<Ex
     let beside = |ending: &str| Path::new(name).with_extension(ending).to_string_lossy().into_owned();
     let graph = model.file.net.graph();
     if !spec.format.exists_for(model.file.card.model) || (graph.is_some() && spec.format == ExportFormat::Onnx && spec.quantize) {
-        return Err(ExportError::OnnxOnly);
+        return Err(ExportError::UnsupportedNetwork);
     }
     let files = match spec.format {
         ExportFormat::Onnx if let Some(graph) = graph => {

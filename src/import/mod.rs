@@ -32,7 +32,7 @@ use crate::nn::onnx::OnnxGraph;
 use crate::nn::{CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, Net, SafetensorsFile};
 use crate::progress::Progress;
 use crate::records::{Calibration, ImportFinding, ImportSpec, RunPlan, RunSummary};
-use crate::run_config::{Classes, DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
+use crate::run_config::{Classes, DataSpec, DeviceChoice, Precision, RunConfig};
 use crate::system::files::read_limited;
 use crate::text::visible;
 
@@ -111,15 +111,14 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
         config,
     };
     let calibrated = weights.calibration().is_none() && trial.calibration.has_temperature();
-    let Trial { accuracy, images, ref tried_on, sure, .. } = trial;
-    let tried_on = tried_on.clone();
-    let finding = if network.model() == ModelKind::Onnx {
-        ImportFinding::AsItIs { accuracy, images, tried_on, sure, calibrated }
-    } else {
-        ImportFinding::Recognised { renamed, accuracy, images, tried_on, sure, calibrated }
-    };
     let summary = summary(&card, &trial.net, &spec.path);
-    Ok(Imported { file: ModelFile { net: trial.net, card }, summary, finding })
+    let Trial { net, accuracy, images, tried_on, sure, .. } = trial;
+    let finding = if network.model().is_trainable() {
+        ImportFinding::Recognised { renamed, accuracy, images, tried_on, sure, calibrated }
+    } else {
+        ImportFinding::OnnxGraph { accuracy, images, tried_on, sure, calibrated }
+    };
+    Ok(Imported { file: ModelFile { net, card }, summary, finding })
 }
 
 /// A network that was found, with its settings, and the weights whose names differ.
@@ -161,7 +160,7 @@ fn is_about_layers(error: &ImportError) -> bool {
     !matches!(error, ImportError::Mismatch { mismatch, .. } if mismatch.not_finite.is_some())
 }
 
-/// The network of the ONNX file with these bytes as it is. `error` says why its weights are those of no network known here.
+/// The graph of the ONNX file with these bytes. `error` says why its weights are those of no network known here.
 fn of_graph(
     bytes: &[u8],
     spec: &ImportSpec,

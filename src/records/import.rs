@@ -57,8 +57,8 @@ pub enum ImportFinding {
         /// True if a temperature was fitted on built-in digits: the file had none, and the network recognises them.
         calibrated: bool,
     },
-    /// As a network of an ONNX file that is none of Inkling's: it is computed as it is, and only how it takes pixels was found out.
-    AsItIs {
+    /// As the graph of an ONNX file, which is computed operator by operator because Inkling cannot build its network. Only how it normalises pixels was found out.
+    OnnxGraph {
         /// Accuracy on the images that it was tried on, with this normalisation.
         accuracy: f64,
         /// How many these are.

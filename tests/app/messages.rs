@@ -177,7 +177,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     all.push((Problem::Run(RunError::Compute(compute())), vec!["Permission denied"]));
     let export = [
         (ExportError::Target(TargetError::Source { path: path() }), vec!["some folder/file.bin"]),
-        (ExportError::OnnxOnly, vec!["ONNX"]),
+        (ExportError::UnsupportedNetwork, vec!["ONNX"]),
         (ExportError::Lacks { parameter: "fc1.weight".to_owned() }, vec!["fc1.weight"]),
         (ExportError::Failed { message: reason() }, vec!["Permission denied"]),
         (ExportError::Write(write()), both()),
@@ -290,7 +290,7 @@ fn every_problem_is_really_every_one() {
     all_are_there(kinds!(ModelError: Unreadable, Foreign, Malformed), inner!(Model));
     all_are_there(kinds!(ComputeError: Failed, NoThread, NotFinite, OutOfMemory), inner!(Compute));
     all_are_there(kinds!(RunError: Unreadable, Malformed, InUse, NoRoom, Occupied, Write, Compute), inner!(Run));
-    all_are_there(kinds!(ExportError: Target, OnnxOnly, Lacks, Failed, Write), inner!(Export));
+    all_are_there(kinds!(ExportError: Target, UnsupportedNetwork, Lacks, Failed, Write), inner!(Export));
     all_are_there(
         kinds!(ImportError: Unreadable, Malformed, Mismatch, Undecided, Graph, Classes, Model, Infer, Compute, Data, Cancelled),
         inner!(Import),

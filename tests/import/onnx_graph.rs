@@ -83,7 +83,7 @@ fn a_network_that_cannot_be_built_is_drawn_with_and_measured_but_not_trained() {
     let bytes = with_batch_norm().encode_to_vec();
     std::fs::write(&path, &bytes).unwrap();
     let imported = import(&ImportSpec::of(path)).unwrap();
-    assert!(matches!(imported.finding, ImportFinding::AsItIs { sure: true, accuracy, .. } if accuracy > 0.9), "{:?}", imported.finding);
+    assert!(matches!(imported.finding, ImportFinding::OnnxGraph { sure: true, accuracy, .. } if accuracy > 0.9), "{:?}", imported.finding);
     let card = &imported.file.card;
     assert_eq!((card.model, card.normalization), (ModelKind::Onnx, starter().file.card.normalization));
     // With the four numbers for each of six channels, and the temperature.
@@ -111,7 +111,7 @@ fn a_network_that_cannot_be_built_is_drawn_with_and_measured_but_not_trained() {
         match format {
             ExportFormat::Onnx => assert_eq!(result.unwrap().files()[0].bytes, bytes),
             ExportFormat::Safetensors | ExportFormat::Card | ExportFormat::Report => assert!(result.is_ok(), "{format}"),
-            _ => assert_eq!(result.unwrap_err(), ExportError::OnnxOnly),
+            _ => assert_eq!(result.unwrap_err(), ExportError::UnsupportedNetwork),
         }
     }
 }
@@ -190,4 +190,24 @@ fn no_damage_makes_it_panic() {
             let _ = Net::of_graph(graph, Normalization::MNIST).forward(&images(1), Mode::Eval);
         }
     }
+}
+
+#[test]
+fn what_another_reader_might_understand_in_another_way_is_refused() {
+    let pads =
+        |value| AttributeProto { name: "pads".to_owned(), r#type: attribute_type::INTS, ints: vec![value; 4], ..AttributeProto::default() };
+    let with = |attributes: Vec<AttributeProto>| {
+        refusal(|model| {
+            let convolution = model.graph.as_mut().unwrap().node.iter_mut().find(|node| node.op_type == "Conv").unwrap();
+            convolution.attribute.retain(|attribute| attribute.name != "pads");
+            convolution.attribute.extend(attributes);
+        })
+    };
+    for attributes in [vec![pads(1 << 20), pads(2)], vec![AttributeProto { i: Some(0), ..pads(1 << 20) }]] {
+        let reason = with(attributes);
+        assert!(reason.contains("\"pads\" more than once"), "{reason}");
+    }
+    let mut two = with_batch_norm().encode_to_vec();
+    two.extend_from_within(..);
+    assert_eq!(OnnxGraph::open(&two).unwrap_err(), "it has more than one graph");
 }

@@ -354,9 +354,9 @@ impl Message {
                     if *calibrated { "It had no temperature; its probabilities were calibrated on built-in digits." } else { "" },
                 )
             }
-            ImportFinding::AsItIs { accuracy, images, tried_on, .. } => Self::new(
-                format!("Imported {file} as it is, accuracy {} on {}.", percent(*accuracy, 1), trial_images(*images, tried_on)),
-                "Its network is none of Inkling's: you can draw with it, measure it and compare it, but not train it.",
+            ImportFinding::OnnxGraph { accuracy, images, tried_on, .. } => Self::new(
+                format!("Imported {file}: {model}, accuracy {} on {}.", percent(*accuracy, 1), trial_images(*images, tried_on)),
+                "Inkling cannot train this network, but you can draw with it, evaluate it and compare it.",
             ),
             ImportFinding::Recognised { accuracy, images, tried_on, sure, calibrated, .. } => {
                 let recognises = *accuracy >= 0.5;

@@ -225,9 +225,7 @@ fn of_config(problem: &ConfigProblem) -> Message {
             format!("The batch size ({given}) is larger than the training set ({images} images)."),
             format!("Choose a batch size of at most {images}, or a larger data set."),
         ),
-        ConfigProblem::NotTrainable { model } => {
-            Message::new(format!("{} cannot be trained: Inkling reads it as its file has it.", model.label()), "Choose another network.")
-        }
+        ConfigProblem::NotTrainable { model } => Message::new(format!("{} cannot be trained.", model.label()), "Choose another network."),
         ConfigProblem::Widths { model, given } => {
             Message::new(format!("{} cannot have the layer widths {given}.", model.label()), widths_hint(*model))
         }
@@ -386,9 +384,9 @@ fn of_export(error: &ExportError) -> Message {
         ExportError::Lacks { parameter } => {
             Message::new(format!("The model could not be exported: it has no weights named {parameter}."), "Please report this as a bug.")
         }
-        ExportError::OnnxOnly => Message::new(
-            "The network of an imported ONNX file has no layers that Inkling could write in this format.",
-            "Export it as ONNX, which gives the file that was imported, or as safetensors for Inkling itself.",
+        ExportError::UnsupportedNetwork => Message::new(
+            "An imported ONNX network cannot be exported in this format.",
+            "Export it as ONNX without 8-bit weights, which gives the original file, or as safetensors for use in Inkling.",
         ),
         ExportError::Write(error) => of_write(error),
         ExportError::Target(error) => of_target(error),
@@ -419,7 +417,11 @@ fn of_import(error: &ImportError) -> Message {
         ),
         ImportError::Undecided { path, trials } => undecided(path, trials),
         ImportError::Graph { path, reason } => Message::new(
-            format!("{} has a network that Inkling cannot train, and cannot read as it is either: {}", path.display(), sentence(reason)),
+            format!(
+                "The network in {} is none that Inkling can train, and it cannot be used without training either: {}",
+                path.display(),
+                sentence(reason)
+            ),
             format!("Export it again for one 28x28 image and ten classes, or train one of these: {}.", names(ModelKind::ALL)),
         ),
         ImportError::Mismatch { path, mismatch } => {
@@ -446,50 +448,38 @@ pub(super) fn trial_images(images: u64, data: &DataSpec) -> String {
     if *data == DataSpec::builtin() { format!("{images} built-in digits") } else { format!("{images} training images of {}", data.label()) }
 }
 
-/// What was measured of an ONNX network that was not imported.
-fn undecided_graph(path: &Path, trials: &Trials) -> Message {
-    let measured = |it: &MeasuredReading| format!("{} with {}", percent(it.accuracy, 1), it.reading.normalization_sentence());
-    let readings = trials.readings.iter().map(measured).collect::<Vec<_>>().join("; ");
-    Message::new(
-        format!(
-            "{} was not imported: it is not clear how its network takes pixels. Accuracy on {}: {readings}.",
-            path.display(),
-            trial_images(trials.images, &trials.tried_on)
-        ),
-        "Name the normalisation of its training with --mean and --std, or what it was trained on with --data. --accept takes the best of these.",
-    )
-}
-
 /// What was measured of weights that were not imported.
 fn undecided(path: &Path, trials: &Trials) -> Message {
     let Trials { model, doubt, images, tried_on, readings, supported } = trials;
-    if *model == ModelKind::Onnx {
-        return undecided_graph(path, trials);
-    }
     let why = match doubt {
         Doubt::NotSupported => format!("they were probably trained with settings that Inkling's {} does not have", model.label()),
         Doubt::Close => "more than one way to read them is as accurate".to_owned(),
         Doubt::LowAccuracy => "they recognise too few images to tell how the network was built".to_owned(),
     };
-    let measured = |it: &MeasuredReading| format!("{} with {}", percent(it.accuracy, 1), it.reading.sentence());
+    let describe = |it: &MeasuredReading| if model.is_trainable() { it.reading.sentence() } else { it.reading.normalization_sentence() };
+    let measured = |it: &MeasuredReading| format!("{} with {}", percent(it.accuracy, 1), describe(it));
     let readings = readings.iter().map(measured).collect::<Vec<_>>().join("; ");
+    let reason = if model.is_trainable() {
+        format!("its weights fit {}, but {why}", model.label())
+    } else {
+        "it is not clear how its network expects pixels to be normalised".to_owned()
+    };
+    // It has learned from MNIST most likely.
+    let download = if *tried_on == DataSpec::builtin() {
+        "Download MNIST, which networks are usually trained on, and import it again: on its images more can be told. "
+    } else {
+        ""
+    };
+    let options = match (model.is_trainable(), supported.reading.layers) {
+        (false, _) => "--mean and --std",
+        (true, Some(_)) => "--layers, --activation, --mean and --std",
+        (true, None) => "--activation, --mean and --std",
+    };
     Message::new(
+        format!("{} was not imported: {reason}. Accuracy on {}: {readings}.", path.display(), trial_images(*images, tried_on)),
         format!(
-            "{} was not imported: its weights fit {}, but {why}. Accuracy on {}: {readings}.",
-            path.display(),
-            model.label(),
-            trial_images(*images, tried_on)
-        ),
-        format!(
-            "{}To import it as {}, use --accept. If you know what it was trained with, name it with {}--activation, --mean and --std.",
-            // It has learned from MNIST most likely.
-            if *tried_on == DataSpec::builtin() {
-                "Download MNIST, which networks are usually trained on, and import it again: on its images more can be told. "
-            } else {
-                ""
-            },
-            supported.reading.sentence(),
-            if supported.reading.layers.is_some() { "--layers, " } else { "" }
+            "{download}To import it as {}, use --accept. If you know what it was trained with, name it with {options}.",
+            describe(supported)
         ),
     )
 }

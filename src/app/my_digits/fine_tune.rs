@@ -16,6 +16,9 @@ pub struct FineTuneResult {
     pub before: ModelRef,
 }
 
+/// Why the network of an imported ONNX file cannot be fine-tuned.
+pub const NOT_TRAINABLE: &str = "The network of an ONNX file cannot be trained";
+
 impl App {
     /// Why the model in use cannot be fine-tuned now, if it cannot.
     pub fn why_not_fine_tune(&self) -> Option<&'static str> {
@@ -26,7 +29,7 @@ impl App {
         } else if self.model_in_use.as_ref().is_none_or(|model| matches!(model.reference, ModelRef::Training(_) | ModelRef::Ensemble(_))) {
             Some("Choose a saved model in Draw first")
         } else if self.model_in_use.as_ref().is_some_and(|model| !model.network.model().is_trainable()) {
-            Some("The network of an ONNX file cannot be trained")
+            Some(NOT_TRAINABLE)
         } else {
             None
         }

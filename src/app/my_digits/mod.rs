@@ -20,7 +20,7 @@ use crate::problem::Problem;
 use crate::records::DrawingAnswer;
 
 pub use collection::Collection;
-pub use fine_tune::FineTuneResult;
+pub use fine_tune::{FineTuneResult, NOT_TRAINABLE};
 
 /// The digits that drawings are kept of.
 pub const DIGITS: usize = 10;

@@ -4,7 +4,7 @@ use safetensors::Dtype;
 
 use crate::export::onnx::proto::data_type;
 use crate::import::tensors::{MAX_DIMENSIONS, floats};
-use crate::nn::onnx::wire::{Fields, Value, text};
+use crate::nn::onnx::wire::{EXTERNAL_DATA, Fields, Value, text, varints};
 
 /// `TensorProto.DataType` of 16-bit brain floats and of 64-bit floats.
 const BFLOAT16: i32 = 16;
@@ -31,19 +31,16 @@ impl<'a> Constant<'a> {
         let (mut name, mut constant) = ("", Self::default());
         for field in Fields::of(message) {
             match field? {
-                // A length alone, or several of them packed.
-                (1, Value::Varint(length)) => constant.shape.push(usize::try_from(length).unwrap_or(usize::MAX)),
-                (1, Value::Bytes(mut packed)) => {
-                    while !packed.is_empty() && constant.shape.len() <= MAX_DIMENSIONS {
-                        let length = prost::encoding::decode_varint(&mut packed).map_err(|error| error.to_string())?;
-                        constant.shape.push(usize::try_from(length).unwrap_or(usize::MAX));
+                (1, lengths) => {
+                    for length in varints(lengths).take(MAX_DIMENSIONS + 1) {
+                        constant.shape.push(usize::try_from(length?).unwrap_or(usize::MAX));
                     }
                 }
                 (2, Value::Varint(data_type)) => constant.data_type = i32::try_from(data_type).unwrap_or_default(),
                 // Raw bytes, or packed floats, which are the same bytes.
                 (4 | 9, Value::Bytes(bytes)) => constant.bytes = bytes,
                 (8, Value::Bytes(bytes)) => name = text(bytes)?,
-                (14, Value::Varint(1)) => return Err("its weights are in another file; save the model as a single one".to_owned()),
+                (14, Value::Varint(1)) => return Err(EXTERNAL_DATA.to_owned()),
                 _ => {}
             }
             if constant.shape.len() > MAX_DIMENSIONS {

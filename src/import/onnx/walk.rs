@@ -6,10 +6,9 @@ use prost::Message;
 
 use super::constant::Constant;
 use crate::export::onnx::proto::NodeProto;
+use crate::nn::onnx::MOST_OPERATORS;
 use crate::nn::onnx::wire::{Fields, Value, text};
 
-/// More operators than any network that can be imported has.
-const MOST_NODES: usize = 10_000;
 /// The longest description of an operator, in bytes.
 const LONGEST_NODE: usize = 64 << 10;
 /// The operators of activations, and those that activations are composed of.
@@ -62,7 +61,7 @@ impl<'a> Walk<'a> {
     /// Takes the next operator.
     pub fn node(&mut self, message: &'a [u8]) -> Result<(), String> {
         self.nodes += 1;
-        if self.nodes > MOST_NODES {
+        if self.nodes > MOST_OPERATORS {
             return Err("it has more operators than any supported network".to_owned());
         }
         if let Some((output, constant)) = constant_of(message)? {

@@ -8,7 +8,8 @@ use candle_core::{Device, Tensor};
 use rten::{Dimension, Model, ModelOptions, NodeId, Value, ValueOrView};
 use rten_tensor::Layout;
 
-use super::operators::{Budget, Operator, Operators};
+use super::budget::Budget;
+use super::operators::{Operator, Operators};
 use crate::ink::{PIXELS, SIDE};
 
 /// The classes that a network can have.
@@ -59,7 +60,7 @@ impl OnnxGraph {
         };
         let last = operators.list.iter().rev().find(|operator| operator.outputs.contains(&operators.output));
         Ok(Self {
-            gives_probabilities: last.is_some_and(|operator| operator.kind == "Softmax"),
+            gives_probabilities: last.is_some_and(|operator| operator.op_type == "Softmax"),
             parameters: operators.parameters,
             output: node(&model, operators.output)?,
             bytes: bytes.into(),
@@ -149,7 +150,7 @@ fn evaluate<'a>(model: &Model, operators: &[Operator<'a>], (input, image): (&'a 
     let mut values = HashMap::from([(input, image)]);
     let mut budget = Budget::default();
     // What is constant is known since the file was read.
-    for operator in operators.iter().filter(|operator| operator.kind != "Constant") {
+    for operator in operators.iter().filter(|operator| operator.op_type != "Constant") {
         let known: Vec<Option<Vec<usize>>> = operator
             .inputs
             .iter()
@@ -171,7 +172,7 @@ fn evaluate<'a>(model: &Model, operators: &[Operator<'a>], (input, image): (&'a 
             }
         }
         let computed = catch(|| model.run(inputs, &outputs, None))?
-            .map_err(|error| format!("its operator {} cannot be computed ({error})", operator.kind))?;
+            .map_err(|error| format!("its operator {} cannot be computed ({error})", operator.op_type))?;
         values.extend(operator.outputs.iter().copied().filter(|name| !name.is_empty()).zip(computed));
     }
     Ok(values)

@@ -3,6 +3,9 @@
 
 use prost::encoding::{WireType, decode_key, decode_varint};
 
+/// What is said of a file whose tensors are in files beside it.
+pub const EXTERNAL_DATA: &str = "its weights are in another file; save the model as a single one";
+
 /// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
@@ -66,4 +69,26 @@ impl<'a> Iterator for Fields<'a> {
 /// Text of a field.
 pub fn text(bytes: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(bytes).map_err(|_| "a name in this ONNX file is not text".to_owned())
+}
+
+/// The numbers of a repeated field: one by itself, or several of them packed. Ends with an error where they are damaged.
+pub fn varints(value: Value<'_>) -> impl Iterator<Item = Result<u64, String>> {
+    let (mut single, mut packed): (_, &[u8]) = match value {
+        Value::Varint(number) => (Some(number), &[]),
+        Value::Bytes(packed) => (None, packed),
+        Value::Fixed => (None, &[]),
+    };
+    std::iter::from_fn(move || {
+        if let Some(number) = single.take() {
+            return Some(Ok(number));
+        }
+        if packed.is_empty() {
+            return None;
+        }
+        let number = decode_varint(&mut packed).map_err(|error| error.to_string());
+        if number.is_err() {
+            packed = &[];
+        }
+        Some(number)
+    })
 }

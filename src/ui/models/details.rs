@@ -6,7 +6,7 @@ use eframe::egui::{Align, Button, Grid, Label, Layout, RichText, Ui, vec2};
 
 use super::{ModelsView, accuracy_plot, confirm_delete, export, heading, repeats};
 use crate::app::messages::Message;
-use crate::app::{Action, App, Screen};
+use crate::app::{Action, App, NOT_TRAINABLE, Screen};
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
 use crate::records::{Ensemble, ModelRef, RunSummary};
@@ -182,8 +182,7 @@ fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confi
         }
         let about = "Set up a run that starts from these weights, at a tenth of the learning rate, on any data set";
         let is_trainable = summary.config.model.is_trainable();
-        let why_not =
-            if is_trainable { "Unavailable while training is in progress" } else { "The network of an ONNX file cannot be trained" };
+        let why_not = if is_trainable { "Unavailable while training is in progress" } else { NOT_TRAINABLE };
         let fine_tune = ui.add_enabled(is_trainable && !app.is_training(), Button::new("Fine-tune"));
         if fine_tune.on_hover_text(about).on_disabled_hover_text(why_not).clicked() {
             actions.push(Action::TrainFurther(entry.folder.clone()));

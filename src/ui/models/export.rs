@@ -44,7 +44,7 @@ fn choices(ui: &mut Ui, kind: ModelKind, spec: &ExportSpec, actions: &mut Vec<Ac
         for &format in ExportFormat::ALL {
             let toggle = ui.add_enabled(format.exists_for(kind), style::toggle(ui, format.label(), spec.format == format));
             let toggle =
-                toggle.on_hover_text(about(format)).on_disabled_hover_text("This network is exported as the ONNX file that it was");
+                toggle.on_hover_text(about(format)).on_disabled_hover_text("An imported ONNX network cannot be exported in this format");
             if toggle.clicked() {
                 chosen.format = format;
             }
@@ -55,7 +55,7 @@ fn choices(ui: &mut Ui, kind: ModelKind, spec: &ExportSpec, actions: &mut Vec<Ac
     let weights = !matches!(chosen.format, ExportFormat::Card | ExportFormat::Report) && kind.is_trainable();
     // The boxes never move: those that do not apply to the format are disabled.
     let mut half = chosen.weights == WeightFormat::F16;
-    let only = if kind.is_trainable() { "Only for ONNX" } else { "The file that was imported stays as it is" };
+    let only = if kind.is_trainable() { "Only for ONNX" } else { "The original ONNX file is exported unchanged" };
     ui.horizontal_wrapped(|ui| {
         ui.add_enabled(weights, Checkbox::new(&mut half, "16-bit weights"))
             .on_hover_text("Half the size, with almost the same accuracy")
