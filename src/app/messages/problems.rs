@@ -478,7 +478,7 @@ fn undecided(path: &Path, trials: &Trials) -> Message {
     Message::new(
         format!("{} was not imported: {reason}. Accuracy on {}: {readings}.", path.display(), trial_images(*images, tried_on)),
         format!(
-            "{download}To import it as {}, use --accept. If you know what it was trained with, name it with {options}.",
+            "{download}To import it with {}, use --accept. If you know what it was trained with, name it with {options}.",
             describe(supported)
         ),
     )
