@@ -23,6 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=Cargo.lock");
+    println!("cargo::rustc-check-cfg=cfg(cuda_capability_80)");
     let folder = PathBuf::from(std::env::var("OUT_DIR")?);
     println!("cargo::rustc-env=INKLING_RUSTC={}", compiler()?);
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());

@@ -7,8 +7,9 @@ use std::process::Command;
 /// The kernels, and the file that includes them all.
 const FOLDER: &str = "src/nn/backend/cuda";
 const SOURCE: &str = "src/nn/backend/cuda/kernels.cu";
-/// The compute capability they are compiled for unless `CUDA_COMPUTE_CAP` says otherwise: the oldest that CUDA 13 supports. Newer GPUs run it as well.
-const CAPABILITY: &str = "75";
+/// The compute capability they are compiled for where neither `CUDA_COMPUTE_CAP` nor a GPU of this machine says otherwise: the oldest that CUDA 13
+/// supports. Newer GPUs run it as well.
+const CAPABILITY: u32 = 75;
 
 /// Writes `kernels.ptx` into a folder.
 pub fn compile(folder: &Path) -> Result<(), Box<dyn Error>> {
@@ -16,16 +17,29 @@ pub fn compile(folder: &Path) -> Result<(), Box<dyn Error>> {
     for variable in ["NVCC", "PTX", "CUDA_COMPUTE_CAP", "CUDA_HOME", "CUDA_PATH"] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
-    let capability = std::env::var("CUDA_COMPUTE_CAP").unwrap_or_else(|_| CAPABILITY.to_owned());
-    let capability = capability.trim_start_matches("sm_").trim_start_matches("compute_");
+    let capability = match std::env::var("CUDA_COMPUTE_CAP") {
+        Ok(text) => text.trim_start_matches("sm_").trim_start_matches("compute_").parse().map_err(|_| format!("CUDA_COMPUTE_CAP is {text:?}, not a number such as 80"))?,
+        Err(_) => capability_here().unwrap_or(CAPABILITY),
+    };
+    // The convolutions without im2col need instructions of 8.0.
+    if capability >= 80 {
+        println!("cargo::rustc-cfg=cuda_capability_80");
+    }
     let nvcc = nvcc();
     let mut compiler = Command::new(&nvcc);
-    compiler.args(["--ptx", "-O3", "-std=c++17", &format!("-arch=compute_{capability}"), "--output-directory"]).arg(folder).arg(SOURCE);
+    compiler.args(["--ptx", "-O3", "-std=c++17", &format!("-arch=compute_{capability}"), &format!("-DCAPABILITY={capability}"), "--output-directory"]).arg(folder).arg(SOURCE);
     if let Ok(home) = std::env::var("CUDA_HOME") {
         compiler.arg(format!("-I{home}/include"));
     }
     let status = compiler.status().map_err(|error| format!("{}, which compiles kernels for NVIDIA GPUs: {error}", nvcc.display()))?;
     if status.success() { Ok(()) } else { Err(format!("{} could not compile {SOURCE}", nvcc.display()).into()) }
+}
+
+/// The lowest compute capability of this machine's GPUs, where there are any.
+fn capability_here() -> Option<u32> {
+    let output = Command::new("nvidia-smi").args(["--query-gpu=compute_cap", "--format=csv,noheader"]).output().ok()?;
+    let lines = String::from_utf8(output.stdout).ok()?;
+    lines.lines().filter_map(|line| line.trim().replace('.', "").parse().ok()).min()
 }
 
 /// `NVCC` if it is set, else that of the CUDA toolkit, else the first on the path.

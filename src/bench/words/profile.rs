@@ -9,7 +9,19 @@ const THREADS: &str = "Threads at work";
 
 /// The passes of a step, and its layers.
 pub fn profile_sections(profile: &Profile) -> Vec<Section> {
-    vec![passes(profile), layers(profile)]
+    [passes(profile), layers(profile)].map(without_empty_columns).into()
+}
+
+/// On a GPU nobody knows how many threads work, nor how fast its products could be.
+fn without_empty_columns(mut section: Section) -> Section {
+    let is_empty = |column: usize| section.lines.iter().all(|line| line.cells[column].text.is_empty());
+    for column in (0..section.columns.len()).rev().filter(|&column| is_empty(column)).collect::<Vec<_>>() {
+        section.columns.remove(column);
+        for line in &mut section.lines {
+            line.cells.remove(column);
+        }
+    }
+    section
 }
 
 fn passes(profile: &Profile) -> Section {
@@ -27,15 +39,15 @@ fn passes(profile: &Profile) -> Section {
         detail: String::new(),
         unreliable: false,
     };
+    let mut about = format!("means of {} steps of {} images", profile.steps, profile.side.batch_size);
+    // A GPU prepares its batches itself.
     let loading = profile.seconds_of(SpanKind::Loading);
+    if loading > 0.0 {
+        about += &format!("; meanwhile, another thread prepares batches, which takes {} each", time(loading));
+    }
     Section {
         title: "A training step",
-        about: format!(
-            "means of {} steps of {} images; meanwhile, another thread prepares batches, which takes {} each",
-            profile.steps,
-            profile.side.batch_size,
-            time(loading)
-        ),
+        about,
         columns: ["Part", "Time", "Share", THREADS].map(str::to_owned).to_vec(),
         lines: parts.iter().map(line).collect(),
         bars: "Bars: share of the longest time",

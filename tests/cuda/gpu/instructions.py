@@ -36,6 +36,10 @@ def instruction(head, parts, kinds, kind, operands, addresses, needed, statement
         return "__sync_synchronize();"
     if head in ("bar", "barrier"):
         return "wait_for_warp(self);" if "warp" in parts else "wait_for_block(self);"
+    if head == "cp" and "async" in parts:
+        return copy_async(parts, operands, addresses)
+    if head == "mma":
+        return multiply_matrices(parts, operands, addresses)
     if head == "call":
         return call(operands, addresses, needed)
     if head in ("ld", "ldu"):
@@ -57,6 +61,8 @@ def instruction(head, parts, kinds, kind, operands, addresses, needed, statement
     if head == "mov":
         return move(kind, operands, addresses)
     if head == "cvt":
+        if "tf32" in parts:
+            return f"{C(operands[0])} = tf32_of({get(1, 'f32')});"
         if len(operands) == 3:
             half = kinds[0].removesuffix("x2")
             to_bits = "half_of" if half == "f16" else "bfloat_of"
@@ -85,6 +91,24 @@ def instruction(head, parts, kinds, kind, operands, addresses, needed, statement
     if kind in ("f16x2", "bf16x2"):
         return pairwise(head, parts, kind, operands, addresses, needed, statement)
     return arithmetic(head, parts, kind, get, set_, statement)
+
+
+def copy_async(parts, operands, addresses):
+    if "commit_group" in parts:
+        return "self->copy_groups++;"
+    if "wait_group" in parts:
+        return f"await_copies(self, {operands[0]});"
+    read = value(operands[3] if len(operands) > 3 else operands[2], "u32", addresses)
+    return (f"start_copy(self, {address(operands[0], 'shared', addresses)}, (uint64_t)({address(operands[1], 'global', addresses)}), "
+            f"{operands[2]}, {read});")
+
+
+def multiply_matrices(parts, operands, addresses):
+    result, left, right, sums = ([part.strip() for part in operand.strip("{} ").split(",")] for operand in operands)
+    format_ = {"tf32": "t", "bf16": "b", "f16": "f"}[parts[-2]]
+    words = lambda registers: f"(uint32_t[]){{{', '.join(value(register, 'b32', addresses) for register in registers)}}}"
+    results = "".join(f"{C(register)} = matrix[{index}];" for index, register in enumerate(result))
+    return f"{{ uint32_t matrix[4]; multiply_matrices(self, {words(left)}, {words(right)}, {words(sums)}, matrix, '{format_}'); {results} }}"
 
 
 def move(kind, operands, addresses):

@@ -135,7 +135,7 @@ def function(name, module, outer, needed):
             lines.append(variables.declare(statement))
         elif not statement.startswith((".loc", ".pragma", ".file")):
             lines.append(translate(statement, variables.addresses, needed))
-            waits = waits or "wait_for" in lines[-1]
+            waits = waits or "wait_for" in lines[-1] or "multiply_matrices" in lines[-1]
     own = ["const uint8_t *arguments"] if is_kernel else [f"uint8_t *{C(VARIABLE.match(text)['name'])}" for text in [*returned, *parameters]]
     head = f"static void F_{C(name)}({', '.join(['struct thread *self', 'uint8_t *shared', *own])})"
     return head + ";", head + "\n{\n" + "\n".join(lines) + "\n}", offsets, variables.shared, waits

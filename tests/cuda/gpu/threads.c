@@ -1,6 +1,7 @@
 /* Runs a kernel: blocks in parallel on the CPU's cores, the threads of a block in turn, as coroutines with their own stacks where they synchronise. */
 #define _GNU_SOURCE
 #include "run.h"
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -12,8 +13,9 @@ struct barrier { int waiting, living; unsigned number; };
 
 struct group {
     struct barrier block, warp[MAX_THREADS / 32];
-    uint32_t value[MAX_THREADS];
     void *home;
+    uint32_t value[MAX_THREADS];
+    struct matrices matrices[MAX_THREADS / 32][2];
 };
 
 volatile int assertion_failed;
@@ -45,6 +47,7 @@ static uint32_t index_in_block(const struct thread *self)
 void wait_for_block(struct thread *self) { wait_at(self, &self->group->block); }
 void wait_for_warp(struct thread *self) { wait_at(self, &self->group->warp[index_in_block(self) / 32]); }
 uint32_t *in_warp(struct thread *self, uint32_t lane) { return &self->group->value[index_in_block(self) / 32 * 32 + lane]; }
+struct matrices *matrices_of_warp(struct thread *self, uint32_t number) { return &self->group->matrices[index_in_block(self) / 32][number]; }
 void asserted(struct thread *self) { (void)self; assertion_failed = 1; }
 
 /* Nobody waits for a thread that has ended. */
@@ -79,10 +82,10 @@ static void run_block(const struct kernel *kernel, struct thread *threads, struc
         kernel->block(&first, shared, arguments);
         return;
     }
-    memset(group, 0, sizeof *group);
+    memset(group, 0, offsetof(struct group, value));
     for (uint32_t index = 0; index < count; index++) {
         struct thread *self = &threads[index];
-        *self = first;
+        memcpy(self, &first, offsetof(struct thread, copies));
         memcpy(self->thread, (uint32_t[3]){index % size[0], index / size[0] % size[1], index / size[0] / size[1]}, 12);
         self->lane = index % 32;
         group->block.living++;

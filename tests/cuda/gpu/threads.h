@@ -3,12 +3,19 @@
 #include <stdint.h>
 #include <string.h>
 
+#define MAX_COPIES 64
+
+/* A copy to shared memory that was started and that nobody has waited for. */
+struct copy { uint8_t *to; const uint8_t *from; uint32_t bytes, read, group; };
+
 struct thread {
     uint32_t thread[3], threads[3], block[3], blocks[3];
     uint32_t lane, carry;
     struct group *group;
     void *stack;
     int ended;
+    uint32_t copy_count, copy_groups, products;
+    struct copy copies[MAX_COPIES];
 };
 
 struct kernel {
@@ -34,6 +41,7 @@ struct kernel {
 void wait_for_block(struct thread *self);
 void wait_for_warp(struct thread *self);
 uint32_t *in_warp(struct thread *self, uint32_t lane);
+struct matrices *matrices_of_warp(struct thread *self, uint32_t number);
 void asserted(struct thread *self);
 
 static inline float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
@@ -47,6 +55,13 @@ static inline uint16_t bfloat_of(double x)
 {
     uint32_t bits = bits_of((float)x);
     return isnan(x) ? 0x7fff : (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+}
+
+/* Rounded to TF32, ties away from zero. */
+static inline uint32_t tf32_of(float x)
+{
+    uint32_t bits = bits_of(x);
+    return isfinite(x) ? (bits + 0x1000) & ~0x1fffu : bits;
 }
 
 #define saturated(x, low, high, type, least, most) \
@@ -83,6 +98,27 @@ static inline uint32_t permuted(uint32_t a, uint32_t b, uint32_t selector)
     return result;
 }
 
+/* `cp.async`: what is copied arrives only when it is waited for, as late as it may on a GPU. */
+static inline void start_copy(struct thread *self, uint8_t *to, uint64_t from, uint32_t bytes, uint32_t read)
+{
+    if (self->copy_count == MAX_COPIES) return asserted(self);
+    self->copies[self->copy_count++] = (struct copy){to, (const uint8_t *)(uintptr_t)from, bytes, read, self->copy_groups};
+}
+static inline void await_copies(struct thread *self, uint32_t groups)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < self->copy_count; i++) {
+        struct copy copy = self->copies[i];
+        if (copy.group + groups >= self->copy_groups) {
+            self->copies[left++] = copy;
+            continue;
+        }
+        memcpy(copy.to, copy.from, copy.read);
+        memset(copy.to + copy.read, 0, copy.bytes - copy.read);
+    }
+    self->copy_count = left;
+}
+
 /* `shfl.sync`: another lane's value where it is in range, else the lane's own. The caller has lanes wait once more before they continue. */
 static inline uint32_t shuffled(struct thread *self, uint32_t x, uint32_t b, uint32_t c, char how, int *in_range)
 {
@@ -97,4 +133,30 @@ static inline uint32_t shuffled(struct thread *self, uint32_t x, uint32_t b, uin
     default: from = first | (b & 31 & ~segment); *in_range = from <= last;
     }
     return *in_warp(self, *in_range ? from : lane);
+}
+
+/* `mma.sync`: a warp adds the product of a 16xK and a Kx8 matrix, K = 8 of TF32 or 16 of two half-precision numbers in a register, to sums in f32. Every
+   lane gives four registers of the left matrix and two of the right one. */
+struct matrices { float left[16][16], right[8][16]; };
+static inline void put_fragment(float *row, uint32_t k, uint32_t bits, char format)
+{
+    if (format == 't') row[k] = float_of(bits & ~0x1fffu);
+    else
+        for (int i = 0; i < 2; i++, bits >>= 16) row[2 * k + i] = format == 'b' ? float_of_bfloat(bits & 0xffff) : float_of_half(bits & 0xffff);
+}
+static inline void multiply_matrices(struct thread *self, const uint32_t left[4], const uint32_t right[2], const uint32_t sums[4], uint32_t result[4],
+                                     char format)
+{
+    /* Two in turn: nobody writes to those of the last time before all have waited, hence read them. */
+    struct matrices *matrices = matrices_of_warp(self, self->products++ % 2);
+    uint32_t row = self->lane / 4, column = self->lane % 4;
+    for (int i = 0; i < 4; i++) put_fragment(matrices->left[row + i % 2 * 8], column + i / 2 * 4, left[i], format);
+    for (int i = 0; i < 2; i++) put_fragment(matrices->right[row], column + i * 4, right[i], format);
+    wait_for_warp(self);
+    for (int i = 0; i < 4; i++) {
+        const float *a = matrices->left[row + i / 2 * 8], *b = matrices->right[2 * column + i % 2];
+        float sum = float_of(sums[i]);
+        for (int k = 0; k < (format == 't' ? 8 : 16); k++) sum += a[k] * b[k];
+        result[i] = bits_of(sum);
+    }
 }

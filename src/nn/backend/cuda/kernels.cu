@@ -6,9 +6,15 @@
 #include "attention.cuh"
 #include "batch.cuh"
 #include "batch_norm.cuh"
-#include "convolution.cuh"
 #include "layer_norm.cuh"
 #include "linear.cuh"
 #include "loss.cuh"
 #include "optimizer.cuh"
 #include "pointwise.cuh"
+
+#include "convolution/im2col.cuh"
+#include "convolution/pooling.cuh"
+#if CAPABILITY >= 80
+#include "convolution/f32.cuh"
+#include "convolution/tensor_cores.cuh"
+#endif

@@ -1,15 +1,8 @@
-// What surrounds the matrix product of a convolution: im2col, 2x2 max-pooling, and their gradients.
+// What surrounds the matrix product of a convolution: im2col, its gradient, and weights in its order. Its matrix has a row for each output pixel: the
+// pixels under the kernel, then a 1 for the bias, then zeros.
 
 #pragma once
-#include "common.cuh"
-
-// A convolution; `Geometry` in convolution.rs. `patch_len`: elements of a patch, a row of the matrix: first `size * size * channels` pixels, then a 1
-// for the bias, then zeros up to a multiple of 8. `fours`: its elements by four; `blocks`: those of
-// `im2col` for each image.
-struct Geometry {
-    unsigned images, height, stride, padding, out_height, patch_len;
-    Divisor channels, width, size, outputs, out_width, pooled_width, pooled_height, fours, blocks;
-};
+#include "geometry.cuh"
 
 // The element of a patch in this column, where the patch's first pixel is in row `top` and column `left` of the image; outside they have wrapped around
 // to beyond its end.
@@ -26,7 +19,7 @@ __device__ __forceinline__ const float *element(const float *image, unsigned col
 template <typename T> __device__ void im2col(const float *x, T *patches, Geometry g)
 {
     unsigned image = blockIdx.x, first = divmod(image, g.blocks) * 256 * IM2COL_STEPS + threadIdx.x;
-    unsigned area = g.size.value * g.size.value, pixels = area * g.channels.value, end = g.out_height * g.out_width.value * g.fours.value;
+    unsigned area = g.size.value * g.size.value, pixels = area * g.channels.value, end = g.out_height.value * g.out_width.value * g.fours.value;
     const float *source = x + (u64)image * g.height * g.width.value * g.channels.value;
     Four<T> *result = (Four<T> *)patches + (u64)image * end;
 #pragma unroll
@@ -51,13 +44,6 @@ template <typename T> __device__ void im2col(const float *x, T *patches, Geometr
         for (unsigned k = 0; k < 4; k++) four.values[k] = from_float<T>(values[k]);
         result[i] = four;
     }
-}
-
-// The index among weights, [outputs, channels, size, size], of the one in this column of a patch.
-__device__ __forceinline__ unsigned weight_index(unsigned output, unsigned column, Geometry g)
-{
-    unsigned tap = column, channel = divmod(tap, g.channels);
-    return (output * g.channels.value + channel) * g.size.value * g.size.value + tap;
 }
 
 // Weights [outputs, channels, size, size], and the bias where it is not null, as [outputs, patch_len] in the order of a patch.
@@ -86,14 +72,14 @@ template <unsigned COUNT, typename T> __device__ __forceinline__ void col2im(con
     unsigned rest = i * COUNT, channel = divmod(rest, g.channels), padded_x = divmod(rest, g.width) + g.padding;
     unsigned image = rest / g.height, padded_y = rest % g.height + g.padding, size = g.size.value;
     // Output pixels whose patch has the pixel.
-    unsigned top = 0, left = 0, bottom = min(padded_y / g.stride + 1, g.out_height), right = min(padded_x / g.stride + 1, g.out_width.value);
+    unsigned top = 0, left = 0, bottom = min(padded_y / g.stride + 1, g.out_height.value), right = min(padded_x / g.stride + 1, g.out_width.value);
     if (padded_y >= size) top = (padded_y - size) / g.stride + 1;
     if (padded_x >= size) left = (padded_x - size) / g.stride + 1;
     float sums[COUNT] = {};
     for (unsigned row = top; row < bottom; row++)
         for (unsigned column = left; column < right; column++) {
             unsigned tap = (padded_y - row * g.stride) * size + padded_x - column * g.stride;
-            const T *from = patches + ((u64)(image * g.out_height + row) * g.out_width.value + column) * g.patch_len + tap * g.channels.value + channel;
+            const T *from = patches + ((u64)(image * g.out_height.value + row) * g.out_width.value + column) * g.patch_len + tap * g.channels.value + channel;
             if (COUNT == 4) {
                 Four<T> four = *(const Four<T> *)from;
                 for (unsigned k = 0; k < COUNT; k++) sums[k] += to_float(four.values[k]);
@@ -112,53 +98,12 @@ template <typename T> __device__ void col2im(const T *patches, float *gradient, 
     else col2im<1>(patches, gradient, g, i);
 }
 
-// The maximum of every 2x2 window and its position in it (0 to 3); of equal ones the first. NaN is larger than all.
-extern "C" __global__ void max_pool_2x2(const float *sums, float *result, unsigned char *argmax, Geometry g, unsigned relu)
-{
-    unsigned height = g.out_height / 2, width = g.out_width.value / 2, outputs = g.outputs.value;
-    ELEMENT_INDEX(g.images * height * width * outputs);
-    unsigned rest = i, output = divmod(rest, g.outputs), x = rest % width, y = rest / width % height, image = rest / width / height;
-    const float *first = sums + (((u64)image * g.out_height + 2 * y) * g.out_width.value + 2 * x) * outputs + output;
-    float best = first[0];
-    unsigned position = 0;
-    for (unsigned other = 1; other < 4; other++) {
-        float value = first[((u64)(other >> 1) * g.out_width.value + (other & 1)) * outputs];
-        if (value > best || value != value) best = value, position = other;
-    }
-    result[i] = relu && best <= 0 ? 0 : best;
-    argmax[i] = position;
-}
-
-// Its gradient: that of the result at the maximum, elsewhere 0. A thread for each window, also for those that the edge cuts.
-template <typename T> __device__ void max_pool_2x2_backward(const float *gradient, const float *result, const unsigned char *argmax, T *sums,
-                                                            Geometry g, unsigned relu)
-{
-    unsigned height = g.out_height / 2, width = g.out_width.value / 2, outputs = g.outputs.value;
-    ELEMENT_INDEX(g.images * g.pooled_height.value * g.pooled_width.value * outputs);
-    unsigned image = i, output = divmod(image, g.outputs), x = divmod(image, g.pooled_width), y = divmod(image, g.pooled_height);
-    unsigned position = 4;
-    float value = 0;
-    if (y < height && x < width) {
-        unsigned pooled = ((image * height + y) * width + x) * outputs + output;
-        position = argmax[pooled];
-        value = relu && result[pooled] <= 0 ? 0 : gradient[pooled];
-    }
-    for (unsigned other = 0; other < 4; other++) {
-        unsigned row = 2 * y + other / 2, column = 2 * x + other % 2;
-        if (row < g.out_height && column < g.out_width.value)
-            sums[((u64)(image * g.out_height + row) * g.out_width.value + column) * outputs + output] = from_float<T>(other == position ? value : 0);
-    }
-}
-
-#define CONVOLUTION(T, name)                                                                                                                   \
+#define IM2COL(T, name)                                                                                                                   \
     extern "C" __global__ void im2col_##name(const float *x, T *patches, Geometry g) { im2col(x, patches, g); }                                \
     extern "C" __global__ void col2im_##name(const T *patches, float *gradient, Geometry g) { col2im(patches, gradient, g); }                  \
     extern "C" __global__ void pack_weight_##name(const float *weight, const float *bias, T *packed, Geometry g)                               \
-    { pack_weight(weight, bias, packed, g); }                                                                                                  \
-    extern "C" __global__ void max_pool_2x2_backward_##name(const float *gradient, const float *result, const unsigned char *argmax, T *sums,  \
-                                                            Geometry g, unsigned relu)                                                         \
-    { max_pool_2x2_backward(gradient, result, argmax, sums, g, relu); }
+    { pack_weight(weight, bias, packed, g); }
 
-CONVOLUTION(float, f32)
-CONVOLUTION(__half, f16)
-CONVOLUTION(__nv_bfloat16, bf16)
+IM2COL(float, f32)
+IM2COL(__half, f16)
+IM2COL(__nv_bfloat16, bf16)
