@@ -82,6 +82,29 @@ def compare(what, tolerance, *arguments, flags=(), **variables):
     return difference, events
 
 
+def compare_trials(name, tolerances, **settings):
+    """Compares the validation losses of a sweep over one setting, whose trials need only one self-test; returns how far each differs."""
+    def trials(device):
+        defaults = {option.removeprefix("--"): setting for option, setting in DEFAULTS.items() if option != "--preset"}
+        ranges = {**defaults, **settings, name: ",".join(tolerances)}
+        sets = (part for option, values in ranges.items() for part in ("--set", f"{option}={values}"))
+        output = run("sweep", "--data", data_set, "--device", device, "--json", "--preset", DEFAULTS["--preset"], "--sampler", "grid", "--pruner", "none",
+                     "--at-once", "1", *sets)
+        found, values = {}, {}
+        for event in map(json.loads, output.splitlines()):
+            if event["event"] == "trial_started":
+                values[event["trial"]] = event["values"][name]
+            elif event["event"] == "epoch":
+                found.setdefault(values[event["trial"]], []).append(event["validation_loss"])
+        return found
+
+    expected, found, differences = trials("cpu"), trials("cuda"), {}
+    for value, tolerance in tolerances.items():
+        differences[value] = max(abs(a - b) / max(abs(a), 0.1) for a, b in zip(expected[value], found[value], strict=True))
+        check(differences[value] <= tolerance, f"{value}: validation losses differ from the CPU's by {differences[value]:.0e}", f"{expected}\n{found}")
+    return differences
+
+
 data_set = write_data_set()
 output = run("hardware", "--self-test", "--device", "cuda")
 table = re.search(r"^  CUDA.*?(?=^  Ops:)", output, re.M | re.S)
@@ -91,13 +114,11 @@ print(table[0].rstrip())
 
 compare("strong augmentation, averaged weights, gradients clipped and accumulated over two batches", 1e-4,
         "--augmentation", "strong", "--weight-averaging", "0.9", "--clip-norm", "0.5", "--accumulation", "2")
-compare("batch normalisation", 1e-4, "--model", "convnet-bn", "--optimizer", "sgd", "--epochs", "1")
-compare("a residual network", 1e-4, "--model", "resnet8", "--optimizer", "sgd", "--epochs", "1", "--activation", "gelu")
-compare("attention", 1e-3, "--model", "attention", "--optimizer", "sgd", "--epochs", "1")
-rounding, _ = compare("tf32", 0.02, "--precision", "tf32")
-check(rounding > 1e-4, "and tf32 is less precise than f32")
-compare("bf16", 0.05, "--precision", "bf16")
-compare("f16 with loss scaling", 0.02, "--precision", "f16")
+# Batch normalisation, residual networks, attention.
+compare_trials("model", {"convnet-bn": 1e-4, "resnet8": 1e-4, "attention": 1e-3}, optimizer="sgd", epochs="1", activation="gelu")
+# f16 with loss scaling.
+rounding = compare_trials("precision", {"tf32": 0.02, "bf16": 0.05, "f16": 0.02})
+check(rounding["tf32"] > 1e-4, "and tf32 is less precise than f32")
 
 _, events = compare("micro-batches where memory runs out", 1e-4, "--batch-size", "256", EMULATED_GPU_MEMORY=str(42 << 20))
 sizes = [event["images"] for event in events if event.get("kind") == "smaller_parts"]

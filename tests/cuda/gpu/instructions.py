@@ -6,8 +6,14 @@ from arithmetic import arithmetic, carried, compare, convert, pairwise
 from operands import BITS, C, Unknown, address, ctype, is_float, put, split, value
 
 
+# Matrix products that a warp computes after one wait, as in threads.h.
+MOST_PRODUCTS = 16
+
+
 def translate(statement, addresses, needed):
-    """An instruction as C; functions it calls are added to `needed`."""
+    """An instruction, or matrix products that follow each other, as C; functions it calls are added to `needed`."""
+    if statement.startswith("mma."):
+        return multiply_matrices(statement.split("; "), addresses)
     guard = re.match(r"@(!?)(%\w+)\s+", statement)
     rest = statement[guard.end() :] if guard else statement
     condition = f"if ({guard[1]}{C(guard[2])}) " if guard else ""
@@ -38,8 +44,6 @@ def instruction(head, parts, kinds, kind, operands, addresses, needed, statement
         return "wait_for_warp(self);" if "warp" in parts else "wait_for_block(self);"
     if head == "cp" and "async" in parts:
         return copy_async(parts, operands, addresses)
-    if head == "mma":
-        return multiply_matrices(parts, operands, addresses)
     if head == "call":
         return call(operands, addresses, needed)
     if head in ("ld", "ldu"):
@@ -103,12 +107,17 @@ def copy_async(parts, operands, addresses):
             f"{operands[2]}, {read});")
 
 
-def multiply_matrices(parts, operands, addresses):
-    result, left, right, sums = ([part.strip() for part in operand.strip("{} ").split(",")] for operand in operands)
-    format_ = {"tf32": "t", "bf16": "b", "f16": "f"}[parts[-2]]
-    words = lambda registers: f"(uint32_t[]){{{', '.join(value(register, 'b32', addresses) for register in registers)}}}"
-    results = "".join(f"{C(register)} = matrix[{index}];" for index, register in enumerate(result))
-    return f"{{ uint32_t matrix[4]; multiply_matrices(self, {words(left)}, {words(right)}, {words(sums)}, matrix, '{format_}'); {results} }}"
+def multiply_matrices(products, addresses):
+    puts, multiplied = "", ""
+    for index, product in enumerate(products):
+        name, _, operands = product.partition(" ")
+        result, left, right, sums = ([part.strip() for part in operand.strip("{} ").split(",")] for operand in split(operands))
+        format_ = {"tf32": "t", "bf16": "b", "f16": "f"}[name.split(".")[-2]]
+        words = lambda registers: f"(uint32_t[]){{{', '.join(value(register, 'b32', addresses) for register in registers)}}}"
+        puts += f"put_matrices(self, {index}, {words(left)}, {words(right)}, '{format_}');"
+        multiplied += f"multiply_matrices(self, {index}, {words(sums)}, matrix, '{format_}');"
+        multiplied += "".join(f"{C(register)} = matrix[{part}];" for part, register in enumerate(result))
+    return f"{{ uint32_t matrix[4]; {puts} wait_for_warp(self); {multiplied} self->products++; }}"
 
 
 def move(kind, operands, addresses):

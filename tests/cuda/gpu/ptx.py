@@ -9,7 +9,7 @@ Source: NVIDIA's "Parallel Thread Execution ISA", version 9.0.
 import re
 import sys
 
-from instructions import translate
+from instructions import MOST_PRODUCTS, translate
 from operands import BITS, C, Unknown, split
 
 FUNCTION = re.compile(r"^(?P<linkage>(?:\.(?:visible|weak|extern)\s+)*)\.(?P<kind>entry|func)\s+", re.M)
@@ -106,6 +106,22 @@ def registers(text):
     return f"uint{BITS[kind]}_t " + ", ".join(f"{C(name)} = 0" for name in declared) + ";"
 
 
+def with_products_together(found):
+    """The statements, with matrix products that follow each other as one, because a warp has to wait for all of its lanes at each."""
+    together = []
+    for statement in found:
+        if statement.startswith("mma.") and len(together) < MOST_PRODUCTS:
+            together.append(statement)
+            continue
+        if together:
+            yield "; ".join(together)
+        together = [statement] if statement.startswith("mma.") else []
+        if not together:
+            yield statement
+    if together:
+        yield "; ".join(together)
+
+
 def function(name, module, outer, needed):
     """A function as C; the functions it calls are added to `needed`."""
     is_kernel, returned, parameters, body = module[name]
@@ -124,7 +140,7 @@ def function(name, module, outer, needed):
         name_of = VARIABLE.match(text)["name"]
         variables.addresses[name_of] = f"(uint64_t)(uintptr_t){C(name_of)}"
     lines, waits = [], False
-    for statement in statements(body):
+    for statement in with_products_together(statements(body)):
         if statement in "{}":
             lines.append(statement)
         elif statement.endswith(":"):
@@ -135,7 +151,7 @@ def function(name, module, outer, needed):
             lines.append(variables.declare(statement))
         elif not statement.startswith((".loc", ".pragma", ".file")):
             lines.append(translate(statement, variables.addresses, needed))
-            waits = waits or "wait_for" in lines[-1] or "multiply_matrices" in lines[-1]
+            waits = waits or "wait_for" in lines[-1]
     own = ["const uint8_t *arguments"] if is_kernel else [f"uint8_t *{C(VARIABLE.match(text)['name'])}" for text in [*returned, *parameters]]
     head = f"static void F_{C(name)}({', '.join(['struct thread *self', 'uint8_t *shared', *own])})"
     return head + ";", head + "\n{\n" + "\n".join(lines) + "\n}", offsets, variables.shared, waits

@@ -15,7 +15,7 @@ struct group {
     struct barrier block, warp[MAX_THREADS / 32];
     void *home;
     uint32_t value[MAX_THREADS];
-    struct matrices matrices[MAX_THREADS / 32][2];
+    struct matrices matrices[MAX_THREADS / 32][2][MOST_PRODUCTS];
 };
 
 volatile int assertion_failed;
@@ -47,7 +47,10 @@ static uint32_t index_in_block(const struct thread *self)
 void wait_for_block(struct thread *self) { wait_at(self, &self->group->block); }
 void wait_for_warp(struct thread *self) { wait_at(self, &self->group->warp[index_in_block(self) / 32]); }
 uint32_t *in_warp(struct thread *self, uint32_t lane) { return &self->group->value[index_in_block(self) / 32 * 32 + lane]; }
-struct matrices *matrices_of_warp(struct thread *self, uint32_t number) { return &self->group->matrices[index_in_block(self) / 32][number]; }
+struct matrices *matrices_of_warp(struct thread *self, uint32_t number)
+{
+    return &self->group->matrices[index_in_block(self) / 32][self->products % 2][number];
+}
 void asserted(struct thread *self) { (void)self; assertion_failed = 1; }
 
 /* Nobody waits for a thread that has ended. */

@@ -136,7 +136,9 @@ static inline uint32_t shuffled(struct thread *self, uint32_t x, uint32_t b, uin
 }
 
 /* `mma.sync`: a warp adds the product of a 16xK and a Kx8 matrix, K = 8 of TF32 or 16 of two half-precision numbers in a register, to sums in f32. Every
-   lane gives four registers of the left matrix and two of the right one. */
+   lane gives four registers of the left matrix and two of the right one. Of products that follow each other, all matrices are put down before the warp
+   waits once; the next ones are put elsewhere, because lanes may still read. */
+#define MOST_PRODUCTS 16
 struct matrices { float left[16][16], right[8][16]; };
 static inline void put_fragment(float *row, uint32_t k, uint32_t bits, char format)
 {
@@ -144,15 +146,17 @@ static inline void put_fragment(float *row, uint32_t k, uint32_t bits, char form
     else
         for (int i = 0; i < 2; i++, bits >>= 16) row[2 * k + i] = format == 'b' ? float_of_bfloat(bits & 0xffff) : float_of_half(bits & 0xffff);
 }
-static inline void multiply_matrices(struct thread *self, const uint32_t left[4], const uint32_t right[2], const uint32_t sums[4], uint32_t result[4],
-                                     char format)
+static inline void put_matrices(struct thread *self, uint32_t number, const uint32_t left[4], const uint32_t right[2], char format)
 {
-    /* Two in turn: nobody writes to those of the last time before all have waited, hence read them. */
-    struct matrices *matrices = matrices_of_warp(self, self->products++ % 2);
+    struct matrices *matrices = matrices_of_warp(self, number);
     uint32_t row = self->lane / 4, column = self->lane % 4;
     for (int i = 0; i < 4; i++) put_fragment(matrices->left[row + i % 2 * 8], column + i / 2 * 4, left[i], format);
     for (int i = 0; i < 2; i++) put_fragment(matrices->right[row], column + i * 4, right[i], format);
-    wait_for_warp(self);
+}
+static inline void multiply_matrices(struct thread *self, uint32_t number, const uint32_t sums[4], uint32_t result[4], char format)
+{
+    const struct matrices *matrices = matrices_of_warp(self, number);
+    uint32_t row = self->lane / 4, column = self->lane % 4;
     for (int i = 0; i < 4; i++) {
         const float *a = matrices->left[row + i / 2 * 8], *b = matrices->right[2 * column + i % 2];
         float sum = float_of(sums[i]);

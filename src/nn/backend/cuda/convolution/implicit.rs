@@ -33,8 +33,16 @@ pub fn of_input(sizes: &Sizes, precision: Precision) -> Option<Sizes> {
     let &Sizes { images, height, width, channels, outputs, window: Window { size, stride, padding }, out_height, out_width } = sizes;
     let padding = (size - 1).checked_sub(padding)?;
     let window = Window { size, stride: 1, padding };
-    let flipped =
-        Sizes { images, height: out_height, width: out_width, channels: outputs, outputs: channels, window, out_height: height, out_width: width };
+    let flipped = Sizes {
+        images,
+        height: out_height,
+        width: out_width,
+        channels: outputs,
+        outputs: channels,
+        window,
+        out_height: height,
+        out_width: width,
+    };
     (stride == 1 && 2 * height * width <= 3 * out_height * out_width && suits(&flipped, precision)).then_some(flipped)
 }
 
@@ -101,7 +109,13 @@ struct Tile {
 
 impl Tile {
     const fn of(outputs: usize, precision: Precision) -> Self {
-        let outputs = if outputs <= 16 { 16 } else if outputs <= 32 { 32 } else { 64 };
+        let outputs = if outputs <= 16 {
+            16
+        } else if outputs <= 32 {
+            32
+        } else {
+            64
+        };
         let (rows, threads) = match (precision, outputs) {
             (Precision::F32, 16) => (256, 64),
             (_, 32) => (128, 64),

@@ -130,7 +130,8 @@ struct Convolution {
 impl Convolution {
     fn new(sizes: Sizes, layer: &Conv2d<'_>, products: Products) -> Result<Self> {
         let (weight, bias) = (layer.weight.clone(), layer.bias.cloned());
-        let im2col = if implicit::suits(&sizes, products.precision) { None } else { Some(Im2col::new(sizes, &weight, bias.as_ref(), products)?) };
+        let im2col =
+            if implicit::suits(&sizes, products.precision) { None } else { Some(Im2col::new(sizes, &weight, bias.as_ref(), products)?) };
         Ok(Self { sizes, products, weight, bias, im2col })
     }
 
@@ -138,7 +139,9 @@ impl Convolution {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
         match &self.im2col {
             Some(im2col) => im2col.forward(x),
-            None => implicit::forward(x, &self.weight.tensor(), self.bias.as_ref().map(Parameter::tensor), self.sizes, self.products.precision),
+            None => {
+                implicit::forward(x, &self.weight.tensor(), self.bias.as_ref().map(Parameter::tensor), self.sizes, self.products.precision)
+            }
         }
     }
 
