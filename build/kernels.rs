@@ -22,7 +22,7 @@ pub fn compile(folder: &Path) -> Result<(), Box<dyn Error>> {
             .trim_start_matches("sm_")
             .trim_start_matches("compute_")
             .parse()
-            .map_err(|_| format!("CUDA_COMPUTE_CAP is {text:?}, not a number such as 80"))?,
+            .map_err(|_| format!("CUDA_COMPUTE_CAP is {text}, not a number like 80"))?,
         Err(_) => capability_here().unwrap_or(CAPABILITY),
     };
     // The convolutions without im2col need instructions of 8.0.
@@ -31,17 +31,8 @@ pub fn compile(folder: &Path) -> Result<(), Box<dyn Error>> {
     }
     let nvcc = nvcc();
     let mut compiler = Command::new(&nvcc);
-    compiler
-        .args([
-            "--ptx",
-            "-O3",
-            "-std=c++17",
-            &format!("-arch=compute_{capability}"),
-            &format!("-DCAPABILITY={capability}"),
-            "--output-directory",
-        ])
-        .arg(folder)
-        .arg(SOURCE);
+    compiler.args(["--ptx", "-O3", "-std=c++17"]).arg(format!("-arch=compute_{capability}")).arg(format!("-DCAPABILITY={capability}"));
+    compiler.arg("--output-directory").arg(folder).arg(SOURCE);
     if let Ok(home) = std::env::var("CUDA_HOME") {
         compiler.arg(format!("-I{home}/include"));
     }

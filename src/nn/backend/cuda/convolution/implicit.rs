@@ -30,20 +30,19 @@ pub fn suits(sizes: &Sizes, precision: Precision) -> bool {
 /// The convolution of the sums' gradient that is the gradient of `x`, by the same weights turned around, where it is faster than im2col: with a stride of
 /// 1, and where the output is not so much smaller than the input that most of what it multiplied would be zeros.
 pub fn of_input(sizes: &Sizes, precision: Precision) -> Option<Sizes> {
-    let &Sizes { images, height, width, channels, outputs, window: Window { size, stride, padding }, out_height, out_width } = sizes;
-    let padding = (size - 1).checked_sub(padding)?;
-    let window = Window { size, stride: 1, padding };
+    let Window { size, stride, padding } = sizes.window;
     let flipped = Sizes {
-        images,
-        height: out_height,
-        width: out_width,
-        channels: outputs,
-        outputs: channels,
-        window,
-        out_height: height,
-        out_width: width,
+        height: sizes.out_height,
+        width: sizes.out_width,
+        channels: sizes.outputs,
+        outputs: sizes.channels,
+        window: Window { size, stride: 1, padding: (size - 1).checked_sub(padding)? },
+        out_height: sizes.height,
+        out_width: sizes.width,
+        ..*sizes
     };
-    (stride == 1 && 2 * height * width <= 3 * out_height * out_width && suits(&flipped, precision)).then_some(flipped)
+    let (pixels, out_pixels) = (sizes.height * sizes.width, sizes.out_height * sizes.out_width);
+    (stride == 1 && 2 * pixels <= 3 * out_pixels && suits(&flipped, precision)).then_some(flipped)
 }
 
 /// `[rows, outputs]` from `x` `[images, height, width, channels]` and `weight` `[outputs, channels, size, size]`.
@@ -109,12 +108,10 @@ struct Tile {
 
 impl Tile {
     const fn of(outputs: usize, precision: Precision) -> Self {
-        let outputs = if outputs <= 16 {
-            16
-        } else if outputs <= 32 {
-            32
-        } else {
-            64
+        let outputs = match outputs {
+            ..=16 => 16,
+            17..=32 => 32,
+            _ => 64,
         };
         let (rows, threads) = match (precision, outputs) {
             (Precision::F32, 16) => (256, 64),

@@ -130,19 +130,18 @@ struct Convolution {
 impl Convolution {
     fn new(sizes: Sizes, layer: &Conv2d<'_>, products: Products) -> Result<Self> {
         let (weight, bias) = (layer.weight.clone(), layer.bias.cloned());
-        let im2col =
-            if implicit::suits(&sizes, products.precision) { None } else { Some(Im2col::new(sizes, &weight, bias.as_ref(), products)?) };
+        let is_implicit = implicit::suits(&sizes, products.precision);
+        let im2col = (!is_implicit).then(|| Im2col::new(sizes, &weight, bias.as_ref(), products)).transpose()?;
         Ok(Self { sizes, products, weight, bias, im2col })
     }
 
     /// `[rows, outputs]`.
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        match &self.im2col {
-            Some(im2col) => im2col.forward(x),
-            None => {
-                implicit::forward(x, &self.weight.tensor(), self.bias.as_ref().map(Parameter::tensor), self.sizes, self.products.precision)
-            }
+        if let Some(im2col) = &self.im2col {
+            return im2col.forward(x);
         }
+        let (weight, bias) = (self.weight.tensor(), self.bias.as_ref().map(Parameter::tensor));
+        implicit::forward(x, &weight, bias, self.sizes, self.products.precision)
     }
 
     fn as_images(&self, sums: &Tensor) -> Result<Tensor> {
