@@ -10,6 +10,7 @@ use super::messages::Message;
 use super::notice::{Notice, Severity};
 use super::run::{LastCheckpoint, Phase};
 use super::state::App;
+use crate::nn::ModelError;
 use crate::problem::Problem;
 use crate::protocol::Event;
 use crate::records::{Intervention, JobId, ModelInfo, ModelRef, Prediction};
@@ -102,6 +103,8 @@ impl App {
             Event::Resumed(run) => self.set_run_phase(run, |run| if run.plan.is_some() { Phase::Training } else { Phase::Preparing(0.0) }),
             Event::BenchmarkRow { id, row } => self.on_benchmark_row(id, row),
             Event::TimedToAccuracy { id, row } => self.on_time_to_accuracy(id, row),
+            // Whoever opens the weights of another program wants to use them.
+            Event::Failed(Problem::Model(ModelError::Foreign { path })) => self.import(path),
             Event::Failed(problem) => self.show_problem(&problem),
             Event::ModelInUse(model) => {
                 let known = |present: &ModelInfo| (&present.reference, present.epochs) == (&model.reference, model.epochs);

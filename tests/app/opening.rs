@@ -1,14 +1,17 @@
-//! Files from outside: a model is drawn with, ink comes onto the canvas, the rest is said to be neither.
+//! Files from outside: a model is drawn with, one of another program is imported, ink comes onto the canvas, the rest is said to be neither.
 
 use std::fs;
+use std::path::PathBuf;
 
 use inkling::app::{Action, CANVAS, Screen, Settings, WIDE_CANVAS, WindowRequest};
 use inkling::ink::{Ink, read_ink_file};
-use inkling::protocol::Command;
+use inkling::nn::ModelError;
+use inkling::problem::Problem;
+use inkling::protocol::{Command, Event, Job};
 use inkling::records::ModelRef;
 
 use super::wait_for;
-use crate::fake_engine::{Answers, app, app_with};
+use crate::fake_engine::{Answers, FakeEngine, app, app_with};
 
 #[test]
 fn a_model_or_its_run_folder_is_drawn_with() {
@@ -24,6 +27,36 @@ fn a_model_or_its_run_folder_is_drawn_with() {
         assert!(engine.listen().contains(&Command::UseModel(ModelRef::File(model.clone()))));
         assert_eq!(app.take_window_request(), Some(WindowRequest::Front));
     }
+}
+
+#[test]
+fn weights_of_other_programs_are_imported() {
+    let (mut app, mut engine) = app();
+    let imports = |engine: &mut FakeEngine| -> Vec<PathBuf> {
+        let import = |command| match command {
+            Command::Submit { job, .. } => {
+                if let Job::Import(spec) = *job {
+                    Some(spec.path)
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        };
+        engine.listen().into_iter().filter_map(import).collect()
+    };
+    for name in ["net.onnx", "net.PT", "model.safetensors.index.json"] {
+        app.apply(Action::Show(Screen::Train));
+        app.apply(Action::Open(vec![name.into()]));
+        assert_eq!((app.screen, imports(&mut engine)), (Screen::Models, vec![PathBuf::from(name)]));
+    }
+    // Whose weights safetensors are, the engine sees.
+    let path = PathBuf::from("other.safetensors");
+    app.apply(Action::Open(vec![path.clone()]));
+    assert_eq!(imports(&mut engine), Vec::<PathBuf>::new());
+    engine.send(Event::Failed(Problem::Model(ModelError::Foreign { path: path.clone() })));
+    wait_for(&mut app, |app| app.screen == Screen::Models);
+    assert_eq!(imports(&mut engine), [path]);
 }
 
 #[test]

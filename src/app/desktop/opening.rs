@@ -1,10 +1,11 @@
-//! Opening files from outside the window: a model is used for drawing, ink and images come onto the canvas.
+//! Opening files from outside the window: a model is used for drawing, those of other programs are imported, ink and images come onto the canvas.
 
 use std::path::{Path, PathBuf};
 
 use crate::app::action::Action;
 use crate::app::background::BackgroundResult;
 use crate::app::messages::Message;
+use crate::app::models::is_named_like_weights;
 use crate::app::notice::Severity;
 use crate::app::{App, Dropped};
 use crate::ink::{Ink, InkEntry, InkError, read_ink_file};
@@ -19,6 +20,8 @@ impl App {
         for file in files {
             if let Some(model) = model(&file) {
                 self.apply(Action::DrawWith(ModelRef::File(model)));
+            } else if is_named_like_weights(&file) {
+                self.import(file);
             } else {
                 self.open_on_canvas(file);
             }

@@ -150,8 +150,7 @@ impl App {
 
     /// Asks for a file of weights.
     pub(in crate::app) fn choose_import_file(&self) {
-        let endings = ["safetensors", "pt", "pth", "bin", "ckpt", "onnx"];
-        self.ask_for_file("Import a model", "Weights (safetensors, PyTorch)", &endings, Purpose::Import);
+        self.ask_for_file("Import a model", "Models (safetensors, PyTorch, ONNX)", &WEIGHT_ENDINGS, Purpose::Import);
     }
 
     pub(in crate::app) fn import(&mut self, path: PathBuf) {
@@ -210,6 +209,14 @@ pub enum Dropped {
     Data,
     /// An image to read.
     Image,
+}
+
+/// What the names of models that can be imported end in.
+const WEIGHT_ENDINGS: [&str; 6] = ["safetensors", "pt", "pth", "bin", "ckpt", "onnx"];
+
+/// Whether a file is to be imported by its name, which says so where it has one of the usual endings, or by what it lists.
+pub(in crate::app) fn is_named_like_weights(path: &Path) -> bool {
+    is_index(path) || path.extension().is_some_and(|ending| WEIGHT_ENDINGS.iter().any(|weights| ending.eq_ignore_ascii_case(weights)))
 }
 
 impl Dropped {

@@ -10,6 +10,7 @@ mod thumbnails;
 
 pub use changes::{Change, Changes};
 pub use comparison::ComparisonView;
+pub(super) use import_export::is_named_like_weights;
 pub use import_export::{Dropped, ExportView, ImportQuestion, InTheWay};
 pub use results::ResultsView;
 pub use thumbnails::Thumbnail;
