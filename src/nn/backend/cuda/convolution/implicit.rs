@@ -46,7 +46,7 @@ pub fn of_input(sizes: &Sizes, precision: Precision) -> Option<Sizes> {
 }
 
 /// `[rows, outputs]` from `x` `[images, height, width, channels]` and `weight` `[outputs, channels, size, size]`.
-pub fn forward(x: &Tensor, weight: &Tensor, bias: Option<Tensor>, sizes: Sizes, precision: Precision) -> Result<Tensor> {
+pub fn forward(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, sizes: Sizes, precision: Precision) -> Result<Tensor> {
     multiply(x, weight, false, bias, sizes, precision)
 }
 
@@ -55,7 +55,7 @@ pub fn input_gradient(x: &Tensor, of_sums: &Tensor, weight: &Tensor, flipped: Si
     multiply(of_sums, weight, true, None, flipped, precision)?.reshape(x.shape())
 }
 
-fn multiply(x: &Tensor, weight: &Tensor, flipped: bool, bias: Option<Tensor>, sizes: Sizes, precision: Precision) -> Result<Tensor> {
+fn multiply(x: &Tensor, weight: &Tensor, flipped: bool, bias: Option<&Tensor>, sizes: Sizes, precision: Precision) -> Result<Tensor> {
     let geometry = sizes.geometry(patch_len(&sizes));
     let Tile { outputs, rows, threads: block_threads } = Tile::of(sizes.outputs, precision);
     // Our own products of f32 read columns, up to a block's.

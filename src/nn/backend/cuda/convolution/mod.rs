@@ -141,7 +141,7 @@ impl Convolution {
             return im2col.forward(x);
         }
         let (weight, bias) = (self.weight.tensor(), self.bias.as_ref().map(Parameter::tensor));
-        implicit::forward(x, &weight, bias, self.sizes, self.products.precision)
+        implicit::forward(x, &weight, bias.as_ref(), self.sizes, self.products.precision)
     }
 
     fn as_images(&self, sums: &Tensor) -> Result<Tensor> {
@@ -156,12 +156,11 @@ impl Convolution {
 
     /// Gradients from that of the sums, `[rows, outputs]`.
     fn backward(&self, x: &Tensor, of_sums: &Tensor, of_x: bool) -> Result<Gradients> {
-        let (of_packed, of_bias) = match &self.im2col {
-            Some(im2col) => (im2col.weight_gradient(x, of_sums)?, None),
-            None => {
-                let of_bias = self.bias.as_ref().map(|_| column_sums(of_sums)).transpose()?;
-                (implicit::weight_gradient(x, of_sums, self.sizes, self.products.precision)?, of_bias)
-            }
+        let (of_packed, of_bias) = if let Some(im2col) = &self.im2col {
+            (im2col.weight_gradient(x, of_sums)?, None)
+        } else {
+            let of_bias = self.bias.as_ref().map(|_| column_sums(of_sums)).transpose()?;
+            (implicit::weight_gradient(x, of_sums, self.sizes, self.products.precision)?, of_bias)
         };
         let parameters = self.unpacked(&of_packed, of_bias)?;
         let of_x = of_x.then(|| self.input_gradient(x, of_sums)).transpose()?;
