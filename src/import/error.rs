@@ -6,7 +6,7 @@ use crate::data::DataError;
 use crate::infer::InferError;
 use crate::nn::{ComputeError, ModelError};
 use crate::progress::Cancelled;
-use crate::records::{Doubt, MeasuredReading};
+use crate::records::{Doubt, MeasuredReading, Reading};
 use crate::run_config::{DataSpec, ModelKind};
 
 /// Why a file cannot be imported.
@@ -96,6 +96,13 @@ pub struct Trials {
 
 /// All of its numbers are finite.
 impl Eq for Trials {}
+
+impl Trials {
+    /// A reading in words: of a network that is imported as it is, only how pixels are normalised.
+    pub fn describe(&self, reading: &Reading) -> String {
+        if self.model.is_trainable() { reading.sentence() } else { reading.normalization_sentence() }
+    }
+}
 
 /// What stands between a file's weights and the network they resemble most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -456,8 +456,7 @@ fn undecided(path: &Path, trials: &Trials) -> Message {
         Doubt::Close => "more than one way to read them is as accurate".to_owned(),
         Doubt::LowAccuracy => "they recognise too few images to tell how the network was built".to_owned(),
     };
-    let describe = |it: &MeasuredReading| if model.is_trainable() { it.reading.sentence() } else { it.reading.normalization_sentence() };
-    let measured = |it: &MeasuredReading| format!("{} with {}", percent(it.accuracy, 1), describe(it));
+    let measured = |it: &MeasuredReading| format!("{} with {}", percent(it.accuracy, 1), trials.describe(&it.reading));
     let readings = readings.iter().map(measured).collect::<Vec<_>>().join("; ");
     let reason = if model.is_trainable() {
         format!("its weights fit {}, but {why}", model.label())
@@ -479,7 +478,7 @@ fn undecided(path: &Path, trials: &Trials) -> Message {
         format!("{} was not imported: {reason}. Accuracy on {}: {readings}.", path.display(), trial_images(*images, tried_on)),
         format!(
             "{download}To import it with {}, use --accept. If you know what it was trained with, name it with {options}.",
-            describe(supported)
+            trials.describe(&supported.reading)
         ),
     )
 }

@@ -14,7 +14,7 @@ use crate::protocol::{ExportReport, Job};
 use crate::records::{ExportSpec, ImportSpec, MeasuredReading, ModelRef, Replace};
 use crate::run_config::ExportFormat;
 use crate::system::TargetError;
-use crate::text::format::percent;
+use crate::text::format::{capitalised, percent};
 
 /// An export that is being chosen, or written.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +57,7 @@ impl ImportQuestion {
         let others = self.trials.readings.iter().filter(|measured| measured.reading != self.trials.supported.reading);
         let choice = |measured: &MeasuredReading| {
             let (activation, normalization) = measured.reading.settings()?;
-            let label = format!("{} ({})", measured.reading.sentence(), percent(measured.accuracy, 1));
+            let label = format!("{} ({})", capitalised(&self.trials.describe(&measured.reading)), percent(measured.accuracy, 1));
             let layers = measured.reading.layers.or(self.spec.layers);
             let spec =
                 ImportSpec { layers, activation: Some(activation), normalization: Some(normalization), accept: true, ..self.spec.clone() };
