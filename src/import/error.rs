@@ -98,7 +98,7 @@ pub struct Trials {
 impl Eq for Trials {}
 
 impl Trials {
-    /// A reading in words: of a network that is imported as it is, only how pixels are normalised.
+    /// A reading in words; only its normalisation where the network is imported as it is.
     pub fn describe(&self, reading: &Reading) -> String {
         if self.model.is_trainable() { reading.sentence() } else { reading.normalization_sentence() }
     }

@@ -1,4 +1,4 @@
-"""Exports networks that Inkling cannot build from PyTorch to ONNX, and has Inkling import them, evaluate with them and export them again:
+"""Has Inkling import ONNX files of networks that it cannot build, which PyTorch writes here, evaluate them and export them again:
 
     python foreign_onnx.py INKLING WORK
 
@@ -16,13 +16,15 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from idx import write_idx
+
 INKLING, WORK = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
 MEAN, STD = 0.5, 0.5
 random = np.random.default_rng(1)
 
 
 class Branches(nn.Module):
-    """Two branches, of which one has a sigmoid, and probabilities instead of logits."""
+    """Two branches, one of them with a sigmoid; the output is probabilities, not logits."""
 
     def __init__(self):
         super().__init__()
@@ -37,7 +39,7 @@ class Branches(nn.Module):
 
 
 class SqueezeExcitation(nn.Module):
-    """A depthwise convolution whose channels are weighted by what they hold, and a clipped activation."""
+    """A depthwise convolution, squeeze and excitation, and ReLU6."""
 
     def __init__(self):
         super().__init__()
@@ -53,17 +55,13 @@ class SqueezeExcitation(nn.Module):
 
 
 def squares(count):
-    """Squares of ten sizes that hardly differ, in noise: some are taken for the next size, so that the accuracy says whether a network is the same."""
+    """Squares of ten similar sizes, in noise: no network is right about all of them, so that equal accuracies mean something."""
     labels = (np.arange(count) % 10).astype(np.uint8)
     images = random.integers(0, 160, (count, 28, 28)).astype(np.uint8)
     for image, label in zip(images, labels):
         side, (top, left) = 10 + label, random.integers(0, 9, 2)
         image[top:top + side, left:left + side] = random.integers(96, 256, (side, side))
     return images, labels
-
-
-def write_idx(path, array):
-    path.write_bytes(bytes([0, 0, 8, array.ndim]) + b"".join(length.to_bytes(4, "big") for length in array.shape) + array.tobytes())
 
 
 def inkling(*arguments, status=0):

@@ -20,6 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 # Packages that are imported later take this folder from the path of modules.
+from idx import write_idx
 from onnx_readers import through_onnx2torch, through_onnxruntime_web, through_opencv, through_openvino
 
 import coremltools
@@ -98,11 +99,6 @@ def photograph(path):
     image = light * (1 - ink * random.uniform(0.5, 0.95)) + random.normal(0, random.uniform(0, 0.03), ink.shape)
     image = 1 - image if random.random() < 0.2 else image
     Image.fromarray((255 * image.clip(0, 1)).astype(np.uint8)).save(path)
-
-
-def write_idx(path, array):
-    kind = bytes([0, 0, 8, array.ndim]) + b"".join(length.to_bytes(4, "big") for length in array.shape)
-    path.write_bytes(kind + array.tobytes())
 
 
 def make_data(folder, train):

@@ -214,7 +214,7 @@ pub enum Dropped {
 /// What the names of models that can be imported end in.
 const WEIGHT_ENDINGS: [&str; 6] = ["safetensors", "pt", "pth", "bin", "ckpt", "onnx"];
 
-/// Whether a file is to be imported by its name, which says so where it has one of the usual endings, or by what it lists.
+/// Whether a file's name is that of a model to import: one of the usual endings, or that of an index of several files.
 pub(in crate::app) fn is_named_like_weights(path: &Path) -> bool {
     is_index(path) || path.extension().is_some_and(|ending| WEIGHT_ENDINGS.iter().any(|weights| ending.eq_ignore_ascii_case(weights)))
 }

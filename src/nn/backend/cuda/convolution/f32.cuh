@@ -31,20 +31,17 @@ __device__ __forceinline__ void convolution(const float *x, const float *weight,
                 copy_async(&weights[stage][k][n], weight + (slab * SLAB + k) * padded + first_output + n, true);
             }
         }
-        end_copy_group();
+        commit_copies();
     };
     unsigned output = thread % OUTPUT_THREADS * 4, row = thread / OUTPUT_THREADS;
     float sums[8][8] = {};
     for (unsigned slab = 0; slab < STAGES - 1; slab++) copy(slab, slab);
-    for (unsigned slab = 0, stage = 0; slab < slabs; slab++) {
-        await_copies();
-        __syncthreads();
-        copy(slab + STAGES - 1, stage == 0 ? STAGES - 1 : stage - 1);
+    through_stages(slabs, copy, [&](unsigned stage) {
 #pragma unroll
         for (unsigned four = 0; four < SLAB / 4; four++) {
             float4 lefts[8];
 #pragma unroll
-            for (unsigned i = 0; i < 8; i++) lefts[i] = *(const float4 *)&patches[stage][place<SLAB>(row + i * ROW_THREADS, four)];
+            for (unsigned i = 0; i < 8; i++) lefts[i] = *(const float4 *)&patches[stage][swizzled<SLAB>(row + i * ROW_THREADS, four)];
 #pragma unroll
             for (unsigned k = 0; k < 4; k++) {
                 float left[8], right[8];
@@ -55,8 +52,7 @@ __device__ __forceinline__ void convolution(const float *x, const float *weight,
                 multiply_add(sums, left, right);
             }
         }
-        stage = stage == STAGES - 1 ? 0 : stage + 1;
-    }
+    });
 #pragma unroll
     for (unsigned half = 0; half < 2; half++) {
         unsigned n = first_output + half * (N / 2) + output;
@@ -83,30 +79,12 @@ template <unsigned N, unsigned SLAB>
 __device__ __forceinline__ void convolution_weight_gradient(const float *gradient, const float *x, float *result, unsigned chunk_rows, const Geometry &g)
 {
     constexpr unsigned THREADS = 128, COLUMNS = 64, GROUPS = THREADS / N;
-    typedef SlabRows<N, COLUMNS, 0, SLAB, THREADS> Rows;
+    typedef ChunkRows<N, COLUMNS, 0, SLAB, THREADS> Rows;
     __shared__ __align__(16) float shared[STAGES * Rows::FLOATS];
-    __shared__ Corner corners[2][SLAB];
-    unsigned thread = threadIdx.x, outputs = g.outputs.value, first_column = blockIdx.x * COLUMNS, first_output = blockIdx.y * N;
-    unsigned begin = blockIdx.z * chunk_rows, end = min(begin + chunk_rows, g.images * g.out_height.value * g.out_width.value);
-    unsigned slabs = (end - begin + SLAB - 1) / SLAB;
-    Rows source = {corners, begin, end, tap(first_column + thread % (COLUMNS / 4) * 4, g)};
-    auto copy = [&](unsigned slab, unsigned stage) {
-        if (slab < slabs) source.copy(shared + stage * Rows::FLOATS, x, gradient, slab, first_output, g);
-        end_copy_group();
-    };
-    unsigned group = thread / N, in_group = thread % N, left = in_group % 8 * 4, top = in_group / 8 * 4;
+    __shared__ PatchOrigin origins[2][SLAB];
+    unsigned thread = threadIdx.x, outputs = g.outputs.value, group = thread / N, in_group = thread % N, left = in_group % 8 * 4, top = in_group / 8 * 4;
     float sums[8][8] = {};
-    for (unsigned slab = 0; slab < STAGES - 1; slab++) source.find_corners(slab, g);
-    __syncthreads();
-    for (unsigned slab = 0; slab < STAGES - 1; slab++) copy(slab, slab);
-    __syncthreads();
-    source.find_corners(STAGES - 1, g);
-    for (unsigned slab = 0, stage = 0; slab < slabs; slab++) {
-        await_copies();
-        __syncthreads();
-        source.find_corners(slab + STAGES, g);
-        copy(slab + STAGES - 1, stage == 0 ? STAGES - 1 : stage - 1);
-        const float *patches = shared + stage * Rows::FLOATS, *gradients = patches + SLAB * Rows::ROW;
+    Rows(x, gradient, shared, origins, chunk_rows, g).multiply_slabs(g, [&](const float *patches, const float *gradients) {
 #pragma unroll
         for (unsigned row = group; row < SLAB; row += GROUPS) {
             const float *of_outputs = gradients + row * N + top, *of_patch = patches + row * COLUMNS + left;
@@ -115,8 +93,7 @@ __device__ __forceinline__ void convolution_weight_gradient(const float *gradien
             *(float4 *)b = *(const float4 *)of_patch, *(float4 *)(b + 4) = *(const float4 *)(of_patch + COLUMNS / 2);
             multiply_add(sums, a, b);
         }
-        stage = stage == STAGES - 1 ? 0 : stage + 1;
-    }
+    });
     // The first group adds the others' sums, one after the other.
 #pragma unroll 1
     for (unsigned other = 1; other < GROUPS; other++) {
@@ -135,12 +112,12 @@ __device__ __forceinline__ void convolution_weight_gradient(const float *gradien
     for (unsigned i = 0; i < 8; i++)
 #pragma unroll
         for (unsigned half = 0; half < 2; half++) {
-            unsigned n = first_output + i / 4 * (N / 2) + top + i % 4, at = first_column + half * (COLUMNS / 2) + left;
+            unsigned n = blockIdx.y * N + i / 4 * (N / 2) + top + i % 4, at = blockIdx.x * COLUMNS + half * (COLUMNS / 2) + left;
             if (n < outputs && at < g.patch_len) *(float4 *)&result[(u64)n * g.patch_len + at] = *(float4 *)&sums[i][4 * half];
         }
 }
 
-// Eight warps of a multiprocessor, or twelve, are as many as its registers are enough for.
+// The registers of a multiprocessor are enough for eight or twelve warps.
 #define CONVOLUTION_F32(N, threads, slab, blocks, gradient_slab)                                                                                \
     extern "C" __global__ void __launch_bounds__(threads, blocks) convolution_f32_##N(const float *x, const float *weight, const float *bias,   \
                                                                                       float *result, Geometry g)                               \

@@ -29,7 +29,7 @@ pub fn suits(sizes: &Sizes, precision: Precision) -> bool {
 
 /// The convolution of the sums' gradient that is the gradient of `x`, by the same weights turned around, where it is faster than im2col: with a stride of
 /// 1, and where the output is not so much smaller than the input that most of what it multiplied would be zeros.
-pub fn of_input(sizes: &Sizes, precision: Precision) -> Option<Sizes> {
+pub fn flipped(sizes: &Sizes, precision: Precision) -> Option<Sizes> {
     let Window { size, stride, padding } = sizes.window;
     let flipped = Sizes {
         height: sizes.out_height,
@@ -47,15 +47,15 @@ pub fn of_input(sizes: &Sizes, precision: Precision) -> Option<Sizes> {
 
 /// `[rows, outputs]` from `x` `[images, height, width, channels]` and `weight` `[outputs, channels, size, size]`.
 pub fn forward(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, sizes: Sizes, precision: Precision) -> Result<Tensor> {
-    multiply(x, weight, false, bias, sizes, precision)
+    convolve(x, weight, false, bias, sizes, precision)
 }
 
-/// The gradient of `x` from that of the sums. `flipped`: of `of_input`.
+/// The gradient of `x` from that of the sums. `flipped`: those of [`flipped`].
 pub fn input_gradient(x: &Tensor, of_sums: &Tensor, weight: &Tensor, flipped: Sizes, precision: Precision) -> Result<Tensor> {
-    multiply(of_sums, weight, true, None, flipped, precision)?.reshape(x.shape())
+    convolve(of_sums, weight, true, None, flipped, precision)?.reshape(x.shape())
 }
 
-fn multiply(x: &Tensor, weight: &Tensor, flipped: bool, bias: Option<&Tensor>, sizes: Sizes, precision: Precision) -> Result<Tensor> {
+fn convolve(x: &Tensor, weight: &Tensor, flipped: bool, bias: Option<&Tensor>, sizes: Sizes, precision: Precision) -> Result<Tensor> {
     let geometry = sizes.geometry(patch_len(&sizes));
     let Tile { outputs, rows, threads: block_threads } = Tile::of(sizes.outputs, precision);
     // Our own products of f32 read columns, up to a block's.
@@ -66,7 +66,7 @@ fn multiply(x: &Tensor, weight: &Tensor, flipped: bool, bias: Option<&Tensor>, s
     let config = LaunchConfig { grid_dim, block_dim: (block_threads, 1, 1), shared_mem_bytes: 0 };
     // SAFETY: a thread for each element of `packed`; blocks for all rows and outputs of `result`. `x`, `weight` and `bias` have the geometry's sizes.
     unsafe {
-        launch!(gpu(x)?, "pack_kernel", threads(packed.elem_count()), weight, packed, padded, flipped, geometry);
+        launch!(gpu(x)?, "pack_implicit_weight", threads(packed.elem_count()), weight, packed, padded, flipped, geometry);
         let packed = packed.assume_init();
         launch!(gpu(x)?, &format!("convolution_{precision}_{outputs}"), config, x, packed, bias, result, geometry);
         Ok(result.assume_init())

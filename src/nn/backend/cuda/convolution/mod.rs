@@ -1,7 +1,7 @@
 //! Convolution, with 2x2 max-pooling (and `ReLU`) of its sums in one pass where a layer has it.
 //!
-//! Where it can, a kernel of ours reads the pixels it multiplies from the image ([`implicit`]); elsewhere im2col writes them as a matrix for cuBLAS
-//! ([`im2col`]). Either adds in f32.
+//! Where possible it is an implicit matrix product: a kernel of ours reads the pixels it multiplies from the image ([`implicit`]). Elsewhere im2col
+//! writes them as a matrix for cuBLAS ([`im2col`]). Both accumulate in f32.
 
 mod im2col;
 mod implicit;
@@ -73,7 +73,7 @@ impl Sizes {
         self.images * self.out_height * self.out_width
     }
 
-    /// With patches of so many elements, of which those after the pixels under the kernel are zeros (or the bias).
+    /// For patches of so many elements: the pixels under the kernel, the bias where it is a part of them, and zeros.
     fn geometry(&self, patch_len: usize) -> Geometry {
         let Self { window: Window { size, stride, padding }, .. } = *self;
         let divisor = |count: usize| Divisor::new(count as u32);
@@ -123,7 +123,7 @@ struct Convolution {
     products: Products,
     weight: Parameter,
     bias: Option<Parameter>,
-    /// Where im2col is what it takes.
+    /// `None` where the implicit product is used.
     im2col: Option<Im2col>,
 }
 
@@ -171,7 +171,7 @@ impl Convolution {
         if let Some(im2col) = &self.im2col {
             return im2col.input_gradient(x, of_sums);
         }
-        match implicit::of_input(&self.sizes, self.products.precision) {
+        match implicit::flipped(&self.sizes, self.products.precision) {
             Some(flipped) => implicit::input_gradient(x, of_sums, &self.weight.tensor(), flipped, self.products.precision),
             None => Im2col::new(self.sizes, &self.weight, None, self.products)?.input_gradient(x, of_sums),
         }

@@ -5,35 +5,35 @@
 
 struct Tf32 {};
 
-__device__ __forceinline__ __half2 pair(__half, float a, float b) { return __floats2half2_rn(a, b); }
-__device__ __forceinline__ __nv_bfloat162 pair(__nv_bfloat16, float a, float b) { return __floats2bfloat162_rn(a, b); }
+__device__ __forceinline__ __half2 pack(__half, float a, float b) { return __floats2half2_rn(a, b); }
+__device__ __forceinline__ __nv_bfloat162 pack(__nv_bfloat16, float a, float b) { return __floats2bfloat162_rn(a, b); }
 
-// Four of the numbers that a thread multiplies, rounded.
-template <typename T> struct Rounded {
+// The fragment of a row or column that a lane holds: four numbers, rounded.
+template <typename T> struct Fragment {
     unsigned bits[2];
-    __device__ __forceinline__ Rounded(float a, float b, float c, float d)
+    __device__ __forceinline__ Fragment(float a, float b, float c, float d)
     {
-        auto low = pair(T(), a, b), high = pair(T(), c, d);
+        auto low = pack(T(), a, b), high = pack(T(), c, d);
         bits[0] = *(unsigned *)&low, bits[1] = *(unsigned *)&high;
     }
-    __device__ __forceinline__ Rounded() {}
+    __device__ __forceinline__ Fragment() {}
 };
 
-template <> struct Rounded<Tf32> {
+template <> struct Fragment<Tf32> {
     unsigned bits[4];
-    __device__ __forceinline__ Rounded(float a, float b, float c, float d)
+    __device__ __forceinline__ Fragment(float a, float b, float c, float d)
     {
         float values[4] = {a, b, c, d};
 #pragma unroll
         for (unsigned i = 0; i < 4; i++) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits[i]) : "f"(values[i]));
     }
-    __device__ __forceinline__ Rounded() {}
+    __device__ __forceinline__ Fragment() {}
 };
 
-template <typename T> __device__ __forceinline__ Rounded<T> rounded(const float *four)
+template <typename T> __device__ __forceinline__ Fragment<T> load_fragment(const float *four)
 {
     float4 v = *(const float4 *)four;
-    return Rounded<T>(v.x, v.y, v.z, v.w);
+    return Fragment<T>(v.x, v.y, v.z, v.w);
 }
 
 #define MMA(shape, types, sums, a0, a1, a2, a3, b0, b1)                                                                                              \
@@ -44,17 +44,17 @@ template <typename T> __device__ __forceinline__ Rounded<T> rounded(const float 
 // A warp adds the product of matrices of 16x16 and 16x8 numbers. Of a row of the left one, and of a column of the right one, lane L has the four numbers
 // L % 4; which ones they are does not matter, as long as both sides agree. `low` is of row L / 4, `high` of the row eight below, `right` of column
 // L / 4. `sums`: of the two rows, columns L % 4 * 2 and the next.
-__device__ __forceinline__ void multiply_add(float (&sums)[4], const Rounded<Tf32> &low, const Rounded<Tf32> &high, const Rounded<Tf32> &right)
+__device__ __forceinline__ void multiply_add(float (&sums)[4], const Fragment<Tf32> &low, const Fragment<Tf32> &high, const Fragment<Tf32> &right)
 {
     MMA("m16n8k8", "tf32.tf32", sums, low.bits[0], high.bits[0], low.bits[1], high.bits[1], right.bits[0], right.bits[1]);
     MMA("m16n8k8", "tf32.tf32", sums, low.bits[2], high.bits[2], low.bits[3], high.bits[3], right.bits[2], right.bits[3]);
 }
-__device__ __forceinline__ void multiply_add(float (&sums)[4], const Rounded<__half> &low, const Rounded<__half> &high, const Rounded<__half> &right)
+__device__ __forceinline__ void multiply_add(float (&sums)[4], const Fragment<__half> &low, const Fragment<__half> &high, const Fragment<__half> &right)
 {
     MMA("m16n8k16", "f16.f16", sums, low.bits[0], high.bits[0], low.bits[1], high.bits[1], right.bits[0], right.bits[1]);
 }
-__device__ __forceinline__ void multiply_add(float (&sums)[4], const Rounded<__nv_bfloat16> &low, const Rounded<__nv_bfloat16> &high,
-                                             const Rounded<__nv_bfloat16> &right)
+__device__ __forceinline__ void multiply_add(float (&sums)[4], const Fragment<__nv_bfloat16> &low, const Fragment<__nv_bfloat16> &high,
+                                             const Fragment<__nv_bfloat16> &right)
 {
     MMA("m16n8k16", "bf16.bf16", sums, low.bits[0], high.bits[0], low.bits[1], high.bits[1], right.bits[0], right.bits[1]);
 }
@@ -76,30 +76,26 @@ __device__ __forceinline__ void convolution_tensor_cores(const float *x, const f
             for (unsigned i = thread; i < SLAB * N / 4; i += THREADS) {
                 unsigned n = i / (SLAB / 4), four = i % (SLAB / 4);
                 bool inside = first_output + n < outputs;
-                copy_async(&weights[stage][place<SLAB>(n, four)], weight + (inside ? (first_output + n) * g.patch_len + slab * SLAB + four * 4 : 0), inside);
+                copy_async(&weights[stage][swizzled<SLAB>(n, four)], weight + (inside ? (first_output + n) * g.patch_len + slab * SLAB + four * 4 : 0), inside);
             }
         }
-        end_copy_group();
+        commit_copies();
     };
     unsigned row = thread / 32 * WARP_ROWS + thread % 32 / 4, four = thread % 4, column = thread % 32 / 4;
     float sums[LEFTS][RIGHTS][4] = {};
     for (unsigned slab = 0; slab < STAGES - 1; slab++) copy(slab, slab);
-    for (unsigned slab = 0, stage = 0; slab < slabs; slab++) {
-        await_copies();
-        __syncthreads();
-        copy(slab + STAGES - 1, stage == 0 ? STAGES - 1 : stage - 1);
-        Rounded<T> rights[RIGHTS];
+    through_stages(slabs, copy, [&](unsigned stage) {
+        Fragment<T> rights[RIGHTS];
 #pragma unroll
-        for (unsigned n = 0; n < RIGHTS; n++) rights[n] = rounded<T>(&weights[stage][place<SLAB>(column + 8 * n, four)]);
+        for (unsigned n = 0; n < RIGHTS; n++) rights[n] = load_fragment<T>(&weights[stage][swizzled<SLAB>(column + 8 * n, four)]);
 #pragma unroll
         for (unsigned i = 0; i < LEFTS; i++) {
-            Rounded<T> low = rounded<T>(&patches[stage][place<SLAB>(row + 16 * i, four)]);
-            Rounded<T> high = rounded<T>(&patches[stage][place<SLAB>(row + 16 * i + 8, four)]);
+            Fragment<T> low = load_fragment<T>(&patches[stage][swizzled<SLAB>(row + 16 * i, four)]);
+            Fragment<T> high = load_fragment<T>(&patches[stage][swizzled<SLAB>(row + 16 * i + 8, four)]);
 #pragma unroll
             for (unsigned n = 0; n < RIGHTS; n++) multiply_add(sums[i][n], low, high, rights[n]);
         }
-        stage = stage == STAGES - 1 ? 0 : stage + 1;
-    }
+    });
 #pragma unroll
     for (unsigned n = 0; n < RIGHTS; n++) {
         unsigned output = first_output + 8 * n + 2 * four;
@@ -124,51 +120,32 @@ template <typename T, unsigned N>
 __device__ __forceinline__ void convolution_weight_gradient_tensor_cores(const float *gradient, const float *x, float *result, unsigned chunk_rows, const Geometry &g)
 {
     constexpr unsigned THREADS = 64, COLUMNS = 64, SLAB = 16, LEFTS = N / 16, RIGHTS = 4;
-    // A gap of eight lets lanes that read from four rows at once read from all banks.
-    typedef SlabRows<N, COLUMNS, 8, SLAB, THREADS> Rows;
+    // With a gap of eight, lanes that read from four rows at once have no bank conflicts.
+    typedef ChunkRows<N, COLUMNS, 8, SLAB, THREADS> Rows;
     __shared__ __align__(16) float shared[STAGES * Rows::FLOATS];
-    __shared__ Corner corners[2][SLAB];
-    unsigned thread = threadIdx.x, outputs = g.outputs.value, first_column = blockIdx.x * COLUMNS, first_output = blockIdx.y * N;
-    unsigned begin = blockIdx.z * chunk_rows, end = min(begin + chunk_rows, g.images * g.out_height.value * g.out_width.value);
-    unsigned slabs = (end - begin + SLAB - 1) / SLAB;
-    Rows source = {corners, begin, end, tap(first_column + thread % (COLUMNS / 4) * 4, g)};
-    auto copy = [&](unsigned slab, unsigned stage) {
-        if (slab < slabs) source.copy(shared + stage * Rows::FLOATS, x, gradient, slab, first_output, g);
-        end_copy_group();
-    };
-    unsigned lane_row = thread % 4, lane_column = thread % 32 / 4, left = thread / 32 * 32;
+    __shared__ PatchOrigin origins[2][SLAB];
+    unsigned thread = threadIdx.x, outputs = g.outputs.value, lane_row = thread % 4, lane_column = thread % 32 / 4, left = thread / 32 * 32;
     float sums[LEFTS][RIGHTS][4] = {};
-    for (unsigned slab = 0; slab < STAGES - 1; slab++) source.find_corners(slab, g);
-    __syncthreads();
-    for (unsigned slab = 0; slab < STAGES - 1; slab++) copy(slab, slab);
-    __syncthreads();
-    source.find_corners(STAGES - 1, g);
-    for (unsigned slab = 0, stage = 0; slab < slabs; slab++) {
-        await_copies();
-        __syncthreads();
-        source.find_corners(slab + STAGES, g);
-        copy(slab + STAGES - 1, stage == 0 ? STAGES - 1 : stage - 1);
-        const float *patches = shared + stage * Rows::FLOATS + lane_row * Rows::ROW + left + lane_column;
-        const float *gradients = shared + stage * Rows::FLOATS + SLAB * Rows::ROW + lane_row * Rows::GRADIENT_ROW + lane_column;
+    Rows(x, gradient, shared, origins, chunk_rows, g).multiply_slabs(g, [&](const float *patches, const float *gradients) {
+        patches += lane_row * Rows::ROW + left + lane_column, gradients += lane_row * Rows::GRADIENT_ROW + lane_column;
         // A lane's four numbers are of every fourth row.
-        auto down = [](const float *from, unsigned row) { return Rounded<T>(from[0], from[4 * row], from[8 * row], from[12 * row]); };
-        Rounded<T> rights[RIGHTS];
+        auto down = [](const float *from, unsigned row) { return Fragment<T>(from[0], from[4 * row], from[8 * row], from[12 * row]); };
+        Fragment<T> rights[RIGHTS];
 #pragma unroll
         for (unsigned n = 0; n < RIGHTS; n++) rights[n] = down(patches + 8 * n, Rows::ROW);
 #pragma unroll
         for (unsigned i = 0; i < LEFTS; i++) {
-            Rounded<T> low = down(gradients + 16 * i, Rows::GRADIENT_ROW), high = down(gradients + 16 * i + 8, Rows::GRADIENT_ROW);
+            Fragment<T> low = down(gradients + 16 * i, Rows::GRADIENT_ROW), high = down(gradients + 16 * i + 8, Rows::GRADIENT_ROW);
 #pragma unroll
             for (unsigned n = 0; n < RIGHTS; n++) multiply_add(sums[i][n], low, high, rights[n]);
         }
-        stage = stage == STAGES - 1 ? 0 : stage + 1;
-    }
+    });
     result += (u64)blockIdx.z * outputs * g.patch_len;
 #pragma unroll
     for (unsigned i = 0; i < 2 * LEFTS; i++)
 #pragma unroll
         for (unsigned n = 0; n < RIGHTS; n++) {
-            unsigned output = first_output + 8 * i + lane_column, at = first_column + left + 8 * n + 2 * lane_row;
+            unsigned output = blockIdx.y * N + 8 * i + lane_column, at = blockIdx.x * COLUMNS + left + 8 * n + 2 * lane_row;
             float *values = &sums[i / 2][n][i % 2 * 2];
             if (output < outputs && at < g.patch_len) *(float2 *)&result[(u64)output * g.patch_len + at] = make_float2(values[0], values[1]);
         }
