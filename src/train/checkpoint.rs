@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::TrainError;
 use super::batch_growth::MAX_GROWTH;
 use super::best_checkpoint::EpochWeights;
+use super::epoch_steps::EpochSteps;
 use super::origin::RunOrigin;
 use super::progress::PartialEpoch;
 use super::state::{StepperState, TrainState, have_lens_of};
@@ -95,7 +96,8 @@ impl Checkpoint {
             && current.steps == card.steps
             && card.steps <= plan.steps_per_epoch
             && (*batch_factor == 1 || config.growing_batches && batch_factor.is_power_of_two() && *batch_factor <= MAX_GROWTH)
-            && (card.steps == plan.steps_per_epoch || card.steps % u64::from(*batch_factor) == 0)
+            && current.images <= plan.train_images
+            && EpochSteps::new(config, plan.train_images).completed(current.images) == current.steps
             && fits(&stepper.state)
             && fits(&stepper.snapshot)
             && posterior.len() <= MAX_POSTERIOR_SAMPLES

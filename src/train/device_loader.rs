@@ -3,11 +3,15 @@
 //! A batch contains what it would contain on the CPU, but for rounding. The order and the random augmentation parameters of a whole epoch
 //! are sent over at its start; a step sends nothing.
 
+use std::ops::Range;
+use std::vec::IntoIter;
+
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
 use super::batches::Batch;
-use super::loader::Shuffle;
+use super::epoch_steps::EpochSteps;
+use super::loader::{EpochOrder, Shuffle};
 use crate::data::Split;
 use crate::data::augment::{AugmentParams, Augmenter};
 use crate::ink::PIXELS;
@@ -23,7 +27,7 @@ pub struct DeviceLoader {
     /// `[images]`, classes as bytes.
     labels: Tensor,
     shuffle: Shuffle,
-    batch_size: usize,
+    steps: EpochSteps,
     augmenter: Option<(Augmenter, AugmentTables)>,
     epoch: Option<Epoch>,
 }
@@ -34,8 +38,8 @@ struct Epoch {
     order: Tensor,
     /// `[n, AugmentParams::COUNT]`.
     params: Option<Tensor>,
-    /// Images in batches so far.
-    used: usize,
+    /// The batches that are left, in positions in this order.
+    batches: IntoIter<Range<usize>>,
 }
 
 impl DeviceLoader {
@@ -49,8 +53,8 @@ impl DeviceLoader {
             context: context.clone(),
             images: Tensor::from_slice(&images.images, (images.len(), PIXELS), &context.device)?,
             labels: Tensor::from_slice(&images.labels, images.len(), &context.device)?,
+            steps: EpochSteps::new(config, shuffle.images() as u64),
             shuffle,
-            batch_size: config.batch_size as usize,
             augmenter,
             epoch: None,
         })
@@ -62,12 +66,10 @@ impl DeviceLoader {
             Some(epoch) => epoch,
             None => self.next_epoch()?,
         };
-        let left = epoch.order.elem_count() - epoch.used;
-        let count = self.batch_size.min(left);
-        let indices = epoch.order.narrow(0, epoch.used, count)?;
-        let params = epoch.params.as_ref().map(|params| params.narrow(0, epoch.used, count)).transpose()?;
-        epoch.used += count;
-        if count < left {
+        let batch = epoch.batches.next().unwrap_or_default();
+        let indices = epoch.order.narrow(0, batch.start, batch.len())?;
+        let params = epoch.params.as_ref().map(|params| params.narrow(0, batch.start, batch.len())).transpose()?;
+        if epoch.batches.len() > 0 {
             self.epoch = Some(epoch);
         }
         let augment = params.as_ref().zip(self.augmenter.as_ref()).map(|(params, (_, tables))| AugmentBatch { params, tables });
@@ -76,17 +78,18 @@ impl DeviceLoader {
     }
 
     fn next_epoch(&mut self) -> Result<Epoch> {
-        let (epoch, order) = self.shuffle.next_epoch();
+        let EpochOrder { epoch, images, used } = self.shuffle.next_epoch();
         let device = &self.context.device;
         let params = match &self.augmenter {
             None => None,
             Some((augmenter, _)) => {
                 let shuffle = &self.shuffle;
                 let sample = |&index: &u32| augmenter.sample(&mut shuffle.augmentation_rng(epoch, index)).packed();
-                let params: Vec<f32> = order.par_iter().flat_map_iter(sample).collect();
-                Some(Tensor::from_vec(params, (order.len(), AugmentParams::COUNT), device)?)
+                let params: Vec<f32> = images.par_iter().flat_map_iter(sample).collect();
+                Some(Tensor::from_vec(params, (images.len(), AugmentParams::COUNT), device)?)
             }
         };
-        Ok(Epoch { order: Tensor::new(order, device)?, params, used: 0 })
+        let batches: Vec<_> = self.steps.batches_after(used as u64).collect();
+        Ok(Epoch { order: Tensor::new(images, device)?, params, batches: batches.into_iter() })
     }
 }

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, Scope};
 
 use super::TrainError;
+use super::epoch_steps::EpochSteps;
 use crate::data::Split;
 use crate::data::augment::Augmenter;
 use crate::data::gather_batch;
@@ -36,9 +37,9 @@ impl Loader {
         let (used, empty) = channel();
         let worker = Worker {
             images,
+            steps: EpochSteps::new(config, shuffle.images() as u64),
             shuffle,
             epochs: config.epochs,
-            batch_size: config.batch_size as usize,
             augmenter: Augmenter::new(config.augmentation),
         };
         let recording = Recording::current();
@@ -62,6 +63,17 @@ impl Loader {
     }
 }
 
+/// The order of the images of an epoch.
+#[derive(Debug)]
+pub struct EpochOrder {
+    /// From 1.
+    pub epoch: u32,
+    /// Their indices.
+    pub images: Vec<u32>,
+    /// How many of them, from the first, were used already.
+    pub used: usize,
+}
+
 /// The order of the images in each epoch, and the random numbers for their augmentation.
 #[derive(Clone, Debug)]
 pub struct Shuffle {
@@ -82,6 +94,11 @@ impl Shuffle {
         shuffle
     }
 
+    /// How many images an epoch has.
+    pub const fn images(&self) -> usize {
+        self.order.len()
+    }
+
     /// The same without the first images of the next epoch.
     #[must_use]
     pub fn skip(mut self, images: usize) -> Self {
@@ -92,12 +109,11 @@ impl Shuffle {
         self
     }
 
-    /// The next epoch, from 1, and the order of its images: that of the one before, shuffled.
-    pub fn next_epoch(&mut self) -> (u32, Vec<u32>) {
+    /// The order of the next epoch: that of the one before, shuffled.
+    pub fn next_epoch(&mut self) -> EpochOrder {
         self.done += 1;
         Random::stream(self.seed, "shuffle", u64::from(self.done)).shuffle(&mut self.order);
-        let used = std::mem::take(&mut self.used).min(self.order.len());
-        (self.done, self.order[used..].to_vec())
+        EpochOrder { epoch: self.done, images: self.order.clone(), used: std::mem::take(&mut self.used) }
     }
 
     /// The random numbers that the augmentation of this image in this epoch depends on.
@@ -110,15 +126,15 @@ struct Worker<'a> {
     images: &'a Split,
     shuffle: Shuffle,
     epochs: u32,
-    batch_size: usize,
+    steps: EpochSteps,
     augmenter: Option<Augmenter>,
 }
 
 impl Worker<'_> {
     fn run(mut self, filled: &SyncSender<Split>, empty: &Receiver<Split>) {
         while self.shuffle.done < self.epochs {
-            let (epoch, order) = self.shuffle.next_epoch();
-            for indices in order.chunks(self.batch_size) {
+            let EpochOrder { epoch, images, used } = self.shuffle.next_epoch();
+            for indices in self.steps.batches_after(used as u64).filter_map(|batch| images.get(batch)) {
                 let batch = empty.try_recv().unwrap_or_default();
                 let batch = profiler::span(
                     SpanKind::Loading,

@@ -8,6 +8,7 @@ mod best_checkpoint;
 mod checkpoint;
 mod device_loader;
 mod digit_detector;
+mod epoch_steps;
 mod error;
 mod fine_tune;
 mod gradient_noise;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::TrainError;
+use super::epoch_steps::EpochSteps;
 use super::memory::too_many_parameters;
 use crate::data::Split;
 use crate::hardware;
@@ -53,7 +54,7 @@ pub fn plan(config: &RunConfig, images: [usize; 3], classes: Classes, threads: u
     if u64::from(config.batch_size) > train_images {
         return Err(ConfigProblem::BatchLargerThanSet { given: config.batch_size, images: train_images });
     }
-    let steps_per_epoch = step_sizes(config, train_images).count() as u64;
+    let steps_per_epoch = EpochSteps::new(config, train_images).count();
     Ok(RunPlan {
         train_images,
         validation_images,
@@ -66,17 +67,6 @@ pub fn plan(config: &RunConfig, images: [usize; 3], classes: Classes, threads: u
         precision: config.precision,
         threads: threads as u32,
     })
-}
-
-/// Images of each step of an epoch: those of its batches, and for the last one what is left.
-pub fn step_sizes(config: &RunConfig, train_images: u64) -> impl Iterator<Item = usize> + use<> {
-    let whole = u64::from(config.batch_size) * u64::from(config.accumulation);
-    (0..train_images.div_ceil(whole)).map(move |step| (train_images - step * whole).min(whole) as usize)
-}
-
-/// How many steps over batches that have not grown a step over so many images stands for.
-pub fn steps_of(config: &RunConfig, images: usize) -> u64 {
-    (images as u64).div_ceil(u64::from(config.batch_size) * u64::from(config.accumulation))
 }
 
 /// The threads a run computes with.

@@ -3,7 +3,7 @@
 //! An optimiser step covers one batch (or several, with gradient accumulation), but is computed over micro-batches whose gradients add
 //! up. Between any two of them the observer may recognise a drawing, pause the run or stop it, so all of that takes effect within a few
 //! hundredths of a second whatever the batch size. Where memory runs out, micro-batches are made smaller. Every image is seen once an
-//! epoch: the last batch may be smaller, and its loss is the mean over the images it has.
+//! epoch.
 
 use std::thread::Scope;
 
@@ -12,11 +12,12 @@ use super::batch_growth::{grown, next_factor, noise_scale};
 use super::batches::Batches;
 use super::checkpoint::Checkpoint;
 use super::digit_detector::with_digit_detector;
+use super::epoch_steps::EpochSteps;
 use super::loader::Shuffle;
 use super::metrics::MetricAccumulator;
 use super::micro_batches::MicroBatcher;
 use super::observer::{EndRequest, Observer};
-use super::plan::{check, first_net, plan, step_sizes, steps_of, threads};
+use super::plan::{check, first_net, plan, threads};
 use super::posterior::calibrated_together;
 use super::progress::RunProgress;
 use super::reporting::{hand_over_checkpoint, interruptibly, report};
@@ -182,7 +183,8 @@ fn run<'scope, 'env>(
         let grown = grown(config, progress.batch_factor);
         let rate_factor = config.optimizer.rate_factor(progress.batch_factor.into()) as f32;
 
-        for images in step_sizes(&grown, plan.train_images).skip(progress.current.steps.div_ceil(progress.batch_factor.into()) as usize) {
+        for end_of_step in EpochSteps::new(&grown, plan.train_images).ends_after(progress.current.images) {
+            let images = (end_of_step - progress.current.images) as usize;
             let mut metrics = MetricAccumulator::new(context.backend.kind());
             while metrics.images < images {
                 let batch = profiler::span(SpanKind::Data, || "".into(), || batches.next_batch(), |_| 0)?;
@@ -209,7 +211,7 @@ fn run<'scope, 'env>(
                 }
             }
             let lr = schedule.lr(progress.step) * rate_factor;
-            let steps = steps_of(config, images);
+            let steps = EpochSteps::new(config, plan.train_images).completed(end_of_step) - progress.current.steps;
             let (before, step) = (progress.step, progress.step + steps);
             let taken = profiler::span(SpanKind::Optimizer, || "".into(), || stepper.step(before, step, lr, metrics), |_| 0)?;
             progress.add_step(steps, images);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::epoch_steps::EpochSteps;
 use super::error::TrainError;
 use super::gradient_noise::GradientNoise;
 use super::observer::{EndRequest, Observer};
@@ -53,8 +54,7 @@ pub fn time_to_accuracy(
         validation: Split::default(),
         next: FIRST,
         measurements: 0,
-        steps_per_epoch: 1,
-        train_images: 0,
+        epoch: EpochSteps::new(config, 0),
         telemetry: Telemetry::default(),
         fraction: 0.0,
         now: Measured::default(),
@@ -104,8 +104,7 @@ struct Run<'a> {
     /// Images after which the accuracy is measured next.
     next: u64,
     measurements: usize,
-    steps_per_epoch: u64,
-    train_images: u64,
+    epoch: EpochSteps,
     telemetry: Telemetry,
     /// What was reported last.
     fraction: f32,
@@ -174,7 +173,7 @@ impl Run<'_> {
 impl Observer for Run<'_> {
     fn prepare(&mut self, plan: &RunPlan, _: &Net, validation: &Split, _: &[EpochRecord], _: &[StepPoint], _: RunPosition) {
         self.validation = validation.first(IMAGES);
-        (self.steps_per_epoch, self.train_images) = (plan.steps_per_epoch.max(1), plan.train_images);
+        self.epoch = EpochSteps::new(self.config, plan.train_images);
     }
 
     fn between(&mut self, net: &Net) -> Result<(), EndRequest> {
@@ -187,8 +186,7 @@ impl Observer for Run<'_> {
     }
 
     fn step(&mut self, point: StepPoint, now: Telemetry) {
-        let size = u64::from(self.config.batch_size) * u64::from(self.config.accumulation);
-        let images = point.step / self.steps_per_epoch * self.train_images + point.step % self.steps_per_epoch * size;
+        let images = self.epoch.images_of(point.step);
         let Measured { seconds, steps, .. } = self.now;
         // Between two epochs is a validation: the step after it counts as much as those before it took on average.
         let took = if now.epoch == self.telemetry.epoch || steps == 0 {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use inkling::nn::Net;
 use inkling::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig, ScheduleKind};
-use inkling::train::{EndRequest, Observer};
+use inkling::train::{EndRequest, Loader, Observer, Shuffle};
 
 use super::watcher::{Watcher, config};
 use crate::synthetic::{square_set, train};
@@ -20,6 +20,25 @@ fn timing_changes_nothing() {
         watcher.steps
     };
     assert_eq!(steps(Duration::ZERO), steps(Duration::from_millis(3)));
+}
+
+#[test]
+fn all_batches_of_an_epoch_have_the_same_number_of_images_but_for_one() {
+    let images = square_set(130, 0).train;
+    let sizes = |batch_size, accumulation, epochs, used| {
+        let of = RunConfig { batch_size, accumulation, epochs, ..config(ModelKind::Mlp) };
+        let order: Vec<u32> = (0..images.len() as u32).collect();
+        std::thread::scope(|scope| {
+            let mut loader = Loader::start(scope, &of, &images, Shuffle::new(order, 1, 0).skip(used)).unwrap();
+            std::iter::from_fn(|| loader.next_batch().ok().map(|batch| batch.labels.len())).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(sizes(128, 1, 2, 0), [65; 4]);
+    assert_eq!(sizes(64, 1, 1, 0), [43, 43, 44]);
+    assert_eq!(sizes(64, 1, 1, 43), [43, 44], "a run is resumed between two steps");
+    // Two steps of 65 images, in as few batches as 20 images at a time need, and one step of all of them.
+    assert_eq!(sizes(20, 4, 1, 0), [16, 16, 16, 17, 16, 16, 16, 17]);
+    assert_eq!(sizes(50, 100, 1, 0), [43, 43, 44]);
 }
 
 #[test]
@@ -41,7 +60,7 @@ fn augmentation_changes_what_is_learned_from_and_nothing_else() {
 
 #[test]
 fn accumulated_gradients_equal_those_of_a_large_batch() {
-    // 220 images: a step of 64 batches, and one of what is left.
+    // 220 images: two steps of 110.
     let data = square_set(240, 0);
     let run = |batch_size, accumulation| {
         let mut watcher = Watcher::default();

@@ -1,0 +1,55 @@
+//! How an epoch is divided into optimiser steps, and these into batches: as few as the batch size allows, and all of the same size but for one
+//! image. A smaller last batch, perhaps of a few images only, would move the weights as far as the others do, and just before they are measured.
+
+use std::ops::Range;
+
+use crate::run_config::RunConfig;
+
+/// The steps of an epoch.
+#[derive(Clone, Copy, Debug)]
+pub struct EpochSteps {
+    images: u64,
+    batch_size: u64,
+    count: u64,
+}
+
+impl EpochSteps {
+    /// Over so many images, with the batch size and gradient accumulation of these settings.
+    pub fn new(config: &RunConfig, images: u64) -> Self {
+        let batch_size = u64::from(config.batch_size).max(1);
+        let most = batch_size * u64::from(config.accumulation).max(1);
+        Self { images, batch_size, count: images.div_ceil(most) }
+    }
+
+    /// How many.
+    pub const fn count(self) -> u64 {
+        self.count
+    }
+
+    /// The images of the first `steps` steps, which may be those of several epochs.
+    pub fn images_of(self, steps: u64) -> u64 {
+        (self.images * steps).checked_div(self.count).unwrap_or_default()
+    }
+
+    /// How many steps the first `images` images complete.
+    pub fn completed(self, images: u64) -> u64 {
+        if images >= self.images { self.count } else { ((images + 1) * self.count).div_ceil(self.images) - 1 }
+    }
+
+    /// After the first `images` images of an epoch: how many each further step ends after.
+    pub fn ends_after(self, images: u64) -> impl Iterator<Item = u64> {
+        (self.completed(images) + 1..=self.count).map(move |step| self.images_of(step))
+    }
+
+    /// After the first `images` images of an epoch: the batches of the further steps, in positions in the order of its images.
+    pub fn batches_after(self, images: u64) -> impl Iterator<Item = Range<usize>> {
+        let mut start = images;
+        self.ends_after(images).flat_map(move |end| {
+            let step = std::mem::replace(&mut start, end)..end;
+            let images = step.end - step.start;
+            let batches = images.div_ceil(self.batch_size);
+            let of_step = move |batch: u64| (step.start + images * batch / batches) as usize;
+            (0..batches).map(move |batch| of_step(batch)..of_step(batch + 1))
+        })
+    }
+}
