@@ -21,7 +21,7 @@ from pathlib import Path
 
 # Packages that are imported later take this folder from the path of modules.
 from idx import write_idx
-from onnx_readers import through_onnx2torch, through_onnxruntime_web, through_opencv, through_openvino
+from onnx_readers import softmax, through_onnx2torch, through_onnxruntime_web, through_opencv, through_openvino
 
 import coremltools
 import cv2
@@ -35,7 +35,7 @@ import torch
 import tract
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
-INKLING, RUST, NETRON, WORK, OLD_PYTHON, WEB = sys.argv[1], *map(Path, sys.argv[2:7])
+INKLING, RUST, NETRON, WORK, OLD_PYTHON, WEB, TFLITE_PYTHON = sys.argv[1], *map(Path, sys.argv[2:8])
 TOLERANCE = 1e-5
 PICTURES = 1000
 # Where it is enough that it works at all.
@@ -196,6 +196,7 @@ def check(name, activation):
     near("OpenCV", through_opencv(folder / "model.onnx", pictures), wanted, name)
     near("onnx2torch", through_onnx2torch(folder / "model.onnx", pictures[:MANY]), wanted[:MANY], name)
     near("onnxruntime-web", through_onnxruntime_web(folder / "model.onnx", pictures[:MANY], WEB), wanted[:MANY], name)
+    inkling("export", "--model", model, "--format", "onnx", "--preprocessing", "off", "--out", home / "logits.onnx")
     opsets = onnx.load(folder / "model.onnx")
     assert (opsets.opset_import[0].version, opsets.ir_version) == (17, 8), opsets.opset_import
     near("the oldest onnxruntime", through_old_onnxruntime(folder / "model.onnx"), wanted, name)
@@ -327,6 +328,17 @@ def through_old_onnxruntime(path):
     return np.load(got)
 
 
+def check_tflite(checked):
+    """All at once: TensorFlow takes seconds to start."""
+    files = [folder.parent / "logits.onnx" for _, folder, *_ in checked]
+    about = {entry.key: float(entry.value) for entry in onnx.load(files[0]).metadata_props if entry.key in ("mean", "std")}
+    given = WORK / "normalised.npy"
+    np.save(given, ((pictures[:MANY, :, :, None] / 255 - about["mean"]) / about["std"]).astype(np.float32))
+    run(TFLITE_PYTHON, Path(__file__).with_name("tflite.py"), given, *files)
+    for (name, _, _, wanted, _), file in zip(checked, files):
+        near("TFLite", softmax(np.load(file.with_suffix(".npy"))), wanted[:MANY], name)
+
+
 def through_candle_onnx(program, path):
     given, got = WORK / "given", WORK / "got"
     given.write_bytes(pictures[:FEW].tobytes())
@@ -360,6 +372,7 @@ def table():
     """A row for each program, a column for each network: the largest difference of a probability."""
     old = run(OLD_PYTHON, "-c", "import onnxruntime; print(onnxruntime.__version__)").strip()
     web = json.loads((WEB / "node_modules/onnxruntime-web/package.json").read_text())["version"]
+    tflite = run(TFLITE_PYTHON, "-c", "from importlib.metadata import version; print(version('onnx2tf'), 'and', version('ai-edge-litert'))").strip()
     crates = {package["name"]: package["version"] for package in tomllib.loads((RUST / "Cargo.lock").read_text())["package"]}
     rows = [
         ("onnxruntime", version_of(onnxruntime), "`model.onnx`", "onnxruntime"),
@@ -368,6 +381,7 @@ def table():
         ("OpenVINO", version_of(openvino), "`model.onnx`", "OpenVINO"),
         ("OpenCV", version_of(cv2), "`model.onnx`", "OpenCV"),
         ("onnx2torch", version("onnx2torch"), "`model.onnx`", "onnx2torch"),
+        ("onnx2tf and LiteRT", tflite, "`model.onnx` without preprocessing", "TFLite"),
         ("tract", version("tract"), "`model.onnx`", "tract"),
         ("candle-onnx", crates["candle-onnx"], "`model.onnx`", "candle-onnx"),
         ("PyTorch", version_of(torch), "`model.py` with `model.pt`", "PyTorch"),
@@ -409,10 +423,11 @@ for index, picture in enumerate(pictures):
 photographs = [WORK / "photographs" / f"{index:02}.png" for index in range(12)]
 for path in photographs:
     photograph(path)
-chosen = sys.argv[7:]
+chosen = sys.argv[8:]
 checked = [check(name, activation) for name, activation in NETWORKS if not chosen or name in chosen]
 classes = [check_classes(name) for name in ("lenet", "resnet8", "attention") if not chosen or name in chosen]
 check_candle(checked, classes)
+check_tflite(checked)
 for what, worst in worst_seen.items():
     print(f"{what}: at most {max((value for value in worst.values() if value is not None), default=0):.1e} away")
 if not chosen:
