@@ -33,6 +33,9 @@ pub struct Arguments {
     /// Which of its images [default: test where it has test images of its own or the model was trained on it, otherwise all]
     #[arg(long, value_name = "SPLIT", ignore_case = true, value_parser = choice::<EvaluationSplit>(EvaluationSplit::ALL.iter().map(|c| c.name())))]
     split: Option<EvaluationSplit>,
+    /// Without the temperature that was fitted to the model after training: how well calibrated the network itself is
+    #[arg(long)]
+    uncalibrated: bool,
     /// Ink file of drawings that are no digits: how well the model tells them from digits
     #[arg(long, value_name = "FILE")]
     not_digits: Option<PathBuf>,
@@ -53,6 +56,8 @@ struct Figures {
     accuracy: f64,
     loss: f64,
     calibration_error: Option<f64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    uncalibrated: bool,
     split: EvaluationSplit,
     digits: Vec<OfDigit>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -97,7 +102,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let model = arguments.models.reference()?;
     let engine = Engine::start(arguments.data_dir, None, None)?;
     let not_digits = arguments.not_digits.map(|path| NotDigitsSpec { path, labels: arguments.not_digits_labels });
-    let spec = EvaluationSpec { model, data: arguments.data, split: arguments.split, not_digits };
+    let uncalibrated = arguments.uncalibrated;
+    let spec = EvaluationSpec { model, data: arguments.data, split: arguments.split, uncalibrated, not_digits };
     let progress = Progress::new();
     let measured = engine.run(Job::Evaluate(spec), |update| {
         if let Update::Progress(now) = update {
@@ -108,11 +114,11 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     drop(progress);
     let Some(JobResult::Evaluate(report)) = measured else { return Err(Problem::EngineGone.into()) };
     let mut output = Output::new(arguments.json);
-    output.json(&figures(&report))?;
-    if output.is_json() { Ok(()) } else { output.text(&text(&report)) }
+    output.json(&figures(&report, uncalibrated))?;
+    if output.is_json() { Ok(()) } else { output.text(&text(&report, uncalibrated)) }
 }
 
-fn figures(report: &EvaluationReport) -> Figures {
+fn figures(report: &EvaluationReport, uncalibrated: bool) -> Figures {
     let EvaluationReport { evaluation, split, writers, detection, .. } = report;
     let classes = &report.model.classes;
     let digit = |score: ClassScore| OfDigit {
@@ -137,6 +143,7 @@ fn figures(report: &EvaluationReport) -> Figures {
         accuracy: evaluation.accuracy,
         loss: evaluation.loss,
         calibration_error: calibration_error(evaluation),
+        uncalibrated,
         split: *split,
         digits: class_scores(evaluation).into_iter().map(digit).collect(),
         writers: writers.iter().map(writer).collect(),
@@ -149,8 +156,8 @@ fn share(part: u64, whole: u64) -> f64 {
 }
 
 /// Accuracy and loss, the confusion matrix, and what else was asked for.
-fn text(report: &EvaluationReport) -> String {
-    let mut lines = vec![headline(report), String::new()];
+fn text(report: &EvaluationReport, uncalibrated: bool) -> String {
+    let mut lines = vec![headline(report, uncalibrated), String::new()];
     lines.extend(confusion(&report.evaluation, &report.model.classes));
     if !report.writers.is_empty() {
         lines.push(String::new());
@@ -163,9 +170,11 @@ fn text(report: &EvaluationReport) -> String {
     lines.join("\n")
 }
 
-fn headline(report: &EvaluationReport) -> String {
+fn headline(report: &EvaluationReport, uncalibrated: bool) -> String {
     let EvaluationReport { model, data, split, evaluation, .. } = report;
-    let calibration = calibration_error(evaluation).map_or_else(String::new, |error| format!(", calibration error {}", percent(error, 2)));
+    let without = if uncalibrated { " without a temperature" } else { "" };
+    let calibration =
+        calibration_error(evaluation).map_or_else(String::new, |error| format!(", calibration error {}{without}", percent(error, 2)));
     let network = match &model.reference {
         ModelRef::Ensemble(Ensemble { models, dropout_passes }) => {
             let passes = dropout_passes.map_or_else(String::new, |passes| format!(", {passes} passes with dropout each"));

@@ -197,6 +197,15 @@ impl Classifier {
         Ok(self.measure(split, progress)?.evaluation)
     }
 
+    /// The same with a temperature of 1 for each network.
+    #[must_use]
+    pub fn uncalibrated(mut self) -> Self {
+        let temperature = Calibration::NONE.temperature;
+        self.members.iter_mut().for_each(|member| member.calibration.temperature = temperature);
+        self.calibration.temperature = temperature;
+        self
+    }
+
     fn all_outputs(&self, images: &[u8], progress: &mut dyn Progress) -> Result<Outputs, InferError> {
         let Some(first) = self.members.first() else { return Ok(Outputs::default()) };
         outputs(first.net.context(), images, progress, |batch| Ok(self.outputs(batch)?.0))

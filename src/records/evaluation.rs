@@ -20,6 +20,8 @@ pub struct EvaluationSpec {
     /// Which of its images. `None` stands for its test split if it has one of its own. Otherwise it stands for all images, unless the model
     /// was trained on some of them: then for those that were set apart as a test split.
     pub split: Option<EvaluationSplit>,
+    /// The probabilities are those of the logits as they are, not divided by the temperature that was fitted to the model.
+    pub uncalibrated: bool,
     /// Drawings to distinguish from digits.
     pub not_digits: Option<NotDigitsSpec>,
 }
@@ -27,7 +29,7 @@ pub struct EvaluationSpec {
 impl EvaluationSpec {
     /// Of a model on a data set, as it is usually wanted.
     pub const fn new(model: ModelRef, data: DataSpec) -> Self {
-        Self { model, data, split: None, not_digits: None }
+        Self { model, data, split: None, uncalibrated: false, not_digits: None }
     }
 }
 

@@ -52,6 +52,9 @@ fn a_labelled_ink_file_is_measured_whole() {
     for words in ["70 images of pens.jsonl (all images)", "calibration error", "Accuracy by writer, the lowest of 2", "Ada"] {
         assert!(text.contains(words), "{words}: {text}");
     }
+    let uncalibrated = eval(home, &["pens.jsonl", "--uncalibrated"]);
+    assert!(uncalibrated["uncalibrated"] == true && uncalibrated["accuracy"] == measured["accuracy"]);
+    assert_ne!(uncalibrated["calibration_error"], measured["calibration_error"], "the model has a temperature");
     assert!(stderr(&run(home, &["eval", "--model", "m.safetensors", "--data", "pens.jsonl", "--split", "some"])).contains("validation"));
 }
 

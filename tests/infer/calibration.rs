@@ -135,6 +135,7 @@ fn a_temperature_changes_how_sure_a_model_is_and_nothing_else() {
     let [plain, cold] = [1.0, 0.5].map(|temperature| at(temperature).evaluate(&squares(200, 4), &mut Unwatched).unwrap());
     assert_eq!((plain.accuracy, plain.confusion), (cold.accuracy, cold.confusion));
     assert!(plain.loss != cold.loss && plain.mistakes[0].confidence < cold.mistakes[0].confidence);
+    assert_eq!(at(0.5).uncalibrated().evaluate(&squares(200, 4), &mut Unwatched).unwrap().loss, plain.loss);
 }
 
 #[test]

@@ -43,6 +43,9 @@ fn the_probabilities_of_an_ensemble_are_the_mean_of_its_members() {
     assert_eq!(together.uncertainty.as_ref().unwrap().members, 2);
     assert_eq!(together.model.parameters, alone[0].model.parameters + alone[1].model.parameters);
     assert!(matches!(together.model.reference, ModelRef::Ensemble(_)));
+    let raw = [write(folder.path(), ModelKind::LeNet, 1, 1.0), write(folder.path(), ModelKind::Mlp, 2, 1.0)];
+    let raw = open(&raw, None).classify(image(3)).unwrap().probabilities;
+    assert_eq!(ensemble.clone().uncalibrated().classify(image(3)).unwrap().probabilities, raw, "as without temperatures");
     assert!(ensemble.is_digit(image(3).pixels(), 1.5) && !ensemble.is_digit(image(3).pixels(), 1.4), "the mean of thresholds 1 and 2");
 }
 

@@ -17,11 +17,12 @@ use crate::records::{
 use crate::run_config::{DataSpec, EvaluationSplit, RunConfig};
 
 pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &EvaluationSpec) -> Result<JobResult, JobError> {
-    let EvaluationSpec { model, data, split, not_digits } = spec;
+    let EvaluationSpec { model, data, split, uncalibrated, not_digits } = spec;
     let files = model_files(model)?.ok_or(Problem::NoSuchRun)?;
     check_classes(&files, data)?;
     let trained = trained(&files, data);
     let classifier = Classifier::of_files(files, model)?;
+    let classifier = if *uncalibrated { classifier.uncalibrated() } else { classifier };
     let set = load_set(workspace, data, *split, &trained, &mut context.part(0.0, 0.5))?;
     check_loaded([classifier.info()], &set)?;
     let measured = classifier.measure(&set.images, &mut context.part(0.5, if not_digits.is_some() { 0.8 } else { 1.0 }))?;
