@@ -112,7 +112,7 @@ passed = re.search(r"All (\d+) checks passed", output)
 check("Emulated GPU" in output and table and passed, f"the GPU is found, and all {passed and passed[1]} checks of the self-test pass", output)
 print(table[0].rstrip())
 
-compare("strong augmentation, averaged weights, gradients clipped and accumulated over two batches", 1e-4,
+compare("strong augmentation, averaged weights, gradients clipped and accumulated over two batches", 5e-4,
         "--augmentation", "strong", "--weight-averaging", "0.9", "--clip-norm", "0.5", "--accumulation", "2")
 # Batch normalisation, residual networks, attention.
 compare_trials("model", {"convnet-bn": 1e-4, "resnet8": 1e-4, "attention": 1e-3}, optimizer="sgd", epochs="1", activation="gelu")
