@@ -1,10 +1,12 @@
 //! The wizard, by keyboard and by pointer.
 
 use eframe::egui::{Key, Modifiers, accesskit::Role};
+use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::app::{Action, Checked, Phase, WizardStep};
 use inkling::protocol::{Job, JobResult};
 use inkling::run_config::{DataSource, Precision, Preset, RunConfig};
+use inkling::ui::Inkling;
 
 use super::window::{first_launch, until, usual};
 use crate::fake_engine::Answers;
@@ -111,13 +113,18 @@ fn the_time_of_each_preset_is_measured_before_it_is_chosen() {
     assert_eq!(app.expected_time(&slower), None, "that was not measured");
 }
 
+/// Presses the button for a folder, which moves when this machine has been searched for data sets.
+fn choose_folder(window: &mut Harness<'static, Inkling>) {
+    window.get_by_label("Data").click();
+    until(window, "the machine is searched", |app| app.found.is_some());
+    window.get_by_label("Choose a folder…").click();
+}
+
 #[test]
 fn a_folder_that_is_chosen_is_learned_from() {
     let folder = tempfile::tempdir().unwrap();
     let (mut window, _engine) = first_launch(Answers { folder: Some(folder.path().to_owned()), ..Answers::default() });
-    window.get_by_label("Data").click();
-    window.run_steps(3);
-    window.get_by_label("Choose a folder…").click();
+    choose_folder(&mut window);
     until(&mut window, "the folder is taken", |app| !app.settings.data_folders.is_empty());
     assert_eq!(window.state().app().config.data.sources(), [DataSource::Path(folder.path().to_owned())]);
     let name = DataSource::Path(folder.path().to_owned()).label();
@@ -131,9 +138,7 @@ fn a_folder_that_is_chosen_is_learned_from() {
 fn a_folder_without_a_data_set_is_said_at_once_and_the_last_page_offers_other_data() {
     let folder = tempfile::tempdir().unwrap();
     let (mut window, _engine) = first_launch(Answers { folder: Some(folder.path().to_owned()), ..Answers::default() });
-    window.get_by_label("Data").click();
-    window.run_steps(3);
-    window.get_by_label("Choose a folder…").click();
+    choose_folder(&mut window);
     until(&mut window, "the folder is looked at", |app| !app.validation_errors().is_empty());
     let reason = window.state().app().validation_errors()[0].message.to_string();
     window.get_by_label(&reason);
