@@ -130,6 +130,12 @@ def near(what, got, wanted, network):
 worst_seen = {}
 
 
+def normalised(pictures, model):
+    """What a model without preprocessing takes: `[n, 1, 28, 28]`."""
+    about = {entry.key: entry.value for entry in model.metadata_props}
+    return (pictures[:, None].astype(np.float32) / np.float32(255) - np.float32(about["mean"])) / np.float32(about["std"])
+
+
 def through_onnxruntime(path, preprocessing=True, batch=250, pictures=None, names=DIGITS):
     pictures = globals()["pictures"] if pictures is None else pictures
     model = onnx.load(path)
@@ -149,11 +155,9 @@ def through_onnxruntime(path, preprocessing=True, batch=250, pictures=None, name
         given = pictures
     else:
         assert (takes.name, takes.shape, gives.name) == ("input", ["batch", 1, 28, 28], "logits")
-        given = (pictures[:, None].astype(np.float32) / np.float32(255) - np.float32(about["mean"])) / np.float32(about["std"])
+        given = normalised(pictures, model)
     rows = np.concatenate([session.run(None, {takes.name: given[at:at + batch]})[0] for at in range(0, len(pictures), batch)])
-    if not preprocessing:
-        rows = torch.from_numpy(rows).double().softmax(1).numpy()
-    return rows
+    return rows if preprocessing else softmax(rows)
 
 
 def module_of(folder):
@@ -331,9 +335,9 @@ def through_old_onnxruntime(path):
 def check_tflite(checked):
     """All at once: TensorFlow takes seconds to start."""
     files = [folder.parent / "logits.onnx" for _, folder, *_ in checked]
-    about = {entry.key: float(entry.value) for entry in onnx.load(files[0]).metadata_props if entry.key in ("mean", "std")}
     given = WORK / "normalised.npy"
-    np.save(given, ((pictures[:MANY, :, :, None] / 255 - about["mean"]) / about["std"]).astype(np.float32))
+    # TFLite has channels last.
+    np.save(given, normalised(pictures[:MANY], onnx.load(files[0])).transpose(0, 2, 3, 1))
     run(TFLITE_PYTHON, Path(__file__).with_name("tflite.py"), given, *files)
     for (name, _, _, wanted, _), file in zip(checked, files):
         near("TFLite", softmax(np.load(file.with_suffix(".npy"))), wanted[:MANY], name)

@@ -15,10 +15,10 @@ from ai_edge_litert.interpreter import Interpreter
 def logits_of(model, pictures):
     with tempfile.TemporaryDirectory() as scratch:
         # onnx2tf compares shapes to tell where channels are, and for that it must know all of them.
-        known, whole = onnxsim.simplify(onnx.load(model), overwrite_input_shapes={"input": [len(pictures), 1, 28, 28]})
-        assert whole, f"onnxsim changed what {model} computes"
+        simplified, equivalent = onnxsim.simplify(onnx.load(model), overwrite_input_shapes={"input": [len(pictures), 1, 28, 28]})
+        assert equivalent, f"onnxsim changed what {model} computes"
         copy = Path(scratch, "model.onnx")
-        onnx.save(known, copy)
+        onnx.save(simplified, copy)
         onnx2tf.convert(input_onnx_file_path=str(copy), output_folder_path=scratch, not_use_onnxsim=True, verbosity="error")
         interpreter = Interpreter(model_path=str(Path(scratch, "model_float32.tflite")))
     interpreter.allocate_tensors()
