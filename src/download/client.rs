@@ -1,7 +1,8 @@
-//! One file over HTTP, from where an interrupted download ended.
+//! Files and parts of them over HTTP, from where an interrupted download ended.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +10,6 @@ use ureq::http::{HeaderMap, Response, StatusCode, header};
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Body, Error, Timeout};
 
-use super::sources::SourceFile;
 use super::{DownloadError, Patience};
 use crate::progress::Progress;
 use crate::system::WriteError;
@@ -26,10 +26,22 @@ pub struct Client {
     patience: Patience,
 }
 
+/// What to download.
+pub struct Resource<'a> {
+    /// The address of a file.
+    pub address: &'a str,
+    /// Which of its bytes; all of them, unless it is given.
+    pub range: Option<Range<u64>>,
+    /// How many bytes are expected.
+    pub size: u64,
+    /// The most that are accepted.
+    pub largest: u64,
+}
+
 /// How an attempt ended.
-enum Attempt {
-    /// The file is whole, as far as the server says.
-    Complete,
+enum Attempt<T = ()> {
+    /// All is there, as far as the server says.
+    Complete(T),
     /// The connection broke after so many bytes.
     Broken { received: u64, reason: String },
 }
@@ -54,13 +66,36 @@ impl Client {
         Self { agent: config.into(), patience }
     }
 
-    /// Downloads the file from this address into `part`, after what is there already.
-    pub fn fetch(&self, address: &str, source: &SourceFile, part: &Path, progress: &mut impl Progress) -> Result<(), DownloadError> {
+    /// Downloads it into `part`, after what is there already.
+    pub fn fetch(&self, resource: &Resource<'_>, part: &Path, progress: &mut impl Progress) -> Result<(), DownloadError> {
         let mut file = open_append(part).map_err(|error| WriteError::new(part, &error))?;
+        self.persist(resource.address, || self.attempt(resource, &mut file, part, progress))
+    }
+
+    /// These bytes of the file at this address, and how many it has; fewer where it ends before.
+    pub fn bytes(&self, address: &str, range: Range<u64>) -> Result<(Vec<u8>, u64), DownloadError> {
+        self.persist(address, || {
+            let header = format!("bytes={}-{}", range.start, range.end - 1);
+            let mut response = match self.agent.get(address).header(header::RANGE, header).call() {
+                Ok(response) => response,
+                Err(error) => return failed(address, &error),
+            };
+            let total = content_range(&response).filter(|(first, _)| *first == range.start).and_then(|(_, total)| total);
+            let Some(total) = total else { return Err(DownloadError::NoRanges { address: address.to_owned() }) };
+            let mut bytes = Vec::new();
+            match response.body_mut().as_reader().take(range.end - range.start).read_to_end(&mut bytes) {
+                Ok(_) => Ok(Attempt::Complete((bytes, total))),
+                Err(error) => Ok(Attempt::Broken { received: 0, reason: error.to_string() }),
+            }
+        })
+    }
+
+    /// Attempts it until it is complete, or the connection has broken too often without anything having come.
+    fn persist<T>(&self, address: &str, mut attempt: impl FnMut() -> Result<Attempt<T>, DownloadError>) -> Result<T, DownloadError> {
         let mut failures = 0;
         loop {
-            match self.attempt(address, source, &mut file, part, progress)? {
-                Attempt::Complete => return Ok(()),
+            match attempt()? {
+                Attempt::Complete(result) => return Ok(result),
                 Attempt::Broken { received, reason } => {
                     failures = if received > 0 { 1 } else { failures + 1 };
                     if failures >= self.patience.attempts {
@@ -75,33 +110,42 @@ impl Client {
 
     fn attempt(
         &self,
-        address: &str,
-        source: &SourceFile,
+        resource: &Resource<'_>,
         file: &mut File,
         part: &Path,
         progress: &mut impl Progress,
     ) -> Result<Attempt, DownloadError> {
-        let largest = source.largest();
+        let &Resource { address, ref range, size, largest } = resource;
         let unwritable = |error: &io::Error| DownloadError::from(WriteError::new(part, error));
         let mut have = file.metadata().map_err(|error| unwritable(&error))?.len();
         let mut request = self.agent.get(address);
-        if have > 0 {
+        if let Some(range) = range {
+            if have >= range.end - range.start {
+                return Ok(Attempt::Complete(()));
+            }
+            request = request.header(header::RANGE, format!("bytes={}-{}", range.start + have, range.end - 1));
+        } else if have > 0 {
             request = request.header(header::RANGE, format!("bytes={have}-"));
         }
         let mut response = match request.call() {
             Ok(response) => response,
             // There is nothing after what is there: either it is whole, or it is not the same file.
             Err(Error::StatusCode(status)) if status == StatusCode::RANGE_NOT_SATISFIABLE.as_u16() && have > 0 => {
-                return Ok(Attempt::Complete);
+                return Ok(Attempt::Complete(()));
             }
             Err(error) => return failed(address, &error),
         };
         if is_web_page(response.headers()) {
             return Err(DownloadError::WebPage { address: address.to_owned() });
         }
-        if have > 0 && !continues_at(&response, have) {
-            file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).map_err(|error| unwritable(&error))?;
-            have = 0;
+        let begins_at = content_range(&response).map_or(0, |(first, _)| first);
+        match range {
+            Some(range) if begins_at != range.start + have => return Err(DownloadError::NoRanges { address: address.to_owned() }),
+            None if begins_at != have => {
+                file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).map_err(|error| unwritable(&error))?;
+                have = 0;
+            }
+            _ => {}
         }
         let too_large = || DownloadError::TooLarge { address: address.to_owned(), largest };
         if response.body().content_length().is_some_and(|more| have.saturating_add(more) > largest) {
@@ -110,9 +154,9 @@ impl Client {
         let (mut received, mut piece) = (0, vec![0; PIECE]);
         let mut body = response.body_mut().as_reader();
         loop {
-            progress.report(((have + received) as f32 / source.size as f32).min(1.0))?;
+            progress.report(((have + received) as f32 / size as f32).min(1.0))?;
             match body.read(&mut piece) {
-                Ok(0) => return Ok(Attempt::Complete),
+                Ok(0) => return Ok(Attempt::Complete(())),
                 Ok(count) => {
                     received += count as u64;
                     if have + received > largest {
@@ -127,7 +171,7 @@ impl Client {
 }
 
 /// What an answer that is none means.
-fn failed(address: &str, error: &Error) -> Result<Attempt, DownloadError> {
+fn failed<T>(address: &str, error: &Error) -> Result<Attempt<T>, DownloadError> {
     let address = address.to_owned();
     let reason = match error {
         Error::Io(io) => io.to_string(),
@@ -156,9 +200,9 @@ fn is_web_page(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("text/html"))
 }
 
-/// Whether the answer begins with this byte of the file.
-fn continues_at(response: &Response<Body>, byte: u64) -> bool {
-    let range = response.headers().get(header::CONTENT_RANGE).and_then(|range| range.to_str().ok());
-    let first = range.and_then(|range| range.strip_prefix("bytes ")?.split('-').next()?.trim().parse::<u64>().ok());
-    response.status() == StatusCode::PARTIAL_CONTENT && first == Some(byte)
+/// The first byte of a file that this answer has, and how many the file has, if the answer is a part of one.
+fn content_range(response: &Response<Body>) -> Option<(u64, Option<u64>)> {
+    let range = response.headers().get(header::CONTENT_RANGE).filter(|_| response.status() == StatusCode::PARTIAL_CONTENT)?;
+    let (bytes, total) = range.to_str().ok()?.strip_prefix("bytes ")?.split_once('/')?;
+    Some((bytes.split('-').next()?.trim().parse().ok()?, total.trim().parse().ok()))
 }

@@ -71,11 +71,19 @@ pub enum DownloadError {
         /// The set.
         set: NamedSet,
     },
-    /// The set is not published as single files.
-    #[error("{set:?} cannot be downloaded")]
-    NotPublished {
-        /// The set.
-        set: NamedSet,
+    /// The server sends files only whole, and this is an archive of which a part is wanted.
+    #[error("{address} is sent only whole")]
+    NoRanges {
+        /// The archive's address.
+        address: String,
+    },
+    /// The archive is damaged, or does not have the file.
+    #[error("{address} does not contain {name}")]
+    NotInArchive {
+        /// The archive's address.
+        address: String,
+        /// The file's name.
+        name: String,
     },
     /// There is nowhere to download from.
     #[error("there is no mirror")]
@@ -97,15 +105,7 @@ pub enum DownloadError {
 impl DownloadError {
     /// Whether the network or the server is to blame, so that the files might be downloaded in another way.
     pub const fn is_of_the_network(&self) -> bool {
-        !matches!(
-            self,
-            Self::Write(_)
-                | Self::Cancelled(_)
-                | Self::Occupied { .. }
-                | Self::InProgress { .. }
-                | Self::NotPublished { .. }
-                | Self::Address { .. }
-        )
+        !matches!(self, Self::Write(_) | Self::Cancelled(_) | Self::Occupied { .. } | Self::InProgress { .. } | Self::Address { .. })
     }
 
     /// Whether another mirror would not help.

@@ -4,6 +4,7 @@
 //! A set is whole or not there: its files are collected in a folder beside the one that they will have, which is what an interrupted download is
 //! resumed from. This room does not know what is in the files beyond their digests.
 
+mod archive;
 mod client;
 mod digest;
 mod error;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::client::Client;
+use self::client::{Client, Resource};
 pub use self::error::DownloadError;
 pub use self::sources::{Mirror, mirrors, published_size};
 use self::sources::{SourceFile, files};
@@ -51,8 +52,8 @@ pub fn usual_downloader() -> Downloader {
 }
 
 /// Downloads the files of a set into a folder of its name below `folder`, and returns that one. `progress` gets the share of the bytes; an error
-/// from it ends the download, which is resumed by the next one. `mirror` has a folder for each set; without it, the public ones are tried in
-/// turn.
+/// from it ends the download, which is resumed by the next one. `mirror` has a folder for each set, or is an archive; without it, the public ones
+/// are tried in turn.
 pub fn download(
     set: NamedSet,
     mirror: Option<&Mirror>,
@@ -60,7 +61,7 @@ pub fn download(
     patience: Patience,
     progress: &mut impl Progress,
 ) -> Result<PathBuf, DownloadError> {
-    let Some(files) = files(set) else { return Err(DownloadError::NotPublished { set }) };
+    let files = files(set);
     let target = folder.join(set.name());
     let partial = folder.join(format!("{}.partial", set.name()));
     if target.exists() {
@@ -94,14 +95,19 @@ pub fn download(
 
 /// Downloads one file from the first mirror that has it as it was published, unless it is there already.
 fn fetch(client: &Client, mirrors: &[Mirror], file: &SourceFile, folder: &Path, progress: &mut impl Progress) -> Result<(), DownloadError> {
-    let (whole, part) = (folder.join(file.name), folder.join(format!("{}.part", file.name)));
+    let [whole, part, compressed] = ["", ".part", ".zip.part"].map(|suffix| folder.join(format!("{}{suffix}", file.name)));
     if digest::is_published(&whole, file) {
         return Ok(progress.report(1.0)?);
     }
     let mut failure = None;
     for mirror in mirrors {
         let address = mirror.address_of(file.name);
-        let fetched = client.fetch(&address, file, &part, progress).and_then(|()| {
+        let fetched = if mirror.is_archive() {
+            archive::fetch(client, &address, file, (&compressed, &part), progress)
+        } else {
+            client.fetch(&Resource { address: &address, range: None, size: file.size, largest: file.largest() }, &part, progress)
+        };
+        let fetched = fetched.and_then(|()| {
             if digest::is_published(&part, file) {
                 return std::fs::rename(&part, &whole).map_err(|error| WriteError::new(&whole, &error).into());
             }
@@ -117,9 +123,13 @@ fn fetch(client: &Client, mirrors: &[Mirror], file: &SourceFile, folder: &Path, 
     Err(failure.unwrap_or(DownloadError::NoMirror))
 }
 
-/// How to get the set without Inkling: which files, from where, and where they belong; `None` where that is not known.
+/// How to get the set without Inkling: which files, from where, and where they belong.
 pub fn by_hand(set: NamedSet, folder: &Path) -> Option<String> {
-    let names: Vec<_> = files(set)?.iter().map(|file| file.name).collect();
-    let mirror = mirrors(set).into_iter().next()?;
-    Some(format!("By hand: download {} from {mirror} into {}", names.join(", "), visible::path(&folder.join(set.name()))))
+    let names = files(set).iter().map(|file| file.name).collect::<Vec<_>>().join(", ");
+    let (mirror, folder) = (mirrors(set).into_iter().next()?, visible::path(&folder.join(set.name())));
+    Some(if mirror.is_archive() {
+        format!("By hand: download {mirror} and unpack {names} into {folder}")
+    } else {
+        format!("By hand: download {names} from {mirror} into {folder}")
+    })
 }

@@ -70,24 +70,68 @@ const KMNIST: [SourceFile; 4] = [
     file("train-images-idx3-ubyte.gz", 18_165_135, Digest::File("51467d22d8cc72929e2a028a0428f2086b092bb31cfb79c69cc0a90ce135fde4")),
 ];
 
+/// The digests are those that several projects have of the files in NIST's archive (`mnists` on GitHub among them).
+const EMNIST_DIGITS: [SourceFile; 4] = [
+    file(
+        "emnist-digits-test-labels-idx1-ubyte.gz",
+        19_960,
+        Digest::File("bad1834c45d5988e270b99d43b13edc3fd898f658ffbc2caf2846ef27f7b05b0"),
+    ),
+    file(
+        "emnist-digits-train-labels-idx1-ubyte.gz",
+        113_859,
+        Digest::File("6638a6ff5fe2eefd9cca2471995b46c82986b8e4b2a70d2f5ce8e05d7edb319e"),
+    ),
+    file(
+        "emnist-digits-test-images-idx3-ubyte.gz",
+        9_908_519,
+        Digest::File("20ebe43509264f7639d37c835a3f0b009e90b29e00a099a03101abe1644a3f63"),
+    ),
+    file(
+        "emnist-digits-train-images-idx3-ubyte.gz",
+        59_515_779,
+        Digest::File("f7c95004d14d81af89522e67d8f0c781dfb3bd544181c81bfe1eb6b41c35b726"),
+    ),
+];
+
+/// From the same sources.
+const EMNIST_LETTERS: [SourceFile; 4] = [
+    file("emnist-letters-test-labels-idx1-ubyte.gz", 144, Digest::File("924955c31fe7fd809b7303b5c0141282955f4b8390c74cdfd5d80435e0f4b4cb")),
+    file(
+        "emnist-letters-train-labels-idx1-ubyte.gz",
+        79_283,
+        Digest::File("9759af91ea6bccdf07a6040fd085861f2ec88e37f7c3f5760f6feb57106fbe5c"),
+    ),
+    file(
+        "emnist-letters-test-images-idx3-ubyte.gz",
+        5_039_157,
+        Digest::File("50f0e93d75b99b463e9760b8345866f22587fa2c2fba472730a5ba09c693412d"),
+    ),
+    file(
+        "emnist-letters-train-images-idx3-ubyte.gz",
+        30_804_864,
+        Digest::File("6288f418a917e007bf5fddb823a2dc7a5c6a35031401b93292a539cb12bd881f"),
+    ),
+];
+
 const fn file(name: &'static str, size: u64, digest: Digest) -> SourceFile {
     SourceFile { name, size, digest }
 }
 
-/// The files of a set, the small ones first; `None` where they are published in a form that Inkling does not read.
-pub(super) const fn files(set: NamedSet) -> Option<&'static [SourceFile]> {
+/// The files of a set, the small ones first.
+pub(super) const fn files(set: NamedSet) -> &'static [SourceFile] {
     match set {
-        NamedSet::Mnist => Some(&MNIST),
-        NamedSet::FashionMnist => Some(&FASHION_MNIST),
-        NamedSet::Kmnist => Some(&KMNIST),
-        // One archive of 560 MB with all of EMNIST's sets.
-        NamedSet::EmnistDigits | NamedSet::EmnistLetters => None,
+        NamedSet::Mnist => &MNIST,
+        NamedSet::FashionMnist => &FASHION_MNIST,
+        NamedSet::Kmnist => &KMNIST,
+        NamedSet::EmnistDigits => &EMNIST_DIGITS,
+        NamedSet::EmnistLetters => &EMNIST_LETTERS,
     }
 }
 
-/// Bytes that are downloaded for a set; 0 for one that cannot be.
+/// Bytes that are downloaded for a set.
 pub fn published_size(set: NamedSet) -> u64 {
-    files(set).unwrap_or_default().iter().map(|file| file.size).sum()
+    files(set).iter().map(|file| file.size).sum()
 }
 
 /// The public mirrors of a set, in the order in which they are tried.
@@ -96,7 +140,8 @@ pub fn mirrors(set: NamedSet) -> Vec<Mirror> {
         NamedSet::Mnist => &["https://storage.googleapis.com/cvdf-datasets/mnist/", "https://ossci-datasets.s3.amazonaws.com/mnist/"],
         NamedSet::FashionMnist => &["https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/"],
         NamedSet::Kmnist => &["https://codh.rois.ac.jp/kmnist/dataset/kmnist/"],
-        NamedSet::EmnistDigits | NamedSet::EmnistLetters => &[],
+        // 562 MB with all of EMNIST's sets, of which only what is wanted is downloaded.
+        NamedSet::EmnistDigits | NamedSet::EmnistLetters => &["https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip"],
     };
     addresses.iter().map(|&address| Mirror(address.to_owned())).collect()
 }
@@ -104,7 +149,8 @@ pub fn mirrors(set: NamedSet) -> Vec<Mirror> {
 /// The environment variable that names a mirror, as in a school without a way to the public ones.
 const MIRROR_VARIABLE: &str = "INKLING_DATA_MIRROR";
 
-/// A folder of a server, with files or with a folder for each data set: an address that ends in `/`.
+/// A folder of a server, with files or with a folder for each data set: an address that ends in `/`. Or a ZIP archive with files of data sets,
+/// whose address ends in `.zip`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mirror(String);
 
@@ -117,15 +163,20 @@ impl Mirror {
         }
     }
 
-    /// Its folder of a set, which has the set's name.
-    #[must_use]
-    pub fn folder_of(&self, set: NamedSet) -> Self {
-        Self(format!("{}{}/", self.0, set.name()))
+    /// Whether it is an archive.
+    pub fn is_archive(&self) -> bool {
+        !self.0.ends_with('/')
     }
 
-    /// The address of a file.
+    /// Its folder of a set, which has the set's name. An archive has no such folders.
+    #[must_use]
+    pub fn folder_of(&self, set: NamedSet) -> Self {
+        if self.is_archive() { self.clone() } else { Self(format!("{}{}/", self.0, set.name())) }
+    }
+
+    /// The address where a file is downloaded from: that of the file, or of the archive.
     pub fn address_of(&self, name: &str) -> String {
-        format!("{}{name}", self.0)
+        if self.is_archive() { self.0.clone() } else { format!("{}{name}", self.0) }
     }
 
     /// Whether what comes from there can be neither read nor changed on its way.
@@ -150,6 +201,7 @@ impl FromStr for Mirror {
         if host.is_empty() || host.starts_with('/') || text.contains(char::is_whitespace) {
             return Err(wrong());
         }
-        Ok(Self(if text.ends_with('/') { text.to_owned() } else { format!("{text}/") }))
+        let is_complete = text.ends_with('/') || text.to_ascii_lowercase().ends_with(".zip");
+        Ok(Self(if is_complete { text.to_owned() } else { format!("{text}/") }))
     }
 }

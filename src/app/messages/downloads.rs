@@ -46,9 +46,13 @@ pub(super) fn of_download(error: &DownloadError) -> Message {
         DownloadError::InProgress { set } => {
             Message::new(format!("{} is being downloaded already.", set.label()), "Wait until that download has finished.")
         }
-        DownloadError::NotPublished { set } => Message::new(
-            format!("{} is published only in one large archive with other data sets.", set.label()),
-            "Download the archive by hand, and put the four files of this set into a folder of its name.",
+        DownloadError::NoRanges { address } => Message::new(
+            format!("The server sends {address} only as a whole, and this data set is a small part of it."),
+            "Download it with a browser, and unpack this data set's files by hand.",
+        ),
+        DownloadError::NotInArchive { address, name } => Message::new(
+            format!("{address} is damaged, or does not contain {name}."),
+            "Use another mirror (set INKLING_DATA_MIRROR to its address), or download the files by hand.",
         ),
         DownloadError::NoMirror => {
             Message::new("There is nowhere to download this data set from.", "Set INKLING_DATA_MIRROR to the address of a mirror.")

@@ -64,10 +64,10 @@ impl DownloadView {
 }
 
 impl App {
-    /// How many bytes are downloaded for a data set that was not found on this machine; `None` where there is nothing to download.
+    /// How many bytes are downloaded for a data set that was not found on this machine; `None` for one that was, and until the search has ended.
     pub fn download_size(&self, set: NamedSet) -> Option<u64> {
         let is_missing = self.found.as_ref().is_some_and(|found| found.iter().all(|found| found.set != set));
-        Some(published_size(set)).filter(|&size| is_missing && size > 0)
+        is_missing.then(|| published_size(set))
     }
 
     /// The download of this data set, while it is in progress and after it has failed.

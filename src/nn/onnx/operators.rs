@@ -57,6 +57,10 @@ const NO_LARGER: [&str; 46] = [
 ];
 /// Operators that combine numbers of inputs whose shapes are broadcast.
 pub const BROADCAST: [&str; 9] = ["Add", "Div", "Max", "Min", "Mul", "PRelu", "Pow", "Sub", "Sum"];
+/// Operators with a size of their own.
+const OTHERS: [&str; 8] = ["Concat", "Constant", "Conv", "Gather", "Gemm", "MatMul", "Shape", "Unsqueeze"];
+/// All that are supported.
+pub const SUPPORTED_OPERATORS: [&[&str]; 3] = [&NO_LARGER, &BROADCAST, &OTHERS];
 
 /// One operator.
 #[derive(Clone, Debug, Default)]
@@ -141,8 +145,7 @@ impl<'a> Operator<'a> {
                 _ => {}
             }
         }
-        let known = NO_LARGER.contains(&operator.op_type) || BROADCAST.contains(&operator.op_type);
-        let known = known || ["Concat", "Constant", "Conv", "Gather", "Gemm", "MatMul", "Shape", "Unsqueeze"].contains(&operator.op_type);
+        let known = SUPPORTED_OPERATORS.iter().any(|operators| operators.contains(&operator.op_type));
         if !known || !["", "ai.onnx"].contains(&domain) {
             let name = if domain.is_empty() { operator.op_type.to_owned() } else { format!("{domain}.{}", operator.op_type) };
             return Err(format!("it has the operator {name}, which Inkling does not support"));

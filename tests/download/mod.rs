@@ -1,9 +1,11 @@
 //! Data sets come from a mirror whole, or not at all, whatever the server does.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+mod archive;
+mod server;
+
+use std::io::Write;
+use std::net::TcpListener;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,82 +13,8 @@ use inkling::download::{DownloadError, Mirror, Patience, download};
 use inkling::progress::{Cancelled, Unwatched};
 use inkling::run_config::NamedSet;
 
+use self::server::{Request, Server, send, serve};
 use crate::support::mnist_folder;
-
-/// What a server is asked for: the name of a file, and the byte from which it is wanted.
-struct Request {
-    name: String,
-    from: Option<u64>,
-}
-
-/// The name of each file that was asked for, and the byte from which on.
-type Requests = Vec<(String, Option<u64>)>;
-
-/// A server on this machine, which answers as the closure says until the test ends.
-struct Server {
-    mirror: Mirror,
-    heard: Arc<Mutex<Requests>>,
-}
-
-impl Server {
-    fn new(answer: impl Fn(&Request, &mut TcpStream, usize) + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mirror = format!("http://{}/sets", listener.local_addr().unwrap()).parse().unwrap();
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let (answer, of_server) = (Arc::new(answer), Arc::clone(&heard));
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                let (Ok(mut stream), answer, heard) = (stream, Arc::clone(&answer), Arc::clone(&of_server)) else { return };
-                thread::spawn(move || {
-                    let Some(request) = read_request(&stream) else { return };
-                    let number = {
-                        let mut heard = heard.lock().unwrap();
-                        heard.push((request.name.clone(), request.from));
-                        heard.len()
-                    };
-                    answer(&request, &mut stream, number);
-                });
-            }
-        });
-        Self { mirror, heard }
-    }
-
-    fn heard(&self) -> Requests {
-        self.heard.lock().unwrap().clone()
-    }
-
-    /// Downloads MNIST from it.
-    fn fetch(&self, folder: &Path) -> Result<std::path::PathBuf, DownloadError> {
-        let patience = Patience { wait: Duration::from_secs(1), attempts: 3 };
-        download(NamedSet::Mnist, Some(&self.mirror), folder, patience, &mut Unwatched)
-    }
-}
-
-fn read_request(stream: &TcpStream) -> Option<Request> {
-    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
-    let name = lines.next()?.split(' ').nth(1)?.rsplit('/').next()?.to_owned();
-    let headers: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
-    let from = headers.iter().find_map(|line| line.to_lowercase().strip_prefix("range: bytes=")?.trim_end_matches('-').parse().ok());
-    Some(Request { name, from })
-}
-
-fn send(stream: &mut TcpStream, head: &str, body: &[u8]) {
-    // Who asked may have gone.
-    let _ = write!(stream, "HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
-    let _ = stream.write_all(body);
-}
-
-/// As servers usually answer: the file, from the byte that is asked for.
-fn serve(request: &Request, stream: &mut TcpStream, file: &[u8]) {
-    match request.from.map(|from| from as usize) {
-        None => send(stream, "200 OK\r\nContent-Type: application/octet-stream", file),
-        Some(from) if from < file.len() => {
-            let head = format!("206 Partial Content\r\nContent-Range: bytes {from}-{}/{}", file.len() - 1, file.len());
-            send(stream, &head, &file[from..]);
-        }
-        Some(_) => send(stream, "416 Range Not Satisfiable", b""),
-    }
-}
 
 /// The file of the real MNIST that is asked for.
 fn mnist_file(folder: &Path, request: &Request) -> Vec<u8> {
@@ -162,7 +90,7 @@ fn a_server_that_knows_no_ranges_begins_again() {
             let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", file.len());
             let _ = stream.write_all(&file[..file.len() / 2]);
         } else {
-            serve(&Request { name: String::new(), from: None }, stream, &file);
+            serve(&Request::default(), stream, &file);
         }
     });
     server.fetch(home.path()).unwrap();
@@ -274,6 +202,8 @@ fn mirrors_are_addresses() {
         assert_eq!(mirror.to_string(), address);
         assert_eq!(mirror.folder_of(NamedSet::Kmnist).address_of("a.gz"), format!("{address}kmnist/a.gz"));
     }
+    let archive = "http://school/gzip.zip".parse::<Mirror>().unwrap();
+    assert!(archive.is_archive() && archive.folder_of(NamedSet::Kmnist) == archive);
     for text in ["ftp://example.org/", "example.org", "https://", "http:///mnist", "https://exa mple.org"] {
         assert!(matches!(text.parse::<Mirror>(), Err(DownloadError::Address { .. })), "{text}");
     }

@@ -1,0 +1,124 @@
+//! Of an archive on a server, only what is wanted is downloaded.
+
+use std::io::{Cursor, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use inkling::download::{DownloadError, Mirror, Patience, download};
+use inkling::math::random::Random;
+use inkling::progress::{Cancelled, Unwatched};
+use inkling::run_config::NamedSet;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::server::{Request, Server, send, serve};
+use crate::support::mnist_folder;
+
+/// A ZIP archive of these files, some deflated and some stored, after a large one that nobody wants.
+fn archive(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut random = Random::stream(1, "archive", 0);
+    let other: Vec<u8> = (0..5_000_000).map(|_| random.range(0.0, 256.0) as u8).collect();
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (index, (name, bytes)) in [("gzip/other.gz", other)].iter().chain(files).enumerate() {
+        let method = [CompressionMethod::Stored, CompressionMethod::Deflated][index % 2];
+        zip.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn fetch(mirror: &Mirror, folder: &Path) -> Result<std::path::PathBuf, DownloadError> {
+    let patience = Patience { wait: Duration::from_secs(1), attempts: 3 };
+    download(NamedSet::Mnist, Some(mirror), folder, patience, &mut Unwatched)
+}
+
+#[test]
+fn only_the_files_of_a_set_are_downloaded_and_resumed_where_they_ended() {
+    let Some(mnist) = mnist_folder() else { return };
+    let names = ["train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"];
+    let paths = names.map(|name| format!("gzip/{name}"));
+    let files: Vec<(&str, Vec<u8>)> =
+        paths.iter().zip(names).map(|(path, name)| (path.as_str(), std::fs::read(mnist.join(name)).unwrap())).collect();
+    let size: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
+    let (zip, sent) = (archive(&files), Arc::new(AtomicUsize::new(0)));
+    let counter = Arc::clone(&sent);
+    let server = Server::new(move |request, stream, number| {
+        let (Some(from), Some(to)) = (request.from, request.to) else { return send(stream, "400 Bad Request", b"") };
+        counter.fetch_add((to - from + 1).min(zip.len() as u64) as usize, Ordering::Relaxed);
+        if number % 3 == 2 {
+            // It breaks in the middle.
+            let head = format!("Content-Range: bytes {from}-{to}/{}\r\nContent-Length: {}", zip.len(), to - from + 1);
+            let _ = write!(stream, "HTTP/1.1 206 Partial Content\r\n{head}\r\n\r\n");
+            let _ = stream.write_all(&zip[from as usize..(from + to) as usize / 2]);
+        } else {
+            serve(request, stream, &zip);
+        }
+    });
+    let (home, mirror) = (tempfile::tempdir().unwrap(), server.archive("gzip.zip"));
+    let mut cancel = |share: f32| if share > 0.5 { Err(Cancelled) } else { Ok(()) };
+    let cancelled = download(NamedSet::Mnist, Some(&mirror), home.path(), Patience::default(), &mut cancel);
+    assert_eq!(cancelled, Err(DownloadError::Cancelled(Cancelled)));
+    let before = sent.load(Ordering::Relaxed);
+    let path = fetch(&mirror, home.path()).unwrap();
+    let after = sent.load(Ordering::Relaxed) - before;
+    assert!(after < size * 3 / 4, "{after} of {size} bytes are downloaded after half of them were");
+    for (name, (_, bytes)) in names.iter().zip(&files) {
+        assert!(std::fs::read(path.join(name)).unwrap() == *bytes, "{name}");
+    }
+    assert_eq!(std::fs::read_dir(&path).unwrap().count(), 4, "nothing is left over");
+}
+
+/// What comes of this archive, which is served as the closure says.
+fn error_of(answer: impl Fn(&Request, &mut std::net::TcpStream) + Send + Sync + 'static) -> DownloadError {
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::new(move |request, stream, _| answer(request, stream));
+    let error = fetch(&server.archive("gzip.zip"), home.path()).unwrap_err();
+    assert!(!home.path().join("mnist").exists());
+    let parts = std::fs::read_dir(home.path().join("mnist.partial")).unwrap();
+    assert!(parts.map(|part| part.unwrap().metadata().unwrap().len()).sum::<u64>() < 60_000, "{error}");
+    error
+}
+
+#[test]
+fn an_archive_that_is_sent_whole_is_not_downloaded() {
+    let error = error_of(|_, stream| send(stream, "200 OK", &vec![0; 100_000]));
+    assert!(matches!(&error, DownloadError::NoRanges { address } if address.ends_with("gzip.zip")), "{error:?}");
+    let missing = error_of(|_, stream| send(stream, "404 Not Found", b""));
+    assert!(matches!(missing, DownloadError::Status { status: 404, .. }), "{missing:?}");
+}
+
+#[test]
+fn what_is_no_archive_or_has_other_files_is_refused() {
+    let other = archive(&[("gzip/train-images-idx3-ubyte.gz", vec![1])]);
+    let truncated = other[..other.len() - 30].to_vec();
+    for bytes in [other, truncated, vec![0; 3_000_000], b"no archive".to_vec(), vec![1]] {
+        let error = error_of(move |request, stream| serve(request, stream, &bytes));
+        assert!(matches!(&error, DownloadError::NotInArchive { name, .. } if name == "train-labels-idx1-ubyte.gz"), "{error:?}");
+    }
+    // Only so much of it is read, however long it says that it is.
+    let endless = error_of(|request, stream| {
+        let (from, to) = (request.from.unwrap(), request.to.unwrap());
+        let head = format!("206 Partial Content\r\nContent-Range: bytes {from}-{to}/{}", u64::MAX / 2);
+        send(stream, &head, &b"PK\x05\x06".repeat(1 << 14)[..(to - from + 1) as usize]);
+    });
+    assert!(matches!(endless, DownloadError::NotInArchive { .. }), "{endless:?}");
+}
+
+#[test]
+fn another_file_of_the_same_name_is_refused() {
+    for (bytes, is_too_large) in [(b"not the labels".to_vec(), false), (vec![0; 100_000], false), (b"-".repeat(70_000), true)] {
+        // Stored where it comes second, and deflated where it comes first.
+        let name = "gzip/train-labels-idx1-ubyte.gz";
+        let files = if is_too_large { vec![("first", vec![]), (name, bytes)] } else { vec![(name, bytes)] };
+        let zip = archive(&files);
+        let error = error_of(move |request, stream| serve(request, stream, &zip));
+        let is_expected = if is_too_large {
+            matches!(error, DownloadError::TooLarge { largest: 57_762, .. })
+        } else {
+            matches!(error, DownloadError::NotPublishedFile { .. })
+        };
+        assert!(is_expected, "{error:?}");
+    }
+}
