@@ -117,7 +117,8 @@ fn value(name: &str, lengths: &[i64]) -> ValueInfoProto {
 
 /// An operator of what was computed before it, mostly of what came last, and of weights.
 fn node(choices: &mut Unstructured<'_>, number: usize, values: &[String], weights: &mut Vec<TensorProto>) -> Result<NodeProto> {
-    let mut node = NodeProto { op_type: (*choices.choose(choices.choose(&SUPPORTED_OPERATORS)?)?).to_owned(), ..NodeProto::default() };
+    let operators = choices.choose(&SUPPORTED_OPERATORS)?;
+    let mut node = NodeProto { op_type: (*choices.choose(operators)?).to_owned(), ..NodeProto::default() };
     for index in 0..choices.int_in_range(1..=5)? {
         node.input.push(match choices.int_in_range(0..=5)? {
             0 => String::new(),
@@ -146,7 +147,7 @@ fn attribute(choices: &mut Unstructured<'_>) -> Result<AttributeProto> {
         }
         1 => {
             let (name, text) = choices.choose(&TEXT_ATTRIBUTES)?;
-            name.clone_into(&mut attribute.name);
+            attribute.name = (*name).to_owned();
             // `AttributeType::STRING`.
             (attribute.s, attribute.r#type) = (Some(text.as_bytes().to_vec()), 3);
         }
