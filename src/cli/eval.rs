@@ -33,7 +33,7 @@ pub struct Arguments {
     /// Which of its images [default: test where it has test images of its own or the model was trained on it, otherwise all]
     #[arg(long, value_name = "SPLIT", ignore_case = true, value_parser = choice::<EvaluationSplit>(EvaluationSplit::ALL.iter().map(|c| c.name())))]
     split: Option<EvaluationSplit>,
-    /// Without the temperature that was fitted to the model after training: how well calibrated the network itself is
+    /// Do not apply the temperature that was fitted after training: measure the network itself
     #[arg(long)]
     uncalibrated: bool,
     /// Ink file of drawings that are no digits: how well the model tells them from digits

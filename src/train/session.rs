@@ -137,6 +137,8 @@ fn run<'scope, 'env>(
     let net = net.into_device(context)?.with_activation_checkpointing(config.activation_checkpointing);
     let schedule = schedule.unwrap_or_else(|| Schedule::new(config.schedule, config.learning_rate, plan.total_steps));
     let mut stepper = Stepper::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
+    // Progress is counted in steps of batches that have not grown.
+    let steps_of_epoch = EpochSteps::new(config, plan.train_images);
     let mut progress = RunProgress::start(config);
     if let Some(checkpoint) = from {
         checkpoint.check(config, &plan, &net)?;
@@ -211,7 +213,7 @@ fn run<'scope, 'env>(
                 }
             }
             let lr = schedule.lr(progress.step) * rate_factor;
-            let steps = EpochSteps::new(config, plan.train_images).completed(end_of_step) - progress.current.steps;
+            let steps = steps_of_epoch.completed(end_of_step) - progress.current.steps;
             let (before, step) = (progress.step, progress.step + steps);
             let taken = profiler::span(SpanKind::Optimizer, || "".into(), || stepper.step(before, step, lr, metrics), |_| 0)?;
             progress.add_step(steps, images);

@@ -112,9 +112,13 @@ pub const fn optimizer(optimizer: OptimizerKind) -> &'static str {
              2018). Next to no memory; needs a learning rate of about 0.01 to 0.05."
         }
         OptimizerKind::Sgld => {
-            "Stochastic gradient Langevin dynamics: adds noise to each step, so that the weights sample from the posterior (Welling & Teh 2011)."
+            "Stochastic gradient Langevin dynamics: adds noise to each step, so that the weights sample from the posterior (Welling & Teh 2011). \
+             Weight decay is their prior: about 0.0001. Train without augmentation."
         }
-        OptimizerKind::Psgld => "SGLD with a step size adapted to the past gradients of each weight (Li et al. 2016).",
+        OptimizerKind::Psgld => {
+            "SGLD with a step size adapted to the past gradients of each weight (Li et al. 2016). Weight decay is the prior of the weights: about \
+             0.0001. Train without augmentation."
+        }
     }
 }
 
