@@ -43,7 +43,7 @@ fn what_fails_says_why_and_can_be_tried_again() {
     until(&mut window, "data sets are looked for", |app| app.found.is_some());
     window.get_by_role_and_label(Role::ComboBox, "Data set").click();
     window.run_steps(3);
-    assert!(shows(&window, "Not found on this machine: downloads 11.6 MB."));
+    assert!(shows(&window, "Downloads 11.6 MB"));
     window.get_by_label("MNIST").click();
     engine.server.send(Download::IsAway).unwrap();
     until(&mut window, "it fails", |app| app.download.as_ref().is_some_and(|download| !download.is_active()));

@@ -81,9 +81,9 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn missing(ui: &mut Ui, app: &App, set: NamedSet, actions: &mut Vec<Action>) {
     let is_busy = app.download.as_ref().is_some_and(DownloadView::is_active);
     let (possible, about) = match app.download_size(set) {
-        None => (false, "Not found on this machine.".to_owned()),
-        Some(_) if is_busy => (false, "Not found on this machine; a download is in progress.".to_owned()),
-        Some(size) => (true, format!("Not found on this machine: downloads {}.", file_size(size))),
+        None => (false, "Searching this machine…".to_owned()),
+        Some(_) if is_busy => (false, "After the other download".to_owned()),
+        Some(size) => (true, format!("Downloads {}", file_size(size))),
     };
     if ui.add_enabled(possible, Button::selectable(false, set.label())).clicked() {
         ui.close();
