@@ -42,8 +42,8 @@ pub fn fetch(
     let entry = found.ok_or_else(|| DownloadError::NotInArchive { address: address.to_owned(), name: source.name.to_owned() })?;
     let size = entry.bytes.end - entry.bytes.start;
     let largest = source.largest();
-    if size > largest {
-        return Err(DownloadError::TooLarge { address: address.to_owned(), largest });
+    if size > if entry.is_deflated { most_deflated(largest) } else { largest } {
+        return Err(DownloadError::TooLarge { address: format!("{} in {address}", source.name), largest });
     }
     client.fetch(&Resource { address, range: Some(entry.bytes), size, largest: size }, compressed, progress)?;
     if entry.is_deflated {
@@ -68,6 +68,11 @@ fn find(remote: &mut Remote<'_, impl Progress>, name: &str) -> Option<Entry> {
     };
     let start = file.data_start()?;
     Some(Entry { bytes: start..start.checked_add(file.compressed_size())?, is_deflated })
+}
+
+/// The most bytes that so many are deflated to. A file that cannot be compressed grows by a few bytes a block.
+const fn most_deflated(bytes: u64) -> u64 {
+    bytes + bytes / 1000 + 64
 }
 
 /// Decompresses a file. Where that ends too early, its digest tells.

@@ -13,7 +13,7 @@ use crate::ui::{download, style};
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let label = app.config.data.label();
     let response = row(ui, "Data set", |ui| {
-        let list = ComboBox::from_id_salt("data").width(ui.available_width()).truncate().selected_text(&label);
+        let list = ComboBox::from_id_salt("data").width(ui.available_width()).height(480.0).truncate().selected_text(&label);
         list.show_ui(ui, |ui| entries(ui, app, actions)).response
     });
     let description = description(app);
