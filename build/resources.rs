@@ -52,7 +52,8 @@ fn script() -> Result<String, Box<dyn Error>> {
         ["MAJOR", "MINOR", "PATCH"].map(|part| variable(&format!("CARGO_PKG_VERSION_{part}")).unwrap_or_else(|_| "0".to_owned())).join(",");
     let description = variable("CARGO_PKG_DESCRIPTION")?;
     Ok(format!(
-        r#"#pragma code_page(65001)
+        r#"// Icon, manifest and version
+#pragma code_page(65001)
 1 ICON "{icon}"
 1 24 "{manifest}"
 1 VERSIONINFO

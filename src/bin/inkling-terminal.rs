@@ -10,7 +10,7 @@ fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     // A window is not waited for.
     let opens_window = arguments.first().is_none_or(|first| Path::new(first).is_file());
-    let started = std::env::current_exe().and_then(|this| Command::new(this.with_extension("exe")).args(&arguments).spawn());
+    let started = std::env::current_exe().and_then(|this| Command::new(this.with_file_name("inkling.exe")).args(&arguments).spawn());
     let ended = started.and_then(|mut program| if opens_window { Ok(Some(0)) } else { program.wait().map(|status| status.code()) });
     match ended {
         Ok(code) => ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
