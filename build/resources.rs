@@ -51,6 +51,7 @@ fn script() -> Result<String, Box<dyn Error>> {
     let numbers =
         ["MAJOR", "MINOR", "PATCH"].map(|part| variable(&format!("CARGO_PKG_VERSION_{part}")).unwrap_or_else(|_| "0".to_owned())).join(",");
     let description = variable("CARGO_PKG_DESCRIPTION")?;
+    // zig's compiler wants another line before the pragma.
     Ok(format!(
         r#"// Icon, manifest and version
 #pragma code_page(65001)

@@ -8,7 +8,7 @@ use inkling::ink::{Framing, read_image, read_writing};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let (file, size, path) = (Cursor::new(bytes), bytes.len() as u64, Path::new("fuzzed"));
-    // To find what is written takes far longer than to decode the file, and depends on nothing but its pixels.
+    // Finding what is written takes far longer than decoding, and depends only on the pixels.
     match size % 16 {
         0 => drop(read_image(file, size, path)),
         1 => drop(read_writing(file, size, path, Framing::Ink)),

@@ -20,7 +20,7 @@ pub const EXIT_STATUSES: [(&str, &str); 6] = [
 pub const ENVIRONMENT: [(&str, &str); 8] = [
     ("INKLING_HOME", "folder for settings, runs and data sets, instead of the usual ones"),
     ("INKLING_DATA_DIR", "folder to search first for data sets"),
-    ("INKLING_DATA_MIRROR", "address to download data sets from, with a folder for each"),
+    ("INKLING_DATA_MIRROR", "folder of a server with one for each data set, or a ZIP archive"),
     (CUDA_FOLDER, "folder to search first for the CUDA libraries"),
     ("CUDA_HOME, CUDA_PATH", "CUDA toolkits to search for them as well"),
     ("VIRTUAL_ENV, CONDA_PREFIX", "Python environments to search for them as well"),

@@ -1,11 +1,10 @@
-//! Files in a ZIP archive on a server: its directory, at its end, tells where they are, and only they are downloaded.
+//! Downloads single files out of a ZIP archive on a server: the directory at its end says where they are.
 
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 
 use flate2::read::DeflateDecoder;
-use zip::{CompressionMethod, ZipArchive};
 
 use super::DownloadError;
 use super::client::{Client, Resource};
@@ -14,10 +13,10 @@ use crate::progress::Progress;
 use crate::system::WriteError;
 use crate::system::files::{open_append, open_regular};
 
-/// Bytes that are read at a time.
-const BLOCK: u64 = 1 << 16;
-/// The most blocks that are read to find a file.
-const MOST_BLOCKS: u32 = 16;
+/// Bytes at the end of an archive that are read. The directory has to be among them: that of EMNIST's archive takes a few thousand.
+const TAIL: u64 = 1 << 17;
+/// Bytes that are decompressed at a time.
+const PIECE: usize = 1 << 16;
 
 /// Where a file is in an archive.
 struct Entry {
@@ -25,7 +24,7 @@ struct Entry {
     is_deflated: bool,
 }
 
-/// Downloads a file from the archive at this address, in whichever folder it is there, into `part`. What comes of it is kept in `compressed`, if
+/// Downloads a file from the archive at this address, whatever folder it is in, into `part`. What comes of it is kept in `compressed`, if
 /// the download breaks off, and resumed from there.
 pub fn fetch(
     client: &Client,
@@ -34,14 +33,9 @@ pub fn fetch(
     (compressed, part): (&Path, &Path),
     progress: &mut impl Progress,
 ) -> Result<(), DownloadError> {
-    let mut remote = Remote::open(client, address, progress)?;
-    let found = find(&mut remote, source.name);
-    if let Some(failure) = remote.failure {
-        return Err(failure);
-    }
-    let entry = found.ok_or_else(|| DownloadError::NotInArchive { address: address.to_owned(), name: source.name.to_owned() })?;
-    let size = entry.bytes.end - entry.bytes.start;
-    let largest = source.largest();
+    let missing = || DownloadError::NotInArchive { address: address.to_owned(), name: source.name.to_owned() };
+    let entry = find(client, address, source.name, progress)?.ok_or_else(missing)?;
+    let (size, largest) = (entry.bytes.end - entry.bytes.start, source.largest());
     if size > if entry.is_deflated { most_deflated(largest) } else { largest } {
         return Err(DownloadError::TooLarge { address: format!("{} in {address}", source.name), largest });
     }
@@ -55,22 +49,66 @@ pub fn fetch(
     Ok(())
 }
 
-/// Looks for the file with this name. `None` where the archive does not have it, is none, or has compressed it in an unusual way.
-fn find(remote: &mut Remote<'_, impl Progress>, name: &str) -> Option<Entry> {
-    let mut archive = ZipArchive::new(remote).ok()?;
-    let has_name = |index: &usize| matches!(archive.name_for_index(*index), Some(Ok(path)) if path.rsplit('/').next() == Some(name));
-    let index = (0..archive.len()).find(has_name)?;
-    let file = archive.by_index_raw(index).ok()?;
-    let is_deflated = match file.compression() {
-        CompressionMethod::Stored => false,
-        CompressionMethod::Deflated => true,
-        _ => return None,
-    };
-    let start = file.data_start()?;
-    Some(Entry { bytes: start..start.checked_add(file.compressed_size())?, is_deflated })
+/// Looks for the file with this name. `None` where the archive does not have it, is not one, or is of a kind that is not read.
+fn find(client: &Client, address: &str, name: &str, progress: &mut impl Progress) -> Result<Option<Entry>, DownloadError> {
+    let (_, length) = client.bytes(address, 0..1, progress)?;
+    let start = length.saturating_sub(TAIL);
+    let (tail, _) = client.bytes(address, start..length, progress)?;
+    let Some(Listed { header, size, is_deflated }) = listed(&tail, start, name) else { return Ok(None) };
+    if header + LOCAL_HEADER > length {
+        return Ok(None);
+    }
+    let (local, _) = client.bytes(address, header..header + LOCAL_HEADER, progress)?;
+    let begin = data_offset(&local).map(|offset| header + offset);
+    Ok(begin.map(|begin| Entry { bytes: begin..begin + size, is_deflated }))
 }
 
-/// The most bytes that so many are deflated to. A file that cannot be compressed grows by a few bytes a block.
+/// What an archive's directory says of a file.
+struct Listed {
+    /// Where its local header begins.
+    header: u64,
+    /// Its size in the archive, in bytes.
+    size: u64,
+    is_deflated: bool,
+}
+
+/// Looks for the file with this name in the directory, which is in the last bytes of an archive, from `start` on (APPNOTE.TXT, sections 4.3.12 and
+/// 4.3.16). Archives of more than 4 GB (ZIP64) are not read: a number that stands for a larger one is no place in `tail`.
+fn listed(tail: &[u8], start: u64, name: &str) -> Option<Listed> {
+    let end = tail.windows(4).rposition(|signature| signature == b"PK\x05\x06")?;
+    let (size, offset) = (number(tail, end + 12, 4)?, number(tail, end + 16, 4)?);
+    let directory = usize::try_from(offset.checked_sub(start)?).ok()?;
+    let mut rest = tail.get(directory..)?.get(..usize::try_from(size).ok()?)?;
+    while rest.starts_with(b"PK\x01\x02") {
+        let lengths = [28, 30, 32].map(|at| number(rest, at, 2));
+        let [Some(of_name), Some(of_extra), Some(of_comment)] = lengths.map(|length| length.map(|length| length as usize)) else {
+            return None;
+        };
+        let path = rest.get(46..46 + of_name)?;
+        if path.rsplit(|byte| *byte == b'/').next() == Some(name.as_bytes()) {
+            // Stored or deflated.
+            let method = number(rest, 10, 2).filter(|method| [0, 8].contains(method))?;
+            return Some(Listed { header: number(rest, 42, 4)?, size: number(rest, 20, 4)?, is_deflated: method == 8 });
+        }
+        rest = rest.get(46 + of_name + of_extra + of_comment..)?;
+    }
+    None
+}
+
+/// Bytes of a local header, without the name and what follows it.
+const LOCAL_HEADER: u64 = 30;
+
+/// Where a file begins after the beginning of its local header (section 4.3.7).
+fn data_offset(header: &[u8]) -> Option<u64> {
+    header.starts_with(b"PK\x03\x04").then_some(LOCAL_HEADER + number(header, 26, 2)? + number(header, 28, 2)?)
+}
+
+/// The little-endian number of so many bytes at this place.
+fn number(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
+    Some(bytes.get(at..at + length)?.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+}
+
+/// The largest size to which this many bytes are deflated: those that cannot be compressed grow by a few for each block.
 const fn most_deflated(bytes: u64) -> u64 {
     bytes + bytes / 1000 + 64
 }
@@ -81,73 +119,9 @@ fn inflate(compressed: &Path, part: &Path, largest: u64) -> Result<(), DownloadE
     let unwritable = |error: io::Error| WriteError::new(part, &error);
     let mut file = open_append(part).map_err(unwritable)?;
     file.set_len(0).map_err(unwritable)?;
-    let (mut decoder, mut piece) = (DeflateDecoder::new(compressed).take(largest + 1), vec![0; BLOCK as usize]);
+    let (mut decoder, mut piece) = (DeflateDecoder::new(compressed).take(largest + 1), vec![0; PIECE]);
     while let Ok(count @ 1..) = decoder.read(&mut piece) {
         file.write_all(&piece[..count]).map_err(unwritable)?;
     }
     Ok(())
-}
-
-/// A file on a server, of which only what is read is downloaded.
-struct Remote<'a, P> {
-    client: &'a Client,
-    address: &'a str,
-    progress: &'a mut P,
-    length: u64,
-    position: u64,
-    /// Of what came last, the first byte and all of them.
-    block: (u64, Vec<u8>),
-    /// How many more may be downloaded.
-    blocks_left: u32,
-    /// Why nothing more can be read.
-    failure: Option<DownloadError>,
-}
-
-impl<'a, P: Progress> Remote<'a, P> {
-    fn open(client: &'a Client, address: &'a str, progress: &'a mut P) -> Result<Self, DownloadError> {
-        let (_, length) = client.bytes(address, 0..1)?;
-        Ok(Self { client, address, progress, length, position: 0, block: (0, Vec::new()), blocks_left: MOST_BLOCKS, failure: None })
-    }
-
-    /// Downloads the block in which the position is.
-    fn download(&mut self) -> Result<(), DownloadError> {
-        self.progress.report(0.0)?;
-        let start = self.position / BLOCK * BLOCK;
-        let end = self.length.min(start + BLOCK);
-        self.block = (start, self.client.bytes(self.address, start..end)?.0);
-        Ok(())
-    }
-}
-
-impl<P: Progress> Read for Remote<'_, P> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.position >= self.length {
-            return Ok(0);
-        }
-        let is_there = |(start, bytes): &(u64, Vec<u8>)| (*start..start + bytes.len() as u64).contains(&self.position);
-        if !is_there(&self.block) {
-            // Whoever looks so far for it has a damaged archive.
-            self.blocks_left = self.blocks_left.checked_sub(1).ok_or(io::ErrorKind::QuotaExceeded)?;
-            if let Err(error) = self.download() {
-                self.failure.get_or_insert(error);
-                return Err(io::ErrorKind::ConnectionAborted.into());
-            }
-        }
-        let mut rest = self.block.1.get((self.position - self.block.0) as usize..).unwrap_or_default();
-        let count = rest.read(buffer)?;
-        self.position += count as u64;
-        Ok(count)
-    }
-}
-
-impl<P> Seek for Remote<'_, P> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let position = match to {
-            SeekFrom::Start(position) => Some(position),
-            SeekFrom::End(offset) => self.length.checked_add_signed(offset),
-            SeekFrom::Current(offset) => self.position.checked_add_signed(offset),
-        };
-        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(self.position)
-    }
 }

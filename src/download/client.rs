@@ -18,6 +18,8 @@ use crate::system::files::open_append;
 /// Bytes that are read at a time.
 const PIECE: usize = 1 << 16;
 const MOST_REDIRECTS: u32 = 5;
+/// Why a range is not complete.
+const TOO_FEW: &str = "the server sent fewer bytes than were requested";
 
 /// A client that follows redirects, uses the proxy that the environment names (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`), and trusts whom the
 /// system trusts.
@@ -72,19 +74,25 @@ impl Client {
         self.persist(resource.address, || self.attempt(resource, &mut file, part, progress))
     }
 
-    /// These bytes of the file at this address, and how many it has; fewer where it ends before.
-    pub fn bytes(&self, address: &str, range: Range<u64>) -> Result<(Vec<u8>, u64), DownloadError> {
+    /// These bytes of the file at this address, and how many it has.
+    pub fn bytes(&self, address: &str, range: Range<u64>, progress: &mut impl Progress) -> Result<(Vec<u8>, u64), DownloadError> {
+        let length = range.end.saturating_sub(range.start);
         self.persist(address, || {
-            let header = format!("bytes={}-{}", range.start, range.end - 1);
-            let mut response = match self.agent.get(address).header(header::RANGE, header).call() {
+            progress.report(0.0)?;
+            let request = self.agent.get(address).config().timeout_recv_body(Some(self.patience.wait)).build();
+            let mut response = match request.header(header::RANGE, bytes_header(&range)).call() {
                 Ok(response) => response,
                 Err(error) => return failed(address, &error),
             };
+            if is_web_page(response.headers()) {
+                return Err(DownloadError::WebPage { address: address.to_owned() });
+            }
             let total = content_range(&response).filter(|(first, _)| *first == range.start).and_then(|(_, total)| total);
             let Some(total) = total else { return Err(DownloadError::NoRanges { address: address.to_owned() }) };
             let mut bytes = Vec::new();
-            match response.body_mut().as_reader().take(range.end - range.start).read_to_end(&mut bytes) {
-                Ok(_) => Ok(Attempt::Complete((bytes, total))),
+            match response.body_mut().as_reader().take(length).read_to_end(&mut bytes) {
+                Ok(count) if count as u64 == length => Ok(Attempt::Complete((bytes, total))),
+                Ok(_) => Ok(Attempt::Broken { received: 0, reason: TOO_FEW.to_owned() }),
                 Err(error) => Ok(Attempt::Broken { received: 0, reason: error.to_string() }),
             }
         })
@@ -123,14 +131,14 @@ impl Client {
             if have >= range.end - range.start {
                 return Ok(Attempt::Complete(()));
             }
-            request = request.header(header::RANGE, format!("bytes={}-{}", range.start + have, range.end - 1));
+            request = request.header(header::RANGE, bytes_header(&(range.start + have..range.end)));
         } else if have > 0 {
             request = request.header(header::RANGE, format!("bytes={have}-"));
         }
         let mut response = match request.call() {
             Ok(response) => response,
             // There is nothing after what is there: either it is whole, or it is not the same file.
-            Err(Error::StatusCode(status)) if status == StatusCode::RANGE_NOT_SATISFIABLE.as_u16() && have > 0 => {
+            Err(Error::StatusCode(status)) if status == StatusCode::RANGE_NOT_SATISFIABLE.as_u16() && have > 0 && range.is_none() => {
                 return Ok(Attempt::Complete(()));
             }
             Err(error) => return failed(address, &error),
@@ -148,14 +156,17 @@ impl Client {
             _ => {}
         }
         let too_large = || DownloadError::TooLarge { address: address.to_owned(), largest };
-        if response.body().content_length().is_some_and(|more| have.saturating_add(more) > largest) {
+        // Of a range, what is sent after its end is not read.
+        if range.is_none() && response.body().content_length().is_some_and(|more| have.saturating_add(more) > largest) {
             return Err(too_large());
         }
+        let most = range.as_ref().map_or(u64::MAX, |range| range.end - range.start - have);
         let (mut received, mut piece) = (0, vec![0; PIECE]);
-        let mut body = response.body_mut().as_reader();
+        let mut body = response.body_mut().as_reader().take(most);
         loop {
             progress.report(((have + received) as f32 / size as f32).min(1.0))?;
             match body.read(&mut piece) {
+                Ok(0) if range.is_some() && received < most => return Ok(Attempt::Broken { received, reason: TOO_FEW.to_owned() }),
                 Ok(0) => return Ok(Attempt::Complete(())),
                 Ok(count) => {
                     received += count as u64;
@@ -168,6 +179,11 @@ impl Client {
             }
         }
     }
+}
+
+/// The value of the header that asks for these bytes.
+fn bytes_header(range: &Range<u64>) -> String {
+    format!("bytes={}-{}", range.start, range.end.saturating_sub(1))
 }
 
 /// What an answer that is none means.

@@ -71,13 +71,13 @@ pub enum DownloadError {
         /// The set.
         set: NamedSet,
     },
-    /// The server sends files only whole, and this is an archive of which a part is wanted.
-    #[error("{address} is sent only whole")]
+    /// The server does not support range requests, which are needed to download part of an archive.
+    #[error("the server does not send parts of {address}")]
     NoRanges {
         /// The archive's address.
         address: String,
     },
-    /// The archive is damaged, or does not have the file.
+    /// The archive is damaged, of a kind that is not read, or does not have the file.
     #[error("{address} does not contain {name}")]
     NotInArchive {
         /// The archive's address.

@@ -109,6 +109,8 @@ fn fetch(client: &Client, mirrors: &[Mirror], file: &SourceFile, folder: &Path, 
         };
         let fetched = fetched.and_then(|()| {
             if digest::is_published(&part, file) {
+                // What an archive had begun to send, before another mirror sent all of it.
+                let _ = std::fs::remove_file(&compressed);
                 return std::fs::rename(&part, &whole).map_err(|error| WriteError::new(&whole, &error).into());
             }
             // The next download begins anew.
@@ -123,7 +125,7 @@ fn fetch(client: &Client, mirrors: &[Mirror], file: &SourceFile, folder: &Path, 
     Err(failure.unwrap_or(DownloadError::NoMirror))
 }
 
-/// How to get the set without Inkling: which files, from where, and where they belong.
+/// How to get the set without Inkling: which files, from where, and where they belong; `None` for one that has no public mirror.
 pub fn by_hand(set: NamedSet, folder: &Path) -> Option<String> {
     let names = files(set).iter().map(|file| file.name).collect::<Vec<_>>().join(", ");
     let (mirror, folder) = (mirrors(set).into_iter().next()?, visible::path(&folder.join(set.name())));

@@ -56,7 +56,7 @@ fn downloads() -> Vec<(Problem, Vec<&'static str>)> {
         (DownloadError::NotPublishedFile { address: address() }, vec!["https://example.org/file.gz", "deleted"]),
         (DownloadError::Occupied { path: PathBuf::from("some folder/file.bin") }, vec!["some folder/file.bin", "rename"]),
         (DownloadError::InProgress { set }, vec!["EMNIST digits"]),
-        (DownloadError::NoRanges { address: address() }, vec!["https://example.org/file.gz", "as a whole", "by hand"]),
+        (DownloadError::NoRanges { address: address() }, vec!["https://example.org/file.gz", "does not send parts", "by hand"]),
         (
             DownloadError::NotInArchive { address: address(), name: "images.gz".to_owned() },
             vec!["https://example.org/file.gz", "images.gz", "by hand"],

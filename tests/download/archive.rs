@@ -33,6 +33,14 @@ fn archive(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
+/// MNIST's files, with their paths in the archive.
+fn mnist_files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    ["train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"]
+        .into_iter()
+        .map(|name| (format!("gzip/{name}"), std::fs::read(folder.join(name)).unwrap()))
+        .collect()
+}
+
 fn fetch(set: NamedSet, mirror: &Mirror, folder: &Path) -> Result<std::path::PathBuf, DownloadError> {
     let patience = Patience { wait: Duration::from_secs(1), attempts: 3 };
     download(set, Some(mirror), folder, patience, &mut Unwatched)
@@ -41,12 +49,10 @@ fn fetch(set: NamedSet, mirror: &Mirror, folder: &Path) -> Result<std::path::Pat
 #[test]
 fn only_the_files_of_a_set_are_downloaded_and_resumed_where_they_ended() {
     let Some(mnist) = mnist_folder() else { return };
-    let names = ["train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"];
-    let paths = names.map(|name| format!("gzip/{name}"));
-    let files: Vec<(&str, Vec<u8>)> =
-        paths.iter().zip(names).map(|(path, name)| (path.as_str(), std::fs::read(mnist.join(name)).unwrap())).collect();
+    let files = mnist_files(&mnist);
+    let zip = archive(&files.iter().map(|(path, bytes)| (path.as_str(), bytes.clone())).collect::<Vec<_>>());
     let size: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
-    let (zip, sent) = (archive(&files), Arc::new(AtomicUsize::new(0)));
+    let sent = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&sent);
     let server = Server::new(move |request, stream, number| {
         let (Some(from), Some(to)) = (request.from, request.to) else { return send(stream, "400 Bad Request", b"") };
@@ -73,8 +79,8 @@ fn only_the_files_of_a_set_are_downloaded_and_resumed_where_they_ended() {
     let path = fetch(NamedSet::Mnist, &mirror, home.path()).unwrap();
     let after = sent.load(Ordering::Relaxed) - before;
     assert!(after < size * 3 / 4, "{after} of {size} bytes are downloaded after half of them were");
-    for (name, (_, bytes)) in names.iter().zip(&files) {
-        assert!(std::fs::read(path.join(name)).unwrap() == *bytes, "{name}");
+    for (name, bytes) in &files {
+        assert!(std::fs::read(path.join(Path::new(name).file_name().unwrap())).unwrap() == *bytes, "{name}");
     }
     assert_eq!(std::fs::read_dir(&path).unwrap().count(), 4, "nothing is left over");
 }
@@ -85,8 +91,12 @@ fn error_of(answer: impl Fn(&Request, &mut std::net::TcpStream) + Send + Sync + 
     let server = Server::new(move |request, stream, _| answer(request, stream));
     let error = fetch(NamedSet::FashionMnist, &server.archive("gzip.zip"), home.path()).unwrap_err();
     assert!(!home.path().join("fashion-mnist").exists());
-    let parts = std::fs::read_dir(home.path().join("fashion-mnist.partial")).unwrap();
-    assert!(parts.map(|part| part.unwrap().metadata().unwrap().len()).sum::<u64>() < 60_000, "{error}");
+    let left: Vec<String> = std::fs::read_dir(home.path().join("fashion-mnist.partial"))
+        .unwrap()
+        .map(|part| part.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != "lock")
+        .collect();
+    assert!(left.is_empty(), "{error}: {left:?}");
     error
 }
 
@@ -94,6 +104,8 @@ fn error_of(answer: impl Fn(&Request, &mut std::net::TcpStream) + Send + Sync + 
 fn an_archive_that_is_sent_whole_is_not_downloaded() {
     let error = error_of(|_, stream| send(stream, "200 OK", &vec![0; 100_000]));
     assert!(matches!(&error, DownloadError::NoRanges { address } if address.ends_with("gzip.zip")), "{error:?}");
+    let page = error_of(|_, stream| send(stream, "200 OK\r\nContent-Type: text/html", b"<html>"));
+    assert!(matches!(page, DownloadError::WebPage { .. }), "{page:?}");
     let missing = error_of(|_, stream| send(stream, "404 Not Found", b""));
     assert!(matches!(missing, DownloadError::Status { status: 404, .. }), "{missing:?}");
 }
@@ -106,13 +118,58 @@ fn what_is_no_archive_or_has_other_files_is_refused() {
         let error = error_of(move |request, stream| serve(request, stream, &bytes));
         assert!(matches!(&error, DownloadError::NotInArchive { name, .. } if name == "train-labels-idx1-ubyte.gz"), "{error:?}");
     }
-    // Only so much of it is read, however long it says that it is.
-    let endless = error_of(|request, stream| {
-        let (from, to) = (request.from.unwrap(), request.to.unwrap());
-        let head = format!("206 Partial Content\r\nContent-Range: bytes {from}-{to}/{}", u64::MAX / 2);
-        send(stream, &head, &b"PK\x05\x06".repeat(1 << 14)[..(to - from + 1) as usize]);
+    // However long it says that it is, and however many files it says that it has.
+    for total in [1 << 20, u64::from(u32::MAX) + 9, 1 << 62, u64::MAX] {
+        let endless = error_of(move |request, stream| {
+            let (from, to) = (request.from.unwrap(), request.to.unwrap());
+            let end = [&b"PK\x06\x06"[..], &[0xFF; 52], b"PK\x06\x07", &[0x7F; 16], b"PK\x05\x06", &[0xFF; 18]].concat();
+            let mut bytes = b"PK\x01\x02".repeat((to - from + 1) as usize / 4 + 1);
+            bytes.extend_from_slice(&end);
+            let head = format!("206 Partial Content\r\nContent-Range: bytes {from}-{to}/{total}");
+            send(stream, &head, &bytes[bytes.len() - (to - from + 1) as usize..]);
+        });
+        assert!(matches!(endless, DownloadError::NotInArchive { .. }), "{total}: {endless:?}");
+    }
+}
+
+#[test]
+fn a_server_that_sends_a_byte_at_a_time_is_given_up() {
+    let began = std::time::Instant::now();
+    let error = error_of(|request, stream| {
+        if request.to == Some(0) {
+            return send(stream, "206 Partial Content\r\nContent-Range: bytes 0-0/10000", b"P");
+        }
+        let _ = write!(stream, "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-9999/10000\r\nContent-Length: 10000\r\n\r\n");
+        while stream.write_all(b"P").is_ok() {
+            std::thread::sleep(Duration::from_millis(100));
+        }
     });
-    assert!(matches!(endless, DownloadError::NotInArchive { .. }), "{endless:?}");
+    assert!(matches!(error, DownloadError::Broken { .. }), "{error:?}");
+    assert!(began.elapsed() < Duration::from_secs(20), "three attempts of a second");
+}
+
+#[test]
+fn a_server_may_send_less_at_a_time_than_was_asked_for() {
+    let Some(mnist) = mnist_folder() else { return };
+    let files = mnist_files(&mnist);
+    let zip = archive(&files.iter().map(|(path, bytes)| (path.as_str(), bytes.clone())).collect::<Vec<_>>());
+    let from_archive = Server::new(move |request, stream, _| {
+        let capped = request.from.zip(request.to).map(|(from, to)| (from, to.min(from + 499_999)));
+        let (from, to) = (capped.map(|(from, _)| from), capped.map(|(_, to)| to));
+        serve(&Request { name: String::new(), from, to }, stream, &zip);
+    });
+    // The archive is begun, and a folder ends it.
+    let home = tempfile::tempdir().unwrap();
+    let mut cancel = |share: f32| if share > 0.5 { Err(Cancelled) } else { Ok(()) };
+    let cancelled = download(NamedSet::Mnist, Some(&from_archive.archive("gzip.zip")), home.path(), Patience::default(), &mut cancel);
+    assert_eq!(cancelled, Err(DownloadError::Cancelled(Cancelled)));
+    assert!(home.path().join("mnist.partial/train-images-idx3-ubyte.gz.zip.part").exists());
+    let from_folder = Server::new(move |request, stream, _| serve(request, stream, &std::fs::read(mnist.join(&request.name)).unwrap()));
+    let path = from_folder.fetch(home.path()).unwrap();
+    assert_eq!(std::fs::read_dir(&path).unwrap().count(), 4, "nothing is left over");
+    // All of it from the archive.
+    let home = tempfile::tempdir().unwrap();
+    fetch(NamedSet::Mnist, &from_archive.archive("gzip.zip"), home.path()).unwrap();
 }
 
 #[test]

@@ -39,7 +39,10 @@ for name, text in files.items():
         kinds[content["ManifestType"]] = content
         assert content["PackageIdentifier"] == f"{repository.split('/')[0]}.Inkling" and content["PackageVersion"] == version, content
 assert sorted(kinds) == ["defaultLocale", "installer", "version"], sorted(kinds)
+architectures = {"x64": "x86_64", "arm64": "aarch64"}
+assert sorted(installer["Architecture"] for installer in kinds["installer"]["Installers"]) == sorted(architectures)
 for installer in kinds["installer"]["Installers"]:
+    assert installer["InstallerUrl"].endswith(f"-{architectures[installer['Architecture']]}-setup.exe"), installer
     is_of_the_release(installer["InstallerUrl"], installer["InstallerSha256"])
 
 cask = files["homebrew/inkling.rb"].replace("#{version}", version)

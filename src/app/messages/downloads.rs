@@ -47,11 +47,11 @@ pub(super) fn of_download(error: &DownloadError) -> Message {
             Message::new(format!("{} is being downloaded already.", set.label()), "Wait until that download has finished.")
         }
         DownloadError::NoRanges { address } => Message::new(
-            format!("The server sends {address} only as a whole, and this data set is a small part of it."),
-            "Download it with a browser, and unpack this data set's files by hand.",
+            format!("The server does not send parts of {address}, and only a part of it is needed."),
+            "Use another mirror (set INKLING_DATA_MIRROR to its address), or download the archive with a browser and unpack the files by hand.",
         ),
         DownloadError::NotInArchive { address, name } => Message::new(
-            format!("{address} is damaged, or does not contain {name}."),
+            format!("{address} is damaged, does not contain {name}, or is a ZIP archive of a kind that Inkling does not read."),
             "Use another mirror (set INKLING_DATA_MIRROR to its address), or download the files by hand.",
         ),
         DownloadError::NoMirror => {

@@ -22,7 +22,7 @@ pub struct Fetch {
     /// Data set to download
     #[arg(value_name = "NAME", ignore_case = true, value_parser = choice::<NamedSet>(NamedSet::ALL.iter().map(|set| set.name())))]
     data: NamedSet,
-    /// Address with a folder for each data set, such as mnist, instead of the public mirrors
+    /// Address of a folder with a subfolder for each data set (such as mnist), or of a ZIP archive, to use instead of the public mirrors
     #[arg(long, value_name = "URL")]
     mirror: Option<String>,
     /// Folder to save it in, below its name [default: the first that is searched for data sets]

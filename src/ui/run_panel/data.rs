@@ -13,6 +13,7 @@ use crate::ui::{download, style};
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let label = app.config.data.label();
     let response = row(ui, "Data set", |ui| {
+        // Tall enough that no data set is hidden below the edge.
         let list = ComboBox::from_id_salt("data").width(ui.available_width()).height(480.0).truncate().selected_text(&label);
         list.show_ui(ui, |ui| entries(ui, app, actions)).response
     });
@@ -80,10 +81,11 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 /// A data set that was not found, which can be downloaded.
 fn missing(ui: &mut Ui, app: &App, set: NamedSet, actions: &mut Vec<Action>) {
     let is_busy = app.download.as_ref().is_some_and(DownloadView::is_active);
+    let is_its_own = app.download_of(set).is_some_and(DownloadView::is_active);
     let (possible, about) = match app.download_size(set) {
-        None => (false, "Searching this machine…".to_owned()),
-        Some(_) if is_busy => (false, "After the other download".to_owned()),
-        Some(size) => (true, format!("Downloads {}", file_size(size))),
+        Some(size) if !is_busy => (true, format!("Downloads {}", file_size(size))),
+        _ if is_its_own => (false, "Downloading…".to_owned()),
+        _ => (false, "Another download is in progress".to_owned()),
     };
     if ui.add_enabled(possible, Button::selectable(false, set.label())).clicked() {
         ui.close();
