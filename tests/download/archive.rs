@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use inkling::download::{DownloadError, Mirror, Patience, download};
+use inkling::download::DownloadError;
 use inkling::math::random::Random;
-use inkling::progress::{Cancelled, Unwatched};
+use inkling::progress::Unwatched;
 use inkling::run_config::NamedSet;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::server::{Request, Server, send, serve};
+use super::server::{Request, Server, cancel_in_the_middle, fetch, send, serve};
 use crate::support::mnist_folder;
 
 fn random_bytes(count: usize) -> Vec<u8> {
@@ -22,12 +22,13 @@ fn random_bytes(count: usize) -> Vec<u8> {
 }
 
 /// A ZIP archive of these files, some deflated and some stored, after a large one that nobody wants.
-fn archive(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
+fn archive(files: &[(impl AsRef<str>, Vec<u8>)]) -> Vec<u8> {
     let other = random_bytes(5_000_000);
+    let files = files.iter().map(|(name, bytes)| (name.as_ref(), bytes));
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-    for (index, (name, bytes)) in [("gzip/other.gz", other)].iter().chain(files).enumerate() {
+    for (index, (name, bytes)) in [("gzip/other.gz", &other)].into_iter().chain(files).enumerate() {
         let method = [CompressionMethod::Stored, CompressionMethod::Deflated][index % 2];
-        zip.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
+        zip.start_file(name, SimpleFileOptions::default().compression_method(method)).unwrap();
         zip.write_all(bytes).unwrap();
     }
     zip.finish().unwrap().into_inner()
@@ -41,16 +42,11 @@ fn mnist_files(folder: &Path) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-fn fetch(set: NamedSet, mirror: &Mirror, folder: &Path) -> Result<std::path::PathBuf, DownloadError> {
-    let patience = Patience { wait: Duration::from_secs(1), attempts: 3 };
-    download(set, Some(mirror), folder, patience, &mut Unwatched)
-}
-
 #[test]
 fn only_the_files_of_a_set_are_downloaded_and_resumed_where_they_ended() {
     let Some(mnist) = mnist_folder() else { return };
     let files = mnist_files(&mnist);
-    let zip = archive(&files.iter().map(|(path, bytes)| (path.as_str(), bytes.clone())).collect::<Vec<_>>());
+    let zip = archive(&files);
     let size: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
     let sent = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&sent);
@@ -72,11 +68,9 @@ fn only_the_files_of_a_set_are_downloaded_and_resumed_where_they_ended() {
         }
     });
     let (home, mirror) = (tempfile::tempdir().unwrap(), server.archive("gzip.zip"));
-    let mut cancel = |share: f32| if share > 0.5 { Err(Cancelled) } else { Ok(()) };
-    let cancelled = download(NamedSet::Mnist, Some(&mirror), home.path(), Patience::default(), &mut cancel);
-    assert_eq!(cancelled, Err(DownloadError::Cancelled(Cancelled)));
+    cancel_in_the_middle(&mirror, home.path());
     let before = sent.load(Ordering::Relaxed);
-    let path = fetch(NamedSet::Mnist, &mirror, home.path()).unwrap();
+    let path = fetch(NamedSet::Mnist, &mirror, home.path(), &mut Unwatched).unwrap();
     let after = sent.load(Ordering::Relaxed) - before;
     assert!(after < size * 3 / 4, "{after} of {size} bytes are downloaded after half of them were");
     for (name, bytes) in &files {
@@ -89,7 +83,7 @@ fn only_the_files_of_a_set_are_downloaded_and_resumed_where_they_ended() {
 fn error_of(answer: impl Fn(&Request, &mut std::net::TcpStream) + Send + Sync + 'static) -> DownloadError {
     let home = tempfile::tempdir().unwrap();
     let server = Server::new(move |request, stream, _| answer(request, stream));
-    let error = fetch(NamedSet::FashionMnist, &server.archive("gzip.zip"), home.path()).unwrap_err();
+    let error = fetch(NamedSet::FashionMnist, &server.archive("gzip.zip"), home.path(), &mut Unwatched).unwrap_err();
     assert!(!home.path().join("fashion-mnist").exists());
     let left: Vec<String> = std::fs::read_dir(home.path().join("fashion-mnist.partial"))
         .unwrap()
@@ -152,7 +146,7 @@ fn a_server_that_sends_a_byte_at_a_time_is_given_up() {
 fn a_server_may_send_less_at_a_time_than_was_asked_for() {
     let Some(mnist) = mnist_folder() else { return };
     let files = mnist_files(&mnist);
-    let zip = archive(&files.iter().map(|(path, bytes)| (path.as_str(), bytes.clone())).collect::<Vec<_>>());
+    let zip = archive(&files);
     let from_archive = Server::new(move |request, stream, _| {
         let capped = request.from.zip(request.to).map(|(from, to)| (from, to.min(from + 499_999)));
         let (from, to) = (capped.map(|(from, _)| from), capped.map(|(_, to)| to));
@@ -160,16 +154,14 @@ fn a_server_may_send_less_at_a_time_than_was_asked_for() {
     });
     // The archive is begun, and a folder ends it.
     let home = tempfile::tempdir().unwrap();
-    let mut cancel = |share: f32| if share > 0.5 { Err(Cancelled) } else { Ok(()) };
-    let cancelled = download(NamedSet::Mnist, Some(&from_archive.archive("gzip.zip")), home.path(), Patience::default(), &mut cancel);
-    assert_eq!(cancelled, Err(DownloadError::Cancelled(Cancelled)));
+    cancel_in_the_middle(&from_archive.archive("gzip.zip"), home.path());
     assert!(home.path().join("mnist.partial/train-images-idx3-ubyte.gz.zip.part").exists());
     let from_folder = Server::new(move |request, stream, _| serve(request, stream, &std::fs::read(mnist.join(&request.name)).unwrap()));
     let path = from_folder.fetch(home.path()).unwrap();
     assert_eq!(std::fs::read_dir(&path).unwrap().count(), 4, "nothing is left over");
     // All of it from the archive.
     let home = tempfile::tempdir().unwrap();
-    fetch(NamedSet::Mnist, &from_archive.archive("gzip.zip"), home.path()).unwrap();
+    fetch(NamedSet::Mnist, &from_archive.archive("gzip.zip"), home.path(), &mut Unwatched).unwrap();
 }
 
 #[test]

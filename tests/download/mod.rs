@@ -10,10 +10,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use inkling::download::{DownloadError, Mirror, Patience, download};
-use inkling::progress::{Cancelled, Unwatched};
+use inkling::progress::Unwatched;
 use inkling::run_config::NamedSet;
 
-use self::server::{Request, Server, send, serve};
+use self::server::{Request, Server, cancel_in_the_middle, send, serve};
 use crate::support::mnist_folder;
 
 /// The file of the real MNIST that is asked for.
@@ -68,11 +68,7 @@ fn what_was_interrupted_or_broke_goes_on_where_it_ended() {
             serve(request, stream, &file);
         }
     });
-    // Cancelled in the middle of the last file, the longest.
-    let mut cancel = |share: f32| if share > 0.5 { Err(Cancelled) } else { Ok(()) };
-    let patience = Patience { wait: Duration::from_secs(1), attempts: 3 };
-    let cancelled = download(NamedSet::Mnist, Some(&server.mirror), home.path(), patience, &mut cancel);
-    assert_eq!(cancelled, Err(DownloadError::Cancelled(Cancelled)));
+    cancel_in_the_middle(&server.mirror, home.path());
     assert!(is_not_there(home.path()) && inkling::data::find(&[home.path().to_owned()]).is_empty());
     let before = server.heard().len();
     server.fetch(home.path()).unwrap();

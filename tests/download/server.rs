@@ -2,13 +2,13 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use inkling::download::{DownloadError, Mirror, Patience, download};
-use inkling::progress::Unwatched;
+use inkling::progress::{Cancelled, Progress, Unwatched};
 use inkling::run_config::NamedSet;
 
 /// What a server is asked for: the name of a file, and the first and last byte that are wanted.
@@ -61,10 +61,21 @@ impl Server {
     }
 
     /// Downloads MNIST from it.
-    pub fn fetch(&self, folder: &Path) -> Result<std::path::PathBuf, DownloadError> {
-        let patience = Patience { wait: Duration::from_secs(1), attempts: 3 };
-        download(NamedSet::Mnist, Some(&self.mirror), folder, patience, &mut Unwatched)
+    pub fn fetch(&self, folder: &Path) -> Result<PathBuf, DownloadError> {
+        fetch(NamedSet::Mnist, &self.mirror, folder, &mut Unwatched)
     }
+}
+
+/// Downloads a set with little patience.
+pub fn fetch(set: NamedSet, mirror: &Mirror, folder: &Path, progress: &mut impl Progress) -> Result<PathBuf, DownloadError> {
+    let patience = Patience { wait: Duration::from_secs(1), attempts: 3 };
+    download(set, Some(mirror), folder, patience, progress)
+}
+
+/// Begins to download MNIST, and cancels in the middle of its last file, the longest.
+pub fn cancel_in_the_middle(mirror: &Mirror, folder: &Path) {
+    let mut progress = |share: f32| if share > 0.5 { Err(Cancelled) } else { Ok(()) };
+    assert_eq!(fetch(NamedSet::Mnist, mirror, folder, &mut progress), Err(DownloadError::Cancelled(Cancelled)));
 }
 
 fn read_request(stream: &TcpStream) -> Option<Request> {
