@@ -56,66 +56,43 @@ const MNIST: [SourceFile; 4] = [
 
 /// The digests are those in the checksums of TensorFlow Datasets and of torchvision's bindings.
 const FASHION_MNIST: [SourceFile; 4] = [
-    file("train-labels-idx1-ubyte.gz", 29_515, Digest::File("a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845")),
-    file("t10k-labels-idx1-ubyte.gz", 5_148, Digest::File("67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5")),
-    file("t10k-images-idx3-ubyte.gz", 4_422_102, Digest::File("346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073")),
-    file("train-images-idx3-ubyte.gz", 26_421_880, Digest::File("3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84")),
+    intact("train-labels-idx1-ubyte.gz", 29_515, "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845"),
+    intact("t10k-labels-idx1-ubyte.gz", 5_148, "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5"),
+    intact("t10k-images-idx3-ubyte.gz", 4_422_102, "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073"),
+    intact("train-images-idx3-ubyte.gz", 26_421_880, "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84"),
 ];
 
 /// From the same sources.
 const KMNIST: [SourceFile; 4] = [
-    file("train-labels-idx1-ubyte.gz", 29_497, Digest::File("e38f9ebcd0f3ebcdec7fc8eabdcdaef93bb0df8ea12bee65224341c8183d8e17")),
-    file("t10k-labels-idx1-ubyte.gz", 5_120, Digest::File("20bb9a0ef54c7db3efc55a92eef5582c109615df22683c380526788f98e42a1c")),
-    file("t10k-images-idx3-ubyte.gz", 3_041_136, Digest::File("edd7a857845ad6bb1d0ba43fe7e794d164fe2dce499a1694695a792adfac43c5")),
-    file("train-images-idx3-ubyte.gz", 18_165_135, Digest::File("51467d22d8cc72929e2a028a0428f2086b092bb31cfb79c69cc0a90ce135fde4")),
+    intact("train-labels-idx1-ubyte.gz", 29_497, "e38f9ebcd0f3ebcdec7fc8eabdcdaef93bb0df8ea12bee65224341c8183d8e17"),
+    intact("t10k-labels-idx1-ubyte.gz", 5_120, "20bb9a0ef54c7db3efc55a92eef5582c109615df22683c380526788f98e42a1c"),
+    intact("t10k-images-idx3-ubyte.gz", 3_041_136, "edd7a857845ad6bb1d0ba43fe7e794d164fe2dce499a1694695a792adfac43c5"),
+    intact("train-images-idx3-ubyte.gz", 18_165_135, "51467d22d8cc72929e2a028a0428f2086b092bb31cfb79c69cc0a90ce135fde4"),
 ];
 
 /// The digests are those that several projects have of the files in NIST's archive (`mnists` on GitHub among them).
 const EMNIST_DIGITS: [SourceFile; 4] = [
-    file(
-        "emnist-digits-test-labels-idx1-ubyte.gz",
-        19_960,
-        Digest::File("bad1834c45d5988e270b99d43b13edc3fd898f658ffbc2caf2846ef27f7b05b0"),
-    ),
-    file(
-        "emnist-digits-train-labels-idx1-ubyte.gz",
-        113_859,
-        Digest::File("6638a6ff5fe2eefd9cca2471995b46c82986b8e4b2a70d2f5ce8e05d7edb319e"),
-    ),
-    file(
-        "emnist-digits-test-images-idx3-ubyte.gz",
-        9_908_519,
-        Digest::File("20ebe43509264f7639d37c835a3f0b009e90b29e00a099a03101abe1644a3f63"),
-    ),
-    file(
-        "emnist-digits-train-images-idx3-ubyte.gz",
-        59_515_779,
-        Digest::File("f7c95004d14d81af89522e67d8f0c781dfb3bd544181c81bfe1eb6b41c35b726"),
-    ),
+    intact("emnist-digits-test-labels-idx1-ubyte.gz", 19_960, "bad1834c45d5988e270b99d43b13edc3fd898f658ffbc2caf2846ef27f7b05b0"),
+    intact("emnist-digits-train-labels-idx1-ubyte.gz", 113_859, "6638a6ff5fe2eefd9cca2471995b46c82986b8e4b2a70d2f5ce8e05d7edb319e"),
+    intact("emnist-digits-test-images-idx3-ubyte.gz", 9_908_519, "20ebe43509264f7639d37c835a3f0b009e90b29e00a099a03101abe1644a3f63"),
+    intact("emnist-digits-train-images-idx3-ubyte.gz", 59_515_779, "f7c95004d14d81af89522e67d8f0c781dfb3bd544181c81bfe1eb6b41c35b726"),
 ];
 
 /// From the same sources.
 const EMNIST_LETTERS: [SourceFile; 4] = [
-    file("emnist-letters-test-labels-idx1-ubyte.gz", 144, Digest::File("924955c31fe7fd809b7303b5c0141282955f4b8390c74cdfd5d80435e0f4b4cb")),
-    file(
-        "emnist-letters-train-labels-idx1-ubyte.gz",
-        79_283,
-        Digest::File("9759af91ea6bccdf07a6040fd085861f2ec88e37f7c3f5760f6feb57106fbe5c"),
-    ),
-    file(
-        "emnist-letters-test-images-idx3-ubyte.gz",
-        5_039_157,
-        Digest::File("50f0e93d75b99b463e9760b8345866f22587fa2c2fba472730a5ba09c693412d"),
-    ),
-    file(
-        "emnist-letters-train-images-idx3-ubyte.gz",
-        30_804_864,
-        Digest::File("6288f418a917e007bf5fddb823a2dc7a5c6a35031401b93292a539cb12bd881f"),
-    ),
+    intact("emnist-letters-test-labels-idx1-ubyte.gz", 144, "924955c31fe7fd809b7303b5c0141282955f4b8390c74cdfd5d80435e0f4b4cb"),
+    intact("emnist-letters-train-labels-idx1-ubyte.gz", 79_283, "9759af91ea6bccdf07a6040fd085861f2ec88e37f7c3f5760f6feb57106fbe5c"),
+    intact("emnist-letters-test-images-idx3-ubyte.gz", 5_039_157, "50f0e93d75b99b463e9760b8345866f22587fa2c2fba472730a5ba09c693412d"),
+    intact("emnist-letters-train-images-idx3-ubyte.gz", 30_804_864, "6288f418a917e007bf5fddb823a2dc7a5c6a35031401b93292a539cb12bd881f"),
 ];
 
 const fn file(name: &'static str, size: u64, digest: Digest) -> SourceFile {
     SourceFile { name, size, digest }
+}
+
+/// A file that was never compressed anew, with its SHA-256.
+const fn intact(name: &'static str, size: u64, sha256: &'static str) -> SourceFile {
+    file(name, size, Digest::File(sha256))
 }
 
 /// The files of a set, the small ones first.

@@ -113,11 +113,11 @@ pub const fn optimizer(optimizer: OptimizerKind) -> &'static str {
         }
         OptimizerKind::Sgld => {
             "Stochastic gradient Langevin dynamics: adds noise to each step, so that the weights sample from the posterior (Welling & Teh 2011). \
-             Weight decay is their prior: about 0.0001. Train without augmentation."
+             Weight decay sets their prior: use about 0.0001, and no augmentation."
         }
         OptimizerKind::Psgld => {
-            "SGLD with a step size adapted to the past gradients of each weight (Li et al. 2016). Weight decay is the prior of the weights: about \
-             0.0001. Train without augmentation."
+            "SGLD with a step size adapted to the past gradients of each weight (Li et al. 2016). Weight decay sets the prior of the weights: use \
+             about 0.0001, and no augmentation."
         }
     }
 }
