@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::read::DeflateDecoder;
 
 use super::DownloadError;
-use super::client::{Client, Resource};
+use super::client::{Bytes, Client};
 use super::sources::SourceFile;
 use crate::progress::Progress;
 use crate::system::WriteError;
@@ -39,7 +39,7 @@ pub fn fetch(
     if size > if entry.is_deflated { most_deflated(largest) } else { largest } {
         return Err(DownloadError::TooLarge { address: format!("{} in {address}", source.name), largest });
     }
-    client.fetch(&Resource { address, range: Some(entry.bytes), size, largest: size }, compressed, progress)?;
+    client.fetch(address, &Bytes::Range(entry.bytes), compressed, progress)?;
     if entry.is_deflated {
         inflate(compressed, part, largest)?;
         std::fs::remove_file(compressed).map_err(|error| WriteError::new(compressed, &error))?;

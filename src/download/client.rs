@@ -28,16 +28,12 @@ pub struct Client {
     patience: Patience,
 }
 
-/// What to download.
-pub struct Resource<'a> {
-    /// The address of a file.
-    pub address: &'a str,
-    /// Which of its bytes; all of them, unless it is given.
-    pub range: Option<Range<u64>>,
-    /// How many bytes are expected.
-    pub size: u64,
-    /// The most that are accepted.
-    pub largest: u64,
+/// Which bytes of a file to download.
+pub enum Bytes {
+    /// All of them: so many are expected, and so many are accepted at most.
+    All { size: u64, largest: u64 },
+    /// These.
+    Range(Range<u64>),
 }
 
 /// How an attempt ended.
@@ -68,10 +64,10 @@ impl Client {
         Self { agent: config.into(), patience }
     }
 
-    /// Downloads it into `part`, after what is there already.
-    pub fn fetch(&self, resource: &Resource<'_>, part: &Path, progress: &mut impl Progress) -> Result<(), DownloadError> {
+    /// Downloads these bytes of the file at this address into `part`, after what is there already.
+    pub fn fetch(&self, address: &str, bytes: &Bytes, part: &Path, progress: &mut impl Progress) -> Result<(), DownloadError> {
         let mut file = open_append(part).map_err(|error| WriteError::new(part, &error))?;
-        self.persist(resource.address, || self.attempt(resource, &mut file, part, progress))
+        self.persist(address, || self.attempt(address, bytes, &mut file, part, progress))
     }
 
     /// These bytes of the file at this address, and how many it has.
@@ -118,17 +114,21 @@ impl Client {
 
     fn attempt(
         &self,
-        resource: &Resource<'_>,
+        address: &str,
+        bytes: &Bytes,
         file: &mut File,
         part: &Path,
         progress: &mut impl Progress,
     ) -> Result<Attempt, DownloadError> {
-        let &Resource { address, ref range, size, largest } = resource;
+        let (range, size, largest) = match bytes {
+            Bytes::All { size, largest } => (None, *size, *largest),
+            Bytes::Range(range) => (Some(range), range.end - range.start, range.end - range.start),
+        };
         let unwritable = |error: &io::Error| DownloadError::from(WriteError::new(part, error));
         let mut have = file.metadata().map_err(|error| unwritable(&error))?.len();
         let mut request = self.agent.get(address);
         if let Some(range) = range {
-            if have >= range.end - range.start {
+            if have >= size {
                 return Ok(Attempt::Complete(()));
             }
             request = request.header(header::RANGE, bytes_header(&(range.start + have..range.end)));
@@ -160,7 +160,7 @@ impl Client {
         if range.is_none() && response.body().content_length().is_some_and(|more| have.saturating_add(more) > largest) {
             return Err(too_large());
         }
-        let most = range.as_ref().map_or(u64::MAX, |range| range.end - range.start - have);
+        let most = range.map_or(u64::MAX, |_| size - have);
         let (mut received, mut piece) = (0, vec![0; PIECE]);
         let mut body = response.body_mut().as_reader().take(most);
         loop {

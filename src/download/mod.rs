@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::client::{Client, Resource};
+use self::client::{Bytes, Client};
 pub use self::error::DownloadError;
 pub use self::sources::{Mirror, mirrors, published_size};
 use self::sources::{SourceFile, files};
@@ -105,7 +105,7 @@ fn fetch(client: &Client, mirrors: &[Mirror], file: &SourceFile, folder: &Path, 
         let fetched = if mirror.is_archive() {
             archive::fetch(client, &address, file, (&compressed, &part), progress)
         } else {
-            client.fetch(&Resource { address: &address, range: None, size: file.size, largest: file.largest() }, &part, progress)
+            client.fetch(&address, &Bytes::All { size: file.size, largest: file.largest() }, &part, progress)
         };
         let fetched = fetched.and_then(|()| {
             if digest::is_published(&part, file) {

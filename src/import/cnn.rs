@@ -18,6 +18,15 @@ const DIGITS: usize = 2_000;
 /// How many images each round has, and how many of the best go on to the next.
 const ROUNDS: [(usize, usize); 3] = [(60, 40), (250, 12), (usize::MAX, usize::MAX)];
 
+/// What the shape of a convolution's weights does not say of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Convolution {
+    /// Pixels of zeros at each edge.
+    pub padding: u8,
+    /// Whether 2x2 max pooling follows.
+    pub is_pooled: bool,
+}
+
 /// The shapes of a plain CNN's weights, in the order of its layers.
 struct Shapes {
     /// Filters, and the pixels along a side of the kernel.
@@ -58,14 +67,16 @@ impl Shapes {
         let mut ways = vec![Vec::new()];
         for &(_, kernel) in &self.convolutions {
             let paddings = if kernel > 1 && kernel % 2 == 1 { vec![0, kernel / 2] } else { vec![0] };
-            let with = |way: &Vec<(u8, bool)>, padding, pools| [way.as_slice(), &[(padding, pools)]].concat();
-            let further = |way: Vec<(u8, bool)>| {
-                paddings.iter().flat_map(|&padding| [true, false].map(|pools| with(&way, padding, pools))).collect::<Vec<_>>()
-            };
+            let next = paddings.iter().flat_map(|&padding| [true, false].map(|is_pooled| Convolution { padding, is_pooled }));
+            let next: Vec<_> = next.collect();
+            let further = |way: Vec<Convolution>| next.iter().map(|&next| [way.as_slice(), &[next]].concat()).collect::<Vec<_>>();
             ways = ways.into_iter().flat_map(further).filter(|way| self.layers(way, false).is_some()).collect();
         }
-        let changes = |way: &[(u8, bool)]| {
-            let differ = |pair: &[(u8, bool)]| usize::from((pair[0].0 > 0) != (pair[1].0 > 0)) * 2 + usize::from(pair[0].1 != pair[1].1);
+        let changes = |way: &[Convolution]| {
+            let differ = |pair: &[Convolution]| {
+                let is_padded = |convolution: &Convolution| convolution.padding > 0;
+                usize::from(is_padded(&pair[0]) != is_padded(&pair[1])) * 2 + usize::from(pair[0].is_pooled != pair[1].is_pooled)
+            };
             way.windows(2).map(differ).sum::<usize>()
         };
         ways.sort_by_key(|way| changes(way));
@@ -77,9 +88,9 @@ impl Shapes {
     }
 
     /// The layers, if an image can go through them; without dense layers where `dense` is false.
-    fn layers(&self, way: &[(u8, bool)], dense: bool) -> Option<CnnLayers> {
-        let convolutions = self.convolutions.iter().zip(way).flat_map(|(&(filters, kernel), &(padding, pools))| {
-            std::iter::once(CnnLayer::Convolution { filters, kernel, padding }).chain(pools.then_some(CnnLayer::MaxPooling))
+    fn layers(&self, way: &[Convolution], dense: bool) -> Option<CnnLayers> {
+        let convolutions = self.convolutions.iter().zip(way).flat_map(|(&(filters, kernel), &Convolution { padding, is_pooled })| {
+            std::iter::once(CnnLayer::Convolution { filters, kernel, padding }).chain(is_pooled.then_some(CnnLayer::MaxPooling))
         });
         let dense = self.dense.iter().filter(|_| dense).map(|&neurons| CnnLayer::Dense(neurons));
         CnnLayers::new(&convolutions.chain(dense).collect::<Vec<_>>()).ok()
@@ -88,7 +99,7 @@ impl Shapes {
 
 /// The CNNs that these weights may belong to, the most usual first. Their parameters have the same names and shapes. What the file says of its
 /// convolutions, their paddings and which are pooled, leaves one.
-pub fn networks(tensors: &[NamedTensor], convolutions: Option<&[(u8, bool)]>) -> Vec<Network> {
+pub fn networks(tensors: &[NamedTensor], convolutions: Option<&[Convolution]>) -> Vec<Network> {
     let Some(shapes) = Shapes::of(tensors) else { return Vec::new() };
     let known = convolutions.filter(|known| known.len() == shapes.convolutions.len());
     let layers = known.map_or_else(|| shapes.fitting_layers(), |known| shapes.layers(known, true).into_iter().collect());

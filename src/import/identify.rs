@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Mismatch, NamedTensor, WrongShape, cnn};
+use super::cnn::{self, Convolution};
+use super::{Mismatch, NamedTensor, WrongShape};
 use crate::nn::{ParameterSpec, parameter_specs};
 use crate::run_config::{CnnLayers, ModelKind, Network, Widths};
 
@@ -36,8 +37,8 @@ pub struct Known<'a> {
     pub model: Option<ModelKind>,
     /// Its layers, where it is a CNN.
     pub layers: Option<CnnLayers>,
-    /// Of each convolution of a CNN the padding, and whether max pooling follows.
-    pub convolutions: Option<&'a [(u8, bool)]>,
+    /// The convolutions of a CNN.
+    pub convolutions: Option<&'a [Convolution]>,
 }
 
 /// Identifies the network, among all or as the one that is given. The error says how the weights differ from the most similar network.

@@ -14,6 +14,7 @@ use prost::Message;
 use self::constant::Constant;
 use self::walk::Walk;
 use super::NamedTensor;
+use super::cnn::Convolution;
 use super::tensors::MAX_TENSORS;
 use crate::export::onnx::proto::StringStringEntryProto;
 use crate::nn::onnx::wire::{Fields, Value};
@@ -31,7 +32,7 @@ pub struct OnnxFile<'a> {
     weights: BTreeMap<String, Constant<'a>>,
     metadata: HashMap<String, String>,
     activation: Option<Activation>,
-    convolutions: Option<Vec<(u8, bool)>>,
+    convolutions: Option<Vec<Convolution>>,
 }
 
 impl<'a> OnnxFile<'a> {
@@ -86,8 +87,8 @@ impl<'a> OnnxFile<'a> {
         self.weights.get(name).map(Constant::values).ok_or_else(|| format!("{name} cannot be read"))
     }
 
-    /// Of each convolution its padding, and whether 2x2 max pooling follows; `None` where there are others, or other kinds of pooling.
-    pub fn convolutions(&self) -> Option<&[(u8, bool)]> {
+    /// Its convolutions, in their order; `None` where there are other kinds of convolution or pooling than a CNN of Inkling has.
+    pub fn convolutions(&self) -> Option<&[Convolution]> {
         self.convolutions.as_deref()
     }
 

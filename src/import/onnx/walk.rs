@@ -6,6 +6,7 @@ use prost::Message;
 
 use super::constant::Constant;
 use crate::export::onnx::proto::NodeProto;
+use crate::import::cnn::Convolution;
 use crate::nn::onnx::MOST_OPERATORS;
 use crate::nn::onnx::wire::{Fields, Value, text};
 
@@ -49,8 +50,8 @@ pub(super) struct Walk<'a> {
     /// Whether images have their channels last, since the last convolution.
     channels_last: bool,
     layers: usize,
-    /// Of each convolution its padding, and whether 2x2 max pooling follows.
-    pub convolutions: Vec<(u8, bool)>,
+    /// The convolutions, in their order.
+    pub convolutions: Vec<Convolution>,
     /// True if there are convolutions or pooling layers that no CNN of Inkling's has.
     pub has_other_layers: bool,
     /// The nonlinearities between layers, by the names of their operators.
@@ -152,7 +153,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Notes how convolutions pad, and whether they are pooled.
+    /// Notes how convolutions are padded, and whether they are pooled.
     fn note_pooling(&mut self, node: &NodeProto) {
         let attribute = |name: &str| node.attribute.iter().find(|attribute| attribute.name == name);
         let all = |name: &str, value: i64| attribute(name).is_none_or(|attribute| attribute.ints.iter().all(|&number| number == value));
@@ -166,14 +167,14 @@ impl<'a> Walk<'a> {
                 let is_even = all("pads", given) && !(same && kernel % 2 == 0);
                 let one_group = attribute("group").and_then(|attribute| attribute.i).unwrap_or(1) == 1;
                 self.has_other_layers |= !(is_even && one_group && all("strides", 1) && all("dilations", 1));
-                self.convolutions.push((u8::try_from(padding).unwrap_or(u8::MAX), false));
+                self.convolutions.push(Convolution { padding: u8::try_from(padding).unwrap_or(u8::MAX), is_pooled: false });
             }
             "MaxPool" => {
                 let twice = |name: &str| attribute(name).is_some_and(|attribute| attribute.ints == [2, 2]);
                 let rounds_down = attribute("ceil_mode").and_then(|attribute| attribute.i).unwrap_or(0) == 0;
                 let is_usual = twice("kernel_shape") && twice("strides") && all("pads", 0) && rounds_down;
                 match self.convolutions.last_mut() {
-                    Some((_, pooled)) if is_usual && !*pooled => *pooled = true,
+                    Some(last) if is_usual && !last.is_pooled => last.is_pooled = true,
                     _ => self.has_other_layers = true,
                 }
             }

@@ -1,16 +1,16 @@
 //! The Hardware screen: what this machine has, whether it computes correctly, and how fast it is.
 
 mod benchmark;
+mod cards;
 pub mod libraries;
 mod self_test;
 pub(super) mod table;
 
-use eframe::egui::{Align, Label, Layout, RichText, ScrollArea, Ui, vec2};
+use eframe::egui::{Align, Layout, ScrollArea, Ui, vec2};
 
 use super::help::{self, Topic};
 use super::{other_machine, style};
 use crate::app::{Action, App, MachineAction};
-use crate::hardware::{Line, lines};
 use crate::text::visible;
 
 /// Below this width, in points, there is a single column.
@@ -61,12 +61,12 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 /// The self-test and the hardware, as the wizard shows them.
 pub fn summary(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     self_test::show(ui, app, actions);
-    hardware_cards(ui, app);
+    cards::show(ui, app);
 }
 
 fn this_machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     help::beside(ui, Topic::Hardware, |ui| _ = ui.heading("This machine"));
-    hardware_cards(ui, app);
+    cards::show(ui, app);
     libraries::show(ui, app, actions);
     ui.add_space(style::GAP);
     another_machine(ui, app, actions);
@@ -87,29 +87,4 @@ fn another_machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if button.on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
         actions.push(Action::Machine(action));
     }
-}
-
-/// The hardware, a card for each part.
-fn hardware_cards(ui: &mut Ui, app: &App) {
-    let Some(hardware) = &app.hardware else {
-        ui.horizontal(|ui| {
-            ui.spinner();
-            ui.label("Detecting hardware…");
-        });
-        return;
-    };
-    for line in lines(hardware) {
-        hardware_card(ui, line);
-    }
-}
-
-/// One part: what it is, what was found, and what that means for training.
-fn hardware_card(ui: &mut Ui, line: Line) {
-    style::card(ui).show(ui, |ui| {
-        ui.set_min_width(ui.available_width());
-        ui.spacing_mut().item_spacing.y = 3.0;
-        ui.label(style::hint(line.label));
-        ui.add(Label::new(RichText::new(line.value).strong()).wrap());
-        ui.add(Label::new(RichText::new(line.meaning).weak()).wrap());
-    });
 }
