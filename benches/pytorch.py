@@ -38,7 +38,7 @@ class Torch:
         return json.loads(line)
 
     def epoch(self, net, batch, mode, steps=None):
-        """Seconds per image, in an epoch or so many steps. `mode` is a number format, then "-channels_last" or "-compile"."""
+        """Seconds per image, in an epoch or this many steps. `mode` is a number format, then "-channels_last" or "-compile"."""
         self.process.stdin.write(f"{net} {batch} {mode} {steps or 0}\n")
         self.process.stdin.flush()
         return self.answer()["seconds_per_image"]

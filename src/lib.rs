@@ -9,10 +9,10 @@
 //!                                                                optim --> nn --> device
 //! ```
 //!
-//! The rooms, from the top down. Each knows only rooms below it, so there are no circles; `tests/tidy` reads this table and the sources,
-//! and fails where one says otherwise.
+//! The modules, from the top down. Each depends only on modules below it, so there are no cycles; `tests/tidy` reads this table and the
+//! sources, and fails where one says otherwise.
 //!
-//! | room | owns |
+//! | module | owns |
 //! |---|---|
 //! | [`cli`] | the command line: a file per subcommand, on the same engine as the window |
 //! | `ui` | panels that draw [`app`] state and return actions |
@@ -20,7 +20,7 @@
 //! | [`sweep`] | hyper-parameter sweeps: what varies, samplers, early ending of poor trials, the journal they are resumed from |
 //! | [`engine`] | the one thread that owns tensors, here, in a process of its own or on another machine (`engine/remote`); a file per job in `engine/jobs` |
 //! | [`protocol`] | what is said to the engine and by it: [`protocol::Command`], [`protocol::Event`] |
-//! | [`problem`] | the union of all rooms' errors, formed for whoever asked the engine |
+//! | [`problem`] | the union of all modules' errors, formed for whoever asked the engine |
 //! | [`self_test`] | whether a device computes correctly: every op, a training run, recognition |
 //! | [`bench`] | measuring this machine: matrix products, training steps, data loading, recognition |
 //! | [`import`] | weights on their way in, and which network they are |
@@ -36,7 +36,7 @@
 //! | [`device`] | opening devices, and the libraries that takes |
 //! | [`math`] | seeded randomness, quantiles, statistics of a measurement, rows of numbers as bytes |
 //! | [`profiler`] | where time goes on a thread, while somebody asks |
-//! | [`records`] | records that many rooms share: runs, models, benchmarks, exports, imports |
+//! | [`records`] | records that many modules share: runs, models, benchmarks, exports, imports |
 //! | [`ink`] | strokes, ink and image files, and the 28x28 image that models take as input |
 //! | [`system`] | files whole or not at all, folders, child processes, one window at a time |
 //! | [`progress`] | how long work reports how far it is, and hears that it was cancelled |
@@ -47,11 +47,11 @@
 //!
 //! Proved by `tests/tidy`, by imports:
 //!
-//! - candle is known to `device`, `nn`, `optim` and the rooms that compute with them (`train`, `infer`, `export`, `import`, `bench`,
-//!   `self_test`); to no other. Only `ui` knows egui, and the file of `cli` that opens it;
+//! - Only `device`, `nn`, `optim` and the modules that compute with them (`train`, `infer`, `export`, `import`, `bench`, `self_test`)
+//!   depend on candle. Only `ui` depends on egui, and the file of `cli` that opens it;
 //!   `cargo check --lib --no-default-features` has no window in it.
-//! - Whatever [`protocol`] stands on, down to each room's `error.rs`, is plain data: no tensors, threads, locks or files.
-//! - Each room returns its own error. [`problem::Problem`] unites them, and nothing below it knows it.
+//! - Whatever [`protocol`] stands on, down to each module's `error.rs`, is plain data: no tensors, threads, locks or files.
+//! - Each module returns its own error. [`problem::Problem`] unites them, and nothing below depends on it.
 //! - All randomness comes from [`math::random::Random`], seeded; candle's own generator is never used but by the
 //!   benchmark of plain candle.
 //! - Every file is written by [`system::files`]: whole or not at all.
@@ -59,13 +59,13 @@
 //!
 //! Where something is added: an op in `nn/ops.rs`, `nn/backend.rs` and each backend, with a case in `self_test/op_cases.rs`; an optimiser in
 //! `run_config/choices.rs` and a formula in `optim`; a job in [`protocol::Job`] and a file in `engine/jobs`; a setting in
-//! [`run_config::RunConfig`] and [`run_config::Field`]; an error in the `error.rs` of its room and a sentence in `app/messages`.
+//! [`run_config::RunConfig`] and [`run_config::Field`]; an error in the `error.rs` of its module and a sentence in `app/messages`.
 //!
 //! Kept by whoever changes the code:
 //!
 //! - One engine thread owns every tensor. No mutex is shared across its boundary; a panic in it becomes an event. Only the comparison of
 //!   devices has a thread of its own beside it, which recognises with a model that is no longer trained.
-//! - Errors are data, and [`app::messages`] words them. What a room finds out (`hardware`, `self_test`, `bench`, `export`) it words
+//! - Errors are data, and [`app::messages`] words them. What a module finds out (`hardware`, `self_test`, `bench`, `export`) it words
 //!   itself, in one file, so that window, command line and reports say the same.
 //! - A range or a default of a setting stands once, in [`run_config`].
 

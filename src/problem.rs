@@ -1,5 +1,5 @@
-//! The one error that crosses rooms: the union of each room's own errors, as plain data. It is formed where the engine hands results
-//! to those who asked; rooms below the engine return their own. `app::messages` words each.
+//! The one error that crosses modules: the union of each module's own errors, as plain data. It is formed where the engine hands results
+//! to those who asked; modules below the engine return their own. `app::messages` words each.
 
 use std::path::PathBuf;
 
@@ -182,6 +182,12 @@ pub enum EngineExit {
         /// What ssh or Slurm said, or what is wrong with the engine there.
         reason: String,
     },
+    /// A command of Slurm failed, or the job array has left the queue.
+    #[error("Slurm failed: {reason}")]
+    Slurm {
+        /// What the command said, or what is wrong.
+        reason: String,
+    },
     /// What it says makes no sense.
     #[error("the engine sent an invalid message: {reason}")]
     Garbled {
@@ -190,7 +196,7 @@ pub enum EngineExit {
     },
 }
 
-/// A problem that reached a room through another is one of that other: callers find each in one place, however far it came.
+/// A problem that reached a module through another keeps that other's variant: callers find each in one place, however far it came.
 impl Problem {
     /// The names of its variants, from the outermost in: "Run(Write(WriteError". Nothing that varies is in it.
     pub fn name(&self) -> String {

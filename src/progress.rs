@@ -1,4 +1,4 @@
-//! How long work reports its progress and how it is cancelled: one trait and one type for every room.
+//! How long work reports its progress and how it is cancelled: one trait and one type for every module.
 
 use serde::{Deserialize, Serialize};
 

@@ -316,7 +316,7 @@ pub enum Event {
         /// The part.
         part: FilePart,
     },
-    /// Something that is no job's failed: a model that was to be used could not be loaded, or the engine panicked while idle.
+    /// Something failed that belongs to no job: a model that was to be used could not be loaded, or the engine panicked while idle.
     Failed(Problem),
     /// The answer to [`Command::Ping`].
     Pong,

@@ -27,9 +27,9 @@ pub enum Script {
     Slow(Duration),
     /// It mixes digits up.
     Wrong,
-    /// It fails after so many readings, with an error.
+    /// It fails after this many readings, with an error.
     Fails(u32),
-    /// It panics after so many readings, as candle does where a driver breaks.
+    /// It panics after this many readings, as candle does where a driver breaks.
     Panics(u32),
 }
 

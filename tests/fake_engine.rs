@@ -414,7 +414,7 @@ impl FakeEngine {
         self.finish_comparison(&sides.into_iter().zip([3000.0, 4800.0, 4900.0, 5000.0, 4950.0, 4700.0]).collect::<Vec<_>>(), Vec::new());
     }
 
-    /// A comparison comes to its end, with so many images a second on each side.
+    /// A comparison comes to its end, with this many images a second on each side.
     pub fn finish_comparison(&mut self, rates: &[(Side, f64)], failed: Vec<(Side, Problem)>) {
         let id = self.benchmark.take().expect("a comparison");
         for &(Side { device, precision, threads, batch_size }, images_per_second) in rates {
@@ -765,7 +765,7 @@ pub fn held_out() -> Vec<HeldOutImage> {
     (0..100).map(image).collect()
 }
 
-/// The first so many of these images are recognised, the others taken for another digit.
+/// The first this many of these images are recognised, the others taken for another digit.
 pub fn learning(step: u64, correct: usize) -> LearningSnapshot {
     let answer = |index: usize| {
         let label = (index / 10) as u8;

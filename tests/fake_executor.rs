@@ -20,7 +20,7 @@ pub struct FakeExecutor {
     /// What happens, once, to the trial with this number instead of its next epoch.
     pub instead: Option<(u32, TrialEvent)>,
     pub most_at_once: usize,
-    /// After so many trials no machine is left to start another.
+    /// After this many trials no machine is left to start another.
     pub machines_last: Option<usize>,
     /// Epochs that it still completes; without a number, all.
     pub epochs: Option<Arc<AtomicI64>>,

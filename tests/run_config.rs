@@ -170,7 +170,7 @@ fn numbers_are_taken_for_whatever_classes_a_model_has_of_them() {
     assert!(Classes::numbered(100).is_err());
     let alphabet = Classes::numbered(25).unwrap();
     assert!(Classes::Letters.accept(&alphabet) && signs.accept(&Classes::Digits) && Classes::Clothing.accept(&Classes::Digits));
-    assert!(!Classes::Letters.accept(&signs) && !Classes::Letters.accept(&Classes::Digits), "digits are no letters");
+    assert!(!Classes::Letters.accept(&signs) && !Classes::Letters.accept(&Classes::Digits), "digits are not letters");
     assert!(!Classes::Clothing.accept(&signs) && !Classes::Digits.accept(&Classes::Clothing) && !signs.accept(&Classes::Letters));
 }
 
@@ -218,8 +218,8 @@ fn the_layers_of_a_cnn_are_written_as_in_papers() {
         ("", "the first layer must be a convolution"),
         ("128", "the first layer must be a convolution"),
         ("MP2-32C3", "the first layer must be a convolution"),
-        ("32C3-MP3", "MP3 is no layer"),
-        ("32C3-x", "x is no layer"),
+        ("32C3-MP3", "MP3 is not a layer"),
+        ("32C3-x", "x is not a layer"),
         ("32C3-MP2-MP2", "MP2 must follow a convolution"),
         ("32C3-128-MP2", "MP2 must follow a convolution"),
         ("32C3-128-32C3", "a convolution cannot follow a dense layer"),

@@ -81,7 +81,7 @@ fn main() -> Result<(), Error> {
     println!("{} recorded trials, the best with {:.2} % validation accuracy", surface.len(), highest * 100.0);
     let all = |sampler| (1..=MANY_SEEDS).map(|seed| search(&surface, sampler, seed)).collect::<Result<Vec<_>, _>>();
     let (random, tpe) = (all(SamplerKind::Random)?, all(SamplerKind::Tpe)?);
-    println!("Percentage points below that after so many trials, mean and 95 % interval over {MANY_SEEDS} seeds:");
+    println!("Percentage points below that after this many trials, mean and 95 % interval over {MANY_SEEDS} seeds:");
     println!("trials   random                  TPE                     seeds 1 to {SEEDS}: random, TPE, TPE better, equal, worse");
     for budget in BUDGETS {
         let below = |runs: &[Vec<f64>]| runs.iter().map(|best| (highest - best[budget - 1]) * 100.0).collect::<Vec<f64>>();

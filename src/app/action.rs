@@ -133,7 +133,7 @@ pub enum Action {
     ImportInk,
     /// Export the kept drawings to a file or folder chosen in a dialog.
     ExportMyDigits(SetFormat),
-    /// Start the guided collection of drawings: each digit so many times.
+    /// Start the guided collection of drawings: each digit this many times.
     Collect(usize),
     /// Skip the digit that it asks for.
     SkipDigit,

@@ -49,7 +49,7 @@ pub enum BackgroundResult {
     DataChecked {
         /// Where.
         path: PathBuf,
-        /// Why it is no data set, if it is none.
+        /// Why it is not a data set, if it is not.
         problem: Option<DataError>,
     },
     /// The kept drawings were read or changed, or could not be.
@@ -86,7 +86,7 @@ pub enum BackgroundResult {
     ComparedSteps {
         /// The run's folder.
         folder: PathBuf,
-        /// They; none where they are not known.
+        /// The steps; empty where they are not known.
         curve: Arc<[StepPoint]>,
     },
     /// The curve of a run in the list.

@@ -109,10 +109,16 @@ impl App {
 
     /// Sends a command, starting a new engine if there is none. False when none can be had.
     pub(super) fn send(&mut self, command: Command) -> bool {
-        let unsent = if self.engine.alive { self.engine.handle.try_send(command) } else { Err(Box::new(command)) };
-        let Err(command) = unsent else { return true };
+        let Err(command) = self.try_send(command) else { return true };
+        // What an engine that is gone has said last is taken in before another takes its place.
+        self.poll_engine();
+        let Err(command) = self.try_send(*command) else { return true };
         self.reconnect();
         self.engine.handle.send(*command)
+    }
+
+    fn try_send(&self, command: Command) -> Result<(), Box<Command>> {
+        if self.engine.alive { self.engine.handle.try_send(command) } else { Err(Box::new(command)) }
     }
 
     /// Has the engine live where it reaches this device.
@@ -185,7 +191,7 @@ impl App {
         if self.engine.ending {
             self.engine.alive = false;
         } else if self.engine.responded {
-            self.reconnect();
+            self.restart_engine();
             self.show_notice(Severity::Error, Message::engine_restarted());
         } else {
             self.engine.alive = false;

@@ -282,7 +282,7 @@ impl App {
         self.last_id
     }
 
-    /// Shows a notice, unless the same one is being shown.
+    /// Shows a notice, in place of one with the same message.
     pub(super) fn show_notice(&mut self, severity: Severity, message: Message) {
         self.show_notice_with(severity, message, None);
     }

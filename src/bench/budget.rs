@@ -84,7 +84,7 @@ impl<'a> BenchBudget<'a> {
         }
     }
 
-    /// Starts a part that gets so many seconds in a full benchmark; returns how much that is in this one.
+    /// Starts a part that gets this many seconds in a full benchmark; returns how much that is in this one.
     pub fn start_part(&mut self, subject: Subject, full_seconds: f64) -> Result<Duration, BenchError> {
         self.finished += self.current;
         self.current = full_seconds * self.scale;

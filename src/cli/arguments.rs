@@ -16,7 +16,7 @@ pub struct Models {
     /// Model file; the probabilities of several are averaged [default: the built-in starter model]
     #[arg(long = "model", value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Keep dropout on, and average so many predictions of each model (Monte Carlo dropout)
+    /// Keep dropout on, and average COUNT predictions of each model (Monte Carlo dropout)
     #[arg(long, value_name = "COUNT", requires = "files")]
     pub dropout_passes: Option<u32>,
     /// Average over the samples from the posterior of the weights that the run of the model kept (SGLD, pSGLD)

@@ -36,7 +36,7 @@ pub struct Arguments {
     /// Do not apply the temperature that was fitted after training: measure the network itself
     #[arg(long)]
     uncalibrated: bool,
-    /// Ink file of drawings that are no digits: how well the model tells them from digits
+    /// Ink file of drawings that are not digits: how well the model tells them from digits
     #[arg(long, value_name = "FILE")]
     not_digits: Option<PathBuf>,
     /// Only those of its drawings that have one of these labels, such as "AEFH"

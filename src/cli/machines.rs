@@ -44,13 +44,18 @@ impl Machines {
         self.kind() == ExecutorKind::Local
     }
 
-    /// The trials at once: those that were asked for, or as many as there are places.
-    pub fn at_once(&self, asked: Option<u32>) -> Option<u32> {
-        asked.or(match self.kind() {
+    /// True where trials train in a Slurm job array.
+    pub fn is_in_array(&self) -> bool {
+        self.kind() == ExecutorKind::Slurm
+    }
+
+    /// How many train at once where nobody says: as many as there are places; `None` on this machine.
+    pub fn usual_at_once(&self) -> Option<u32> {
+        match self.kind() {
             ExecutorKind::Local => None,
             ExecutorKind::Ssh => Some(self.hosts.len() as u32),
             ExecutorKind::Slurm => Some(TASKS),
-        })
+        }
     }
 
     /// The one SSH host that was named, where all else is as on this machine.
@@ -58,12 +63,15 @@ impl Machines {
         if let (ExecutorKind::Ssh, [host]) = (self.kind(), self.hosts.as_slice()) { Some(host) } else { None }
     }
 
-    /// What trains so many at once, with so many threads each if that is said.
+    /// What trains this many at once, with this many threads each if that is said.
     pub fn executor(&self, work: Work, at_once: u32, threads: Option<u32>, settings: EngineSettings) -> Result<EngineExecutor, Failure> {
         let usage = |sentence: &str| Err(Failure::Usage(sentence.to_owned()));
         match self.kind() {
-            ExecutorKind::Local if !self.hosts.is_empty() => {
-                usage("--hosts and --executor local contradict each other. Leave one of them out.")
+            ExecutorKind::Local | ExecutorKind::Slurm if !self.hosts.is_empty() => {
+                usage("--hosts is for --executor ssh. Leave one of the two options out.")
+            }
+            ExecutorKind::Local | ExecutorKind::Ssh if !self.slurm.is_empty() => {
+                usage("--slurm is for --executor slurm. Leave --slurm out, or add --executor slurm.")
             }
             ExecutorKind::Local => Ok(EngineExecutor::local(&EngineHost::from_env(), settings, at_once)),
             ExecutorKind::Ssh if self.hosts.is_empty() => usage("--executor ssh needs hosts: --hosts HOST,HOST"),

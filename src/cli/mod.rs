@@ -75,7 +75,7 @@ enum Command {
     Export(export::Arguments),
     /// Import weights that were trained elsewhere
     Import(import::Arguments),
-    /// List data sets, or show sample images of one
+    /// List, show, check, export and download data sets
     #[command(subcommand)]
     Data(data::Command),
     /// Show the hardware of this machine, test it, or monitor its load

@@ -87,7 +87,7 @@ pub struct Settings {
     /// Use plain instead of Nesterov momentum (SGD)
     #[arg(long)]
     pub no_nesterov: bool,
-    /// Share of the target probability that is spread over all digits
+    /// Share of the target probability that is spread over all classes
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub label_smoothing: Option<f64>,
     /// Clip gradients to this global norm

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::class_labels::{ClassLabels, assign};
-use super::data_file::{malformed, too_large, unreadable};
-use super::labelled_images::{self, MOST, has_images, images_in};
+use super::data_file::{MAX_IMAGES, malformed, too_large, unreadable};
+use super::labelled_images::{self, has_images, images_in};
 use super::{DataError, DataSet, Split};
 use crate::progress::Progress;
 use crate::run_config::CLASS_COUNTS;
@@ -79,8 +79,8 @@ impl ClassFolders {
         for folder in folders {
             let number = labels.number(&name(folder)).map_err(|error| malformed(&self.folder, error.to_string()))?;
             files.extend(images_in(folder)?.into_iter().map(|path| (path, number)));
-            if files.len() > MOST {
-                return Err(too_large(&self.folder, format!("it has more than {MOST} images")));
+            if files.len() > MAX_IMAGES {
+                return Err(too_large(&self.folder, format!("it has more than {MAX_IMAGES} images")));
             }
         }
         // A file system lists files in any order; the same folder should give the same set.

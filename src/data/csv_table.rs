@@ -5,7 +5,7 @@ use std::path::Path;
 
 use csv::{ByteRecord, ReaderBuilder};
 
-use super::data_file::{malformed, open, too_large, unreadable};
+use super::data_file::{MAX_IMAGES, malformed, open, too_large, unreadable};
 use super::{DataError, Split};
 use crate::ink::PIXELS;
 use crate::progress::Progress;
@@ -14,8 +14,6 @@ use crate::system::input_file::InputFile;
 
 /// A row of 785 numbers is at most 3,925 bytes long; quotes and spaces may triple that.
 const LONGEST_ROW: usize = 16 << 10;
-/// The most rows a file may have.
-const MOST: usize = 2_000_000;
 /// Rows between two reports of progress.
 const CHUNK: usize = 500;
 
@@ -42,8 +40,8 @@ pub fn read_table(file: InputFile, path: &Path, progress: &mut dyn Progress) -> 
             continue;
         }
         take_row(path, line, &record, &mut split)?;
-        if split.len() > MOST {
-            return Err(too_large(path, format!("it has more than {MOST} rows")));
+        if split.len() > MAX_IMAGES {
+            return Err(too_large(path, format!("it has more than {MAX_IMAGES} rows")));
         }
         if split.len() % CHUNK == 0 {
             let done = record.position().map_or(0, csv::Position::byte) as f32 / size.max(1) as f32;
@@ -68,11 +66,8 @@ pub fn reader(file: InputFile, delimiter: u8) -> csv::Reader<RowLimit> {
     ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(RowLimit { inner: file, since_newline: 0 })
 }
 
-/// Some programs write a UTF-8 byte order mark before the first word.
 fn is_header(record: &ByteRecord) -> bool {
-    let first = record.get(0).unwrap_or_default();
-    let first = first.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(first);
-    first.trim_ascii().eq_ignore_ascii_case(b"label")
+    record.get(0).unwrap_or_default().trim_ascii().eq_ignore_ascii_case(b"label")
 }
 
 fn take_row(path: &Path, line: u64, record: &ByteRecord, split: &mut Split) -> Result<(), DataError> {

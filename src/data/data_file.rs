@@ -6,9 +6,12 @@ use std::path::Path;
 use super::DataError;
 use crate::system::input_file::InputFile;
 
+/// The most images that a data set may have: what claims more is damaged, as EMNIST's largest set has 814,255.
+pub const MAX_IMAGES: usize = 2_000_000;
+
 /// Opens a data file. Pipes, which might block forever, and other things that are not regular files are refused.
 pub fn open(path: &Path) -> Result<InputFile, DataError> {
-    // That it is no regular file is the system's message, and nothing gzip says.
+    // That it is not a regular file is the system's message, and nothing gzip says.
     InputFile::open(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => DataError::Missing { path: path.to_owned() },
         _ => DataError::Unreadable { path: path.to_owned(), reason: error.to_string() },

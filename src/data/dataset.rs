@@ -28,7 +28,7 @@ impl Split {
         &self.images[index * PIXELS..(index + 1) * PIXELS]
     }
 
-    /// A copy of the first images, at most so many.
+    /// A copy of the first images, at most this many.
     #[must_use]
     pub fn first(&self, count: usize) -> Self {
         let count = count.min(self.len());

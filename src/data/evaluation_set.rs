@@ -52,7 +52,7 @@ impl Writers {
     }
 }
 
-/// Drawings that are no digits.
+/// Drawings that are not digits.
 #[derive(Clone, Debug, Default)]
 pub struct NotDigits {
     /// 784 pixels for each of them.

@@ -6,14 +6,12 @@ use std::io::Read;
 use std::path::Path;
 
 use super::DataError;
-use super::data_file::{malformed, open, too_large, unreadable};
+use super::data_file::{MAX_IMAGES, malformed, open, too_large, unreadable};
 use crate::ink::{PIXELS, SIDE};
 use crate::progress::Progress;
 use crate::run_config::LARGEST_LABEL;
 use crate::system::input_file::InputFile;
 
-/// More images than any digit set has (EMNIST's largest holds 814,255); what claims more is damaged.
-const MOST: u64 = 2_000_000;
 /// Bytes read between two reports of progress.
 const CHUNK: u64 = 1 << 20;
 /// DEFLATE compresses at most 1,032 bytes into one.
@@ -132,8 +130,8 @@ fn read_header(file: &mut InputFile, path: &Path, kind: Kind) -> Result<u64, Dat
     if count == 0 {
         return Err(malformed(path, format!("it contains no {}", kind.name())));
     }
-    if count > MOST {
-        return Err(too_large(path, format!("it should hold {count} {}, but the limit is {MOST}", kind.name())));
+    if count > MAX_IMAGES as u64 {
+        return Err(too_large(path, format!("it should hold {count} {}, but the limit is {MAX_IMAGES}", kind.name())));
     }
     let claimed = count * kind.item() + header_bytes;
     let (size, packed, ratio) = if file.is_gzipped() { (file.size(), "compressed ", DEFLATE_RATIO) } else { (file.size(), "", 1) };

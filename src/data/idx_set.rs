@@ -3,15 +3,15 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use super::data_file::{malformed, open, unreadable};
 use super::idx::{self, Kind};
 use super::idx_pair::Pair;
 use super::{DataError, DataSet, Split};
+use crate::download::MNIST_SHA256;
 use crate::progress::Progress;
 use crate::run_config::{Classes, NamedSet};
 use crate::system::files::{folder_of, read_limited};
+use crate::system::sha256::sha256_of;
 
 /// EMNIST's prefixes to MNIST's file names, and the sets they belong to.
 const EMNIST: [(&str, NamedSet); 2] = [("emnist-digits-", NamedSet::EmnistDigits), ("emnist-letters-", NamedSet::EmnistLetters)];
@@ -69,7 +69,7 @@ impl IdxSet {
     }
 
     /// The set in a folder whose files have names of their own: one pair, or one for training and one for test, which their names say; `None` where there
-    /// is no pair.
+    /// is not a pair.
     pub fn of_any_names(folder: &Path) -> Result<Option<Self>, DataError> {
         let mut pairs = Vec::new();
         for entry in folder.read_dir().map_err(|error| unreadable(folder, &error))? {
@@ -148,14 +148,14 @@ impl IdxSet {
         let Some(classes) = named else {
             return DataSet::of_numbers(train, test).map_err(|error| malformed(path, error.to_string()));
         };
-        if self.set == Some(NamedSet::EmnistLetters) {
-            // A is 1 there. What is 0 is no letter, and is found below.
-            [&mut train, &mut test].into_iter().flat_map(|split| &mut split.labels).for_each(|label| *label = label.wrapping_sub(1));
+        // A is 1 in EMNIST's letters.
+        let first = u8::from(self.set == Some(NamedSet::EmnistLetters));
+        let numbers = usize::from(first)..usize::from(first) + classes.len();
+        if let Some(label) = train.labels.iter().chain(&test.labels).find(|label| !numbers.contains(&usize::from(**label))) {
+            let (count, last) = (classes.len(), numbers.end - 1);
+            return Err(malformed(path, format!("label {label} is out of range: the {count} classes are numbered from {first} to {last}")));
         }
-        let count = classes.len();
-        if let Some(label) = train.labels.iter().chain(&test.labels).find(|label| usize::from(**label) >= count) {
-            return Err(malformed(path, format!("the label {label}, counted from 0, is that of none of its {count} classes")));
-        }
+        [&mut train, &mut test].into_iter().flat_map(|split| &mut split.labels).for_each(|label| *label -= first);
         Ok(DataSet { train, test, classes })
     }
 
@@ -207,25 +207,7 @@ fn places(set: NamedSet, folder: &Path) -> Vec<PathBuf> {
     places
 }
 
-/// MNIST's decompressed files, the small ones first: labels for training and test, then images for test and training.
-const MNIST_SHA256: [&str; 4] = [
-    "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-    "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
-    "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
-    "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-];
-
 fn digest(path: &Path) -> Result<String, DataError> {
-    let mut hasher = Sha256::new();
     // The longest of the four files is 47 MB; a longer one is not MNIST's.
-    let mut file = open(path)?.take(48_000_000);
-    let mut piece = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut piece).map_err(|error| unreadable(path, &error))? {
-            0 => break,
-            count => hasher.update(&piece[..count]),
-        }
-    }
-    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|half| char::from_digit(half.into(), 16).unwrap_or_default());
-    Ok(hasher.finalize().iter().flat_map(digits).collect())
+    sha256_of(open(path)?.take(48_000_000)).map_err(|error| unreadable(path, &error))
 }

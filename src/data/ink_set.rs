@@ -2,15 +2,13 @@
 
 use std::path::Path;
 
-use super::data_file::{malformed, too_large};
+use super::data_file::{MAX_IMAGES, malformed, too_large};
 use super::evaluation_set::Writers;
 use super::labelled_images::as_data_error;
 use super::{DataError, NotDigits, Split};
 use crate::ink::{self, InkEntry, read_ink_file};
 use crate::progress::Progress;
 
-/// The most drawings a set may have.
-const MOST: usize = 2_000_000;
 /// Drawings between two reports of progress.
 const CHUNK: usize = 500;
 
@@ -62,8 +60,8 @@ fn for_each(
         let entry = entry.map_err(as_data_error)?;
         let line = entry.line.unwrap_or(1);
         let kept = take(entry, line)?;
-        if kept > MOST {
-            return Err(too_large(path, format!("it has more than {MOST} drawings")));
+        if kept > MAX_IMAGES {
+            return Err(too_large(path, format!("it has more than {MAX_IMAGES} drawings")));
         }
         // A drawing of nothing has 14 bytes, and compressed not even one.
         if (kept * ink::PIXELS) as u64 > budget {

@@ -4,18 +4,16 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::data_file::{too_large, unreadable};
+use super::data_file::{MAX_IMAGES, too_large, unreadable};
 use super::{DataError, Split};
 use crate::ink::{Framing, InkError, is_named_like_an_image, read_image_file};
 use crate::progress::Progress;
 use crate::run_config::Classes;
 
-/// The most images a set may have.
-pub const MOST: usize = 2_000_000;
 /// Images read between two reports of progress.
 const CHUNK: usize = 32;
 
-/// Reads so many images of these classes; `file` gives the path and the label of each.
+/// Reads this many images of these classes; `file` gives the path and the label of each.
 pub fn read(
     count: usize,
     classes: &Classes,
@@ -50,8 +48,8 @@ pub fn images_in(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
         if !is_hidden && is_named_like_an_image(&path) {
             images.push(path);
         }
-        if images.len() > MOST {
-            return Err(too_large(folder, format!("it has more than {MOST} images")));
+        if images.len() > MAX_IMAGES {
+            return Err(too_large(folder, format!("it has more than {MAX_IMAGES} images")));
         }
     }
     Ok(images)
@@ -63,7 +61,7 @@ pub fn has_images(folder: &Path) -> bool {
     entries.any(|entry| !entry.file_name().to_string_lossy().starts_with('.') && is_named_like_an_image(&entry.path()))
 }
 
-/// The same error as one of this room.
+/// The same error as one of this module.
 pub fn as_data_error(error: InkError) -> DataError {
     match error {
         InkError::Unreadable { path, reason } => DataError::Unreadable { path, reason },

@@ -1,6 +1,6 @@
 //! Data sets: finding, reading and checking them, generating the built-in one, the validation split, and augmentation.
 //!
-//! This room does not know models, tensors or windows.
+//! It does not depend on models, tensors or windows.
 
 pub mod augment;
 pub mod builtin;

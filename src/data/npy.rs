@@ -52,7 +52,7 @@ impl NpyHeader {
                 fill(file, &mut length)?;
                 u32::from_le_bytes(length) as usize
             }
-            _ => return Err(wrong("it is no array of NumPy")),
+            _ => return Err(wrong("it is not a NumPy array")),
         };
         if length > LONGEST_HEADER {
             return Err(wrong("its header is too long"));
@@ -78,7 +78,7 @@ impl NpyHeader {
             return Err(wrong("it has too many dimensions"));
         }
         if !order.starts_with("False") && shape.len() > 1 {
-            return Err(wrong("it is in Fortran's order"));
+            return Err(wrong("it is in Fortran order"));
         }
         let number =
             Number::of(kind).ok_or_else(|| wrong(format!("its numbers are of the type {kind}; whole numbers are read, such as |u1")))?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 use zip::read::ZipFile;
 
-use super::data_file::{malformed, too_large, unreadable};
+use super::data_file::{MAX_IMAGES, malformed, too_large, unreadable};
 use super::npy::{NpyError, NpyHeader};
 use super::{DataError, DataSet, Split};
 use crate::ink::{PIXELS, SIDE};
@@ -23,8 +23,6 @@ const NAMES: [[&str; 4]; 4] = [
     ["images", "labels", "", ""],
     ["x", "y", "", ""],
 ];
-/// The most images a set may have.
-const MOST: u64 = 2_000_000;
 
 /// An archive with such arrays.
 pub struct NpzSet<R> {
@@ -93,8 +91,8 @@ impl<R: Read + Seek> NpzSet<R> {
         if count == 0 {
             return Err(wrong(&self.path, images, "it contains no images"));
         }
-        if count > MOST {
-            return Err(too_large(&self.path, format!("{images} should hold {count} images, but the limit is {MOST}")));
+        if count > MAX_IMAGES as u64 {
+            return Err(too_large(&self.path, format!("{images} should hold {count} images, but the limit is {MAX_IMAGES}")));
         }
         Ok(count)
     }

@@ -14,8 +14,8 @@ use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::SchemaDescriptor;
 use rayon::prelude::*;
 
-use super::data_file::{malformed, too_large, unreadable};
-use super::labelled_images::{MOST, as_data_error};
+use super::data_file::{MAX_IMAGES, malformed, too_large, unreadable};
+use super::labelled_images::as_data_error;
 use super::{DataError, DataSet, Split};
 use crate::ink::{Image, InkError, PIXELS, read_set_image};
 use crate::progress::Progress;
@@ -133,7 +133,7 @@ fn read(path: &Path, split: &mut Split, progress: &mut dyn Progress) -> Result<(
     if rows == 0 {
         return Err(malformed(path, "it contains no rows"));
     }
-    if rows > MOST as u64 || rows * PIXELS as u64 > budget(size) {
+    if rows > MAX_IMAGES as u64 || rows * PIXELS as u64 > budget(size) {
         return Err(too_large(path, format!("it should have {rows} rows, too many for its size")));
     }
     let columns = Columns::of(metadata.schema_descr(), path)?;

@@ -6,8 +6,8 @@ use csv::ByteRecord;
 
 use super::class_labels::ClassLabels;
 use super::csv_table::{reader, wrong_csv};
-use super::data_file::{malformed, open, too_large};
-use super::labelled_images::{self, MOST};
+use super::data_file::{MAX_IMAGES, malformed, open, too_large};
+use super::labelled_images;
 use super::{DataError, Split};
 use crate::ink::PIXELS;
 use crate::progress::Progress;
@@ -80,8 +80,8 @@ impl PathTable {
                 continue;
             }
             files.push(self.row(path, line, &record, labels)?);
-            if files.len() > MOST {
-                return Err(too_large(path, format!("it has more than {MOST} rows")));
+            if files.len() > MAX_IMAGES {
+                return Err(too_large(path, format!("it has more than {MAX_IMAGES} rows")));
             }
             // A packed table can name one image any number of times.
             if (files.len() * PIXELS) as u64 > budget {
@@ -126,7 +126,6 @@ fn columns(path: &Path) -> Result<Option<(u8, usize, Option<usize>)>, DataError>
     Ok(found)
 }
 
-/// Some programs write a UTF-8 byte order mark before the first word.
 fn is_name(field: &[u8], name: &str) -> bool {
-    field.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(field).trim_ascii().eq_ignore_ascii_case(name.as_bytes())
+    field.trim_ascii().eq_ignore_ascii_case(name.as_bytes())
 }

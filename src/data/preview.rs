@@ -18,7 +18,7 @@ pub struct Preview {
     pub classes: Classes,
 }
 
-/// Looks at a data set: at most so many of its images, as many of each class. Reads the whole set, unless it is generated: this is not for the user interface's thread.
+/// Looks at a data set: at most this many of its images, as many of each class. Reads the whole set, unless it is generated: this is not for the user interface's thread.
 pub fn preview(spec: &DataSpec, folders: &[PathBuf], most: usize) -> Result<Preview, DataError> {
     if *spec == DataSpec::builtin() {
         // Its digits come in turn.
@@ -30,7 +30,7 @@ pub fn preview(spec: &DataSpec, folders: &[PathBuf], most: usize) -> Result<Prev
     Ok(Preview { samples: samples(&set.train, set.classes.len(), most), overview, classes: set.classes })
 }
 
-/// The first training images of each of so many classes, class by class, at most so many in all.
+/// The first training images of each of this many classes, class by class, at most this many in all.
 fn samples(train: &Split, classes: usize, most: usize) -> Split {
     let of_each = (most / classes.max(1)).max(1);
     let of_digit = |digit: u8| {

@@ -26,7 +26,7 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// At most so many images, in equal parts from each named set in `data` that is in `folders`, and from the built-in digits if it
+    /// At most this many images, in equal parts from each named set in `data` that is in `folders`, and from the built-in digits if it
     /// has those or none of its sets is there. `seed` is that of the model's run, which tells what it has not learned from. A person's own drawings and
     /// folders are left out.
     pub fn load(

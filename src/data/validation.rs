@@ -10,7 +10,7 @@ const ENOUGH: u64 = 10;
 /// … up to one in this many.
 const ONE_IN_FEW: u64 = 5;
 
-/// The size of the validation set of so many images: at least one if there are any.
+/// The size of the validation set of this many images: at least one if there are any.
 pub const fn validation_size(images: u64) -> u64 {
     let share = images / ONE_IN;
     let of_few = images / ONE_IN_FEW;

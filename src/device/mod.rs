@@ -1,4 +1,4 @@
-//! Opening devices for tensors, and the libraries that this takes. Knows neither which device is best nor whether it computes correctly.
+//! Opening devices for tensors, and the libraries that this takes. Which device is best, and whether it computes correctly, is not decided here.
 
 #[cfg_attr(not(feature = "cuda"), path = "cuda/stub.rs")]
 mod cuda;

@@ -73,7 +73,7 @@ struct Listed {
 }
 
 /// Looks for the file with this name in the directory, which is in the last bytes of an archive, from `start` on (APPNOTE.TXT, sections 4.3.12 and
-/// 4.3.16). Archives of more than 4 GB (ZIP64) are not read: a number that stands for a larger one is no place in `tail`.
+/// 4.3.16). Archives of more than 4 GB (ZIP64) are not read: a number that stands for a larger one is not a position in `tail`.
 fn listed(tail: &[u8], start: u64, name: &str) -> Option<Listed> {
     let end = tail.windows(4).rposition(|signature| signature == b"PK\x05\x06")?;
     let (size, offset) = (number(tail, end + 12, 4)?, number(tail, end + 16, 4)?);
@@ -103,7 +103,7 @@ fn data_offset(header: &[u8]) -> Option<u64> {
     header.starts_with(b"PK\x03\x04").then_some(LOCAL_HEADER + number(header, 26, 2)? + number(header, 28, 2)?)
 }
 
-/// The little-endian number of so many bytes at this place.
+/// The little-endian number of this many bytes at this place.
 fn number(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
     Some(bytes.get(at..at + length)?.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
 }

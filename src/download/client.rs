@@ -30,7 +30,7 @@ pub struct Client {
 
 /// Which bytes of a file to download.
 pub enum Bytes {
-    /// All of them: so many are expected, and so many are accepted at most.
+    /// All of them: this many are expected, and this many are accepted at most.
     All { size: u64, largest: u64 },
     /// These.
     Range(Range<u64>),
@@ -40,7 +40,7 @@ pub enum Bytes {
 enum Attempt<T = ()> {
     /// All is there, as far as the server says.
     Complete(T),
-    /// The connection broke after so many bytes.
+    /// The connection broke after this many bytes.
     Broken { received: u64, reason: String },
 }
 
@@ -186,7 +186,7 @@ fn bytes_header(range: &Range<u64>) -> String {
     format!("bytes={}-{}", range.start, range.end.saturating_sub(1))
 }
 
-/// What an answer that is none means.
+/// What a failed request means.
 fn failed<T>(address: &str, error: &Error) -> Result<Attempt<T>, DownloadError> {
     let address = address.to_owned();
     let reason = match error {

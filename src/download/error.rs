@@ -88,8 +88,8 @@ pub enum DownloadError {
     /// There is nowhere to download from.
     #[error("there is no mirror")]
     NoMirror,
-    /// This is no address.
-    #[error("{address} is no address")]
+    /// This is not a valid address.
+    #[error("{address} is not a valid address")]
     Address {
         /// What was given.
         address: String,

@@ -2,7 +2,7 @@
 //! nothing is downloaded unless a person asks for it.
 //!
 //! A set is whole or not there: its files are collected in a folder beside the one that they will have, which is what an interrupted download is
-//! resumed from. This room does not know what is in the files beyond their digests.
+//! resumed from. Nothing is assumed about the contents of the files beyond their digests.
 
 mod archive;
 mod client;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use self::client::{Bytes, Client};
 pub use self::error::DownloadError;
-pub use self::sources::{Mirror, mirrors, published_size};
+pub use self::sources::{MNIST_SHA256, Mirror, mirrors, published_size};
 use self::sources::{SourceFile, files};
 use crate::progress::{Cancelled, Progress};
 use crate::run_config::NamedSet;

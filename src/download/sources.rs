@@ -20,7 +20,7 @@ pub(super) struct SourceFile {
 pub(super) enum Digest {
     /// Of the file: it was never compressed anew.
     File(&'static str),
-    /// Of what is in it, which has so many bytes: mirrors have it compressed in different ways.
+    /// Of what is in it, which has this many bytes: mirrors have it compressed in different ways.
     Content(&'static str, u64),
 }
 
@@ -38,20 +38,19 @@ impl SourceFile {
 const IMAGES: u64 = 16 + 784 * 60_000;
 const TEST_IMAGES: u64 = 16 + 784 * 10_000;
 
-/// The digests are those of the content, as in `data/idx_set.rs`.
+/// The SHA-256 of MNIST's decompressed files, the small ones first: labels for training and test, then images for test and training.
+pub const MNIST_SHA256: [&str; 4] = [
+    "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+    "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+    "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+    "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+];
+
 const MNIST: [SourceFile; 4] = [
-    file("train-labels-idx1-ubyte.gz", 28_881, Digest::Content("65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5", 60_008)),
-    file("t10k-labels-idx1-ubyte.gz", 4_542, Digest::Content("ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2", 10_008)),
-    file(
-        "t10k-images-idx3-ubyte.gz",
-        1_648_877,
-        Digest::Content("0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7", TEST_IMAGES),
-    ),
-    file(
-        "train-images-idx3-ubyte.gz",
-        9_912_422,
-        Digest::Content("ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db", IMAGES),
-    ),
+    file("train-labels-idx1-ubyte.gz", 28_881, Digest::Content(MNIST_SHA256[0], 60_008)),
+    file("t10k-labels-idx1-ubyte.gz", 4_542, Digest::Content(MNIST_SHA256[1], 10_008)),
+    file("t10k-images-idx3-ubyte.gz", 1_648_877, Digest::Content(MNIST_SHA256[2], TEST_IMAGES)),
+    file("train-images-idx3-ubyte.gz", 9_912_422, Digest::Content(MNIST_SHA256[3], IMAGES)),
 ];
 
 /// The digests are those in the checksums of TensorFlow Datasets and of torchvision's bindings.

@@ -7,7 +7,7 @@ use crate::nn::autotuning::{Autotuned, newly_found, recall};
 use crate::system::files::{read_limited, write_whole};
 
 const FILE: &str = "autotuning.json";
-/// A larger file is none of ours: a run finds some dozen products.
+/// A larger file is not ours: a run finds some dozen products.
 const MAX_BYTES: u64 = 16 << 20;
 
 /// Has runs use what was found earlier. A file that cannot be read is as good as none: everything is found again.

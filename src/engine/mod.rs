@@ -1,5 +1,5 @@
 //! The engine: one thread that owns every tensor, takes commands and gives events. It lives in this process, in a child or on another
-//! machine; whoever holds its handle does not see which. Knows neither egui nor screens nor sentences.
+//! machine; whoever holds its handle does not see which. Does not depend on egui, screens or messages.
 
 mod autotuning;
 mod child;

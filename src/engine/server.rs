@@ -16,10 +16,10 @@ use crate::system::paths::Paths;
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// There is none, or it has ended.
-    #[error("no client connected; this command is used internally by the GUI")]
+    #[error("no caller connected: Inkling starts this command itself, to compute in a process of its own")]
     NoCaller,
     /// It is of another version.
-    #[error("the client is Inkling {theirs}, but this engine is Inkling {ours}")]
+    #[error("the caller is Inkling {theirs}, but this engine is Inkling {ours}")]
     Version {
         /// This program's.
         ours: String,

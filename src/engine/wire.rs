@@ -8,9 +8,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Raised whenever commands, events or settings change.
-const PROTOCOL: u32 = 16;
+const PROTOCOL: u32 = 17;
 const MAGIC: [u8; 8] = *b"INKLING\n";
-/// Longer frames are refused: the longest, a run's summary with 1,000 epochs and its mistakes, has less than 1 MB.
+/// Longer frames are refused: the longest, 10,000 drawings that are recognised together, has a few megabytes.
 const MAX_FRAME: usize = 64 << 20;
 
 /// The version at an end of the pipe.

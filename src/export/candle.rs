@@ -1,4 +1,4 @@
-//! A small Rust program that recognises digits with the model through candle: its source and its manifest.
+//! A small Rust program that classifies images with the model through candle: its source and its manifest.
 
 use super::ExportedModel;
 use super::source_writer::SourceWriter;

@@ -87,7 +87,9 @@ impl ExportedModel {
         let labels = self.classes().names().collect::<Vec<_>>().join(", ");
         if preprocessing {
             let form = match self.classes() {
-                Classes::Digits => "light ink on a dark background, the digit 20 pixels tall and centred by mass, as in MNIST",
+                Classes::Digits => {
+                    "light ink on a dark background, the digit scaled to fit 20x20 pixels and centred by its centre of mass, as in MNIST"
+                }
                 _ => "light on a dark background, in the frame of its data set",
             };
             let pixels = format!("Raw {SIDE}x{SIDE} greyscale images, one byte per pixel: {form}");

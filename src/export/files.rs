@@ -50,7 +50,7 @@ pub fn export(model: &ExportedModel, spec: &ExportSpec, name: &str) -> Result<Ex
         ExportFormat::Onnx => vec![onnx_file(model, spec, name, spec.quantize)?, predict_py()],
         ExportFormat::PyTorch => vec![state_dict_file(model, spec.weights, name)?, model_py(model, name, "model")],
         ExportFormat::Candle => {
-            let program = text(name, "Rust program that recognises digits with candle", candle::main_rs(model, weights));
+            let program = text(name, "Rust program that classifies images with candle", candle::main_rs(model, weights));
             vec![program, manifest(model, name), safetensors(model, spec.weights, weights)?]
         }
         ExportFormat::Card => {
@@ -75,7 +75,7 @@ fn everything(model: &ExportedModel, spec: &ExportSpec) -> Result<Vec<ExportedFi
         files.push(onnx_file(model, spec, "model-int8.onnx", true)?);
     }
     files.extend([predict_py(), state_dict_file(model, spec.weights, state)?, model_py(model, state, "model")]);
-    let program = text("main.rs", "Rust program that recognises digits with candle", candle::main_rs(model, weights));
+    let program = text("main.rs", "Rust program that classifies images with candle", candle::main_rs(model, weights));
     files.extend([program, manifest(model, "main.rs"), report_html(model, "report.html"), card_json(model, "model-card.json")]);
     let listed: Vec<FileInfo> = files.iter().map(|file| file.info.clone()).collect();
     files.insert(0, text("README.md", "Model card", model_card::markdown(model, &listed)));
@@ -111,7 +111,7 @@ fn model_py(model: &ExportedModel, weights: &str, module: &str) -> ExportedFile 
 
 /// The same for every model, because the ONNX file describes its own input.
 fn predict_py() -> ExportedFile {
-    text("predict.py", "Recognises digits in images with the ONNX file", include_str!("../../assets/export/predict.py").to_owned())
+    text("predict.py", "Classifies images with the ONNX file", include_str!("../../assets/export/predict.py").to_owned())
 }
 
 fn manifest(model: &ExportedModel, program: &str) -> ExportedFile {

@@ -1,5 +1,5 @@
 //! The hardware of this machine: what it consists of, what that means for training, and its load. Probing never fails: what cannot be found out is
-//! absent or given as a reason. Knows no tensors, runs or windows.
+//! absent or given as a reason. Does not depend on tensors, runs or windows.
 
 mod advice;
 mod availability;

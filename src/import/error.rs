@@ -36,7 +36,7 @@ pub enum ImportError {
         /// What does not fit.
         mismatch: Box<Mismatch>,
     },
-    /// It is an ONNX file whose network is none of those known here, and cannot be computed as it is.
+    /// It is an ONNX file whose network is not one of those known here, and cannot be computed as it is.
     #[error("{path} has a network that cannot be used: {reason}")]
     Graph {
         /// The file.

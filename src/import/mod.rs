@@ -1,5 +1,5 @@
 //! Importing models: files of weights, from Inkling or from elsewhere, and which of the supported networks they belong to. Every claim of a file
-//! is checked, and nothing in it is ever executed. Knows neither windows nor where runs are saved.
+//! is checked, and nothing in it is ever executed. Does not depend on windows or on where runs are saved.
 
 mod candidate;
 mod cnn;
@@ -17,6 +17,7 @@ mod variant;
 
 use std::path::{Path, PathBuf};
 
+pub use cnn::Convolution;
 pub use error::{ImportError, Mismatch, Trials, WrongShape};
 pub use identify::{CLASSES, Identified, Known, identify};
 pub use shards::is_index;

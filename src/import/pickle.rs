@@ -10,7 +10,7 @@ use std::collections::HashMap;
 const MAX_BYTES: usize = 4 << 20;
 /// Instructions of a pickle: `torch.save` writes about 30 for each tensor.
 const MAX_INSTRUCTIONS: usize = 1 << 19;
-/// Characters of a class or function; longer ones are none that state dicts use.
+/// Characters of a class or function; state dicts use no longer ones.
 const MAX_GLOBAL: usize = 100;
 
 /// The index of a value.

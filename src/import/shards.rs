@@ -43,7 +43,7 @@ impl Shards {
         let malformed = |reason: String| ImportError::Malformed { path: path.to_owned(), reason };
         let json = read_limited(path, MAX_INDEX_BYTES).map_err(|error| unreadable(path, &error))?;
         let Index { weight_map } =
-            serde_json::from_slice(&json).map_err(|error| malformed(format!("it is no index of safetensors files ({error})")))?;
+            serde_json::from_slice(&json).map_err(|error| malformed(format!("it is not an index of safetensors files ({error})")))?;
         let (mut names, mut tensors) = (Vec::new(), BTreeMap::new());
         for (tensor, file) in weight_map {
             let position = names.iter().position(|name| *name == file).unwrap_or(names.len());

@@ -22,7 +22,7 @@ const AS_LIKELY: f32 = 0.9;
 /// A network that was trained fits its own temperature: the normalisation it was trained with needs one that is nearer to 1 than another, by this much in
 /// logarithms. Labels that were smoothed, and images unlike those of the training, move it by less.
 const CLEAR_TEMPERATURE: f32 = 0.5;
-/// A difference of so many standard deviations is none of chance (`McNemar`'s test).
+/// A difference of this many standard deviations is not due to chance (`McNemar`'s test).
 const DEVIATIONS: f64 = 2.5;
 /// Readings that are listed where there is doubt.
 const LISTED: usize = 4;

@@ -137,13 +137,12 @@ impl Classifier {
         model_files(model)?.map(|files| Self::of_files(files, model)).transpose()
     }
 
-    /// The small model that comes with Inkling: LeNet-5 in f16, trained by Inkling on its built-in digits
-    /// (the README has the command).
+    /// The small model that comes with Inkling: LeNet-5 in f16, trained by Inkling (docs/figures.md has the command).
     pub fn starter() -> Result<Self, ModelError> {
         Ok(Self::of_file(starter_file()?, ModelRef::Starter))
     }
 
-    /// A copy of the model on another device, which `place` is.
+    /// A copy of the model on another device, whose context is given.
     pub fn to_device(&self, device: DeviceChoice, context: &DeviceContext) -> Result<Self, InferError> {
         let members = self.members.iter().map(|member| member.to_device(context)).collect::<Result<_, _>>()?;
         Ok(Self { members, device, ..self.clone() })

@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::records::{ComparedModel, ModelComparison};
 use crate::run_config::{DataSpec, RunConfig};
 
-/// Measures each of these models, which were trained with these settings in so many seconds where that is known, on the images of `set`, which
+/// Measures each of these models, which were trained with these settings in this many seconds where that is known, on the images of `set`, which
 /// are of `data`. `progress` gets the share done after each batch; an error from it cancels.
 pub fn compare_models(
     models: Vec<(Classifier, RunConfig, Option<f64>)>,
@@ -42,7 +42,7 @@ pub fn compare_models(
     Ok(ModelComparison { data, split: set.split, images: labels.len() as u64, digits, models: compared })
 }
 
-/// How many images of each of so many classes are counted, by their position.
+/// How many images of each of this many classes are counted, by their position.
 fn count_by_class(labels: &[u8], classes: usize, counts: impl Fn(usize) -> bool) -> Vec<u64> {
     let mut digits = vec![0; classes];
     for (image, label) in labels.iter().enumerate() {

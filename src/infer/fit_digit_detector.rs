@@ -1,4 +1,4 @@
-//! Learns what a network does not know: trains its [`DigitDetector`] on digits and on drawings that are none.
+//! Learns what a network does not know: trains its [`DigitDetector`] on digits and on drawings that are not digits.
 
 use candle_core::{Device, Tensor};
 
@@ -56,7 +56,7 @@ pub fn fit_digit_detector(
     Ok(fold(weights, &moments, inputs))
 }
 
-/// At most `count` of the images, evenly chosen.
+/// At most `count` of the images, chosen at random.
 fn sample(images: &[u8], count: usize, seed: u64) -> Vec<u8> {
     let all = images.len() / PIXELS;
     let mut order: Vec<u32> = (0..all as u32).collect();

@@ -39,7 +39,7 @@ impl Measurement {
         accumulator.finish(split, outputs)
     }
 
-    /// An error if the network gave probabilities that are none, for any image.
+    /// An error if the network gave invalid probabilities for any image.
     pub fn check_finite(&self) -> Result<(), ComputeError> {
         if self.outputs.are_finite() { Ok(()) } else { Err(ComputeError::NotFinite) }
     }

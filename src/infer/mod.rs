@@ -1,5 +1,5 @@
 //! Using a model: what it makes of a drawing, how well it does on a data set, alone or among others, and on which device it is fast and right.
-//! Depends on networks and data; knows nothing of training, runs or windows.
+//! Depends on networks and data, but not on training, runs or windows.
 
 mod calibration;
 mod classifier;

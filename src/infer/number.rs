@@ -7,7 +7,7 @@ use crate::records::{DigitPrediction, Prediction};
 
 /// What it costs a reading that one of its digits does not look like one: the logarithm of a probability.
 const NOT_A_DIGIT: f32 = -3.0;
-/// The same where it is all that is written: people draw what is no digit as well.
+/// The same where it is all that is written: people also draw things that are not digits.
 const NOT_A_DIGIT_ALONE: f32 = -1.4;
 
 /// Reads writing from left to right; nothing where nothing is written.
@@ -36,7 +36,7 @@ pub fn read_candidates(classifier: &(impl Classify + ?Sized), candidates: &[Cand
     read(classifier, pieces, candidates.iter().map(|each| (&each.candidate, move || each.image.clone())))
 }
 
-/// Candidates of so many pieces, each with what makes its image.
+/// Candidates of this many pieces, each with what makes its image.
 fn read<'a, F: FnOnce() -> Image>(
     classifier: &(impl Classify + ?Sized),
     pieces: usize,

@@ -23,7 +23,7 @@ impl GrayImage {
         &self.values
     }
 
-    /// The image reduced by a whole factor to at most so many pixels a side, each the mean of those that it stands for.
+    /// The image reduced by a whole factor to at most this many pixels a side, each the mean of those that it stands for.
     pub(super) fn reduced(&self, side: usize) -> Self {
         let step = self.width.max(self.height).div_ceil(side).max(1);
         let (width, height) = (self.width.div_ceil(step), self.height.div_ceil(step));

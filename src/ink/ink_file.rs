@@ -245,7 +245,7 @@ fn pressures(drawing: &[u8], strokes: &[Stroke]) -> Vec<Vec<f32>> {
     if fits && pressures.iter().flatten().all(|pressure| (0.0..=1.0).contains(pressure)) { pressures } else { Vec::new() }
 }
 
-/// Who drew it. In files of other programs the name may stand for something else: what is no text is skipped like all they have besides.
+/// Who drew it. In files of other programs the name may stand for something else: what is not text is skipped like all they have besides.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Writer {

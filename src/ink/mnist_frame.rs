@@ -49,7 +49,7 @@ impl Coverage {
         self.moved([shift(mass_x), shift(mass_y)])
     }
 
-    /// The image, moved by so many pixels to the right and down.
+    /// The image, moved by this many pixels to the right and down.
     fn moved(&self, [right, down]: [isize; 2]) -> Image {
         let mut pixels = [0; PIXELS];
         for (index, pixel) in pixels.iter_mut().enumerate() {

@@ -96,7 +96,7 @@ impl Steps {
     }
 }
 
-/// Stages that are as large as an image file are reduced to at most so many pixels a side.
+/// Stages that are as large as an image file are reduced to at most this many pixels a side.
 pub(super) const STAGE_SIDE: usize = 160;
 
 /// What a stage shows.

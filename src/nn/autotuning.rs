@@ -40,7 +40,7 @@ fn known() -> MutexGuard<'static, (Autotuned, bool)> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The fastest of so many candidates for a product on this GPU: as it was found before, else by timing each. The first is the default, which stays where
+/// The fastest of this many candidates for a product on this GPU: as it was found before, else by timing each. The first is the default, which stays where
 /// none is much faster. `seconds` is `None` for a candidate that cannot compute this product.
 pub fn fastest(gpu: &str, product: &str, candidates: usize, mut seconds: impl FnMut(usize) -> Option<f32>) -> usize {
     let before = known().0.get(gpu, product).filter(|candidate| *candidate < candidates);

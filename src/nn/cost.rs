@@ -8,7 +8,8 @@ use crate::run_config::{Activation, Network};
 /// The classes that costs are counted with. More of them enlarge the last layer alone, a small part of any model.
 const CLASSES: usize = 10;
 
-/// Nominal floating-point operations per image: two (a multiplication and an addition) for each use of a weight.
+/// Nominal floating-point operations per image: two (a multiplication and an addition) for each product in a
+/// convolution, a linear layer or attention.
 /// Biases, activations, pooling and the loss are not counted, as is usual.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flops {
@@ -47,7 +48,7 @@ pub fn checkpointed_activations(network: impl Into<Network>) -> u64 {
     checkpointed_values(network, checkpointed_layers(network))
 }
 
-/// The inputs of all segments of so many layers but the first, which is the image, and all activations of the largest.
+/// The inputs of all segments of this many layers but the first, which is the image, and all activations of the largest.
 fn checkpointed_values(network: Network, size: usize) -> u64 {
     let mut cost = CostModel::new();
     let mut kept = 0;

@@ -59,7 +59,7 @@ impl DeviceContext {
         Self { exhausted: Some(exhausted), ..self }
     }
 
-    /// The same, where memory counts as exhausted when this process holds more than so many bytes.
+    /// The same, where memory counts as exhausted when this process holds more than this many bytes.
     #[must_use]
     pub fn with_memory_limit(self, bytes: u64) -> Self {
         let memory = Mutex::new(ProcessMemory::default());

@@ -19,7 +19,7 @@ pub enum ModelError {
         /// The file.
         path: PathBuf,
     },
-    /// The file is no model of Inkling's, or is damaged.
+    /// The file is not an Inkling model, or is damaged.
     #[error("{path} is not an Inkling model: {reason}")]
     Malformed {
         /// The file.

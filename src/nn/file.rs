@@ -21,7 +21,7 @@ use crate::system::files::read_limited;
 /// files are read with.
 pub const FORMAT_VERSION: u32 = 2;
 
-/// Larger files are refused unread: the largest model of ours has 4 MB, and a checkpoint of `PyTorch` with its optimiser a few times that.
+/// Larger files are refused unread: the largest network that can be trained has 40 MB.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Longer model cards are refused: ours have about a thousand characters, and a few paths.

@@ -167,7 +167,7 @@ fn is_relu(activation: Option<Activation>) -> bool {
     activation == Some(Activation::Relu)
 }
 
-/// Records the computation of a layer's output from so many values. Waits for a device without events, so that the time is that of this layer.
+/// Records the computation of a layer's output from this many values. Waits for a device without events, so that the time is that of this layer.
 fn profiled(name: &str, values: usize, compute: impl FnOnce() -> Result<Tensor>) -> Result<Tensor> {
     let whole = || {
         let output = compute()?;

@@ -1,5 +1,5 @@
 //! Networks: ops and their gradients, the backends that compute them, layers, models and model files.
-//! Knows no training loops or windows, and of data sets only how their images are augmented.
+//! Does not depend on training loops or windows, and of data sets only on how their images are augmented.
 
 pub mod autograd;
 pub mod autotuning;

@@ -10,7 +10,7 @@ use super::{Layer, ParameterSpec};
 use crate::ink::PIXELS;
 use crate::run_config::{Activation, ModelKind, Network};
 
-/// The layers of a network, from the 28x28 image to a logit for each of so many classes.
+/// The layers of a network, from the 28x28 image to a logit for each class.
 pub fn layers(network: impl Into<Network>, activation: Activation, classes: usize) -> Vec<Layer> {
     let network = network.into();
     let act = Some(activation);
@@ -119,13 +119,13 @@ fn batch_norm(name: impl Into<String>, channels: usize, activation: Option<Activ
     Layer::BatchNorm { name: name.into(), channels, scale: 1.0, activation }
 }
 
-/// Every parameter of a network for so many classes, in the order of its layers.
+/// Every parameter of a network for this many classes, in the order of its layers.
 pub fn parameter_specs(network: impl Into<Network>, classes: usize) -> Vec<ParameterSpec> {
     // Activations have no parameters: any stands for all.
     layers(network, Activation::default(), classes).iter().flat_map(Layer::parameters).collect()
 }
 
-/// Trainable numbers of a network for so many classes.
+/// Trainable numbers of a network for this many classes.
 pub fn parameter_count(network: impl Into<Network>, classes: usize) -> u64 {
     let trainable = parameter_specs(network, classes).into_iter().filter(|spec| spec.role.is_trainable());
     trainable.map(|spec| spec.shape.iter().product::<usize>() as u64).sum()

@@ -86,7 +86,7 @@ impl<'a> From<&'a Tensor> for Images<'a> {
 }
 
 impl Net {
-    /// An untrained network for so many classes; its layers say how each parameter is initialised.
+    /// An untrained network for this many classes; its layers say how each parameter is initialised.
     pub fn new(network: impl Into<Network>, activation: Activation, classes: usize, seed: u64) -> Result<Self> {
         let network = network.into();
         let parameters = parameter_specs(network, classes)
@@ -105,7 +105,7 @@ impl Net {
         Ok(Self::from_parameters(network, activation, classes, Normalization::MNIST, parameters))
     }
 
-    /// A network for so many classes of these parameters, which must be those `parameter_specs` lists, in its order.
+    /// A network for this many classes of these parameters, which must be those `parameter_specs` lists, in its order.
     pub(super) fn from_parameters(
         network: Network,
         activation: Activation,
@@ -224,7 +224,7 @@ impl Net {
         }
     }
 
-    /// What the last layer makes logits of, `[batch, features]`, and the logits `[batch, classes]`, which are both for the network of an ONNX file.
+    /// The input of the last layer, `[batch, features]`, and the logits, `[batch, classes]`; for the network of an ONNX file, the logits twice.
     pub fn features_and_logits<'a>(&self, images: impl Into<Images<'a>>) -> Result<(Tensor, Tensor)> {
         if let Some(graph) = &self.graph {
             let logits = graph.logits(&self.input(images.into())?)?;
@@ -237,7 +237,7 @@ impl Net {
         Ok((features, logits))
     }
 
-    /// The logits `[batch, classes]` of so many passes with dropout, which differ in the features that are dropped. What comes before the first
+    /// The logits `[batch, classes]` of each of these forward passes with dropout, which differ in the features that are dropped. What comes before the first
     /// dropout layer is the same in all of them, and is computed once.
     pub fn forward_with_dropout<'a>(&self, images: impl Into<Images<'a>>, passes: u32, random: &mut Random) -> Result<Vec<Tensor>> {
         let (body, rest) = self.layers.split_at(self.layers.iter().position(Layer::is_dropout).unwrap_or(self.layers.len()));
@@ -263,7 +263,7 @@ impl Net {
         autograd::backward(loss, Tensor::full(scale, loss.shape(), loss.device())?, self.context.backend)
     }
 
-    /// It, on this device: itself where it is there already.
+    /// The network on this device; it is moved only where it is on another.
     pub fn into_device(self, context: &DeviceContext) -> Result<Self> {
         if self.context.is(context) { Ok(self) } else { self.to_device(context) }
     }

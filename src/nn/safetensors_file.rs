@@ -6,6 +6,8 @@ use safetensors::tensor::{Metadata, TensorInfo};
 use safetensors::{Dtype, SafeTensors};
 use sha2::{Digest, Sha256};
 
+use crate::system::sha256::hex;
+
 /// Longer headers are refused unread: the library takes up to 36 bytes of memory for each of theirs. The longest of ours, with a run of
 /// 1,000 epochs, has less than half a megabyte, and one with 10,000 tensors about as much as this.
 pub const MAX_HEADER_BYTES: u64 = 2 << 20;
@@ -80,6 +82,6 @@ impl<'a> SafetensorsFile<'a> {
             add(&shape.iter().flat_map(|&length| (length as u64).to_le_bytes()).collect::<Vec<_>>());
             add(self.tensor(name).map_or(&[][..], |(_, _, bytes)| bytes));
         }
-        hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&hasher.finalize())
     }
 }

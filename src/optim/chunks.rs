@@ -41,7 +41,7 @@ impl<'a, const SLOTS: usize> Chunk<'a, SLOTS> {
     }
 }
 
-/// How many chunks a parameter of so many numbers has.
+/// The number of chunks of a parameter with this many numbers.
 pub(super) const fn count(len: usize) -> u64 {
     len.div_ceil(CHUNK) as u64
 }

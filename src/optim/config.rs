@@ -23,7 +23,7 @@ pub struct OptimizerConfig {
 }
 
 impl OptimizerConfig {
-    /// The optimiser of a run on so many training images.
+    /// The optimiser of a run on this many training images.
     pub const fn new(config: &RunConfig, images: u64) -> Self {
         let RunConfig { optimizer, weight_decay, momentum, nesterov, seed, .. } = *config;
         Self { kind: optimizer, weight_decay: weight_decay as f32, momentum: momentum as f32, nesterov, images, seed }

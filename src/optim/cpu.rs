@@ -40,7 +40,8 @@ impl Buffers for CpuBuffers {
             Some(most) => (most / (self.gradient_norm()?.read()? * f64::from(update.grad_scale)).max(most)) as f32,
         };
         let pass = Pass { buffers: self, config, update, grad_scale: update.grad_scale * factor };
-        dispatch(config, update.step, pass).map(LazyScalar::Known)
+        let norm = dispatch(config, update.step, pass)?;
+        Ok(LazyScalar::Known(norm * f64::from(update.grad_scale)))
     }
 
     fn zero_grad(&self) {

@@ -6,7 +6,7 @@
 //!
 //! To add one: its kind in `run_config`, its formula here, and its line in [`rule::dispatch`].
 //!
-//! Of `nn` this room knows parameters and devices, but no networks; it does not know data or the training loop.
+//! Of `nn` it depends on parameters and devices, but not on networks; it does not depend on data or the training loop.
 
 mod adafactor;
 mod adam;

@@ -43,7 +43,7 @@ pub(super) trait Buffers: Send {
     /// See [`Optimizer::gradient_norm`].
     fn gradient_norm(&self) -> Result<LazyScalar>;
 
-    /// Updates parameters, slots and average, and leaves gradients at zero. Gives the norm they had.
+    /// Updates parameters, slots and average, and leaves gradients at zero. See [`Optimizer::step`].
     fn step(&mut self, config: &OptimizerConfig, update: &Update) -> Result<LazyScalar>;
 
     /// Leaves gradients at zero.
@@ -60,7 +60,7 @@ pub(super) trait Buffers: Send {
 }
 
 impl Optimizer {
-    /// The optimiser of these parameters, which are all at `place`, before its first step. With `ema_decay` it keeps a running average of
+    /// The optimiser of these parameters, which are all on this device, before its first step. With `ema_decay` it keeps a running average of
     /// them. Parameters that are not trainable are averaged, but not updated.
     pub fn new(config: OptimizerConfig, parameters: &[Parameter], context: &DeviceContext, ema_decay: Option<f64>) -> Result<Self> {
         let weights = || parameters.iter().map(Parameter::values).collect::<Result<_>>();
@@ -78,7 +78,7 @@ impl Optimizer {
     }
 
     /// Updates every parameter with its gradient, which is multiplied by `grad_scale` and clipped to the global norm `clip`. Leaves
-    /// gradients at zero. Gives the norm they had before clipping: if it is not finite, neither are the weights any more.
+    /// gradients at zero. Gives the norm they had when they were multiplied, before clipping: if it is not finite, neither are the weights any more.
     pub fn step(&mut self, lr: f32, grad_scale: f32, clip: Option<f64>) -> Result<LazyScalar> {
         self.steps += 1;
         let step = Step { number: self.steps, lr };

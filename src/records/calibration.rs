@@ -32,7 +32,7 @@ impl Calibration {
         (self.temperature - Self::NONE.temperature).abs() > f32::EPSILON
     }
 
-    /// False for numbers that no model of ours has.
+    /// False for numbers that no Inkling model has.
     pub fn is_valid(&self) -> bool {
         Self::TEMPERATURES.contains(&self.temperature) && self.digit_threshold.is_finite()
     }

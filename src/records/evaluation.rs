@@ -33,7 +33,7 @@ impl EvaluationSpec {
     }
 }
 
-/// Drawings that are no digits.
+/// Drawings that are not digits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotDigitsSpec {
     /// An ink file. Those of its drawings that are labelled as digits are left out.
@@ -79,7 +79,7 @@ pub struct DigitDetection {
     pub digits: u64,
     /// Those of them that count as digits at the model's threshold.
     pub kept: u64,
-    /// Drawings that are no digits.
+    /// Drawings that are not digits.
     pub not_digits: u64,
     /// Those of them that do not count as digits at the model's threshold.
     pub rejected: u64,

@@ -1,5 +1,5 @@
-//! The records that several rooms share, as plain data that is saved in files and crosses pipes: runs, models, and what benchmarks,
-//! exports and imports are asked for and find. Knows settings and drawings, and no room that computes.
+//! The records that several modules share, as plain data that is saved in files and crosses pipes: runs, models, and what benchmarks,
+//! exports and imports are asked for and find. Depends on settings and drawings, and on no module that computes.
 
 mod annotation;
 mod batch_size_search;
@@ -41,6 +41,6 @@ pub use rate_search::{RateFinding, RatePoint, RateSearch, RateSuggestion, SEARCH
 pub use reading::{Doubt, MeasuredReading, Reading, TriedActivation};
 pub use run::{
     Divergence, EpochRecord, Intervention, JobId, MAX_POSTERIOR_SAMPLES, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
-    posterior_sample_name,
+    chance_loss, posterior_sample_count, posterior_sample_name,
 };
 pub use step_curve::StepCurve;

@@ -151,10 +151,13 @@ pub enum Intervention {
         /// Images of a micro-batch from here on.
         images: u32,
     },
-    /// The run ended with a model that does far worse than guessing, which has a loss of 2.3: its loss exploded without becoming NaN.
+    /// The run ended with a model that does far worse than guessing: its loss exploded without becoming NaN.
     WorseThanChance {
         /// The model's loss on the validation split, in nats.
         validation_loss: f32,
+        /// The loss of guessing, in nats; in files of older versions, that of one of ten classes.
+        #[serde(default = "ten_classes")]
+        chance_loss: f32,
     },
     /// The gradient has become smaller than its noise: from here on, batches are larger.
     LargerBatches {
@@ -194,10 +197,11 @@ pub struct EpochRecord {
 }
 
 impl EpochRecord {
-    /// True when the model is wrong about most images, and so sure of it that its loss is ten times that of guessing.
-    pub fn is_worse_than_chance(&self) -> bool {
-        const LOSS: f32 = 10.0 * std::f32::consts::LN_10;
-        self.validation_accuracy < 0.2 && (self.validation_loss.is_nan() || self.validation_loss > LOSS)
+    /// True when the model is right hardly more often than by guessing among this many classes, and so sure of it that its loss is ten times that
+    /// of guessing.
+    pub fn is_worse_than_chance(&self, classes: usize) -> bool {
+        let far_worse = self.validation_loss.is_nan() || self.validation_loss > 10.0 * chance_loss(classes);
+        self.validation_accuracy < (2.0 / classes as f32).min(0.75) && far_worse
     }
 }
 
@@ -252,6 +256,20 @@ pub struct RunSummary {
 
 /// The most samples from the posterior that a run keeps: those after its last epochs.
 pub const MAX_POSTERIOR_SAMPLES: usize = 10;
+
+/// How many samples from the posterior a run with these settings keeps.
+pub fn posterior_sample_count(config: &RunConfig) -> usize {
+    if config.samples_posterior() { (config.epochs.div_ceil(2) as usize).min(MAX_POSTERIOR_SAMPLES) } else { 0 }
+}
+
+/// The cross-entropy of guessing among this many classes, in nats: the logarithm of their number.
+pub fn chance_loss(classes: usize) -> f32 {
+    (classes as f32).ln()
+}
+
+const fn ten_classes() -> f32 {
+    std::f32::consts::LN_10
+}
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_zero(number: &u32) -> bool {

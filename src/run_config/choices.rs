@@ -1,5 +1,5 @@
 //! The closed lists of choices for a run: model, optimiser, schedule, augmentation, precision, device, preset. How each is built is up
-//! to the rooms that implement them, in one exhaustive match each.
+//! to the modules that implement them, in one exhaustive match each.
 
 /// Declares an enum with one stable name (files, command line) and one label (window) per variant; a former name is still understood.
 macro_rules! choices {
@@ -171,7 +171,7 @@ choices! {
 }
 
 impl OptimizerKind {
-    /// What the learning rate is multiplied by where batches are so many times as large: for SGD the same (Goyal et al. 2017,
+    /// What the learning rate is multiplied by where batches are this many times as large: for SGD the same (Goyal et al. 2017,
     /// <https://arxiv.org/abs/1706.02677>), for adaptive optimisers its square root (Malladi et al. 2022, <https://arxiv.org/abs/2205.10287>).
     pub fn rate_factor(self, batch_ratio: f64) -> f64 {
         if self == Self::Sgd { batch_ratio } else { batch_ratio.sqrt() }

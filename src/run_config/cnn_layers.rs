@@ -26,7 +26,7 @@ pub enum CnnLayer {
     },
     /// 2x2 max pooling with stride 2. Written `MP2`.
     MaxPooling,
-    /// A dense (fully connected) layer of so many neurons, and an activation. Written `128`.
+    /// A dense (fully connected) layer of this many neurons, and an activation. Written `128`.
     Dense(u16),
 }
 
@@ -38,7 +38,7 @@ pub struct CnnLayers {
     count: u8,
 }
 
-/// Why these are no layers of a CNN.
+/// Why these are not layers of a CNN.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not a list of the layers of a CNN: {reason}")]
 pub struct NotCnnLayers {
@@ -168,7 +168,7 @@ impl FromStr for CnnLayers {
         for part in text.split(['-', ',', ' ']).filter(|part| !part.is_empty()) {
             let layer = part.parse::<CnnLayer>().map_err(|()| {
                 fail(format!(
-                    "{part} is no layer: write 32C3 for a convolution of 32 filters of 3x3, MP2 for 2x2 max pooling, 128 for a dense layer"
+                    "{part} is not a layer: write 32C3 for a convolution of 32 filters of 3x3, MP2 for 2x2 max pooling, 128 for a dense layer"
                 ))
             })?;
             layers.push(layer);

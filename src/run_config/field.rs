@@ -59,7 +59,7 @@ enum Bound {
 use Bound::{At, Beyond};
 
 impl Field {
-    /// Which numbers this setting can be; `None` where it is no number.
+    /// Which numbers this setting can be; `None` where it is not a number.
     pub const fn range(self) -> Option<&'static Range> {
         const WHOLE: Range = Range { name: "", low: At(1.0), high: Bound::None, whole: true, unit: "", example: "", if_empty: None };
         const REAL: Range = Range { low: At(0.0), whole: false, ..WHOLE };

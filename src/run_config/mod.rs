@@ -1,4 +1,4 @@
-//! The settings of a run: plain, versioned, validated data that a person, a script or a saved file can state. Knows no other room.
+//! The settings of a run: plain, versioned, validated data that a person, a script or a saved file can state. Depends on no other module.
 
 mod choices;
 mod classes;
@@ -96,7 +96,7 @@ pub struct RunConfig {
     pub autotune: bool,
     /// How the learning rate moves.
     pub schedule: ScheduleKind,
-    /// The probability that the loss spreads evenly over all digits instead of giving it to the label.
+    /// The probability that the loss spreads evenly over all classes instead of giving it to the label.
     pub label_smoothing: f64,
     /// The global norm gradients are scaled down to when it is exceeded.
     pub clip_norm: Option<f64>,
@@ -104,7 +104,7 @@ pub struct RunConfig {
     pub accumulation: u32,
     /// Decay per step of the running average of the weights; the average is what is validated and kept.
     pub weight_averaging: Option<f64>,
-    /// Ends the run after so many epochs in a row without a better validation (a higher accuracy, or the same with a lower loss), and
+    /// Ends the run after this many epochs in a row without a better validation (a higher accuracy, or the same with a lower loss), and
     /// keeps the best epoch's weights.
     pub early_stopping: Option<u32>,
     /// How training images are varied each time they are seen.

@@ -23,7 +23,7 @@ pub struct Widths {
     count: u8,
 }
 
-/// Why these are no widths.
+/// Why these are not widths.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not a list of 1 to {MOST} whole numbers from 1 to {WIDEST}, such as 128-64")]
 pub struct NotWidths {
@@ -31,7 +31,7 @@ pub struct NotWidths {
 }
 
 impl Widths {
-    /// These widths; `None` if there are none or too many, or if one is no width that a layer can have.
+    /// These widths; `None` if there are none or too many, or if one is not a width that a layer can have.
     pub fn new(widths: &[u16]) -> Option<Self> {
         let mut values = [0; MOST];
         values.get_mut(..widths.len())?.copy_from_slice(widths);

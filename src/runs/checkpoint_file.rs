@@ -9,6 +9,7 @@ use std::io::{self, Read, Write};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::run_config::MOST_PARAMETERS;
 use crate::train::{Checkpoint, CheckpointCard};
 
 const MAGIC: [u8; 8] = *b"INKCKPT\n";
@@ -16,8 +17,9 @@ const MAGIC: [u8; 8] = *b"INKCKPT\n";
 const VERSION: u32 = 2;
 /// Longer cards are refused unread; one of 1,000 epochs has less than 1 MB.
 const MAX_CARD_BYTES: u32 = 16 << 20;
-/// Larger checkpoints are refused unread: those of our largest model have 50 MB.
-const MAX_BYTES: u64 = 512 << 20;
+/// Larger checkpoints are refused unread. For each parameter they have at most 21 numbers: the weights, three of the optimiser and the average,
+/// as they are and for a rollback, the best weights, and ten samples from the posterior.
+const MAX_BYTES: u64 = 24 * 4 * MOST_PARAMETERS;
 
 const DAMAGED: &str = "it is damaged: its checksum is wrong";
 

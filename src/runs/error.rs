@@ -16,7 +16,7 @@ pub enum RunError {
         /// The system's words.
         reason: String,
     },
-    /// What it holds is no run of Inkling's, or is damaged.
+    /// What it holds is not an Inkling run, or is damaged.
     #[error("{folder} does not contain an Inkling run: {reason}")]
     Malformed {
         /// The folder.

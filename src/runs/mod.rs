@@ -1,4 +1,4 @@
-//! Saved runs: the folder that a finished run leaves on disk, and the checkpoints of runs in progress or interrupted. Knows no windows.
+//! Saved runs: the folder that a finished run leaves on disk, and the checkpoints of runs in progress or interrupted. Does not depend on windows.
 //!
 //! A run's folder contains `model.safetensors`, `run.json` (the run's summary), `history.csv` (a line per epoch) and `steps.csv` (a line per
 //! step, or per several of a long run). It is written under another name and renamed when complete, so a folder that exists is whole.
@@ -11,12 +11,12 @@ mod checkpoint_file;
 mod checkpoint_folder;
 mod checkpoint_writer;
 mod checkpoints;
+mod disk_space;
 mod error;
 mod finished_run;
 mod folder;
 mod repeats;
 mod reproduction;
-mod room;
 mod step_table;
 mod store;
 mod titles;
@@ -25,11 +25,11 @@ pub use checkpoint_file::{read as read_checkpoint, write as write_checkpoint};
 pub use checkpoint_folder::{CHECKPOINT, CheckpointFolder};
 pub use checkpoint_writer::{CheckpointThread, CheckpointWriter};
 pub use checkpoints::{Checkpoints, InterruptedRun};
+pub use disk_space::check_disk_space;
 pub use error::RunError;
 pub use finished_run::{FinishedRun, load_steps};
 pub use folder::{RunContents, check_target, keep_in, load, save_to};
 pub use repeats::{Repeats, missing_repetitions};
 pub use reproduction::{Reproduction, reproduced_config};
-pub use room::check_room;
 pub use store::{RunEntry, Store};
 pub use titles::{CURRENT_RUN, LAST_RUN, STARTER_MODEL, is_reserved, same_title, set_titles};

@@ -14,7 +14,7 @@ pub fn text(steps: &[StepPoint]) -> String {
     text
 }
 
-/// The steps in a table; lines that are none, such as the first, are left out.
+/// The steps in a table; other lines, such as the first, are left out.
 pub fn parse(text: &str) -> Vec<StepPoint> {
     let mut steps: Vec<StepPoint> = text.lines().filter_map(point).collect();
     // Plots rely on the order.

@@ -42,7 +42,7 @@ pub fn same_title(a: &str, b: &str) -> bool {
     a.to_lowercase() == b.to_lowercase()
 }
 
-/// True for what models are called that are no saved runs.
+/// True for what models are called that are not saved runs.
 pub fn is_reserved(title: &str) -> bool {
     RESERVED.iter().any(|reserved| same_title(reserved, title))
 }

@@ -33,7 +33,7 @@ pub fn run(device: DeviceChoice, on_check: &mut dyn FnMut(&Check)) -> Result<Rep
     };
     for precision in Precision::on(device.resolved()) {
         for case in op_cases::all() {
-            // Rounding may flip a kink or a maximum, which is no fault: in the shorter formats only products are compared.
+            // Rounding may flip a kink or a maximum, which is not a fault: in the shorter formats only products are compared.
             if precision == Precision::F32 || case.is_product {
                 add(check(&case, &opened, precision));
             }

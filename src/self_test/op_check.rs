@@ -86,7 +86,7 @@ fn flatten(tensor: &Tensor) -> Result<Vec<f32>> {
     tensor.flatten_all()?.to_vec1()
 }
 
-/// The largest difference, relative to the largest number it is of, and where it is. What is no number differs without end.
+/// The largest difference, relative to the largest number it is of, and where it is. NaN differs infinitely.
 fn compare(ours: &Outcome, theirs: &Outcome) -> (f32, usize) {
     let difference = |(ours, theirs): (&Vec<f32>, &Vec<f32>)| {
         let largest = theirs.iter().fold(1e-6_f32, |largest, value| largest.max(value.abs()));

@@ -10,7 +10,7 @@ use super::trial::Trial;
 /// reached this rung by then, rounded down but at least one. No trial waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asha {
-    /// One in so many trials goes on at each rung (η in the paper).
+    /// One in this many trials goes on at each rung (η in the paper).
     pub reduction: u32,
     /// The epochs that every trial trains (r in the paper).
     pub min_epochs: u32,

@@ -18,7 +18,7 @@ pub const MAX_TRIALS: u32 = 10_000;
 /// What [`DefinitionError::Number`] calls the limits.
 pub const NUMBER_OF_TRIALS: &str = "the number of trials";
 /// The time.
-pub const SECONDS: &str = "the time for the sweep, in seconds,";
+pub const SECONDS: &str = "the time for the sweep in seconds";
 /// Trials at the same time.
 pub const AT_ONCE: &str = "the number of trials at once";
 /// The longest time budget: 30 days.
@@ -78,7 +78,7 @@ pub struct Definition {
     pub space: Vec<Dimension>,
     /// The most trials; `None` where only time ends the sweep, or the grid.
     pub trials: Option<u32>,
-    /// No trial is started after so many seconds; those that train by then are completed.
+    /// No trial is started after this many seconds; those that train by then are completed.
     pub seconds: Option<f64>,
     /// Where the randomness of the sampler comes from.
     pub seed: u64,
@@ -160,7 +160,7 @@ impl Definition {
         number(AT_ONCE, self.at_once.into(), 1.0, MAX_AT_ONCE.into());
         if let Some(Asha { reduction, min_epochs }) = self.pruner {
             number("the reduction factor", reduction.into(), 2.0, 16.0);
-            number("the least number of epochs", min_epochs.into(), 1.0, 1000.0);
+            number("the minimum number of epochs", min_epochs.into(), 1.0, 1000.0);
         }
         problems
     }

@@ -61,7 +61,7 @@ pub enum SweepError {
         /// What the system says.
         reason: String,
     },
-    /// What is there is no sweep, or is damaged.
+    /// What is there is not a sweep, or is damaged.
     #[error("{path} is not a sweep, or is damaged: {reason}")]
     Malformed {
         /// The file or folder.

@@ -33,7 +33,7 @@ pub struct DefinitionFile {
     pub at_once: Option<u32>,
     /// `asha`, or `none` to train every trial to its last epoch.
     pub pruner: Option<String>,
-    /// One in so many trials goes on at each comparison.
+    /// One in this many trials goes on at each comparison.
     pub reduction: Option<u32>,
     /// The epochs that every trial trains.
     pub min_epochs: Option<u32>,

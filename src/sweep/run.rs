@@ -125,13 +125,14 @@ impl Session<'_> {
     fn start_next(&mut self) -> Result<bool, SweepError> {
         let elapsed = self.elapsed();
         let definition = self.sweep.definition();
-        if definition.seconds.is_some_and(|seconds| elapsed >= seconds) {
-            return Ok(false);
-        }
         let again = self.cut_short.pop_front().and_then(|number| self.sweep.trial(number));
         let (number, values) = if let Some(trial) = again {
             (trial.number, trial.values.clone())
         } else {
+            // When the time is used up, no trial begins, but those that have begun are completed.
+            if definition.seconds.is_some_and(|seconds| elapsed >= seconds) {
+                return Ok(false);
+            }
             let number = self.sweep.trials().len() as u32 + 1;
             if definition.max_trials().is_some_and(|most| number > most) {
                 return Ok(false);

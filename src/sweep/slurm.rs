@@ -14,7 +14,9 @@ use crate::problem::{EngineExit, Problem};
 use crate::system::process::{quoted_for_sh, run_within};
 
 /// How often the queue is looked at.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
+/// How often in a row `squeue` may fail: its controller may be restarted.
+const MOST_FAILURES: u32 = 12;
 /// How long a command of Slurm may take: its controller answers late when it is busy.
 const TIME_LIMIT: Duration = Duration::from_mins(1);
 
@@ -24,12 +26,14 @@ pub struct SlurmArray {
     job: String,
     tasks: u32,
     looked: Option<Instant>,
+    /// How often in a row `squeue` has failed.
+    failures: u32,
     /// The job of each slot's task.
     assigned: Vec<Option<u64>>,
 }
 
 impl SlurmArray {
-    /// Submits so many tasks, each of which runs `program` as an engine; `options` are those of `sbatch`.
+    /// Submits this many tasks, each of which runs `program` as an engine; `options` are those of `sbatch`.
     pub fn submit(program: &Path, tasks: u32, threads: Option<u32>, options: &[String]) -> Result<Self, Problem> {
         let tasks = tasks.max(1);
         let mut sbatch = Command::new("sbatch");
@@ -46,7 +50,7 @@ impl SlurmArray {
         if job.is_empty() || !job.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(failed(format!("sbatch printed {:?} instead of a job\u{2019}s number", printed.trim())));
         }
-        Ok(Self { job, tasks, looked: None, assigned: vec![None; tasks as usize] })
+        Ok(Self { job, tasks, looked: None, failures: 0, assigned: vec![None; tasks as usize] })
     }
 
     /// How many tasks it has.
@@ -62,7 +66,15 @@ impl SlurmArray {
         self.looked = Some(Instant::now());
         let mut squeue = Command::new("squeue");
         squeue.args(["--noheader", "--array", "--format=%A %K %T %N", "--jobs", &self.job]);
-        let queue = slurm(squeue)?;
+        let queue = match slurm(squeue) {
+            Ok(queue) => queue,
+            Err(problem) => {
+                self.failures += 1;
+                tracing::warn!(%problem, failures = self.failures, "the queue could not be looked at");
+                return if self.failures < MOST_FAILURES { Ok(()) } else { Err(problem) };
+            }
+        };
+        self.failures = 0;
         let tasks: Vec<(u64, usize, &str, &str)> = queue.lines().filter_map(parse).collect();
         if tasks.is_empty() {
             return Err(failed(format!("job {} has no task left in the queue", self.job)));
@@ -110,5 +122,5 @@ fn slurm(command: Command) -> Result<String, Problem> {
 }
 
 fn failed(reason: String) -> Problem {
-    EngineExit::Disconnected { machine: "Slurm".to_owned(), reason }.into()
+    EngineExit::Slurm { reason }.into()
 }

@@ -10,7 +10,7 @@ use crate::text::format::rounded;
 
 /// The most values of one setting.
 const MAX_VALUES: u64 = 1000;
-/// Numbers from a range are rounded to so many digits: what is shown is then exactly what was trained.
+/// Numbers from a range are rounded to this many digits: what is shown is then exactly what was trained.
 const DIGITS: usize = 4;
 
 /// The values that a setting can have in a sweep.
@@ -109,7 +109,7 @@ impl Dimension {
         self.setting.kind() == Kind::Whole
     }
 
-    /// An error where this is no range of that setting. Whether a run can have its ends is not checked.
+    /// An error where this is not a range of that setting. Whether a run can have its ends is not checked.
     pub(super) fn check(&self) -> Result<(), DefinitionError> {
         let setting = self.setting;
         match &self.range {

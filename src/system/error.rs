@@ -27,7 +27,7 @@ pub enum WriteErrorKind {
     NoSpace,
     /// The user may not write there, or nobody may.
     NotPermitted,
-    /// What is there is no regular file: a folder, a device, a pipe, a symbolic link.
+    /// What is there is not a regular file: a folder, a device, a pipe, a symbolic link.
     NotRegular,
     /// Anything else.
     Other,
@@ -67,7 +67,7 @@ pub enum TargetError {
         /// The name.
         path: PathBuf,
     },
-    /// What is there is no file.
+    /// What is there is not a file.
     #[error(transparent)]
     Write(#[from] WriteError),
 }

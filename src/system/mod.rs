@@ -1,5 +1,5 @@
 //! The operating system: files that are written whole, input files that are read within limits, the folders of this installation, the log,
-//! child processes, the priority of threads, one window at a time. Knows nothing of what they are for.
+//! child processes, the priority of threads, one window at a time. Does not depend on what they are used for.
 
 #[cfg(feature = "gui")]
 pub mod c_memory;
@@ -11,6 +11,7 @@ pub mod log;
 pub mod paths;
 pub mod priority;
 pub mod process;
+pub mod sha256;
 pub mod signals;
 #[cfg(feature = "gui")]
 pub mod single_instance;

@@ -4,14 +4,17 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::thread::Builder;
 use std::time::Duration;
 
 /// How often a process that is waited for is polled.
 const POLL: Duration = Duration::from_millis(20);
 /// Lines of standard error that are kept.
 const STDERR_LINES: usize = 8;
+/// How long the last output of a process that has ended is waited for: a process that it started may hold the pipe open for good.
+const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
 /// This program, with these arguments.
 pub fn this_program(arguments: &[&str]) -> Command {
@@ -39,7 +42,7 @@ pub fn quoted_for_sh(word: &str) -> String {
 #[derive(Clone, Debug)]
 pub struct ChildProcess {
     child: Arc<Mutex<Child>>,
-    stderr: Arc<Mutex<Option<JoinHandle<String>>>>,
+    stderr: Arc<Mutex<Option<Output>>>,
 }
 
 /// How a process ended.
@@ -68,7 +71,8 @@ impl ChildProcess {
         let mut child = program.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let process = Self { child: Arc::new(Mutex::new(child)), stderr: Arc::default() };
-        let tail = stderr.map(|stderr| Builder::new().name("inkling-stderr".to_owned()).spawn(move || tail(stderr)));
+        let log = |line: &str| tracing::info!(target: "inkling::child", line, "standard error");
+        let tail = stderr.map(|stderr| Output::read(stderr, "inkling-stderr", STDERR_LINES, log));
         match (tail.transpose(), stdout.ok_or(io::ErrorKind::BrokenPipe)) {
             (Ok(tail), Ok(stdout)) => {
                 *lock(&process.stderr) = tail;
@@ -112,12 +116,11 @@ impl ChildProcess {
             }
             left = left.saturating_sub(POLL);
         };
-        let tail = lock(&self.stderr).take();
+        let stderr = lock(&self.stderr).take();
         Exit {
             is_success: status.is_some_and(|status| status.success()),
             status: status.map_or_else(|| "no status".to_owned(), |status: ExitStatus| status.to_string()),
-            // What a process that was killed has started itself may hold the pipe open for good.
-            stderr_tail: tail.filter(|_| !timed_out).and_then(|thread| thread.join().ok()).unwrap_or_default(),
+            stderr_tail: stderr.map(Output::finish).unwrap_or_default().trim().to_owned(),
             timed_out,
         }
     }
@@ -128,33 +131,49 @@ impl ChildProcess {
 pub fn run_within(program: Command, limit: Duration) -> Result<(String, Exit), String> {
     let (process, _, stdout) = ChildProcess::spawn(program, Stdio::null()).map_err(|error| error.to_string())?;
     // Read while the process runs, so that it never waits for a full pipe.
-    let output = Builder::new().name("inkling-stdout".to_owned()).spawn(move || whole(stdout));
+    let output = Output::read(stdout, "inkling-stdout", usize::MAX, |_| {});
     let exit = process.wait(limit);
     if exit.timed_out {
         return Err(format!("it took longer than {} s", limit.as_secs()));
     }
-    Ok((output.ok().and_then(|output| output.join().ok()).unwrap_or_default(), exit))
+    Ok((output.map(Output::finish).unwrap_or_default(), exit))
 }
 
-fn whole(mut pipe: impl Read) -> String {
-    let mut bytes = Vec::new();
-    // What came until the pipe broke is all there is.
-    let _ = pipe.read_to_end(&mut bytes);
-    String::from_utf8_lossy(&bytes).into_owned()
+/// What a thread reads from a pipe.
+#[derive(Debug)]
+struct Output {
+    lines: Arc<Mutex<VecDeque<String>>>,
+    /// Disconnected when the pipe ends.
+    end: Receiver<()>,
 }
 
-/// The last lines of what is written to the pipe.
-fn tail(stderr: impl Read) -> String {
-    let mut lines = VecDeque::new();
-    for line in BufReader::new(stderr).split(b'\n').map_while(Result::ok) {
-        let line = String::from_utf8_lossy(&line).into_owned();
-        tracing::info!(target: "inkling::child", line, "standard error");
-        if lines.len() == STDERR_LINES {
-            lines.pop_front();
-        }
-        lines.push_back(line);
+impl Output {
+    /// Reads a pipe, of which the last `most` lines are kept, in a thread with this name.
+    fn read(pipe: impl Read + Send + 'static, name: &str, most: usize, seen: impl Fn(&str) + Send + 'static) -> io::Result<Self> {
+        let (at_end, end) = channel();
+        let output = Self { lines: Arc::default(), end };
+        let lines = Arc::clone(&output.lines);
+        let read = move || {
+            for line in BufReader::new(pipe).split(b'\n').map_while(Result::ok) {
+                let line = String::from_utf8_lossy(&line).into_owned();
+                seen(&line);
+                let mut lines = lock(&lines);
+                if lines.len() == most {
+                    lines.pop_front();
+                }
+                lines.push_back(line);
+            }
+            drop(at_end);
+        };
+        Builder::new().name(name.to_owned()).spawn(read)?;
+        Ok(output)
     }
-    Vec::from(lines).join("\n").trim().to_owned()
+
+    /// What came until the pipe ended, or until the process has ended for a moment.
+    fn finish(self) -> String {
+        let _: Result<(), _> = self.end.recv_timeout(LAST_OUTPUT);
+        Vec::from(std::mem::take(&mut *lock(&self.lines))).join("\n")
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -60,17 +60,18 @@ pub fn take_turn(folder: &Path, files: &[PathBuf]) -> Turn {
 }
 
 impl Post {
-    /// Calls `take` with the files of each later start, from another thread, until it says that nobody takes any more.
+    /// Calls `take` with the files of each later start, from another thread, for as long as this process lives.
     pub fn serve(self, take: impl Fn(Vec<PathBuf>) -> bool + Send + 'static) {
         let Some((lock, listener)) = self.held else { return };
         let serve = move || {
+            // Held for as long as this process lives.
+            let _lock = lock;
             for stream in listener.incoming() {
                 let Ok(stream) = stream else { continue };
                 if let Err(error) = answer(stream, &take) {
                     tracing::info!(%error, "a later start said nothing of use");
                 }
             }
-            drop(lock);
         };
         if let Err(error) = Builder::new().name("inkling-post".to_owned()).spawn(serve) {
             tracing::warn!(%error, "later starts cannot be heard");
@@ -135,6 +136,5 @@ fn name(folder: &Path) -> io::Result<Name<'static>> {
     use sha2::{Digest, Sha256};
     let folder = std::fs::canonicalize(folder)?;
     let digest = Sha256::digest(folder.to_string_lossy().as_bytes());
-    let digits: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
-    format!("inkling-{digits}").to_ns_name::<GenericNamespaced>()
+    format!("inkling-{}", super::sha256::hex(&digest[..12])).to_ns_name::<GenericNamespaced>()
 }

@@ -33,7 +33,7 @@ pub fn check_files(targets: &[(PathBuf, bool)], sources: &[&Path]) -> Result<(),
 pub fn check_folder(target: &Path, replace: bool, sources: &[&Path]) -> Result<(), TargetError> {
     let Ok(metadata) = target.symlink_metadata() else { return Ok(()) };
     if !metadata.is_dir() {
-        // What is no folder is refused as what it is, and an existing file as one.
+        // What is not a folder is refused as what it is, and an existing file as one.
         check_target(target).map_err(|error| WriteError::new(target, &error))?;
         return Err(TargetError::Exist { paths: vec![target.to_owned()] });
     }

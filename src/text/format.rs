@@ -85,7 +85,7 @@ pub fn milliseconds(microseconds: f32) -> String {
     }
 }
 
-/// A number as it is with so many significant digits, at least one.
+/// A number as it is with this many significant digits, at least one.
 pub fn rounded(number: f64, digits: usize) -> f64 {
     format!("{number:.*e}", digits.saturating_sub(1)).parse().unwrap_or(number)
 }

@@ -28,7 +28,7 @@ pub struct BestCheckpoint {
 }
 
 impl BestCheckpoint {
-    /// With `patience`, waits so many epochs for a better one than `best`.
+    /// With `patience`, waits this many epochs for a better one than `best`.
     pub const fn new(patience: Option<u32>, best: Option<Arc<EpochWeights>>) -> Self {
         Self { patience, best }
     }

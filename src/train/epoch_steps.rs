@@ -14,7 +14,7 @@ pub struct EpochSteps {
 }
 
 impl EpochSteps {
-    /// Over so many images, with the batch size and gradient accumulation of these settings.
+    /// Over this many images, with the batch size and gradient accumulation of these settings.
     pub fn new(config: &RunConfig, images: u64) -> Self {
         let batch_size = u64::from(config.batch_size).max(1);
         let most = batch_size * u64::from(config.accumulation).max(1);

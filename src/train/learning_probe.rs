@@ -33,7 +33,7 @@ pub struct LearningProbe {
 }
 
 impl LearningProbe {
-    /// Chooses as many images of each of so many classes, or as many as there are; the same seed chooses the same ones.
+    /// Chooses as many images of each of this many classes, or as many as there are; the same seed chooses the same ones.
     pub fn new(validation: &Split, classes: usize, seed: u64) -> Self {
         let per_class = (IMAGES / classes.max(1)).max(1);
         let chosen = (0..classes as u8).flat_map(|digit| {

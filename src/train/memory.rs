@@ -7,6 +7,7 @@ use crate::infer::GPU_BATCH;
 use crate::ink::PIXELS;
 use crate::nn::{BackendKind, activations, checkpointed_activations, gpu_values_in_recognition, gpu_values_in_training, parameter_count};
 use crate::optim::OptimizerConfig;
+use crate::records::posterior_sample_count;
 use crate::run_config::{Augmentation, ConfigProblem, MOST_PARAMETERS, RunConfig};
 
 /// The program without a window, and what loading a data set leaves allocated.
@@ -31,7 +32,7 @@ pub fn micro_batch_within_limit(config: &RunConfig, backend: BackendKind, train_
     sizes.find(|&size| with_micro_batch(config, train_images, test_images, size) <= limit)
 }
 
-/// Bytes that a run on so many training and test images takes at its peak, estimated: within a fifth of what was measured for every model
+/// Bytes that a run on this many training and test images takes at its peak, estimated: within a fifth of what was measured for every model
 /// without a window, whose memory comes on top.
 pub fn memory_needed(config: &RunConfig, train_images: u64, test_images: u64) -> u64 {
     let size = micro_batch_within_limit(config, BackendKind::Cpu, train_images, test_images).unwrap_or(1);
@@ -41,7 +42,7 @@ pub fn memory_needed(config: &RunConfig, train_images: u64, test_images: u64) ->
 /// GPU memory that CUDA and cuBLAS take by themselves, about.
 const CUDA: u64 = 400 << 20;
 
-/// Bytes of an NVIDIA GPU's memory that a run on so many training images takes at its peak, estimated.
+/// Bytes of an NVIDIA GPU's memory that a run on this many training images takes at its peak, estimated.
 pub fn gpu_memory_needed(config: &RunConfig, train_images: u64) -> u64 {
     let augmentation = if config.augmentation == Augmentation::Off { 0 } else { NUMBER * AugmentParams::COUNT as u64 };
     let image = PIXELS as u64 + NUMBER * (config.data.classes().len() as u64 + 1) + augmentation;
@@ -70,9 +71,11 @@ fn state(config: &RunConfig) -> u64 {
 fn with_micro_batch(config: &RunConfig, train_images: u64, test_images: u64, micro_batch: usize) -> u64 {
     let image = PIXELS as u64 + 1;
     let images = train_images + validation_size(train_images) + test_images + BATCHES * u64::from(config.batch_size);
-    // What a step changes, its gradient, the snapshot for a rollback, and a checkpoint with the best weights, in memory and as it is written.
+    // What a step changes, its gradient, the snapshot for a rollback, a checkpoint with the best weights, in memory and as it is written, and
+    // the samples from the posterior.
     let state = state(config);
-    let copies = state + 1 + state + 2 * (state + 1);
+    let samples = posterior_sample_count(config) as u64;
+    let copies = state + 1 + state + 2 * (state + 1) + samples;
     // The output of each layer; gradients are freed as soon as they are passed on.
     let of_image = if config.activation_checkpointing { checkpointed_activations(config.network()) } else { activations(config.network()) };
     let activations = micro_batch as u64 * of_image;

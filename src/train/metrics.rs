@@ -56,7 +56,7 @@ impl MetricAccumulator {
         Self { backend, known: [0.0; 2], on_device: None, images: 0 }
     }
 
-    /// Adds what `cross_entropy` gave for so many images.
+    /// Adds what `cross_entropy` gave for this many images.
     pub fn add(&mut self, loss_and_correct: &Tensor, images: usize) -> Result<()> {
         self.images += images;
         match (self.backend, self.on_device.take()) {

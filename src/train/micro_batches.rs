@@ -44,7 +44,7 @@ impl<'a> MicroBatcher<'a> {
         within_limit.is_some_and(|size| size >= self.size)
     }
 
-    /// What was computed for a micro-batch of so many images; `None` where memory ran out: it is to be computed again in smaller ones.
+    /// What was computed for a micro-batch of this many images; `None` where memory ran out: it is to be computed again in smaller ones.
     pub fn retry_on_oom(
         &mut self,
         computed: candle_core::Result<Tensor>,

@@ -1,6 +1,6 @@
 //! Training: the loop (`session`, to be read from top to bottom) and its parts: batches, steps, rollback, checkpoints, telemetry.
 //!
-//! This room does not know windows, commands, or where runs are stored.
+//! It does not depend on windows, commands, or where runs are stored.
 
 mod batch_growth;
 mod batches;

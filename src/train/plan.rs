@@ -48,7 +48,7 @@ fn trained_net(config: &RunConfig, path: &Path) -> Result<Net, TrainError> {
     Ok(net)
 }
 
-/// The plan of a run over so many images for training, validation and test, of these classes.
+/// The plan of a run over this many images for training, validation and test, of these classes.
 pub fn plan(config: &RunConfig, images: [usize; 3], classes: Classes, threads: usize) -> Result<RunPlan, ConfigProblem> {
     let [train_images, validation_images, test_images] = images.map(|count| count as u64);
     if u64::from(config.batch_size) > train_images {

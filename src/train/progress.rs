@@ -109,7 +109,7 @@ impl RunProgress {
         self.epochs.iter().map(|record| f64::from(record.seconds)).sum::<f64>() + self.current.seconds
     }
 
-    /// Counts a step over so many images, which stands for `steps` over batches that have not grown.
+    /// Counts a step over this many images, which stands for `steps` over batches that have not grown.
     pub fn add_step(&mut self, steps: u64, images: usize) {
         self.step += steps;
         self.current.steps += steps;

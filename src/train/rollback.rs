@@ -11,7 +11,7 @@ use crate::records::Divergence;
 const MAX_ROLLBACKS: u32 = 3;
 /// The most steps between two snapshots.
 const SNAPSHOT_EVERY: u64 = 200;
-/// A run whose loss is more than this many times that of guessing is about to diverge: it is no state to go back to, though it is still finite.
+/// A run whose loss is more than this many times that of guessing is about to diverge: it is not a state to go back to, though it is still finite.
 const MAX_LOSS: f64 = 2.0;
 
 /// No step of a run that learns has such a loss. The first ones at a high learning rate, or with pSGLD's noise, may reach a million.
@@ -58,7 +58,7 @@ impl Rollback {
         steps_done >= self.snapshot.step + self.snapshot_every
     }
 
-    /// True when a state with this loss is good for a network with so many classes, as long as its weights are finite.
+    /// True when a state with this loss is good for a network with this many classes, as long as its weights are finite.
     pub fn is_good(loss: f64, classes: usize) -> bool {
         loss < MAX_LOSS * (classes as f64).ln()
     }

@@ -29,7 +29,7 @@ pub struct RunClock {
 }
 
 impl RunClock {
-    /// Starts the clock of a run of so many epochs, from where it is.
+    /// Starts the clock of a run of this many epochs, from where it is.
     pub fn start(plan: &RunPlan, epochs: u32, progress: &RunProgress) -> Self {
         let seconds = progress.seconds();
         Self {

@@ -30,7 +30,7 @@ use crate::nn::{ComputeError, DeviceContext, Mode, Net};
 use crate::optim::Schedule;
 use crate::profiler;
 use crate::progress::Cancelled;
-use crate::records::{Calibration, EpochRecord, InitializationReport, Intervention, SpanKind, Telemetry};
+use crate::records::{Calibration, EpochRecord, InitializationReport, Intervention, SpanKind, Telemetry, chance_loss};
 use crate::run_config::{Classes, RunConfig};
 
 /// Trains as configured on this device, from the start or from a checkpoint, as if the run had not been interrupted.
@@ -64,7 +64,7 @@ pub fn validate(
 pub struct Start {
     /// The network before the first step.
     pub net: Net,
-    /// What it was initialised from, where that are statistics of the training images.
+    /// What was found by an initialisation that depends on the training images; `None` for random or given weights.
     pub initialization: Option<InitializationReport>,
     /// What the classes of its images stand for.
     pub classes: Classes,
@@ -307,8 +307,9 @@ fn run<'scope, 'env>(
             Err(EndRequest::Interrupt) => return Ok(TrainOutcome::Interrupted),
         };
     }
-    if best.record.is_worse_than_chance() {
-        observer.intervened(Intervention::WorseThanChance { validation_loss: best.record.validation_loss });
+    if best.record.is_worse_than_chance(classes.len()) {
+        let validation_loss = best.record.validation_loss;
+        observer.intervened(Intervention::WorseThanChance { validation_loss, chance_loss: chance_loss(classes.len()) });
     }
     drop((batches, stepper));
     context.release_memory()?;

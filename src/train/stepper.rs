@@ -30,7 +30,7 @@ pub struct Stepper {
 }
 
 impl Stepper {
-    /// For this network, which is trained on so many images.
+    /// For this network, which is trained on this many images.
     pub fn new(config: &RunConfig, net: &Net, images: u64, steps_per_epoch: u64) -> Result<Self, TrainError> {
         let optimizer = Optimizer::new(OptimizerConfig::new(config, images), net.parameters(), net.context(), config.weight_averaging)?;
         let loss_scale = (config.precision == Precision::F16).then(LossScale::default);
@@ -47,7 +47,7 @@ impl Stepper {
         })
     }
 
-    /// What an interrupted run can be resumed from, after so many steps, all of which were read; `None` where the weights are not finite,
+    /// What an interrupted run can be resumed from, after this many steps, all of which were read; `None` where the weights are not finite,
     /// so that the next step will roll them back.
     pub fn state(&self, step: u64) -> Result<Option<StepperState>, TrainError> {
         let state = self.train_state(step)?;

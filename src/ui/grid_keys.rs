@@ -4,7 +4,7 @@ use eframe::egui::{EventFilter, Key, Response, Ui};
 
 use super::style;
 
-/// While the grid has the keyboard's focus, arrow keys choose another cell: the one that `moved` gives for so many rows down and columns to the
+/// While the grid has the keyboard's focus, arrow keys choose another cell: the one that `moved` gives for this many rows down and columns to the
 /// right of the chosen one. Escape gives up the choice, and then the focus.
 pub fn choose<C: Copy>(ui: &Ui, grid: &Response, chosen: &mut Option<C>, moved: impl Fn(Option<C>, isize, isize) -> C) {
     if !grid.has_focus() {

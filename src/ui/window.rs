@@ -19,7 +19,7 @@ use super::results::ResultsScreen;
 use super::shell::CloseAnswer;
 use super::sweep::SweepScreen;
 use super::{about, drop_zone, import_question, other_machine, path_question, run_panel, shell, shortcuts, style, wizard};
-use crate::app::{Action, App, RunView, SweepView, Theme, WindowGeometry, WindowRequest, ZOOM};
+use crate::app::{Action, App, Phase, RunView, SweepView, Theme, WindowGeometry, WindowRequest, ZOOM};
 use crate::ink::SIDE;
 
 /// The window's title while no run is active.
@@ -192,7 +192,12 @@ impl Inkling {
         let run = self.app.run.as_ref().filter(|run| run.is_active());
         let sweep = self.app.sweeps.shown.as_ref().filter(|sweep| sweep.is_active());
         let fraction = run.map(RunView::fraction).or_else(|| sweep.map(SweepView::fraction));
-        let title = fraction.map_or_else(|| TITLE.to_owned(), |fraction| format!("{:.0} % – {TITLE}", (fraction * 100.0).floor()));
+        let title = match fraction {
+            // Training begins at 0 % again.
+            Some(_) if run.is_some_and(|run| matches!(run.phase, Phase::Preparing(_))) => format!("Preparing – {TITLE}"),
+            Some(fraction) => format!("{:.0} % – {TITLE}", (fraction * 100.0).floor()),
+            None => TITLE.to_owned(),
+        };
         if title != self.title {
             ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
             self.title = title;

@@ -19,7 +19,7 @@ use crate::jobs::submitted_run;
 use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config, record};
 
-/// After so many epochs of ten steps.
+/// After this many epochs of ten steps.
 fn after(epochs: u32) -> RunPosition {
     RunPosition { epochs, steps: 0, steps_per_epoch: 10 }
 }

@@ -234,6 +234,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (EngineExit::Hung { seconds: 30 }, vec!["30 s"]),
         (EngineExit::Version { ours: "1.2.3".to_owned(), theirs: "1.2.4".to_owned() }, vec!["1.2.3", "1.2.4"]),
         (EngineExit::Disconnected { machine: "gpu-box".to_owned(), reason: reason() }, vec!["gpu-box", "Permission denied"]),
+        (EngineExit::Slurm { reason: reason() }, vec!["Slurm", "Permission denied"]),
         (EngineExit::Garbled { reason: reason() }, vec!["Permission denied"]),
     ];
     let ensembles = [
@@ -302,7 +303,7 @@ fn every_problem_is_really_every_one() {
     all_are_there(kinds!(ComparisonError: Count, Repeated, DifferentData), inner!(Comparison));
     all_are_there(kinds!(EnsembleProblem: Models, DropoutPasses, DifferentClasses, NoDropout), inner!(Ensemble));
     all_are_there(kinds!(TargetError: Exist, Source, Clash, Write), inner!(Target));
-    all_are_there(kinds!(EngineExit: NotStarted, Ended, Hung, Version, Disconnected, Garbled), inner!(EngineExited));
+    all_are_there(kinds!(EngineExit: NotStarted, Ended, Hung, Version, Disconnected, Slurm, Garbled), inner!(EngineExited));
 }
 
 #[test]
@@ -352,7 +353,7 @@ fn what_a_run_does_by_itself_is_said_with_its_figures() {
         (back(0), &["No more rollbacks are allowed"]),
         (from_the_start, &["step 3.", "the start", "1/2"]),
         (Intervention::LargerBatches { epoch: 3, batch_size: 1024, noise_scale: Some(1834.6) }, &["epoch 3", "1,024 images", "1,835"]),
-        (Intervention::WorseThanChance { validation_loss: 77.55 }, &["77.6", "2.3"]),
+        (Intervention::WorseThanChance { validation_loss: 77.55, chance_loss: 3.258 }, &["77.6", "3.26"]),
         (Intervention::StoppedEarly { epoch: 9, best_epoch: 6 }, &["epoch 9", "epoch 6 were saved"]),
     ] {
         let message = Message::intervened(&intervention);

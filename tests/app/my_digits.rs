@@ -17,7 +17,7 @@ fn app() -> (App, FakeEngine) {
     (app, engine)
 }
 
-/// Draws so many strokes, which the engine reads as this digit.
+/// Draws this many strokes, which the engine reads as this digit.
 fn draw(app: &mut App, engine: &mut FakeEngine, strokes: u8) {
     for stroke in 0..strokes {
         app.apply(Action::PenDown([100.0, 60.0 + f32::from(stroke) * 20.0]));

@@ -169,7 +169,10 @@ fn what_is_wrong_is_said_beside_its_field() {
     }
     change(&mut app, |form| form.sampler = SamplerKind::Grid);
     let problems = app.sweep_definition().unwrap().1;
-    assert!(problems.iter().any(|problem| problem.field == SweepField::Setting(Setting::LearningRate)), "a range is no grid: {problems:?}");
+    assert!(
+        problems.iter().any(|problem| problem.field == SweepField::Setting(Setting::LearningRate)),
+        "a range is not a grid: {problems:?}"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Data sets whose classes are no digits, from training to what is said and exported.
+//! Data sets whose classes are not digits, from training to what is said and exported.
 
 use std::fs;
 use std::path::Path;

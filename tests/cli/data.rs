@@ -22,7 +22,7 @@ fn data_sets_are_listed_with_where_they_are() {
 
 /// Two drawings of each digit but the 7, and a line that is none.
 fn keep_drawings(home: &std::path::Path) {
-    let mut text = String::from("this is no drawing\n");
+    let mut text = String::from("this is not a drawing\n");
     for digit in (0..10).filter(|digit| *digit != 7) {
         for place in 0..2 {
             text += &format!("{{\"strokes\":[[[{place}.0,0.0],[{digit}.5,40.0]]],\"pen\":4.0,\"label\":\"{digit}\"}}\n");

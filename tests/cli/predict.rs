@@ -204,7 +204,7 @@ fn a_full_disk_under_standard_output_is_said() {
     assert!(stderr(&output).contains("standard output"), "{}", stderr(&output));
 }
 
-/// A table of so many rows, each with the plain stroke of a one, and what stands before the pixels.
+/// A table of this many rows, each with the plain stroke of a one, and what stands before the pixels.
 fn table(header: &str, before: &str, rows: usize) -> String {
     let pixels: Vec<&str> =
         (0..28 * 28).map(|at| if (13..15).contains(&(at % 28)) && (4..24).contains(&(at / 28)) { "255" } else { "0" }).collect();
@@ -250,7 +250,7 @@ fn the_digits_of_a_table_are_written_as_kaggle_takes_them() {
     assert_eq!(keys(&stdout(&output)), ["path", "images"]);
     assert_eq!(run(home.path(), &["predict", "test.csv", "--out", "test.csv", "--force"]).status.code(), Some(1));
 
-    // Nothing is written for a table that is damaged, for what is no table, and for several inputs.
+    // Nothing is written for a table that is damaged, for what is not a table, and for several inputs.
     fs::write(at("cut.csv"), table(&header(""), "", 2) + "0,0\n").unwrap();
     fs::write(at("empty.csv"), header("")).unwrap();
     fs::write(at("ink.json"), ONE).unwrap();

@@ -98,7 +98,7 @@ fn is_a(name: &Value, value: &Value) -> bool {
         "integer" => value.is_u64() || value.is_i64(),
         "boolean" => value.is_boolean(),
         "null" => value.is_null(),
-        other => panic!("{other} is no type of JSON Schema"),
+        other => panic!("{other} is not a JSON Schema type"),
     }
 }
 

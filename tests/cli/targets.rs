@@ -1,4 +1,4 @@
-//! `--out`, and all that it must not destroy: what is no regular file, the model itself, files that exist, and names that clash.
+//! `--out`, and all that it must not destroy: what is not a regular file, the model itself, files that exist, and names that clash.
 
 use std::fs;
 use std::path::Path;

@@ -102,7 +102,7 @@ fn a_cnn_has_the_layers_that_are_asked_for() {
     let eval = run(home.path(), &["eval", "--model", "first/model.safetensors", "--data", "set"]);
     assert_eq!(eval.status.code(), Some(0), "{}", stderr(&eval));
     for (arguments, said) in [
-        (&["1", "--layers", "32C3-MP3"][..], "MP3 is no layer: write 32C3 for a convolution of 32 filters of 3x3"),
+        (&["1", "--layers", "32C3-MP3"][..], "MP3 is not a layer: write 32C3 for a convolution of 32 filters of 3x3"),
         (&["1", "--model", "mlp", "--layers", "32C3"], "MLP cannot have the layers 32C3. Choose the network CNN, or leave them empty."),
         (&["1", "--layers", "2048C3-MP2-2048"], "parameters: more than the 10,000,000 that Inkling trains"),
         (&["1", "--model", "cnn", "--widths", "9"], "CNN cannot have the layer widths 9"),

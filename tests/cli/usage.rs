@@ -1,4 +1,4 @@
-//! What cannot be is refused at once, with exit status 2 and a sentence; help and version are no failures.
+//! What cannot be is refused at once, with exit status 2 and a sentence; help and version are not failures.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -63,6 +63,24 @@ fn everything_wrong_is_said_at_once() {
     let home = tempfile::tempdir().unwrap();
     let said = stderr(&run(home.path(), &["train", "--epochs", "0", "--batch-size", "0"]));
     assert!(said.contains("epochs") && said.contains("batch"), "{said}");
+}
+
+#[test]
+fn options_that_contradict_each_other_are_refused() {
+    let home = tempfile::tempdir().unwrap();
+    for (arguments, words) in [
+        (&["train", "--resume", "--widths", "64"][..], "cannot be used with"),
+        (&["train", "--resume", "--layers", "32C3"], "cannot be used with"),
+        (&["train", "--reproduce", "run", "--repeat", "2"], "cannot be used with"),
+        (&["train", "--reproduce", "run", "--epochs", "2"], "cannot be used with"),
+        (&["sweep", "--set", "lr=1e-4..1e-2", "--hosts", "box", "--executor", "slurm"], "--hosts is for --executor ssh"),
+        (&["sweep", "--set", "lr=1e-4..1e-2", "--hosts", "box", "--executor", "local"], "--hosts is for --executor ssh"),
+        (&["sweep", "--set", "lr=1e-4..1e-2", "--slurm=--partition=gpu"], "--slurm is for --executor slurm"),
+    ] {
+        let output = run(home.path(), arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
+    }
 }
 
 #[test]

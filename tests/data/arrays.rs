@@ -102,7 +102,7 @@ fn what_is_wrong_with_an_array_is_told() {
         ("y_train", npy("<i8", "20,", &[255; 160]), "from 0 to 255"),
         ("y_train", npy("|O", "20,", &[0; 160]), "type |O"),
         ("y_train", b"PK".to_vec(), "truncated"),
-        ("y_train", b"no array of any kind".to_vec(), "no array"),
+        ("y_train", b"no array of any kind".to_vec(), "not a NumPy array"),
         ("y_train", npy("|u1", "20, 1, 1, 1, 1", &[0; 20]), "dimensions"),
         ("y_test", npy("|u1", "x,", &[0; 20]), "header"),
     ] {

@@ -80,7 +80,7 @@ fn a_table_beside_folders_of_images_says_what_they_are() {
     assert_eq!(names(&read_path(root.path()).unwrap()), ["photos", "scans"]);
     fs::write(root.path().join("train.csv"), "file,label\nscans/1.png,3\nphotos/2.png,5\n").unwrap();
     assert_eq!(read_path(root.path()).unwrap().classes, Classes::Digits);
-    // Folders that divide a set are no classes.
+    // Folders that divide a set are not classes.
     let divided = TempDir::new().unwrap();
     for name in ["train/7_0001.png", "train/3_0001.png", "test/3_0002.png"] {
         picture(&divided.path().join(name), 200);
@@ -149,7 +149,10 @@ fn emnists_letters_are_counted_from_one_and_lie_on_their_sides() {
     // Where nothing says what they are, their labels are numbers.
     assert_eq!(read_path(&set).unwrap().classes.len(), 27);
     write_labels(0);
-    assert!(reason(read("emnist-letters", &[root.path().to_owned()])).contains("none of its 26 classes"));
+    assert!(
+        reason(read("emnist-letters", &[root.path().to_owned()]))
+            .contains("label 0 is out of range: the 26 classes are numbered from 1 to 26")
+    );
     // In a folder with other sets of EMNIST, the names of the files tell; so does that of a file alone.
     write_labels(1);
     let raw = root.path().join("EMNIST/raw");

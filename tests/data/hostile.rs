@@ -1,4 +1,4 @@
-//! Data that is meant to do harm, or might as well be: pipes and loops among the files, names that are no words, files that change while
+//! Data that is meant to do harm, or might as well be: pipes and loops among the files, names that are not words, files that change while
 //! they are read.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! The data room.
+//! The data module.
 
 mod arrays;
 mod augment;

@@ -143,7 +143,7 @@ fn answers_that_are_no_file_are_named() {
     assert!(matches!(page, DownloadError::WebPage { .. }), "{page:?}");
     let redirects = error_of("302 Found\r\nLocation: /set/round-and-round");
     assert!(matches!(redirects, DownloadError::Redirects { .. }), "{redirects:?}");
-    let garbled = error_of("this is no HTTP");
+    let garbled = error_of("this is not HTTP");
     assert!(matches!(garbled, DownloadError::Broken { .. }), "{garbled:?}");
 }
 

@@ -83,7 +83,7 @@ fn an_engine_that_cannot_be_started_or_is_none_is_called_that() {
     };
     let loss = try_it(Program::new(folder.path().join("not there")));
     assert!(matches!(loss, EngineExit::NotStarted { .. }), "{loss:?}");
-    // A program that is no engine, and complains about how it was called.
+    // A program that is not an engine, and complains about how it was called.
     let mut other = Program::new(env!("CARGO_BIN_EXE_inkling"));
     other.args(["train", "--epochs", "no"]);
     let loss = try_it(other);
@@ -106,7 +106,7 @@ fn an_engine_refuses_callers_it_does_not_understand() {
     };
     let (status, said) = try_it(b"");
     assert_eq!(status, Some(2));
-    assert!(said.contains("used internally by the GUI"), "{said}");
+    assert!(said.contains("No caller connected"), "{said}");
     let (status, said) = try_it(b"hello there, engine");
     assert_eq!(status, Some(1));
     assert!(said.contains("invalid message"), "{said}");
@@ -235,7 +235,7 @@ mod killed {
         let folder = tempfile::tempdir().unwrap();
         let handle = marked(folder.path(), Duration::from_secs(2));
         until(&handle, |event| matches!(event, Event::ModelInUse(_)).then_some(()));
-        // Silence that is answered for is no hanging: it answers more pings than fit into the time it may be silent.
+        // Silence that is answered for is not a hang: it answers more pings than fit into the time it may be silent.
         let pid = engines(folder.path())[0];
         let (asked, since) = (reads(pid), Instant::now());
         while reads(pid) < asked + 18 {

@@ -13,7 +13,7 @@ use inkling::runs::Checkpoints;
 
 use super::child::{config, until};
 use super::settings;
-use crate::jobs::{finished, train};
+use crate::jobs::{failure, finished, train};
 
 /// The program as another machine has it, whose folders are in `home`.
 fn there(home: &Path) -> Program {
@@ -77,7 +77,8 @@ fn a_run_trains_there_with_data_of_this_machine_and_is_saved_here() {
 #[test]
 fn a_run_whose_machine_is_lost_is_resumed_on_another_and_ends_with_the_same_weights() {
     let [here, home, another] = [(); 3].map(|()| tempfile::tempdir().unwrap());
-    let config = config(here.path(), 12);
+    // So many epochs that it is not over before two of them are known to be safe here.
+    let config = config(here.path(), 40);
     let program = there(home.path());
     let handle = EngineHandle::remote(program, "gpu-box", settings(here.path(), this_machine()), || {});
     handle.send(train(1, &config, None));
@@ -105,6 +106,18 @@ fn a_run_whose_machine_is_lost_is_resumed_on_another_and_ends_with_the_same_weig
     handle.send(train(3, &config, Some(run.folder.clone())));
     let summary = until(&handle, finished);
     assert_eq!(weights(&summary), weights(&trained_here(here.path(), &config)));
+}
+
+#[test]
+fn a_second_run_is_refused_and_the_first_is_saved_all_the_same() {
+    let [here, home] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let config = config(here.path(), 3);
+    let handle = connect(home.path(), here.path());
+    handle.send(train(1, &config, None));
+    until(&handle, |event| matches!(event, Event::Started { .. }).then_some(()));
+    handle.send(train(2, &config, None));
+    assert_eq!(until(&handle, |event| failure(event, 2)), Problem::Busy);
+    assert_eq!(until(&handle, finished).epochs.len(), 3);
 }
 
 /// Kills the engine whose folders are there.

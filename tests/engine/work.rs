@@ -508,7 +508,7 @@ fn models_are_exported_also_while_a_run_is_under_way_but_not_measured_then() {
     let quantized = ExportSpec { quantize: true, ..spec };
     export(3, &quantized, Some(to.clone()));
     assert_eq!(bench.until(|event| failure(event, 3)), Problem::Busy);
-    // What it would hold is no work.
+    // What it would hold is not work.
     export(4, &quantized, None);
     assert!(bench.exported(4).paths.is_empty());
     let spec = ImportSpec::of(to);

@@ -30,7 +30,7 @@ class Engine:
         self.process.stdin.write(b"INKLING\n")
         self.send({"protocol": protocol, "program": version})
         self.send(settings)
-        assert self.process.stdout.read(8) == b"INKLING\n", "this is no engine"
+        assert self.process.stdout.read(8) == b"INKLING\n", "this is not an engine"
         self.events = queue.Queue()
         threading.Thread(target=self.listen, daemon=True).start()
         self.job = 0

@@ -24,7 +24,7 @@ import scenarios
 PANICS = ["panicked", "unreachable", "RUST_BACKTRACE", "Traceback"]
 
 
-# About so many faults are tried in each scenario unless all are.
+# About this many faults are tried in each scenario unless all are.
 SELECTED = 30
 
 

@@ -19,7 +19,7 @@ from engine import Engine
 WARM_UP = 0.2
 # How much memory may grow from the warm-up to the end: noise of the allocator, in kB, and as a share.
 GROWTH_KB, GROWTH = 6_000, 0.03
-# Memory is compared between so many parts of the time after the warm-up.
+# Memory is compared between this many parts of the time after the warm-up.
 PARTS = 5
 # How often memory that seems to grow is measured again.
 MORE_ROUNDS = 2
@@ -54,7 +54,7 @@ def cycle(engine, setting, home, source):
 
 
 def soak(engine, setting, home, source, seconds, warm_up):
-    """Cycles for so many seconds; what the engine used after each of them once it was warm."""
+    """Cycles for this many seconds; what the engine used after each of them once it was warm."""
     start, measured = time.monotonic(), []
     while (passed := time.monotonic() - start) < seconds:
         cycle(engine, setting, home, source)

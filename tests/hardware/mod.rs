@@ -1,4 +1,4 @@
-//! The hardware room: what is true of any machine this runs on, and the words for machines this is not.
+//! The hardware module: what is true of any machine this runs on, and the words for machines this is not.
 
 mod load;
 

@@ -7,7 +7,7 @@ use inkling::run_config::{Activation, ModelKind};
 
 const UNIT: Normalization = Normalization { mean: 0.0, std: 1.0 };
 
-/// The reading that is taken of two that give the same answers, with logits that are so many times as large as they should be.
+/// The reading that is taken of two that give the same answers, with logits that are this many times as large as they should be.
 fn chosen(readings: [(Activation, Normalization, f32); 2]) -> Reading {
     let mut random = Random::stream(1, "logits", 0);
     let mut logits = Vec::new();

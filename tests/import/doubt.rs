@@ -104,7 +104,7 @@ fn a_network_that_learned_from_other_images_is_tried_on_those() {
     assert_eq!((images, tried_on, asked), (300, data.clone(), 1));
     assert_eq!(imported.file.card.config.activation, config.activation);
     assert_eq!(imported.file.card.normalization, trained.net.normalization());
-    // The images at hand are no help where digits are recognised better.
+    // The images at hand do not help where digits are recognised better.
     let blank = |_: &mut dyn Progress| {
         Ok(Some(TrialImages {
             data: data.clone(),

@@ -10,7 +10,7 @@ mod shards;
 use std::path::{Path, PathBuf};
 
 use inkling::export::export;
-use inkling::import::{ImportError, Imported, Known, Mismatch, NamedTensor, identify};
+use inkling::import::{Convolution, ImportError, Imported, Known, Mismatch, NamedTensor, identify};
 use inkling::infer::starter_file;
 use inkling::nn::{Mode, Net, Parameter};
 use inkling::progress::{Cancelled, Unwatched};
@@ -208,7 +208,7 @@ fn a_plain_cnn_may_have_any_layers() {
     assert!(identified.others.contains(&cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20")), "{identified:?}");
     assert!(identified.others.len() < 8, "{identified:?}");
     // A file that says where leaves one.
-    let places = [(1, false), (1, true), (1, true)];
+    let places = [false, true, true].map(|is_pooled| Convolution { padding: 1, is_pooled });
     let told =
         identify(tensors(cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20"), sequential), Known { convolutions: Some(&places), ..Known::default() });
     assert_eq!(told.map(|told| (told.network, told.others.len())).unwrap(), (cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20"), 0));

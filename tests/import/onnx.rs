@@ -235,7 +235,7 @@ fn a_damaged_file_is_refused_or_read_and_never_more() {
             }
         }
     }
-    // An entry of the metadata with something that is no number, or names a file.
+    // An entry of the metadata with something that is not a number, or names a file.
     let entry = |key: &str, value: &str| StringStringEntryProto { key: key.to_owned(), value: value.to_owned() };
     let mut model = ModelProto::decode(&whole[..]).unwrap();
     model.metadata_props = vec![entry("mean", "NaN"), entry("std", "0"), entry("labels", "[\"\u{1b}\"]"), entry("temperature", "-1")];

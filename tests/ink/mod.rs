@@ -1,4 +1,4 @@
-//! The ink room: images from strokes, from ink files and from image files.
+//! The ink module: images from strokes, from ink files and from image files.
 
 mod image_file;
 mod ink_file;

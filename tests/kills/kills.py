@@ -218,7 +218,7 @@ def leftovers(program, data, dice):
 
 
 class Tmpfs:
-    """A disk of so many bytes; `None` to whoever may not mount one."""
+    """A disk of this many bytes; `None` to whoever may not mount one."""
 
     def __init__(self, size):
         self.folder = tempfile.mkdtemp(prefix="inkling-disk-")

@@ -1,4 +1,4 @@
-//! Networks whose hidden layers are of other widths than their models': the same computations, also where a width is no multiple of anything.
+//! Networks whose hidden layers are of other widths than their models': the same computations, also where a width is not a multiple of anything.
 
 use candle_core::Device;
 use inkling::nn::backend::REFERENCE;

@@ -11,7 +11,7 @@ const DECAY: f64 = 0.5;
 const MOMENTUM: f64 = 0.8;
 const START: [f64; 3] = [1.0, -2.0, 3.0];
 
-/// Langevin dynamics with so many images has no noise to speak of.
+/// Langevin dynamics with this many images has no noise to speak of.
 const QUIET: u64 = u64::MAX;
 
 fn config(kind: OptimizerKind) -> OptimizerConfig {
@@ -41,7 +41,7 @@ fn stepped(config: OptimizerConfig, shape: &[usize]) -> Vec<f32> {
         parameter.add_to_grad(|grad| grad.copy_from_slice(&gradients)).unwrap();
         let norm = (0..3).map(|index| (4.0 * gradient(step, index)).powi(2)).sum::<f64>().sqrt();
         assert!((optimizer.gradient_norm().unwrap() - norm).abs() < 1e-5);
-        assert!((norm_of_step(&mut optimizer, LR as f32, 0.25) - norm).abs() < 1e-5, "the pass finds the same norm");
+        assert!((norm_of_step(&mut optimizer, LR as f32, 0.25) - 0.25 * norm).abs() < 1e-5, "that of the scaled gradients");
         assert!(parameter.add_to_grad(|grad| grad.iter().all(|&value| value == 0.0)).unwrap(), "a step uses its gradient up");
     }
     parameter.values().unwrap()

@@ -43,7 +43,7 @@ fn repetitions_have_consecutive_seeds_and_belong_together() {
     assert_eq!(runs[1].next_repetitions(), runs[2..]);
     assert!(runs.iter().all(|run| run.matching_preset() == Some(Preset::QuickLook) && run.problems().is_empty()));
     let single = RunConfig { repetition: runs[0].repetition.clone(), ..config(1) }.repetitions("now");
-    assert_eq!(single, [config(1)], "a run by itself is no repetition, whatever it was before");
+    assert_eq!(single, [config(1)], "a run by itself is not a repetition, whatever it was before");
     let highest = RunConfig { seed: u64::MAX, ..config(2) }.repetitions("now");
     assert_eq!(highest[1].seed, 0);
 }

@@ -56,7 +56,7 @@ fn the_steps_of_a_saved_run_are_read_back_and_older_runs_have_none() {
     let file = saved.folder.join("steps.csv");
     let table = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, format!("{table}half a li\n9,NaN,1,1\n9,1,1,1,1\n")).unwrap();
-    assert_eq!(FinishedRun::load(&saved.folder).unwrap().steps, run.steps, "what is no step is left out");
+    assert_eq!(FinishedRun::load(&saved.folder).unwrap().steps, run.steps, "what is not a step is left out");
     std::fs::remove_file(&file).unwrap();
     assert_eq!(FinishedRun::load(&saved.folder).unwrap(), FinishedRun { steps: Vec::new(), ..run });
 }

@@ -76,11 +76,11 @@ fn each_mistake_in_a_definition_has_a_sentence() {
         (with(&[lr], &|definition| definition.trials = None), "Limit it with --trials or --time."),
         (with(&[lr], &|definition| definition.trials = Some(0)), "The number of trials is out of range (got 0)."),
         (with(&[lr], &|definition| definition.at_once = 0), "The number of trials at once is out of range (got 0)."),
-        (with(&[lr], &|definition| definition.seconds = Some(f64::NAN)), "The time for the sweep, in seconds, is out of range"),
+        (with(&[lr], &|definition| definition.seconds = Some(f64::NAN)), "The time for the sweep in seconds is out of range"),
         (with(&[lr], &|definition| definition.pruner = Some(Asha { reduction: 1, min_epochs: 1 })), "The reduction factor is out of range"),
         (
             with(&[lr], &|definition| definition.pruner = Some(Asha { reduction: 3, min_epochs: 0 })),
-            "The least number of epochs is out of range",
+            "The minimum number of epochs is out of range",
         ),
         (with(&[lr], &|definition| definition.space.push(definition.space[0].clone())), "lr is given twice."),
         (with(&[lr], &|definition| definition.base.epochs = 0), "The number of epochs is out of range"),

@@ -29,7 +29,7 @@ fn trial(definition: &Definition, number: u32, values: Vec<Value>, accuracies: &
     Trial { number, values, config, epochs, outcome }
 }
 
-/// Interrupts after so many reports.
+/// Interrupts after this many reports.
 struct Patience(u32);
 
 impl Observer for Patience {

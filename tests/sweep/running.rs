@@ -92,6 +92,8 @@ fn no_trial_starts_after_the_time_of_all_sessions_is_over() {
         let mut sweep = Sweep::open(&folder).unwrap();
         assert_eq!(run(&mut sweep, &mut FakeExecutor::default(), &mut endless()), Ok(Ending::Complete));
         assert_eq!(sweep.trials().len(), trials, "after {elapsed} s");
+        assert_ne!(sweep.trials()[0].outcome, None, "one that had begun is completed");
+        assert!(sweep.is_complete());
     }
 }
 

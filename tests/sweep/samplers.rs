@@ -28,7 +28,7 @@ fn values_lie_within_their_ranges_and_depend_on_the_seed_alone() {
         let trials = search(&definition, 60);
         for trial in &trials {
             for (dimension, value) in definition.space.iter().zip(&trial.values) {
-                assert!(dimension.contains(value), "{value} is no value of {dimension}");
+                assert!(dimension.contains(value), "{value} is not a value of {dimension}");
             }
         }
         let values = |trials: &[Trial]| trials.iter().map(|trial| trial.values.clone()).collect::<Vec<_>>();

@@ -3,6 +3,8 @@
 mod groups;
 mod leftovers;
 mod log;
+#[cfg(unix)]
+mod processes;
 mod reading;
 #[cfg(feature = "gui")]
 mod single_instance;

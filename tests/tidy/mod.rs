@@ -1,4 +1,4 @@
-//! The directions that the map in `src/lib.rs` claims, read off the sources: which room may know which, and who may know candle and egui.
+//! The directions that the map in `src/lib.rs` claims, read off the sources: which module may depend on which, and which on candle and egui.
 
 mod promises;
 mod sources;
@@ -7,39 +7,39 @@ use std::collections::BTreeSet;
 
 use self::sources::Sources;
 
-/// The rooms in the order of the map's table, which goes from the top down.
-fn rooms_of_the_map() -> Vec<String> {
+/// The modules in the order of the map's table, which goes from the top down.
+fn modules_of_the_map() -> Vec<String> {
     let map = include_str!("../../src/lib.rs");
     let names = map.lines().filter_map(|line| line.strip_prefix("//! | ")?.split(" | ").next()?.split('`').nth(1));
     names.map(str::to_owned).collect()
 }
 
 fn only_downwards(sources: &Sources, order: &[String]) -> Result<(), String> {
-    let floor = |room: &str| order.iter().position(|known| known == room);
-    for ((room, other), file) in sources.room_graph() {
-        if floor(&other) <= floor(room) {
-            return Err(format!("src/{file} names `{other}`, which stands above `{room}` in the map"));
+    let level = |module: &str| order.iter().position(|known| known == module);
+    for ((module, other), file) in sources.module_graph() {
+        if level(&other) <= level(module) {
+            return Err(format!("src/{file} names `{other}`, which stands above `{module}` in the map"));
         }
     }
     Ok(())
 }
 
 #[test]
-fn the_map_names_every_room_and_no_other() {
+fn the_map_names_every_module_and_no_other() {
     let sources = Sources::read();
-    let order = rooms_of_the_map();
-    assert_eq!(order.iter().map(String::as_str).collect::<BTreeSet<_>>(), sources.rooms());
-    assert_eq!(order.len(), sources.rooms().len(), "a room stands in the map twice");
+    let order = modules_of_the_map();
+    assert_eq!(order.iter().map(String::as_str).collect::<BTreeSet<_>>(), sources.modules());
+    assert_eq!(order.len(), sources.modules().len(), "a module stands in the map twice");
 }
 
 #[test]
-fn every_room_knows_only_rooms_below_it_so_that_there_are_no_circles() {
-    only_downwards(&Sources::read(), &rooms_of_the_map()).unwrap();
+fn every_module_depends_only_on_modules_below_it_so_that_there_are_no_cycles() {
+    only_downwards(&Sources::read(), &modules_of_the_map()).unwrap();
 }
 
 #[test]
-fn a_room_that_knows_one_above_it_is_found() {
-    let order = rooms_of_the_map();
+fn a_module_that_depends_on_one_above_it_is_found() {
+    let order = modules_of_the_map();
     let forbidden = [
         "use crate::problem::Problem;",
         "use crate::{ink, app::{self, App}};",
@@ -69,10 +69,10 @@ fn naming<'a>(sources: &'a Sources, libraries: &[&str]) -> Vec<&'a str> {
     sources.files().filter(|file| names(&file.code)).map(|file| file.path.as_str()).collect()
 }
 
-fn are_below(files: &[&str], rooms: &[&str]) {
-    let allowed = |file: &&&str| rooms.iter().any(|room| file.strip_prefix(room).is_some_and(|rest| rest.starts_with(['/', '.'])));
+fn are_below(files: &[&str], modules: &[&str]) {
+    let allowed = |file: &&&str| modules.iter().any(|module| file.strip_prefix(module).is_some_and(|rest| rest.starts_with(['/', '.'])));
     let others: Vec<_> = files.iter().filter(|file| !allowed(file)).collect();
-    assert!(others.is_empty(), "only {rooms:?} may, but {others:?} do as well");
+    assert!(others.is_empty(), "only {modules:?} may, but {others:?} do as well");
     assert!(!files.is_empty(), "nobody does: the name is wrong");
 }
 
@@ -125,8 +125,8 @@ fn candles_own_pooling_and_convolution_are_never_called() {
 
 #[test]
 fn files_are_written_whole_and_randomness_is_seeded() {
-    let elsewhere = |room: &str, calls: &[&str]| {
-        for file in Sources::read().files().filter(|file| !file.path.starts_with(room)) {
+    let elsewhere = |module: &str, calls: &[&str]| {
+        for file in Sources::read().files().filter(|file| !file.path.starts_with(module)) {
             for call in calls {
                 assert!(!file.code.contains(call), "src/{} calls {call}", file.path);
             }

@@ -45,23 +45,23 @@ impl Sources {
         self.0.values()
     }
 
-    /// The rooms: what stands directly in `src`.
-    pub fn rooms(&self) -> BTreeSet<&str> {
+    /// The modules: what stands directly in `src`.
+    pub fn modules(&self) -> BTreeSet<&str> {
         self.0.keys().filter_map(|module| Some(module.first()?.as_str())).collect()
     }
 
-    /// Which rooms each room names, and where.
-    pub fn room_graph(&self) -> BTreeMap<(&str, String), &str> {
-        let rooms = self.rooms();
+    /// Which modules each module names, and where.
+    pub fn module_graph(&self) -> BTreeMap<(&str, String), &str> {
+        let modules = self.modules();
         let mut graph = BTreeMap::new();
         for (module, file) in &self.0 {
-            let Some(room) = module.first() else { continue };
+            let Some(name) = module.first() else { continue };
             for named in paths(module, file) {
                 if let Some(other) = named.first()
-                    && other != room
-                    && rooms.contains(other.as_str())
+                    && other != name
+                    && modules.contains(other.as_str())
                 {
-                    graph.insert((room.as_str(), other.clone()), file.path.as_str());
+                    graph.insert((name.as_str(), other.clone()), file.path.as_str());
                 }
             }
         }

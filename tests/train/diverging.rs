@@ -62,16 +62,19 @@ fn a_loss_that_explodes_without_becoming_nan_is_no_success() {
         exploded += watcher.interventions.iter().filter(by_size).count();
         let Ok(Some(trained)) = ended else { continue };
         let warned = watcher.interventions.iter().any(|said| matches!(said, Intervention::WorseThanChance { .. }));
-        assert_eq!(warned, trained.summary.kept().unwrap().is_worse_than_chance(), "{model}");
+        assert_eq!(warned, trained.summary.kept().unwrap().is_worse_than_chance(10), "{model}");
     }
     assert!(exploded > 0);
 }
 
 #[test]
 fn a_model_is_warned_of_where_it_does_worse_than_guessing() {
-    let is_worse =
-        |validation_loss, validation_accuracy| EpochRecord { validation_loss, validation_accuracy, ..record(1) }.is_worse_than_chance();
-    assert!(is_worse(77.6, 0.11) && is_worse(f32::NAN, 0.1));
+    let is_worse = |validation_loss, validation_accuracy, classes| {
+        EpochRecord { validation_loss, validation_accuracy, ..record(1) }.is_worse_than_chance(classes)
+    };
+    assert!(is_worse(77.6, 0.11, 10) && is_worse(f32::NAN, 0.1, 10));
     // Guessing, and a network that is right about many images but wildly sure of the others.
-    assert!(!is_worse(2.31, 0.09) && !is_worse(36.8, 0.53));
+    assert!(!is_worse(2.31, 0.09, 10) && !is_worse(36.8, 0.53, 10));
+    // The loss of guessing grows with the number of classes, and the accuracy falls.
+    assert!(is_worse(24.0, 0.04, 2) && !is_worse(24.0, 0.011, 100) && !is_worse(77.6, 0.11, 100));
 }

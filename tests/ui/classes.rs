@@ -1,4 +1,4 @@
-//! A model whose classes are no digits: they are called by their names.
+//! A model whose classes are not digits: they are called by their names.
 
 use eframe::egui::{Key, Modifiers, Rect};
 use egui_kittest::Harness;
@@ -86,7 +86,7 @@ fn of_many_classes_the_likeliest_have_bars() {
     }
 }
 
-/// What a model with so many classes was measured at: three images of each, and one of the first taken for the last.
+/// What a model with this many classes was measured at: three images of each, and one of the first taken for the last.
 fn measured(classes: usize) -> Evaluation {
     let mut confusion = vec![vec![0; classes]; classes];
     confusion.iter_mut().enumerate().for_each(|(class, row)| row[class] = 3);

@@ -55,7 +55,7 @@ fn tick(harness: &mut Harness<'static, Stage>, title: &str) {
     harness.run();
 }
 
-/// The title of the run of so many epochs on the built-in digits.
+/// The title of the run of this many epochs on the built-in digits.
 fn title(harness: &Harness<'static, Stage>, epochs: usize) -> String {
     let runs = harness.state().app.runs.as_ref().unwrap();
     runs.iter().find(|run| run.folder.ends_with(epochs.to_string())).unwrap().title.clone()

@@ -190,7 +190,7 @@ fn a_run_that_starts_afresh_after_all_has_the_usual_learning_rate_again() {
     harness.state_mut().app.runs = Some(vec![run()]);
     let app = &mut harness.state_mut().app;
     let usual = app.config.clone();
-    assert_eq!(usual.learning_rate, 0.006, "a rate of which a tenth is no round number");
+    assert_eq!(usual.learning_rate, 0.006, "a rate of which a tenth is not a round number");
     let afresh = |app: &mut App| {
         let config = RunConfig { initial_weights: None, ..app.config.clone() };
         app.apply(Action::Configure(Box::new(config)));

@@ -14,7 +14,7 @@ use inkling::ui::Inkling;
 use super::window::{open, sized, usual};
 use crate::fake_engine::{Answers, FakeEngine, app_with};
 
-/// A window with a run after so many steps.
+/// A window with a run after this many steps.
 fn after(steps: u64) -> (Harness<'static, Inkling>, FakeEngine) {
     let (mut window, mut engine) = usual();
     window.state_mut().apply(Action::Start);

@@ -131,7 +131,7 @@ fn the_width_follows_the_pressure_without_steps() {
 
 const LOOK: Look = Look { origin: Pos2::ZERO, scale: 2.0, width: 20.0, color: Color32::BLACK, pixel: 1.0 };
 
-/// A spiral with so many points.
+/// A spiral with this many points.
 fn spiral(points: u16) -> Vec<[f32; 2]> {
     let at = |i: u16| Vec2::splat(140.0) + Vec2::angled(f32::from(i) * 0.05) * (f32::from(i) * 0.1);
     (0..points).map(|i| [at(i).x, at(i).y]).collect()

@@ -15,7 +15,7 @@ pub type SampleLoad = Arc<dyn Fn(&Watched) -> LoadSample + Send + Sync>;
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The number of samples kept.
 const CAPACITY: usize = 120;
-/// After a longer gap than this (the window was out of sight) older samples are no part of the same curve.
+/// After a longer gap than this (the window was out of sight) older samples are not part of the same curve.
 const GAP: Duration = Duration::from_secs(5);
 
 /// The latest samples.

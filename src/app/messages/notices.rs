@@ -186,8 +186,10 @@ impl Message {
                     None => "The gradient noise scale is too large to be measured: smaller batches would be mostly noise.".to_owned(),
                 },
             ),
-            Intervention::WorseThanChance { validation_loss } => Self::new(
-                format!("The model does worse than guessing: its validation loss is {validation_loss:.1}, that of guessing is 2.3."),
+            Intervention::WorseThanChance { validation_loss, chance_loss } => Self::new(
+                format!(
+                    "The model does worse than guessing: its validation loss is {validation_loss:.1}, that of guessing is {chance_loss:.2}."
+                ),
                 "Lower the learning rate, for example to a tenth, and train again.",
             ),
             Intervention::StoppedEarly { epoch, best_epoch } => Self::new(
@@ -197,7 +199,7 @@ impl Message {
         }
     }
 
-    /// What was typed is no host.
+    /// What was typed is not a host.
     pub fn not_a_host(given: &str) -> Self {
         Self::new(
             format!("“{}” is not the name of an SSH host.", visible::one_line(given)),
@@ -435,7 +437,7 @@ impl Message {
 pub(super) fn diverged(cause: Divergence, step: u64) -> String {
     let step = grouped(step);
     match cause {
-        Divergence::NotFinite => format!("the loss became NaN at step {step}"),
+        Divergence::NotFinite => format!("the loss or its gradient became NaN or infinite at step {step}"),
         Divergence::Exploded => format!("the loss exploded at step {step}"),
     }
 }

@@ -1,4 +1,4 @@
-//! The message for every problem: one exhaustive match per room's errors. Windows and terminals show the same text, so remedies name
+//! The message for every problem: one exhaustive match per module's errors. Windows and terminals show the same text, so remedies name
 //! settings rather than buttons.
 
 use std::path::Path;
@@ -153,6 +153,10 @@ fn of_loss(loss: &EngineExit) -> Message {
                 "Check that `ssh {machine} inkling --version` prints {} without asking for anything.",
                 concat!("“inkling ", env!("CARGO_PKG_VERSION"), "”")
             ),
+        ),
+        EngineExit::Slurm { reason } => Message::new(
+            format!("Slurm failed: {}", sentence(reason)),
+            "Check the options for sbatch, and with `squeue` whether the job is in the queue.",
         ),
         EngineExit::Garbled { reason } => Message::new(format!("Inkling's engine sent an invalid message: {}", sentence(reason)), safe),
     }
@@ -418,7 +422,7 @@ fn of_import(error: &ImportError) -> Message {
         ImportError::Undecided { path, trials } => undecided(path, trials),
         ImportError::Graph { path, reason } => Message::new(
             format!(
-                "The network in {} is none that Inkling can train, and it cannot be used without training either: {}",
+                "The network in {} is not one that Inkling can train, and it cannot be used without training either: {}",
                 path.display(),
                 sentence(reason)
             ),

@@ -21,7 +21,7 @@ impl MyDigitsView {
         self.answer(drawing).is_some_and(|answer| !is_right(answer, drawing))
     }
 
-    /// How many drawings look like no digit to the model in use, of those about which that is known.
+    /// How many drawings do not look like a digit to the model in use, of those about which that is known.
     pub fn not_digits(&self) -> usize {
         self.drawings().iter().filter_map(|drawing| self.answer(drawing)).filter(|answer| !answer.is_digit).count()
     }

@@ -30,7 +30,7 @@ impl App {
         self.total_time(config, rate)
     }
 
-    /// How long these settings take when so many images are learned from per second, with validation after each epoch and the test at the end:
+    /// How long these settings take when this many images are learned from per second, with validation after each epoch and the test at the end:
     /// "40 s"; `None` while the number of images is unknown.
     pub fn total_time(&self, config: &RunConfig, rate: f64) -> Option<String> {
         let (all, test) = self.images()?;

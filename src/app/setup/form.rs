@@ -23,7 +23,7 @@ fn shown(field: Field, config: &RunConfig) -> String {
     }
 }
 
-/// The configuration with this text as the field's value; `None` when the text is no such number.
+/// The configuration with this text as the field's value; `None` when the text is not such a number.
 fn typed(field: Field, text: &str, config: &RunConfig) -> Option<RunConfig> {
     let text = text.trim();
     // Half of Europe writes a comma where a point is meant; no number here is grouped by thousands.

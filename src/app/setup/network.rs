@@ -19,7 +19,7 @@ pub struct Block {
     pub repeats: u32,
 }
 
-/// The blocks of a network, from the image to a probability for each of so many classes.
+/// The blocks of a network, from the image to a probability for each class.
 pub fn blocks(network: impl Into<Network>, activation: Activation, classes: usize) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for layer in layers(network, activation, classes) {

@@ -22,7 +22,7 @@ pub enum SweepAction {
     Stop,
     /// Resume the one in this folder.
     Resume(PathBuf),
-    /// Resume it with so many trials more than it has.
+    /// Resume it with this many trials more than it has.
     Extend(PathBuf, u32),
     /// Show the one in this folder.
     Open(PathBuf),

@@ -108,7 +108,7 @@ impl App {
         self.begin_sweep(view, move || Sweep::create_in(&root, definition));
     }
 
-    /// Resumes the sweep in this folder, with so many trials more than it has if that is said.
+    /// Resumes the sweep in this folder, with this many trials more than it has if that is said.
     fn resume_sweep(&mut self, folder: &Path, more: Option<u32>) {
         let shown = self.sweeps.shown.take_if(|view| !view.is_active() && view.folder.as_deref() == Some(folder));
         let listed = || {

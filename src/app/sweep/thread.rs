@@ -9,10 +9,10 @@ use crate::engine::{EngineHost, EngineSettings};
 use crate::progress::Cancelled;
 use crate::sweep::{self, Definition, Ending, Executor, Observer, Status, Sweep, SweepError, Tested, Trial};
 
-/// Makes what trains so many trials at once; called on the thread of the sweep.
+/// Makes what trains this many trials at once; called on the thread of the sweep.
 pub type ExecutorFactory = Arc<dyn Fn(EngineHost, EngineSettings, u32) -> Box<dyn Executor> + Send + Sync>;
 
-/// The window hears of figures that change all the time after so many seconds.
+/// The window hears of figures that change all the time after this many seconds.
 const UPDATE_INTERVAL: f64 = 0.25;
 
 /// What the thread is asked for.

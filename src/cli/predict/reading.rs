@@ -69,7 +69,7 @@ impl Reading {
 pub struct JsonLine<'a> {
     path: &'a str,
     digit: Option<u8>,
-    /// Its name, which differs from it where classes are no digits.
+    /// Its name, which differs from it where classes are not digits.
     label: Option<&'a str>,
     confidence: Option<f32>,
     probabilities: Option<&'a [f32]>,

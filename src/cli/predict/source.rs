@@ -90,13 +90,13 @@ impl Source {
         Ok(content)
     }
 
-    /// The rows of a table; an error where it is none.
+    /// The rows of a table; an error where it is not one.
     pub fn rows(self) -> Result<PixelRows, Problem> {
         let path = self.path().to_owned();
         match self.open(Framing::Ink)? {
             Content::Table(rows) => Ok(*rows),
             Content::Image(_) | Content::Ink(_) => {
-                Err(DataError::Malformed { path, reason: "it is no table of pixels (CSV)".to_owned() }.into())
+                Err(DataError::Malformed { path, reason: "it is not a table of pixels (CSV)".to_owned() }.into())
             }
         }
     }

@@ -50,7 +50,8 @@ pub fn definition(arguments: &Arguments) -> Result<Definition, Failure> {
         Some("none") => None,
         Some(_) => return Err(Failure::Usage("In the description of the sweep: pruner must be \"asha\" or \"none\".".to_owned())),
     };
-    definition.at_once = arguments.machines.at_once(arguments.at_once).or(file.at_once).unwrap_or_else(|| usual_at_once(&definition.base));
+    let asked = arguments.at_once.or(file.at_once).or_else(|| arguments.machines.usual_at_once());
+    definition.at_once = asked.unwrap_or_else(|| usual_at_once(&definition.base));
     Ok(definition)
 }
 

@@ -93,7 +93,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             let folder = folder.clone().map_or_else(|| Sweep::newest(&paths.sweeps), Ok).map_err(Failure::of_sweep)?;
             let mut sweep = Sweep::open(&folder).map_err(Failure::of_sweep)?;
             let seconds = arguments.time.as_deref().map(sweep::seconds).transpose().map_err(|error| Failure::of_sweep(error.into()))?;
-            sweep.extend(arguments.trials, seconds, arguments.machines.at_once(arguments.at_once)).map_err(Failure::of_sweep)?;
+            // A job array is as long as before; hosts may be others than before.
+            let places = arguments.machines.usual_at_once().filter(|_| !arguments.machines.is_in_array());
+            sweep.extend(arguments.trials, seconds, arguments.at_once.or(places)).map_err(Failure::of_sweep)?;
             sweep
         }
     };

@@ -30,17 +30,44 @@ use crate::system::targets::check_folder;
 /// How long a process that was killed may take to end.
 const ENDING: Duration = Duration::from_secs(2);
 
+/// The options that choose the settings of a new run: one that is resumed or reproduced has its own.
+const OF_A_NEW_RUN: [&str; 27] = [
+    "data",
+    "config_file",
+    "preset",
+    "model",
+    "widths",
+    "layers",
+    "from",
+    "activation",
+    "init",
+    "epochs",
+    "batch_size",
+    "precision",
+    "optimizer",
+    "lr",
+    "schedule",
+    "weight_decay",
+    "momentum",
+    "no_nesterov",
+    "label_smoothing",
+    "clip_norm",
+    "accumulation",
+    "weight_averaging",
+    "early_stopping",
+    "augmentation",
+    "seed",
+    "checkpoint_activations",
+    "autotune",
+];
+
 /// The options of `inkling train`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     settings: Settings,
     /// Resume an interrupted run: the latest, or the one whose checkpoint is in DIR
-    #[arg(long, value_name = "DIR", conflicts_with_all = [
-        "data", "config_file", "preset", "model", "from", "activation", "init", "epochs", "batch_size", "precision", "optimizer", "lr", "schedule",
-        "weight_decay", "momentum", "no_nesterov", "label_smoothing", "clip_norm", "accumulation", "weight_averaging", "early_stopping",
-        "augmentation", "seed", "checkpoint_activations", "autotune",
-    ])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = OF_A_NEW_RUN)]
     #[expect(clippy::option_option, reason = "an option that may have a value")]
     resume: Option<Option<PathBuf>>,
     /// Folder to save the run in [default: a new folder among Inkling's runs, or with --resume as before]
@@ -53,11 +80,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<WeightFormat>(WeightFormat::ALL.iter().map(|c| c.name())))]
     weights: Option<WeightFormat>,
     /// Train the run in DIR again, and say whether its weights come out the same
-    #[arg(long, value_name = "DIR", conflicts_with_all = [
-        "resume", "repeat", "data", "config_file", "preset", "model", "from", "activation", "init", "epochs", "batch_size", "precision", "optimizer",
-        "lr", "schedule", "weight_decay", "momentum", "no_nesterov", "label_smoothing", "clip_norm", "accumulation", "weight_averaging",
-        "early_stopping", "augmentation", "seed", "checkpoint_activations", "autotune",
-    ])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = OF_A_NEW_RUN, conflicts_with_all = ["resume", "repeat"])]
     reproduce: Option<PathBuf>,
     /// Train N runs, each with the next seed, and report their mean accuracy with its 95 % interval
     #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with_all = ["resume", "out"])]

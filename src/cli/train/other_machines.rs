@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Arguments, repeats, report};
 use crate::cli::engine::data_folders;
 use crate::cli::failure::Failure;
-use crate::cli::interrupt;
+use crate::cli::interrupt::{self, Request};
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 use crate::engine::{EngineSettings, RunsTarget, this_machine};
@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments, config: &RunConfig) -> Result<(), Failure> {
         devices: this_machine(),
     };
     let waiting: VecDeque<RunConfig> = config.repetitions(&jiff::Timestamp::now().to_string()).into();
-    let at_once = arguments.machines.at_once(None).unwrap_or(1).min(waiting.len() as u32);
+    let at_once = arguments.machines.usual_at_once().unwrap_or(1).min(waiting.len() as u32);
     let mut executor = arguments.machines.executor(Work::Runs, at_once, config.threads, settings)?;
     interrupt::install_handler();
     let store = Store::new(arguments.out.as_deref().and_then(std::path::Path::parent).unwrap_or(&paths.runs));
@@ -64,9 +64,12 @@ impl Runs {
         let progress = Progress::new();
         let mut last = None;
         loop {
-            if interrupt::requested().is_some() {
+            if let Some(request) = interrupt::requested() {
                 progress.note("Stopping. `inkling train --resume` resumes each run from where it was last saved.");
-                return Err(Failure::Interrupted);
+                return Err(match request {
+                    Request::Interrupt(status) => Failure::Interrupted.terminated(status),
+                    Request::Stop => Failure::Interrupted,
+                });
             }
             let capacity = match executor.capacity() {
                 Ok(capacity) => capacity as usize,

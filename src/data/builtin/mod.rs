@@ -60,7 +60,7 @@ pub fn digits(seed: u64, count: usize) -> Vec<u8> {
     })
 }
 
-/// So many images of drawings that are no digits, 784 pixels each: letters and signs, scribbles, lines, digits on top of each other.
+/// `count` images of drawings that are not digits, 784 pixels each: letters and signs, scribbles, lines, digits on top of each other.
 pub fn not_digits(seed: u64, count: usize) -> Vec<u8> {
     scanned(count, |index| {
         let mut random = Random::stream(seed, "built-in drawing that is no digit", index);
@@ -68,7 +68,7 @@ pub fn not_digits(seed: u64, count: usize) -> Vec<u8> {
     })
 }
 
-/// So many images of drawings that are no character either, 784 pixels each: scribbles, dots, digits on top of each other.
+/// `count` images of drawings that are not characters either, 784 pixels each: scribbles, dots, digits on top of each other.
 pub fn scribbles(seed: u64, count: usize) -> Vec<u8> {
     scanned(count, |index| {
         let mut random = Random::stream(seed, "built-in scribble", index);

@@ -25,7 +25,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
         None => common_data(workspace, &saved)?,
     };
     check_classes(saved.iter().map(|model| &model.file), &data)?;
-    // As if one model had learned from everything that any of them did: what one has seen is no test.
+    // As if one model had learned from everything that any of them did: what one has seen is not a test.
     let sources: Vec<DataSource> = saved.iter().flat_map(|model| model.file.card.data.sources()).cloned().collect();
     let trained = RunConfig { data: DataSpec::of(sources), ..RunConfig::default() };
     let set = load_set(workspace, &data, None, &trained, &mut context.part(0.0, 0.3))?;

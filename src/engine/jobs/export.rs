@@ -33,7 +33,7 @@ pub(super) fn run(
             None
         }
         Err(JobError::Cancelled) => return Err(JobError::Cancelled),
-        // That the data cannot be read is no reason to export nothing.
+        // That the data cannot be read is not a reason to export nothing.
         Err(JobError::Failed(problem)) => Some(problem),
     };
     Ok(JobResult::Export(ExportReport { unmeasured, ..write(exported, spec, model, to, replace)? }))

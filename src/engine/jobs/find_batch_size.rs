@@ -17,7 +17,7 @@ use crate::train::{self, GradientNoise, Target};
 const LOADING: f32 = 0.05;
 /// Seconds of training with the first batch size, at most.
 const FIRST_SECONDS: f64 = 30.0;
-/// The others get this many times the least time so far, and at least so many seconds.
+/// The others get this many times the least time so far, and at least this many seconds.
 const LONGER: f64 = 3.0;
 const LEAST_SECONDS: f64 = 2.0;
 

@@ -14,7 +14,7 @@ use crate::train::{self, EndRequest, Observer, TrainOutcome};
 pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, config: &RunConfig) -> Result<JobResult, JobError> {
     train::check(config)?;
     let settings = workspace.settings;
-    // How far the data is is no part of how far the trial is.
+    // The progress of reading the data is not part of the trial's.
     let (id, queue) = (context.id, &mut *context.queue);
     let set = workspace.datasets.get(&settings.data_folders, &config.data, &mut |_: f32| queue.check(id))?;
     check_digits(&config.data, &set.train)?;

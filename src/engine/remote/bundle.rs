@@ -13,6 +13,7 @@ use crate::records::{BundleId, BundleUse, FilePart};
 use crate::run_config::{DataSpec, SetFormat};
 use crate::runs::{CHECKPOINT, write_checkpoint};
 use crate::system::files::read_limited;
+use crate::system::sha256::hex;
 use crate::train::Checkpoint;
 
 /// A file is sent in pieces of this size, so that other commands and events get through between them.
@@ -101,6 +102,6 @@ impl BundleHash {
 
     /// The name of a bundle with these files and no others.
     pub fn id(self) -> BundleId {
-        BundleId(self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        BundleId(hex(&self.0.finalize()))
     }
 }

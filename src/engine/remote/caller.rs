@@ -17,7 +17,7 @@ use crate::engine::event_sink::EventSink;
 use crate::engine::handle::{EngineHandle, EngineSettings, EngineSide, no_thread};
 use crate::problem::{EngineExit, Problem};
 use crate::protocol::{Command, Event, Job, JobEvent};
-use crate::records::{Ensemble, JobId, ModelRef};
+use crate::records::{BundleId, Ensemble, JobId, ModelRef};
 
 /// How long to wait before it is tried again to save a run that could not be.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
@@ -124,7 +124,7 @@ impl Caller {
         }
     }
 
-    /// Takes in what is no command.
+    /// Takes in anything but a command.
     fn on_input(&mut self, input: Input) {
         match input {
             Input::Command(command) => self.waiting.push_back(command),
@@ -138,11 +138,12 @@ impl Caller {
         }
     }
 
-    /// The next answer about a bundle, taking in meanwhile whatever else comes. An error where the connection ends, or is to end.
-    pub fn next_bundle_answer(&mut self, job: Option<JobId>) -> Result<Result<Option<PathBuf>, String>, Problem> {
+    /// The next answer about this bundle, taking in meanwhile whatever else comes: those about a bundle whose job was cancelled may still be on
+    /// their way. An error where the connection ends, or is to end.
+    pub fn next_bundle_answer(&mut self, wanted: &BundleId, job: Option<JobId>) -> Result<Result<Option<PathBuf>, String>, Problem> {
         loop {
             match self.inbox.recv() {
-                Ok(Input::Remote(Event::Bundle { folder, .. })) => return Ok(folder),
+                Ok(Input::Remote(Event::Bundle { bundle, folder })) if bundle == *wanted => return Ok(folder),
                 Ok(Input::Command(Command::Cancel(id))) if Some(id) == job => return Err(Problem::Cancelled(crate::progress::Cancelled)),
                 Ok(input @ (Input::CallerGone | Input::Command(Command::Interrupt | Command::Shutdown))) => {
                     self.on_input(input);
@@ -200,7 +201,6 @@ impl Caller {
             job => {
                 let submitted = self.with_files(id, job);
                 if let Err(problem) = submitted {
-                    self.run = None;
                     let event = if let Problem::Cancelled(_) = problem { JobEvent::Cancelled } else { JobEvent::Failed(problem) };
                     self.events.send(Event::Job { id, event });
                 }
@@ -284,7 +284,10 @@ impl Caller {
 /// What is wrong, in words.
 fn reason(exit: EngineExit) -> String {
     match exit {
-        EngineExit::NotStarted { reason } | EngineExit::Garbled { reason } | EngineExit::Disconnected { reason, .. } => reason,
+        EngineExit::NotStarted { reason }
+        | EngineExit::Garbled { reason }
+        | EngineExit::Disconnected { reason, .. }
+        | EngineExit::Slurm { reason } => reason,
         EngineExit::Ended { status, words } => {
             if words.is_empty() {
                 status

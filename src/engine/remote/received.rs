@@ -117,11 +117,11 @@ impl Caller {
             JobEvent::Done(result) => match *result {
                 JobResult::Train(summary) => {
                     let files = self.received.remove(&summary.folder);
-                    if let Some(run) = self.run.take() {
-                        self.unsaved = Some(Unsaved { run, there: summary.model_path, files, problem: None });
-                        self.save_again(None);
-                    }
-                    return;
+                    let Some(run) = self.run.take_if(|run| run.id == id) else {
+                        return self.events.send(Event::Job { id, event: JobEvent::Failed(Problem::NoSuchRun) });
+                    };
+                    self.unsaved = Some(Unsaved { run, there: summary.model_path, files, problem: None });
+                    return self.save_again(None);
                 }
                 result => JobEvent::Done(Box::new(result)),
             },

@@ -132,7 +132,7 @@ impl Caller {
         let id = bundle.id();
         if purpose == BundleUse::Keep {
             self.tell(Command::FindBundle(id.clone()));
-            if let Ok(Some(folder)) = self.next_bundle_answer(job)? {
+            if let Ok(Some(folder)) = self.next_bundle_answer(&id, job)? {
                 return Ok(folder);
             }
         }
@@ -140,14 +140,15 @@ impl Caller {
         let total = commands.len() as f32;
         commands.into_iter().for_each(|command| self.tell(command));
         // Each part is answered, and at last the folder.
-        for part in 1.. {
-            match self.next_bundle_answer(job)? {
+        let mut part = 0.0;
+        loop {
+            part += 1.0;
+            match self.next_bundle_answer(&id, job)? {
                 Ok(Some(folder)) => return Ok(folder),
-                Ok(None) => job.iter().for_each(|&job| self.events.send(progress(job, READING + (1.0 - READING) * part as f32 / total))),
+                Ok(None) => job.iter().for_each(|&job| self.events.send(progress(job, READING + (1.0 - READING) * part / total))),
                 Err(reason) => return Err(Problem::NotSent { reason }),
             }
         }
-        Err(Problem::EngineGone)
     }
 }
 

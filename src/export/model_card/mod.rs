@@ -32,7 +32,7 @@ const LIMITS: [&str; 5] = [
     "It recognises one digit at a time, 0 to 9, and nothing else. For a letter, several digits or no digit at all it still answers with a digit. Inkling notices most of these with a digit score, which it compares with digit_threshold; other programs have to look for it themselves.",
     "It expects images like those of MNIST: light ink on a dark background, the digit 20 pixels tall and centred by mass in 28x28 pixels. Accuracy is much lower on images in any other form.",
     "The accuracy was measured on the test set named here. With other people's handwriting, pens and cameras it is usually lower.",
-    "Its probabilities were calibrated on images like those it was trained on. They are no guarantees: a model can be confident and wrong.",
+    "Its probabilities were calibrated on images like those it was trained on. They are not guarantees: a model can be confident and wrong.",
     "It is meant for learning, teaching and experimenting. Do not rely on it alone where mistakes are costly.",
 ];
 

@@ -85,7 +85,7 @@ impl EventFile {
         }
     }
 
-    /// These figures after so many steps, each with its tag.
+    /// These figures after this many steps, each with its tag.
     pub fn scalars(&mut self, step: u64, figures: &[(&str, f32)]) {
         let value = |&(tag, figure): &(&str, f32)| Value { tag: tag.to_owned(), simple_value: Some(figure), ..Value::default() };
         let summary = Summary { value: figures.iter().map(value).collect() };

@@ -29,7 +29,7 @@ pub fn add(to: &mut Vec<u8>, record: &[u8]) {
     to.extend_from_slice(&masked(record).to_le_bytes());
 }
 
-/// The CRC-32C, rotated and shifted, so that the checksum of data which contains checksums is no special one.
+/// The CRC-32C, rotated and shifted, so that the checksum of data which contains checksums is not special.
 fn masked(bytes: &[u8]) -> u32 {
     crc32c(bytes).rotate_right(15).wrapping_add(0xA282_EAD8)
 }

@@ -21,7 +21,7 @@ pub struct Constant<'a> {
     transposed: bool,
     /// For 8-bit integers what they are multiplied by: a scale for each row as it is stored or, if true, for each column; or one for all.
     scales: Option<(Box<Self>, bool)>,
-    /// A matrix whose columns belong to the values of an image of so many channels, the channels last.
+    /// A matrix whose columns belong to the values of an image of this many channels, the channels last.
     channels_last: Option<usize>,
 }
 

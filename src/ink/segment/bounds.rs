@@ -26,7 +26,7 @@ impl Bounds {
         Self { low: [0, 1].map(|axis| self.low[axis].min(other.low[axis])), high: [0, 1].map(|axis| self.high[axis].max(other.high[axis])) }
     }
 
-    /// The same in another unit, so many of which are one of this.
+    /// The same in another unit, this many of which are one of this.
     #[must_use]
     pub fn scaled(self, factor: f32) -> Self {
         Self { low: self.low.map(|value| value * factor), high: self.high.map(|value| value * factor) }

@@ -13,7 +13,7 @@ use crate::ink::Image;
 const MAX_PIECES: usize = 8;
 /// Pieces with a gap between them that is wider than this belong to different digits. Lengths are relative to the height of the writing.
 const WIDE_GAP: f32 = 0.6;
-/// Several pieces that are wider together than this are no digit, unless they are all that is written.
+/// Several pieces that are wider together than this are not a digit, unless they are all that is written.
 const MAX_WIDTH: f32 = 1.8;
 
 // Penalties, as the negative logarithms of probabilities. `benches/strings.py` measures how well they are chosen.

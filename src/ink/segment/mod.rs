@@ -1,5 +1,5 @@
 //! Divides writing with several digits into candidates for single digits, from left to right. Which of them are digits, a classifier has to say:
-//! see the room `infer`.
+//! see the module `infer`.
 //!
 //! The standard way to read a string of digits (over-segmentation; Casey & Lecolinet 1996, "A survey of methods and strategies in character
 //! segmentation"): [`strokes`] and [`pixels`] divide the writing into pieces, rather too many than too few, [`candidates`] puts consecutive

@@ -66,7 +66,7 @@ fn cuts(stroke: &[[f32; 2]], height: f32) -> Vec<usize> {
     let mut after = running_bounds(stroke.iter().rev());
     after.reverse();
     let overlap = |cut: usize| before[cut - 1].high[0] - after[cut].low[0];
-    // The best cut first; what lies too close to it is no cut of its own.
+    // The best cut first; what lies too close to it is not a cut of its own.
     let mut possible: Vec<usize> = (1..stroke.len())
         .filter(|&cut| {
             let sides = [before[cut - 1], after[cut]];

@@ -21,7 +21,7 @@ use statistics::PixelStatistics;
 /// Images that go through the network: enough to know a variance to a few percent, and little work for a large network.
 const BATCH: usize = 256;
 
-/// An untrained network for so many classes, whose weights follow from the training images at these indices, and what was found. The same seed and images give the
+/// An untrained network for this many classes, whose weights follow from the training images at these indices, and what was found. The same seed and images give the
 /// same weights.
 pub fn initialize(
     network: impl Into<Network>,

@@ -99,7 +99,7 @@ impl PrincipalComponents {
         })
     }
 
-    /// At most so many filters.
+    /// At most this many filters.
     fn filters(&self, whitening: Whitening, most: usize) -> Vec<DVector<f64>> {
         let greatest = self.eigenvalues.first().copied().unwrap_or_default();
         let components = self.eigenvectors.column_iter().zip(&self.eigenvalues);

@@ -5,7 +5,7 @@ use super::{batch_norm, conv, linear};
 use crate::nn::Layer;
 use crate::run_config::Activation;
 
-/// The net with so many blocks in each stage, which has so many channels and half the height and width of the one before: 28, 14, 7, 4. It is two
+/// The net with this many blocks in each stage, which has this many channels and half the height and width of the one before: 28, 14, 7, 4. It is two
 /// layers deep for each block, and two more.
 pub fn layers(blocks: &[usize], widths: &[usize], activation: Activation, classes: usize) -> Vec<Layer> {
     let mut inputs = widths.first().copied().unwrap_or(1);

@@ -80,7 +80,7 @@ impl Operator<'_> {
         })
     }
 
-    /// At most how many numbers come of an input of this shape where a window is moved over it, with so many channels in all images.
+    /// At most how many numbers come of an input of this shape where a window is moved over it, with this many channels in all images.
     fn window_outputs(&self, input: &[usize], channels: usize) -> Option<usize> {
         let places = input.get(2..)?;
         let number = |name: &str, index: usize| self.integers(name).get(index).map(|&number| usize::try_from(number).unwrap_or(usize::MAX));

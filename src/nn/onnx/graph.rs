@@ -52,7 +52,7 @@ impl OnnxGraph {
         let blank = Value::from_shape(&input_shape, vec![0.0_f32; PIXELS]).map_err(|error| error.to_string())?;
         let values = evaluate(&model, &operators.list, (operators.input, blank))?;
         let Some(Value::FloatTensor(scores)) = values.get(operators.output) else {
-            return Err("its output is not computed by an operator, or is no floating-point number".to_owned());
+            return Err("its output is not computed by an operator, or is not a floating-point tensor".to_owned());
         };
         let classes = match *scores.shape() {
             [1, classes] | [classes] if CLASSES.contains(&classes) => classes,

@@ -50,15 +50,15 @@ impl Sweep {
     pub fn create_in(root: &Path, definition: Definition) -> Result<Self, SweepError> {
         let name = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
         create_folder(root).map_err(|error| WriteError::new(root, &error))?;
-        for attempt in 1.. {
+        let mut attempt = 1;
+        loop {
             let folder = root.join(if attempt == 1 { name.clone() } else { format!("{name}-{attempt}") });
             match fs::create_dir(&folder) {
                 Ok(()) => return Self::create(&folder, definition),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => attempt += 1,
                 Err(error) => return Err(WriteError::new(&folder, &error).into()),
             }
         }
-        Err(SweepError::None { folder: root.to_owned() })
     }
 
     /// Opens a sweep, to resume it or to see what came of it.
@@ -66,12 +66,15 @@ impl Sweep {
         let path = folder.join(DEFINITION);
         let unreadable = |path: &Path, error: &io::Error| SweepError::Unreadable { path: path.to_owned(), reason: error.to_string() };
         let malformed = |path: &Path, reason: String| SweepError::Malformed { path: path.to_owned(), reason: visible::one_line(&reason) };
-        let json = read_limited(&path, MAX_DEFINITION_BYTES).map_err(|error| unreadable(&path, &error))?;
+        let read = || read_limited(&path, MAX_DEFINITION_BYTES).map_err(|error| unreadable(&path, &error));
+        // No lock is made in a folder that has no sweep. What is read counts only under the lock: another process may be extending the sweep.
+        read()?;
+        let lock = lock(folder)?;
+        let json = read()?;
         let definition: Definition = serde_json::from_slice(&json).map_err(|error| malformed(&path, error.to_string()))?;
         if let Some(problem) = definition.problems().into_iter().next() {
             return Err(malformed(&path, problem.to_string()));
         }
-        let lock = lock(folder)?;
         let path = folder.join(JOURNAL);
         let bytes = match read_limited(&path, MAX_JOURNAL_BYTES) {
             // Killed between making the folder and the journal.

@@ -12,7 +12,7 @@ use crate::system::files::open_append;
 
 /// The log in use, and older ones.
 pub const NAMES: [&str; 3] = ["inkling.log", "inkling.1.log", "inkling.2.log"];
-/// A log of so many bytes is full.
+/// A log of this many bytes is full.
 pub const MAX_BYTES: u64 = 1 << 20;
 
 /// The log in a folder, opened when the first line is written.

@@ -58,7 +58,7 @@ fn log_panics() {
         let text = panic.payload_as_str().unwrap_or("unknown");
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
         let thread = std::thread::current();
-        // Standard error hears of it from the hook before, so this is no warning.
+        // Standard error hears of it from the hook before, so this is not a warning.
         tracing::info!(location, thread = thread.name(), text, "a thread panicked");
         before(panic);
     }));

@@ -11,7 +11,7 @@ const HIDDEN: &str = "…";
 /// How the system's errors are numbered in texts.
 const SYSTEM_ERROR: &str = "(os error ";
 
-/// The line without anything personal; `None` for what is no line of Inkling's log, or only part of one.
+/// The line without anything personal; `None` for what is not a line of Inkling's log, or only part of one.
 pub fn shareable(line: &str, names: &Names) -> Option<String> {
     let (head, rest) = line.split_once(": ")?;
     let [_, process, level, target] = head.split(' ').collect::<Vec<_>>()[..] else { return None };

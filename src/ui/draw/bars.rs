@@ -107,7 +107,7 @@ struct Bar<'a> {
     deviation: Option<f32>,
 }
 
-/// At most so many bars: those of all classes in their order, or of the likeliest, the most likely first.
+/// At most this many bars: those of all classes in their order, or of the likeliest, the most likely first.
 fn bars<'a>(reading: Option<&Prediction>, classes: &'a Classes, most: usize) -> Vec<Bar<'a>> {
     let most = most.max(MOST_COMPACT);
     let mut shown: Vec<u8> = (0..classes.len() as u8).collect();

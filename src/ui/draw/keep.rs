@@ -97,7 +97,7 @@ pub fn prompt(ui: &mut Ui, collection: &Collection, reading: Option<&Prediction>
             let doubt = reading.filter(|reading| !reading.is_digit || reading.digit != collection.digit());
             ui.label(match doubt {
                 Some(reading) if reading.is_digit => RichText::new(format!("Looks like a {} to the model", reading.digit)).strong(),
-                Some(_) => RichText::new("Looks like no digit to the model").strong(),
+                Some(_) => RichText::new("Does not look like a digit to the model").strong(),
                 None => {
                     RichText::new(format!("Round {} of {}, {} left", collection.round(), collection.rounds(), collection.left())).weak()
                 }

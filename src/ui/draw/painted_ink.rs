@@ -8,7 +8,7 @@ use super::curve::{Node, curve, knots};
 use super::ribbon::ribbon;
 use crate::app::PenStroke;
 
-/// A stroke is cut into pieces of so many knots, which are computed one by one.
+/// A stroke is cut into pieces of this many knots, which are computed one by one.
 const PIECE: usize = 64;
 /// The share of its width that a pen's stroke has where it hardly presses, and how much that grows to where it presses hardest.
 const PRESSED: [f32; 2] = [0.4, 1.2];

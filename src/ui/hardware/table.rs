@@ -19,7 +19,7 @@ const BAR_GAP: f32 = 8.0;
 const BAR_HEIGHT: f32 = 8.0;
 /// Cards are at least so wide where several stand beside each other, and never wider, in points.
 const CARD: std::ops::RangeInclusive<f32> = 720.0..=1100.0;
-/// At most so many stand beside each other.
+/// At most this many stand beside each other.
 const BESIDE: usize = 3;
 
 /// Draws the sections, each as a table on a card: below each other, and where there is room also beside each other.

@@ -87,7 +87,7 @@ impl Cells {
         Self { places, rows: (classes * rows_of_each).div_ceil(in_a_row), aligned }
     }
 
-    /// The image that is so many rows and columns further, or the one there is.
+    /// The image that is this many rows and columns further, or the one there is.
     fn moved(&self, from: usize, down: isize, right: isize) -> usize {
         let Some(&(row, column)) = self.places.get(from) else { return 0 };
         let wanted = (row.saturating_add_signed(down), column.saturating_add_signed(right));

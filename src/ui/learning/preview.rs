@@ -150,7 +150,7 @@ fn network(ui: &mut Ui, blocks: &[Block]) {
     ui.label(style::hint(format!("{} parameters in all.", grouped(parameters))));
 }
 
-/// A card with room for so many lines of details.
+/// A card with room for this many lines of details.
 fn card(ui: &mut Ui, block: &Block, details: usize) -> Response {
     const MARGIN: f32 = 9.0;
     let small = ui.text_style_height(&egui::TextStyle::Small) + 2.0;

@@ -197,7 +197,7 @@ impl Card<'_> {
     }
 }
 
-/// The text in at most so many rows of this width, cut off where it is longer.
+/// The text in at most this many rows of this width, cut off where it is longer.
 fn lines(ui: &Ui, text: &str, font: FontId, color: Color32, width: f32, rows: usize) -> Arc<Galley> {
     let mut job = LayoutJob::simple(text.to_owned(), font, color, width.max(40.0));
     job.wrap = TextWrapping { max_width: width.max(40.0), max_rows: rows, break_anywhere: rows == 1, ..TextWrapping::default() };

@@ -10,7 +10,7 @@ use crate::app::{Action, App, NOT_TRAINABLE, Screen};
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
 use crate::records::{Ensemble, ModelRef, RunSummary};
-use crate::run_config::{DataSource, ModelKind};
+use crate::run_config::DataSource;
 use crate::runs::RunEntry;
 use crate::text::format::{count, duration, file_size, grouped, percent};
 use crate::text::visible;
@@ -52,7 +52,9 @@ pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             actions.push(Action::OpenExport(ModelRef::Starter));
         }
     });
-    export::show(ui, app, (&ModelRef::Starter, ModelKind::LeNet), actions);
+    if let Some(reader) = &app.starter_model {
+        export::show(ui, app, (&ModelRef::Starter, reader.network.model()), actions);
+    }
 }
 
 /// The button that has this model recognise drawings, or that says that it does; both lead to the canvas.

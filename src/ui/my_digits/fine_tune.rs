@@ -37,12 +37,12 @@ pub fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     collect(ui, style::secondary_button(collection_name(usual)), usual, actions);
 }
 
-/// What the button for the guided collection with so many rounds is called.
+/// What the button for the guided collection with this many rounds is called.
 pub fn collection_name(rounds: usize) -> String {
     format!("Draw each digit {} times", if rounds == 3 { "three" } else { "five" })
 }
 
-/// The button that starts the guided collection with so many rounds.
+/// The button that starts the guided collection with this many rounds.
 pub fn collect(ui: &mut Ui, button: Button<'_>, rounds: usize, actions: &mut Vec<Action>) {
     let time = if rounds == 3 { "one to two minutes" } else { "two to three minutes" };
     let about = format!("{} drawings, {time}", Collection::new(rounds).total());

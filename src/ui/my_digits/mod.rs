@@ -87,8 +87,8 @@ fn figures(ui: &mut Ui, app: &App) {
             Some(correct) => {
                 let strange = match digits.not_digits() {
                     0 => String::new(),
-                    1 => "; 1 looks like no digit".to_owned(),
-                    several => format!("; {several} look like no digit"),
+                    1 => "; 1 does not look like a digit".to_owned(),
+                    several => format!("; {several} do not look like digits"),
                 };
                 (percent(correct as f64 / drawings.len() as f64, 0), format!("{correct} of {}, by {name}{strange}", drawings.len()))
             }

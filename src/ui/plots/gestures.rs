@@ -6,7 +6,7 @@ use egui_plot::PlotTransform;
 use super::range::Gesture;
 use super::scale::XAxis;
 
-/// Scrolling so many points makes the view e times as wide or narrow.
+/// Scrolling this many points makes the view e times as wide or narrow.
 const ZOOM_POINTS: f64 = 200.0;
 /// What + and - zoom by.
 const KEY_ZOOM: f64 = 1.25;
@@ -29,7 +29,7 @@ impl Target<'_> {
         self.x.step(self.transform.value_from_position(egui::pos2(x, 0.0)).x)
     }
 
-    /// The steps that so many points are.
+    /// The steps that this many points are.
     fn steps(&self, points: f32) -> f64 {
         self.x.step(f64::from(points) * self.transform.dvalue_dpos()[0])
     }

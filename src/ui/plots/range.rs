@@ -13,14 +13,14 @@ pub struct Range {
 /// What a person does to the range with pointer or keys; all positions are steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gesture {
-    /// Show so many times as many steps, with the step `about` staying where it is.
+    /// Show this many times as many steps, with the step `about` staying where it is.
     Zoom {
         /// Below 1 comes closer.
         factor: f64,
         /// Stays where it is.
         about: f64,
     },
-    /// Move by so many steps.
+    /// Move by this many steps.
     Pan(f64),
     /// A box is being drawn over these steps.
     Box([f64; 2]),

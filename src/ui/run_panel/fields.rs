@@ -108,16 +108,28 @@ pub fn number(ui: &mut Ui, app: &App, field: Field, label: &str, about: &str, ac
 
 /// A row with a field for an optional number; `left_out` is the empty field's placeholder.
 pub fn open_number(ui: &mut Ui, app: &App, field: Field, label: &str, left_out: &str, about: &str, actions: &mut Vec<Action>) {
-    let mut text = app.text(field);
-    let response = row(ui, label, |ui| {
-        let response = ui.add(TextEdit::singleline(&mut text).hint_text(left_out).desired_width(f32::INFINITY).char_limit(48));
-        if response.changed() {
-            actions.push(Action::Type(field, text));
-        }
-        response
-    })
-    .on_hover_text(about);
+    let response = row(ui, label, |ui| text_field(ui, app, field, left_out, actions)).on_hover_text(about);
     below(ui, app, field, &response);
+}
+
+/// A field for the hidden layers of a CNN, below its label: it is as wide as the panel, since there may be a dozen.
+pub fn layers(ui: &mut Ui, app: &App, left_out: &str, about: &str, actions: &mut Vec<Action>) {
+    let field = |ui: &mut Ui| {
+        let label = ui.label("Layers").id;
+        text_field(ui, app, Field::Layers, left_out, actions).labelled_by(label)
+    };
+    let response = ui.vertical(field).inner.on_hover_text(about);
+    below(ui, app, Field::Layers, &response);
+}
+
+fn text_field(ui: &mut Ui, app: &App, field: Field, left_out: &str, actions: &mut Vec<Action>) -> Response {
+    let mut text = app.text(field);
+    let limit = if field == Field::Layers { 128 } else { 48 };
+    let response = ui.add(TextEdit::singleline(&mut text).hint_text(left_out).desired_width(f32::INFINITY).char_limit(limit));
+    if response.changed() {
+        actions.push(Action::Type(field, text));
+    }
+    response
 }
 
 /// A number whose value can be searched for.

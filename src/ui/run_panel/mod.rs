@@ -51,7 +51,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
     if app.config.model == ModelKind::Cnn {
         let usual = CnnLayers::DEFAULT.to_string();
-        fields::open_number(ui, app, Field::Layers, "Layers", &usual, descriptions::CNN_LAYERS, actions);
+        fields::layers(ui, app, &usual, descriptions::CNN_LAYERS, actions);
     }
     fields::number(ui, app, Field::Epochs, "Epochs", "Passes over the training set.", actions);
     fields::searched(ui, app, &fields::BATCH_SIZE, "Images per optimiser step.", actions);

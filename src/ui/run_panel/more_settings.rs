@@ -79,7 +79,7 @@ fn optimization(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Ve
 }
 
 fn regularization(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let about = "Spreads this share of the target probability over all digits, so that the network is less overconfident. 0 turns it off; 0.1 is typical.";
+    let about = "Spreads this share of the target probability over all classes, so that the network is less overconfident. 0 turns it off; 0.1 is typical.";
     fields::number(ui, app, Field::LabelSmoothing, "Label smoothing", about, actions);
     let about = "Scales gradients down when their global norm exceeds this value; 1 is typical. Leave empty to turn clipping off.";
     fields::open_number(ui, app, Field::ClipNorm, "Clip gradients", "off", about, actions);

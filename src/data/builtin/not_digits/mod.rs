@@ -1,4 +1,4 @@
-//! Drawings that are no digits: letters and signs, scribbles, lines and dots, and digits on top of each other. From them a model learns what
+//! Drawings that are not digits: letters and signs, scribbles, lines and dots, and digits on top of each other. From them a model learns what
 //! it does not know (outlier exposure: Hendrycks, Mazeika & Dietterich 2019).
 
 mod symbols;
@@ -10,7 +10,7 @@ use super::pen_path;
 use crate::ink::Stroke;
 use crate::math::random::Random;
 
-/// Draws something that is no digit.
+/// Draws something that is not a digit.
 pub(super) fn draw(random: &mut Random) -> WrittenDigit {
     match random.below(20) {
         0..12 => handwriting::write_one_of(symbols::SYMBOLS, random),
@@ -22,7 +22,7 @@ pub(super) fn draw(random: &mut Random) -> WrittenDigit {
     }
 }
 
-/// Draws something that is no character at all.
+/// Draws something that is not a character at all.
 pub(super) fn draw_scribble(random: &mut Random) -> WrittenDigit {
     match random.below(4) {
         0..2 => handwriting::inked(scribble(random), random),

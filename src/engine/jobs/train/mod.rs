@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::protocol::{Event, JobResult};
 use crate::records::{Calibration, ModelRef, Telemetry};
 use crate::run_config::RunConfig;
-use crate::runs::{CheckpointWriter, Checkpoints, RunError, Store, check_room, check_target};
+use crate::runs::{CheckpointWriter, Checkpoints, RunError, Store, check_disk_space, check_target};
 use crate::train::{self, Checkpoint, RunOrigin, RunPlaces, TrainOutcome, TrainedModel};
 
 /// Trains from the beginning, or from the checkpoint in the folder `from`.
@@ -93,7 +93,7 @@ fn train_from(
         RunsTarget::Folder { folder, replace } => check_target(folder, *replace)?,
     }
     let (RunsTarget::Store(runs) | RunsTarget::Folder { folder: runs, .. }) = &target;
-    check_room(config, runs, &settings.checkpoints)?;
+    check_disk_space(config, runs, &settings.checkpoints)?;
     let watched = settings.reports_learning;
     let mut run = ObservedRun {
         context,

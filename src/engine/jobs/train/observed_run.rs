@@ -14,7 +14,7 @@ use crate::run_config::{Classes, RunConfig};
 use crate::runs::CheckpointWriter;
 use crate::train::{Checkpoint, EndRequest, LearningProbe, Observer, RunOrigin};
 
-/// After so many steps the network has begun to learn, and drawings are recognised with its weights.
+/// After this many steps the network has begun to learn, and drawings are recognised with its weights.
 const FIRST_STEPS: u32 = 10;
 
 /// The run while it trains: reports what happens, and reacts to pause, resume and cancel.

@@ -17,7 +17,7 @@ pub fn dropout(x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> 
     Ok(Output::new(output, grad, move |gradient, _| Ok(Gradients::input(Some(multiply(gradient, &factors)?)))))
 }
 
-/// What each of so many elements is multiplied by.
+/// What each of this many elements is multiplied by.
 pub fn factors(mask: DropoutMask, count: usize) -> Vec<f32> {
     let DropoutMask { seed, threshold, scale } = mask;
     let mut factors = vec![scale; count];

@@ -72,7 +72,7 @@ pub fn rows_times_rows_bf16(out: &mut [f32], left: &[f32], right: &[f32], bias: 
     share(rights, task);
 }
 
-/// Has all threads compute so many columns of a result, a few at a time.
+/// Has all threads compute this many columns of a result, a few at a time.
 fn share(columns: usize, task: impl Fn(Range<usize>) + Send + Sync) {
     let tasks = (0..columns.div_ceil(TASK_ROWS)).into_par_iter().with_max_len(1);
     tasks.for_each_recorded(|index| task(index * TASK_ROWS..((index + 1) * TASK_ROWS).min(columns)));

@@ -21,7 +21,7 @@ use crate::run_config::Precision;
 const WORKSPACE_BYTES: usize = 32 << 20;
 /// Algorithms that are asked for, and tried.
 const ALGORITHMS: usize = 8;
-/// Each candidate is timed so many times, of which the fastest counts; with so many products each time.
+/// Each candidate is timed this many times, of which the fastest counts; with this many products each time.
 const ROUNDS: usize = 3;
 const PRODUCTS: usize = 3;
 
@@ -99,7 +99,7 @@ pub fn multiply(gpu: &CudaDevice, gemm: &Gemm) -> Result<()> {
     }
 }
 
-/// The fastest of so many candidates for a computation, the first of which is the default. `name` says what is computed, and of which shapes.
+/// The fastest of this many candidates for a computation, the first of which is the default. `name` says what is computed, and of which shapes.
 pub fn fastest(gpu: &CudaDevice, name: &impl fmt::Display, candidates: usize, mut compute: impl FnMut(usize) -> Result<()>) -> usize {
     let Some(of) = with_library(gpu, |library| library.gpu.clone()) else { return 0 };
     autotuning::fastest(&of, &name.to_string(), candidates, |candidate| seconds(gpu, || compute(candidate)))
@@ -193,7 +193,7 @@ impl Plan {
             )
             .result()?;
         }
-        // SAFETY: cuBLASLt has written so many.
+        // SAFETY: cuBLASLt has written this many.
         let suggested = suggested.iter().take(count.max(0) as usize).map(|suggested| unsafe { suggested.assume_init() });
         let can_compute = |suggested: &sys::cublasLtMatmulHeuristicResult_t| suggested.state == sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS;
         Ok(suggested.filter(can_compute).map(|suggested| suggested.algo).collect())
@@ -262,7 +262,7 @@ struct GemmShape {
     result: ColumnMajor,
     transposed: [bool; 2],
     precision: Precision,
-    /// All matrices begin at multiples of so many bytes.
+    /// All matrices begin at multiples of this many bytes.
     alignment: u32,
 }
 

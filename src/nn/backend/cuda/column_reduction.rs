@@ -6,9 +6,9 @@ use candle_core::{DType, Result, Tensor};
 use super::launch::launch;
 use super::memory::{Uninit, empty, gpu};
 
-/// A chunk has at least so many rows,
+/// A chunk has at least this many rows,
 const MIN_ROWS: usize = 64;
-/// and there are at most so many chunks.
+/// and there are at most this many chunks.
 const MAX_CHUNKS: usize = 512;
 
 /// What is reduced, and how it is cut into chunks.

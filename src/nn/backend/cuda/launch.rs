@@ -37,12 +37,12 @@ impl Divisor {
     }
 }
 
-/// One thread for each of so many elements.
+/// One thread for each of this many elements.
 pub fn threads(count: usize) -> LaunchConfig {
     blocks(count.div_ceil(THREADS))
 }
 
-/// One thread for each four of so many elements.
+/// One thread for each four of this many elements.
 pub fn fours(count: usize) -> LaunchConfig {
     threads(count.div_ceil(4))
 }
@@ -52,7 +52,7 @@ pub fn blocks(count: usize) -> LaunchConfig {
     LaunchConfig { grid_dim: (count as u32, 1, 1), block_dim: (THREADS as u32, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// 32 threads for each of so many rows, eight rows a block.
+/// 32 threads for each of this many rows, eight rows a block.
 pub fn rows(count: usize) -> LaunchConfig {
     LaunchConfig { grid_dim: ((count as u32).div_ceil(8), 1, 1), block_dim: (32, 8, 1), shared_mem_bytes: 0 }
 }

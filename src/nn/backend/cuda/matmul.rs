@@ -10,7 +10,7 @@ use super::launch::{for_dtype, launch};
 use super::memory::{KernelArg, Uninit, empty, gpu};
 use crate::run_config::Precision;
 
-/// A block of a GPU computes about so many rows and columns of a product.
+/// A block of a GPU computes about this many rows and columns of a product.
 const TILE: usize = 64;
 /// So many blocks keep a GPU busy.
 const BLOCKS: usize = 256;
@@ -93,7 +93,7 @@ pub fn matmul_over_rows(left: &Tensor, right: &Tensor, products: Products) -> Re
     of_chunks(numbers.get(fastest).copied().unwrap_or(chunks))
 }
 
-/// `matmul_over_rows` in so many chunks, and one for the rows that remain.
+/// `matmul_over_rows` in this many chunks, and one for the rows that remain.
 fn in_chunks(chunks: usize, left: &Tensor, right: &Tensor, products: Products) -> Result<Tensor> {
     let ((rows, m), (_, n)) = (left.dims2()?, right.dims2()?);
     let (chunk_rows, rest) = (rows / chunks, rows % chunks);

@@ -73,7 +73,7 @@ impl Sizes {
         self.images * self.out_height * self.out_width
     }
 
-    /// For patches of so many elements: the pixels under the kernel, the bias where it is a part of them, and zeros.
+    /// For patches of this many elements: the pixels under the kernel, the bias where it is a part of them, and zeros.
     fn geometry(&self, patch_len: usize) -> Geometry {
         let Self { window: Window { size, stride, padding }, .. } = *self;
         let divisor = |count: usize| Divisor::new(count as u32);
