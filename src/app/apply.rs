@@ -248,6 +248,9 @@ impl App {
 
     pub(super) fn show(&mut self, screen: Screen) {
         let before = (self.draws_several(), self.steps_in_use());
+        if screen != self.screen {
+            self.notices.retain(|notice| !notice.goes_with_its_screen());
+        }
         self.screen = screen;
         // The other canvas may have been read by another model, or with other steps.
         if before != (self.draws_several(), self.steps_in_use()) && !self.is_canvas_empty() {

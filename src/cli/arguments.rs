@@ -13,11 +13,11 @@ use crate::text::visible;
 /// A model, or several together.
 #[derive(Debug, clap::Args)]
 pub struct Models {
-    /// Model file; the probabilities of several are averaged [default: the built-in starter model]
+    /// Model file, or the folder of a run; the probabilities of several are averaged [default: the built-in starter model]
     #[arg(long = "model", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Keep dropout on, and average COUNT predictions of each model (Monte Carlo dropout)
-    #[arg(long, value_name = "COUNT", requires = "files")]
+    #[arg(long, value_name = "COUNT", requires = "files", value_parser = clap::value_parser!(u32).range(1..))]
     pub dropout_passes: Option<u32>,
     /// Average over the samples from the posterior of the weights that the run of the model kept (SGLD, pSGLD)
     #[arg(long, requires = "files")]
@@ -29,13 +29,19 @@ impl Models {
     pub fn reference(&self) -> Result<ModelRef, Failure> {
         Ok(match (self.files.as_slice(), self.dropout_passes) {
             ([], _) => ModelRef::Starter,
-            ([model], None) if !self.posterior_samples => ModelRef::File(model.clone()),
+            ([model], None) if !self.posterior_samples => ModelRef::File(model_file(model)?),
             (models, dropout_passes) => {
-                let models = if self.posterior_samples { posterior_of(models)? } else { models.to_owned() };
+                let models = models.iter().map(|model| model_file(model)).collect::<Result<Vec<_>, _>>()?;
+                let models = if self.posterior_samples { posterior_of(&models)? } else { models };
                 ModelRef::Ensemble(Ensemble { models, dropout_passes })
             }
         })
     }
+}
+
+/// The model of the run in a folder, or the file itself.
+pub fn model_file(path: &Path) -> Result<PathBuf, Problem> {
+    if path.is_dir() { Ok(runs::load(path)?.model_path) } else { Ok(path.to_owned()) }
 }
 
 /// The samples of the runs of these models.
@@ -47,7 +53,7 @@ fn posterior_of(models: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         let paths = run.posterior_sample_paths();
         if paths.is_empty() {
             let model = visible::one_line(&model.display().to_string());
-            return Err(Failure::Usage(format!(
+            return Err(Failure::Failed(format!(
                 "The run of {model} kept no samples from the posterior. Train with --optimizer sgld or psgld, without weight averaging."
             )));
         }

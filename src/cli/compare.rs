@@ -1,9 +1,10 @@
 //! `inkling compare`: compares models on the same test images.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::arguments::model_file;
 use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::output::Output;
@@ -16,7 +17,6 @@ use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
 use crate::records::{COMPARED_MODELS, ComparedModel, ComparisonSpec, ModelComparison, ModelRef};
 use crate::run_config::{DataSpec, EvaluationSplit, RunConfig, differing_settings};
-use crate::runs;
 use crate::text::table;
 use crate::text::visible;
 
@@ -52,7 +52,7 @@ struct Figures {
 
 #[derive(Serialize)]
 struct OfModel {
-    path: PathBuf,
+    path: String,
     network: &'static str,
     parameters: u64,
     epochs: u32,
@@ -78,7 +78,7 @@ struct OfSetting {
 
 #[derive(Serialize)]
 struct OfPair {
-    path: PathBuf,
+    path: String,
     /// Images that only this model classifies correctly, and those that only the first does.
     only_correct: u64,
     only_first_correct: u64,
@@ -111,11 +111,6 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if output.is_json() { Ok(()) } else { output.text(&text(&comparison, &runs)) }
 }
 
-/// The model of the run in a folder, or the file itself.
-fn model_file(path: &Path) -> Result<PathBuf, Problem> {
-    if path.is_dir() { Ok(runs::load(path)?.model_path) } else { Ok(path.to_owned()) }
-}
-
 fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
     let classes = comparison.classes();
     let share = |correct: u64, images: u64| (images > 0).then(|| correct as f64 / images as f64);
@@ -131,7 +126,7 @@ fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
             .collect()
     };
     let model = |(model, path): (&ComparedModel, &PathBuf)| OfModel {
-        path: path.clone(),
+        path: path.display().to_string(),
         network: model.model.network.model().name(),
         parameters: model.model.parameters,
         epochs: model.model.epochs,
@@ -144,7 +139,7 @@ fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
     let results = against(comparison, BASELINE);
     let difference =
         results.iter().filter_map(|(model, result)| Some((*model, result, runs.get(*model)?))).map(|(model, result, path)| OfPair {
-            path: path.clone(),
+            path: path.display().to_string(),
             only_correct: only_correct(model, BASELINE),
             only_first_correct: only_correct(BASELINE, model),
             difference: result.difference,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::arguments::choice;
+use super::arguments::{choice, model_file};
 use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::output::{Output, note};
@@ -21,7 +21,7 @@ use crate::text::visible;
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "one per switch")]
 pub struct Arguments {
-    /// Model file to export
+    /// Model file to export, or the folder of a run
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
     /// Output format
@@ -83,7 +83,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let engine = Engine::start(arguments.data_dir, None, None)?;
     let progress = Progress::new();
     let replace = if arguments.force { Replace::Everything } else { Replace::Nothing };
-    let job = Job::Export { model: ModelRef::File(arguments.model), spec: spec.clone(), to, replace };
+    let job = Job::Export { model: ModelRef::File(model_file(&arguments.model)?), spec: spec.clone(), to, replace };
     let exported = engine.run(job, |update| {
         if let Update::Progress(now) = update {
             progress.show(now.fraction, "Evaluating the 8-bit weights");

@@ -1,7 +1,9 @@
 use std::process::ExitCode;
 
+use super::interrupt::{self, Request};
 use super::output::note;
 use crate::app::messages::Message;
+use crate::infer::ComparisonError;
 use crate::problem::Problem;
 use crate::run_config::ConfigProblem;
 use crate::sweep::SweepError;
@@ -78,6 +80,13 @@ impl<P: Into<Problem>> From<P> for Failure {
         let problem = problem.into();
         tracing::info!(problem = problem.name(), "a problem is reported");
         let sentence = Message::from(&problem).to_string();
-        if matches!(problem, Problem::Config(_)) { Self::Usage(sentence) } else { Self::Failed(sentence) }
+        match (problem, interrupt::requested()) {
+            (Problem::Config(_) | Problem::Comparison(ComparisonError::Count { .. } | ComparisonError::Repeated), _) => {
+                Self::Usage(sentence)
+            }
+            (Problem::Cancelled(_), Some(Request::Interrupt(status))) => Self::Terminated { sentence: Some(sentence), status },
+            (Problem::Cancelled(_), _) => Self::Terminated { sentence: Some(sentence), status: INTERRUPTED },
+            _ => Self::Failed(sentence),
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
+use crate::progress::Cancelled;
 use crate::system::signals::{Signal, listen};
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -30,6 +31,11 @@ pub fn install_handler() {
         // Signals then end the program immediately, as usual.
         tracing::warn!(%error, "signals cannot be handled");
     }
+}
+
+/// An error once something was asked for: to end work that reports its progress.
+pub fn check() -> Result<(), Cancelled> {
+    if requested().is_some() { Err(Cancelled) } else { Ok(()) }
 }
 
 /// What was asked for last, if anything was.

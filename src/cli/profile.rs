@@ -72,8 +72,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         Ok(())
     })?;
+    let (profile, background_load) = match result {
+        Some(JobResult::Profile { profile, background_load }) => (profile, background_load),
+        Some(_) => return Err(Problem::EngineGone.into()),
+        None => {
+            progress.note("Cancelled.");
+            return Err(Failure::Interrupted);
+        }
+    };
     drop(progress);
-    let Some(JobResult::Profile { profile, background_load }) = result else { return Err(Problem::EngineGone.into()) };
     let mut output = Output::new(arguments.json);
     print(&profile, background_load, &config, &mut output)?;
     if let Some(trace) = &arguments.trace {

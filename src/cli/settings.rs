@@ -183,10 +183,12 @@ impl Settings {
                 ..preset.further(path)
             };
         }
+        // A run is evaluated and reproduced from other folders, too.
+        let working_folder = std::env::current_dir().unwrap_or_default();
         // Only a CNN has layers to choose.
         let model = self.model.or(self.layers.map(|_| ModelKind::Cnn)).unwrap_or(preset.model);
         let mut config = RunConfig {
-            data: self.data.clone().unwrap_or(preset.data),
+            data: self.data.as_ref().map_or(preset.data, |data| data.located(&working_folder)),
             model,
             // Those of another network do not fit this one.
             widths: self.widths.or(preset.widths.filter(|_| model == preset.model)),
@@ -231,7 +233,7 @@ impl Settings {
 
 /// The settings in a run's `run.json`, or in a file of settings alone; of a repetition, those of a single run.
 fn config_in(path: &Path) -> Result<RunConfig, Failure> {
-    let failed = |reason: String| Failure::Usage(format!("The settings in {} cannot be read: {reason}", visible::path(path)));
+    let failed = |reason: String| Failure::Failed(format!("The settings in {} cannot be read: {reason}", visible::path(path)));
     let bytes = read_limited(path, LARGEST).map_err(|error| failed(format!("{error}.")))?;
     let mut found: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| failed(format!("{error}.")))?;
     if let Some(config) = found.get_mut("config") {

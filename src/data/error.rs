@@ -82,6 +82,18 @@ pub enum DataError {
     /// The training data of an imported model is not known.
     #[error("the training data of this model is unknown")]
     Unknown,
+    /// The training data that a model names is a path, and the model is not of a run that was trained here.
+    #[error("the model names {data}, a path that is not opened")]
+    NotTrusted {
+        /// The path's last part.
+        data: String,
+    },
+    /// There are images of a single class.
+    #[error("all training images are of the class {class}")]
+    SingleClass {
+        /// The class.
+        class: String,
+    },
     /// Loading was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),

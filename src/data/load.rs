@@ -12,7 +12,7 @@ use super::named_image_set::NamedImages;
 use super::npz_set::NpzSet;
 use super::parquet_set::ParquetSet;
 use super::tables::{self, Tables, is_named_like_a_table};
-use super::{DataError, DataSet, Found, MyDigits, Split, builtin, gather_batch, ink_set};
+use super::{DataError, DataSet, Found, MyDigits, builtin, gather_batch, ink_set};
 use crate::math::random::Random;
 use crate::progress::{Progress, Unwatched};
 use crate::run_config::{Classes, DataSource, DataSpec, NamedSet};
@@ -60,8 +60,15 @@ fn common_classes(spec: &DataSpec, parts: &[DataSet]) -> Result<Classes, DataErr
     }
 }
 
-/// An error where these training images, of `data`, are all the person's own and a digit is missing among them: a model could not learn it.
-pub fn check_digits(data: &DataSpec, train: &Split) -> Result<(), DataError> {
+/// An error where a model could not learn from the training images of `set`, which `data` names: where all are of one class, or where all are
+/// the person's own and a digit is missing among them.
+pub fn check_labels(data: &DataSpec, set: &DataSet) -> Result<(), DataError> {
+    let DataSet { train, classes, .. } = set;
+    if let Some(&only) = train.labels.first()
+        && train.labels.iter().all(|label| *label == only)
+    {
+        return Err(DataError::SingleClass { class: classes.name(usize::from(only)).to_owned() });
+    }
     if *data != DataSpec::single(DataSource::Mine) {
         return Ok(());
     }

@@ -43,7 +43,7 @@ pub use fingerprint::Fingerprint;
 pub use idx::{Kind as IdxKind, read_idx};
 pub use ink_set::read_not_digits;
 pub use issues::{Example, Issue, IssueKind, Overview, Part};
-pub use load::{check, check_digits, find, load};
+pub use load::{check, check_labels, find, load};
 pub use my_digits::MyDigits;
 pub use npz_set::NpzSet;
 pub use pixel_rows::PixelRows;

@@ -11,7 +11,10 @@ pub fn device_support(device: DeviceChoice) -> Result<(), String> {
         DeviceChoice::Auto | DeviceChoice::Cpu => Ok(()),
         DeviceChoice::Cuda if HAS_CUDA => Ok(()),
         DeviceChoice::Cuda => Err("This build of Inkling does not include CUDA.".to_owned()),
-        DeviceChoice::Metal => Err("Training on Metal is disabled until its gradients have been verified.".to_owned()),
+        DeviceChoice::Metal if cfg!(target_os = "macos") => {
+            Err("Training on Metal is disabled until its gradients have been verified.".to_owned())
+        }
+        DeviceChoice::Metal => Err("Metal is only available on macOS.".to_owned()),
     }
 }
 

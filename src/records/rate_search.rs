@@ -15,6 +15,8 @@ pub const SEARCH_RATES: [f64; 2] = [1e-6, 10.0];
 const SMOOTHING: f64 = 0.9;
 /// A search is over once the smoothed loss is this many times its lowest (as in fastai).
 const RISEN: f64 = 4.0;
+/// Where it is this many times its lowest after all rates, it has risen, too.
+const WELL_ABOVE: f64 = 1.5;
 /// Steps that the slope is measured over.
 const SLOPE_STEPS: usize = 10;
 /// The share of the first loss that the lowest must stay below: otherwise nothing was learned.
@@ -70,7 +72,7 @@ pub struct RateSuggestion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchEnd {
-    /// The loss rose to four times its lowest.
+    /// The loss rose well above its lowest.
     Risen,
     /// The loss or a gradient was no longer finite.
     Diverged,
@@ -109,10 +111,13 @@ impl RateSearch {
 
     /// What the steps say. `diverged` is true where they ended because the loss or a gradient was not finite.
     pub fn finding(&self, diverged: bool) -> RateFinding {
-        let end = match (diverged, self.has_risen) {
-            (true, _) => SearchEnd::Diverged,
-            (false, true) => SearchEnd::Risen,
-            (false, false) => SearchEnd::Completed,
+        let last = self.points.last().map_or(0.0, |point| point.smoothed);
+        let end = if diverged {
+            SearchEnd::Diverged
+        } else if self.has_risen || last > WELL_ABOVE * self.lowest {
+            SearchEnd::Risen
+        } else {
+            SearchEnd::Completed
         };
         RateFinding { suggestion: self.suggestion(), end, steps: self.points.len() as u64 }
     }

@@ -223,8 +223,12 @@ impl DataSpec {
         self.0.iter().find_map(DataSource::known_classes)
     }
 
-    /// The problem with a mix of sources whose classes stand for different things.
-    pub(super) fn mixed_classes(&self) -> Option<ConfigProblem> {
+    /// The problem with a source that is there twice, or with a mix of sources whose classes stand for different things.
+    pub(super) fn problem(&self) -> Option<ConfigProblem> {
+        let repeated = |(index, source): (usize, &DataSource)| self.0[..index].contains(source).then(|| source.label());
+        if let Some(data) = self.0.iter().enumerate().find_map(repeated) {
+            return Some(ConfigProblem::RepeatedData { data });
+        }
         let known = |source: &DataSource| Some((source.label(), source.known_classes()?));
         let (first, classes) = self.0.iter().find_map(known)?;
         let (other, _) = self.0.iter().filter_map(known).find(|(_, others)| *others != classes)?;

@@ -25,6 +25,8 @@ pub enum ConfigProblem {
     InitialWeights { path: PathBuf, found: String, asked: String },
     #[error("the model in {path} distinguishes {found} classes, and the data has {asked}")]
     InitialClasses { path: PathBuf, found: usize, asked: usize },
+    #[error("{data} is given twice")]
+    RepeatedData { data: String },
     #[error("{} cannot have the layer widths {given}", model.label())]
     Widths { model: ModelKind, given: Widths },
     #[error("{} cannot have the layers {given}", model.label())]
@@ -45,7 +47,7 @@ impl ConfigProblem {
         match self {
             Self::OutOfRange { field, .. } => *field,
             Self::BatchLargerThanSet { .. } => Field::BatchSize,
-            Self::MixedClasses { .. } => Field::Data,
+            Self::MixedClasses { .. } | Self::RepeatedData { .. } => Field::Data,
             Self::Widths { .. } | Self::TooManyParameters { .. } => Field::Widths,
             Self::Layers { .. } => Field::Layers,
             Self::MemoryLimitTooLow { .. } => Field::MemoryLimit,

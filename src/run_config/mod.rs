@@ -239,7 +239,7 @@ impl RunConfig {
             .filter(|_| self.model != ModelKind::Cnn)
             .map(|given| ConfigProblem::Layers { model: self.model, given: given.to_string() });
         let fixed = (!self.model.is_trainable()).then_some(ConfigProblem::NotTrainable { model: self.model });
-        newer.into_iter().chain(fixed).chain(self.data.mixed_classes()).chain(widths).chain(layers).chain(out_of_range).collect()
+        newer.into_iter().chain(fixed).chain(self.data.problem()).chain(widths).chain(layers).chain(out_of_range).collect()
     }
 
     /// The most memory it may take, in bytes.

@@ -143,8 +143,7 @@ impl Definition {
             }
         }
         if self.sampler == SamplerKind::Grid && problems.is_empty() {
-            let size = self.grid_size();
-            if size > MAX_TRIALS.into() {
+            if let Some(size) = self.combinations().filter(|size| *size > MAX_TRIALS.into()) {
                 problems.push(DefinitionError::GridTooLarge { size });
             }
         } else if self.sampler != SamplerKind::Grid && self.trials.is_none() && self.seconds.is_none() {
@@ -176,18 +175,15 @@ impl Definition {
         Ok(())
     }
 
-    /// The number of combinations.
-    pub(super) fn grid_size(&self) -> u128 {
-        self.space.iter().map(|dimension| dimension.all().map_or(1, |values| values.len() as u128)).fold(1, u128::saturating_mul)
+    /// The number of combinations; `None` where a range has too many values to list.
+    pub(super) fn combinations(&self) -> Option<u128> {
+        self.space.iter().try_fold(1_u128, |count, dimension| Some(count.saturating_mul(dimension.all()?.len() as u128)))
     }
 
     /// The most trials there can be; `None` where only time ends the sweep.
     pub fn max_trials(&self) -> Option<u32> {
-        let grid = (self.sampler == SamplerKind::Grid).then(|| u32::try_from(self.grid_size()).unwrap_or(MAX_TRIALS));
-        match (self.trials, grid) {
-            (Some(trials), Some(grid)) => Some(trials.min(grid)),
-            (trials, grid) => trials.or(grid),
-        }
+        let combinations = self.combinations().map(|count| u32::try_from(count).unwrap_or(MAX_TRIALS).min(MAX_TRIALS));
+        self.trials.into_iter().chain(combinations).min()
     }
 
     /// The settings of a trial with these values, in the order of the space.

@@ -59,6 +59,7 @@ pub fn file_size(bytes: u64) -> String {
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.max(0.0).round() as u64;
     match (whole / 3600, whole / 60 % 60, whole % 60) {
+        (0, 0, 0) if seconds > 0.0 && seconds < 0.095 => format!("{:.0} ms", (seconds * 1000.0).ceil()),
         (0, 0, _) if seconds < 10.0 => format!("{:.1} s", seconds.max(0.0)),
         (0, 0, seconds) => format!("{seconds} s"),
         (0, minutes, seconds) => format!("{minutes} min {seconds} s"),

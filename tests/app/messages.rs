@@ -131,6 +131,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (ConfigProblem::NotTrainable { model: ModelKind::Onnx }, vec!["ONNX network cannot be trained"]),
         (ConfigProblem::Layers { model: ModelKind::LeNet, given: "8C3-MP2".to_owned() }, vec!["LeNet-5", "8C3-MP2", "CNN"]),
         (ConfigProblem::TooManyParameters { parameters: 12_345_678 }, vec!["12,345,678", "10,000,000"]),
+        (ConfigProblem::RepeatedData { data: "MNIST".to_owned() }, vec!["MNIST", "twice"]),
         (ConfigProblem::InitialClasses { path: path(), found: 10, asked: 26 }, vec!["some folder/file.bin", "10 classes", "has 26"]),
         (ConfigProblem::PrecisionUnavailable { precision: Precision::Bf16, reason: reason() }, vec!["bf16", "Permission denied"]),
         (ConfigProblem::DeviceUnavailable { device: DeviceChoice::Cuda, reason: reason() }, vec!["cuda", "Permission denied"]),
@@ -154,6 +155,8 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
             vec!["shapes cannot be mixed", "letters", "digits"],
         ),
         (DataError::MissingDigits { digits: vec![1, 3, 7] }, vec!["no 1, 3 or 7", "mine+builtin"]),
+        (DataError::NotTrusted { data: "letters.csv".to_owned() }, vec!["letters.csv", "--data"]),
+        (DataError::SingleClass { class: "3".to_owned() }, vec!["the same class, 3"]),
     ];
     all.extend(data.map(|(error, words)| (error.into(), words)));
     let ink = [
@@ -284,11 +287,11 @@ fn every_problem_is_really_every_one() {
         };
     }
     all_are_there(
-        kinds!(ConfigProblem: NewerVersion, NotTrainable, Widths, Layers, TooManyParameters, OutOfRange, MixedClasses, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, InitialClasses, PrecisionUnavailable, DeviceUnavailable),
+        kinds!(ConfigProblem: NewerVersion, NotTrainable, Widths, Layers, TooManyParameters, OutOfRange, MixedClasses, RepeatedData, BatchLargerThanSet, MemoryLimitTooLow, InitialWeights, InitialClasses, PrecisionUnavailable, DeviceUnavailable),
         inner!(Config),
     );
     all_are_there(
-        kinds!(DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, NoDrawings, DifferentClasses, MissingDigits, Unknown, Cancelled),
+        kinds!(DataError: NotFound, Missing, Unreadable, Malformed, TooLarge, NoData, NoDrawings, DifferentClasses, MissingDigits, Unknown, NotTrusted, SingleClass, Cancelled),
         inner!(Data),
     );
     all_are_there(kinds!(InkError: Unreadable, Malformed, TooLarge), inner!(Ink));

@@ -76,7 +76,7 @@ fn the_data_set_is_what_both_were_trained_on_or_has_to_be_named() {
     // A path that a file names is not looked for.
     write_idx_set(&home.join("set"), 120, 40);
     let path = home.join("set").display().to_string();
-    assert!(sentence([&path, &path]).contains("training data of this model is unknown"));
+    assert!(sentence([&path, &path]).contains("names set as its training data"));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn what_cannot_be_compared_is_said() {
     for (runs, status, words) in [
         (&["a.safetensors"][..], 2, "1 model cannot be compared. Choose 2 to 8"),
         (&["a.safetensors"; 9], 2, "9 models cannot be compared"),
-        (&["a.safetensors", "a.safetensors"], 1, "cannot be compared with itself"),
+        (&["a.safetensors", "a.safetensors"], 2, "cannot be compared with itself"),
         (&["a.safetensors", "missing"], 1, "missing"),
         (&["a.safetensors", "empty"], 1, "run.json is missing"),
     ] {

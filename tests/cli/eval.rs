@@ -26,6 +26,29 @@ fn eval(home: &Path, arguments: &[&str]) -> Value {
 }
 
 #[test]
+fn a_run_is_named_by_its_folder_and_finds_its_data_from_anywhere() {
+    let home = tempfile::tempdir().unwrap();
+    write_idx_set(&home.path().join("set"), 300, 50);
+    let trained = run(home.path(), &["train", "--data", "set", "--model", "mlp", "--epochs", "1", "--out", "first"]);
+    assert_eq!(trained.status.code(), Some(0), "{}", stderr(&trained));
+    let elsewhere = home.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let from = |arguments: &[&str]| crate::cli::inkling(home.path()).current_dir(&elsewhere).args(arguments).output().unwrap();
+    let measured = from(&["eval", "--model", "../first", "--data", "../set", "--json"]);
+    assert_eq!(objects(&measured).pop().map(|found| found["images"].clone()), Some(50.into()), "{}", stderr(&measured));
+    let again = from(&["train", "--reproduce", "../first"]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    // Of a run that is not among the others, the path is not opened unasked.
+    let compared = from(&["compare", "../first/model.safetensors", "../first/model.safetensors"]);
+    assert_eq!(compared.status.code(), Some(2), "{}", stderr(&compared));
+    let other = run(home.path(), &["train", "--data", "set", "--model", "mlp", "--epochs", "1", "--seed", "2", "--out", "second"]);
+    assert_eq!(other.status.code(), Some(0), "{}", stderr(&other));
+    let compared = from(&["compare", "../first", "../second"]);
+    assert!(compared.status.code() == Some(1) && stderr(&compared).contains("names set as its training data"), "{}", stderr(&compared));
+    assert_eq!(from(&["compare", "../first", "../second", "--data", "../set"]).status.code(), Some(0));
+}
+
+#[test]
 fn a_labelled_ink_file_is_measured_whole() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();

@@ -52,6 +52,37 @@ fn completed_epochs_are_kept() {
     assert!(stderr(&output).contains("saved"), "{}", stderr(&output));
 }
 
+#[test]
+fn a_profile_and_an_export_are_cancelled_without_a_trace() {
+    let home = tempfile::tempdir().unwrap();
+    let out = home.path().join("out");
+    std::fs::create_dir(&out).unwrap();
+    let set = out.join("set");
+    for (arguments, begun) in [
+        (["profile", "--model", "resnet34", "--batch-size", "512"].map(str::to_owned).to_vec(), "Recording"),
+        (["data", "export", "builtin", "--format", "png", "--out", set.to_str().unwrap()].map(str::to_owned).to_vec(), ""),
+    ] {
+        let mut child = inkling(home.path()).args(&arguments).process_group(0).stderr(Stdio::piped()).spawn().unwrap();
+        let mut errors = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        if begun.is_empty() {
+            // Its first files are there.
+            while std::fs::read_dir(&out).unwrap().next().is_none() {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+        } else {
+            while !said.contains(begun) {
+                assert!(errors.read_line(&mut said).unwrap() > 0, "it ended too soon: {said}");
+            }
+        }
+        kill("INT", &format!("-{}", child.id()));
+        std::io::Read::read_to_string(&mut errors, &mut said).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{arguments:?}: {said}");
+        assert!(said.to_lowercase().contains("cancelled"), "{arguments:?}: {said}");
+        assert_eq!(std::fs::read_dir(&out).unwrap().count(), 0, "nothing is left of {arguments:?}");
+    }
+}
+
 /// A run of a second, with its engine on a thread or in a process.
 fn short_run(home: &Path, engine: &str) -> Command {
     write_idx_set(&home.join("set"), 1200, 50);

@@ -67,7 +67,7 @@ fn a_run_in_progress_is_not_resumed_and_one_that_was_just_killed_is() {
     wait_for(|| has_checkpoint(home.path()));
     let refused = run(home.path(), &["train", "--resume"]);
     child.kill().unwrap();
-    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("still in progress"), "{}", stderr(&refused));
     // The system may still be taking its process apart.
     let mut resumed = inkling(home.path()).args(["train", "--resume"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
@@ -158,7 +158,7 @@ fn options_of_an_interrupted_run_are_remembered_and_may_be_given_anew() {
 fn without_an_interrupted_run_it_says_so() {
     let home = tempfile::tempdir().unwrap();
     let none = run(home.path(), &["train", "--resume"]);
-    assert_eq!(none.status.code(), Some(2));
+    assert_eq!(none.status.code(), Some(1));
     assert!(stderr(&none).contains("no interrupted run"), "{}", stderr(&none));
     let nowhere = run(home.path(), &["train", "--resume", "nowhere"]);
     assert_eq!(nowhere.status.code(), Some(1));

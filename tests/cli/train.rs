@@ -114,6 +114,16 @@ fn a_cnn_has_the_layers_that_are_asked_for() {
 }
 
 #[test]
+fn data_of_a_single_class_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let row = |value: u8| format!("3{}\n", format!(",{value}").repeat(784));
+    fs::write(home.path().join("threes.csv"), (0..40).map(row).collect::<String>()).unwrap();
+    let refused = run(home.path(), &["train", "--data", "threes.csv", "--epochs", "1"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("All training images are of the same class, 3"), "{}", stderr(&refused));
+}
+
+#[test]
 fn settings_can_come_from_a_run() {
     let home = home();
     let first = train(home.path(), &["1", "--model", "lenet", "--lr", "0.004", "--activation", "gelu", "--seed", "7", "--out", "first"]);
@@ -122,7 +132,8 @@ fn settings_can_come_from_a_run() {
     assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
     let config = &objects(&again)[0]["config"];
     let chosen = ["model", "learning_rate", "activation", "epochs", "data"].map(|name| config[name].to_string());
-    assert_eq!(chosen, ["\"lenet\"", "0.004", "\"gelu\"", "1", "\"set\""], "{config}");
+    let set = serde_json::Value::from(home.path().join("set").display().to_string()).to_string();
+    assert_eq!(chosen, ["\"lenet\"", "0.004", "\"gelu\"", "1", &set], "{config}");
     assert_eq!(config["seed"], 8);
     // Settings alone are enough, and a preset is another way to say the same.
     fs::write(home.path().join("settings.json"), config.to_string()).unwrap();

@@ -73,6 +73,8 @@ fn options_that_contradict_each_other_are_refused() {
         (&["train", "--resume", "--layers", "32C3"], "cannot be used with"),
         (&["train", "--reproduce", "run", "--repeat", "2"], "cannot be used with"),
         (&["train", "--reproduce", "run", "--epochs", "2"], "cannot be used with"),
+        (&["train", "--data", "builtin+builtin"], "Built-in digits is given twice"),
+        (&["eval", "--data", "builtin", "--model", "x", "--dropout-passes", "0"], "--dropout-passes"),
         (&["sweep", "--set", "lr=1e-4..1e-2", "--hosts", "box", "--executor", "slurm"], "--hosts is for --executor ssh"),
         (&["sweep", "--set", "lr=1e-4..1e-2", "--hosts", "box", "--executor", "local"], "--hosts is for --executor ssh"),
         (&["sweep", "--set", "lr=1e-4..1e-2", "--slurm=--partition=gpu"], "--slurm is for --executor slurm"),

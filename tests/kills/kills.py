@@ -178,7 +178,7 @@ def killed_and_resumed(program, data, seconds, weights, seed):
     # Whoever was killed between saving the run and deleting its checkpoint leaves that to the next start.
     if os.path.isdir(f"{home.folder}/checkpoints") and os.listdir(f"{home.folder}/checkpoints") or home.temporary():
         listed = home.start("--resume")
-        check(listed.wait(60) == 2, f"{story}: nothing is left to resume", home.errors())
+        check(listed.wait(60) == 1, f"{story}: nothing is left to resume", home.errors())
         start_once(home)
     try:
         home.assert_one_run_and_nothing_else(weights)

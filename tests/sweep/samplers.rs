@@ -40,6 +40,21 @@ fn values_lie_within_their_ranges_and_depend_on_the_seed_alone() {
 }
 
 #[test]
+fn no_combination_is_tried_twice_and_all_are_tried_where_there_are_few() {
+    for sampler in [SamplerKind::Random, SamplerKind::Tpe] {
+        for seed in 1..=5 {
+            let definition =
+                Definition { sampler, seed, trials: Some(50), ..definition(&["widths=default,64,128-64", "epochs=1..3", "lr=1e-3,1e-2"]) };
+            assert_eq!(definition.max_trials(), Some(18), "there are no more");
+            let trials = search(&definition, 18);
+            let different: BTreeSet<String> = trials.iter().map(|trial| format!("{:?}", trial.values)).collect();
+            assert_eq!(different.len(), 18);
+            assert_eq!(suggest(&definition, 19, &trials), None);
+        }
+    }
+}
+
+#[test]
 fn the_first_trial_has_the_settings_that_the_sweep_starts_from_if_they_may_be_tried() {
     let definition = Definition { sampler: SamplerKind::Random, ..definition(&["lr=1e-4..1e-2:log", "batch-size=64,128"]) };
     assert_eq!(suggest(&definition, 1, &[]), Some(vec![Value::Number(3e-3), Value::Number(128.0)]));

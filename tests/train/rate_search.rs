@@ -72,9 +72,9 @@ fn the_average_is_that_of_the_steps_there_are() {
 
 #[test]
 fn without_a_fall_there_is_no_suggestion() {
-    for loss in [(|_| 2.3) as fn(f64) -> f64, |rate| 2.3 + rate] {
+    for (loss, end) in [((|_| 2.3) as fn(f64) -> f64, SearchEnd::Completed), (|rate| 2.3 + rate, SearchEnd::Risen)] {
         let finding = search(loss).finding(false);
-        assert_eq!((finding.suggestion, finding.end), (None, SearchEnd::Completed));
+        assert_eq!((finding.suggestion, finding.end), (None, end));
         assert!(Message::learning_rate_found(&finding).what.contains("did not fall"));
     }
     assert_eq!(RateSearch::default().finding(true), RateFinding { suggestion: None, end: SearchEnd::Diverged, steps: 0 });

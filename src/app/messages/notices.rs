@@ -256,13 +256,8 @@ impl Message {
 
     /// Checkpoints cannot be written.
     pub fn checkpoint_not_kept(problem: &Problem) -> Self {
-        Self::new(
-            format!(
-                "Training continues, but checkpoints cannot be saved, so it could not be resumed if interrupted: {}",
-                Self::from(problem).what
-            ),
-            "Free some disk space, or check that you have permission to write there.",
-        )
+        let Self { what, remedy } = Self::from(problem);
+        Self::new(format!("Training continues, but checkpoints cannot be saved, so it could not be resumed if interrupted: {what}"), remedy)
     }
 
     /// The curves of a run for `TensorBoard` cannot be written.
@@ -384,8 +379,8 @@ impl Message {
         let changes = [changed("batch size", before.batch_size, fitted.batch_size), changed("epochs", before.epochs, fitted.epochs)];
         Self::new(
             format!(
-                "The settings were fitted to the {} training images: {}.",
-                grouped(images),
+                "The settings were adjusted to {}: {}.",
+                count(images, "training image"),
                 changes.into_iter().flatten().collect::<Vec<_>>().join(", ")
             ),
             if images < FEW { "One in five images is used for validation, up to ten." } else { "" },

@@ -245,6 +245,10 @@ fn of_config(problem: &ConfigProblem) -> Message {
             ),
             "Choose fewer or narrower ones.",
         ),
+        ConfigProblem::RepeatedData { data } => Message::new(
+            format!("{data} is given twice, so that many of its images would be trained on and validated with."),
+            "Name each data set once.",
+        ),
         ConfigProblem::MixedClasses { first, other } => Message::new(
             format!("{first} and {other} cannot be mixed: their classes stand for different things."),
             "Choose one of them, or data sets of the same things.",
@@ -335,7 +339,17 @@ fn of_data(error: &DataError) -> Message {
             format!("Your drawings have no {}, so a model could not learn to recognise it.", either(digits)),
             "Draw it too, or add other digits: mine+builtin, or mine+mnist.",
         ),
-        DataError::Unknown => Message::new("The training data of this model is unknown.", "Choose a data set."),
+        DataError::Unknown => {
+            Message::new("The training data of this model is unknown.", "Choose a data set, on the command line with --data.")
+        }
+        DataError::NotTrusted { data } => Message::new(
+            format!("This model names {data} as its training data. Such a path is opened only for models among Inkling's own runs."),
+            "Choose the data set, on the command line with --data.",
+        ),
+        DataError::SingleClass { class } => Message::new(
+            format!("All training images are of the same class, {class}, so there is nothing to tell apart."),
+            "Choose data with at least two classes, or add another data set.",
+        ),
         DataError::Cancelled(_) => cancelled(),
     }
 }

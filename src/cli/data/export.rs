@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::cli::arguments::choice;
 use crate::cli::engine::data_folders;
 use crate::cli::failure::Failure;
+use crate::cli::interrupt;
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 use crate::data::my_digits::labelled_drawings;
@@ -71,6 +72,7 @@ pub fn run(export: Export) -> Result<(), Failure> {
         export_drawings(&drawings, &export.out, export.force, &read)?;
         drawings.len()
     } else {
+        interrupt::install_handler();
         let progress = Progress::new();
         // What has no test split of its own is exported as a whole.
         let set = if is_mine {
@@ -78,12 +80,12 @@ pub fn run(export: Export) -> Result<(), Failure> {
         } else {
             load(&export.data, &folders, &mut |fraction: f32| {
                 progress.show(fraction, "Loading data");
-                Ok(())
+                interrupt::check()
             })?
         };
         export_set(&set, export.format, &export.out, export.force, &read, &mut |fraction: f32| {
             progress.show(fraction, "Writing");
-            Ok(())
+            interrupt::check()
         })?;
         set.train.len() + set.test.len()
     };

@@ -216,7 +216,7 @@ fn interrupted(folder: Option<&Path>) -> Result<(RunConfig, Option<PathBuf>), Fa
         if let Some(missing) = newest.and_then(|run| missing_repetitions(&run.config, &saved).into_iter().next()) {
             return Ok((missing, None));
         }
-        return Err(Failure::Usage(
+        return Err(Failure::Failed(
             if in_progress {
                 "There is no interrupted run to resume; one is still in progress. Wait until it has finished, or leave out --resume to start another."
             } else {

@@ -1,7 +1,7 @@
 //! Compares models on the same test images.
 
 use super::evaluate::{check_classes, check_loaded, load_set};
-use super::saved_model::{SavedModel, may_be_read};
+use super::saved_model::{SavedModel, may_be_read, not_trusted};
 use super::{JobContext, JobError, Workspace};
 use crate::data::DataError;
 use crate::infer::{Classifier, ComparisonError, compare_models};
@@ -48,8 +48,11 @@ fn common_data(workspace: &Workspace<'_>, models: &[SavedModel]) -> Result<DataS
     let mut sources: Vec<&DataSource> = Vec::new();
     for SavedModel { file, run } in models {
         let data = &file.card.data;
-        if !data.is_known() || !may_be_read(workspace, data, run.as_ref()) {
+        if !data.is_known() {
             return Err(DataError::Unknown.into());
+        }
+        if !may_be_read(workspace, data, run.as_ref()) {
+            return Err(not_trusted(data).into());
         }
         if let Some(source) = data.sources().first()
             && !sources.contains(&source)

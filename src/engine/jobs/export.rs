@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use super::saved_model::{SavedModel, may_be_read};
+use super::saved_model::{SavedModel, may_be_read, not_trusted};
 use super::{JobContext, JobError, Workspace};
-use crate::data::DataError;
 use crate::export::quantize::quantized;
 use crate::export::{ExportedModel, export};
 use crate::infer::measure;
@@ -79,7 +78,7 @@ fn measure_quantized(
     let data = match &spec.measure_on {
         Some(data) => data,
         None if may_be_read(workspace, &exported.file.card.data, exported.run.as_ref()) => &exported.file.card.data,
-        None => return Err(DataError::Unknown.into()),
+        None => return Err(not_trusted(&exported.file.card.data).into()),
     };
     let test = &workspace.datasets.get(&workspace.settings.data_folders, data, &mut context.part(0.0, 1.0 / 3.0))?.test;
     let net = &exported.file.net;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use super::{JobContext, JobError, Workspace};
-use crate::data::{DataSet, check_digits, validation_size};
+use crate::data::{DataSet, check_labels, validation_size};
 use crate::hardware::BackgroundLoad;
 use crate::nn::DeviceContext;
 use crate::progress::{Cancelled, Progress};
@@ -29,7 +29,7 @@ pub(super) fn run(
     train::check(config)?;
     let settings = workspace.settings;
     let data: &DataSet = workspace.datasets.get(&settings.data_folders, &config.data, &mut context.part(0.0, LOADING))?;
-    check_digits(&config.data, &data.train)?;
+    check_labels(&config.data, data)?;
     let device = settings.devices.open(config.device)?;
     let finding = search(context, config, *accuracy, data, &device)?;
     Ok(JobResult::FindBatchSize(finding))

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{JobContext, JobError, Workspace, at_priority_of};
-use crate::data::{DataSet, check_digits};
+use crate::data::{DataSet, check_labels};
 use crate::nn::Net;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{JobProgress, JobResult};
@@ -18,7 +18,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     train::check(config)?;
     let settings = workspace.settings;
     let data: &DataSet = workspace.datasets.get(&settings.data_folders, &config.data, &mut context.part(0.0, LOADING))?;
-    check_digits(&config.data, &data.train)?;
+    check_labels(&config.data, data)?;
     let device = settings.devices.open(config.device)?;
     let mut run = Watch {
         context,

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::Workspace;
+use crate::data::DataError;
 use crate::engine::handle::RunsTarget;
 use crate::infer::starter_file;
 use crate::nn::ModelFile;
@@ -41,6 +42,11 @@ impl SavedModel {
 pub(super) fn may_be_read(workspace: &Workspace<'_>, data: &DataSpec, run: Option<&RunSummary>) -> bool {
     let has_path = data.sources().iter().any(|source| matches!(source, DataSource::Path(_)));
     !has_path || run.is_some_and(|run| run.imported.is_none() && is_among(&workspace.settings.runs, &run.folder))
+}
+
+/// The error where it may not.
+pub(super) fn not_trusted(data: &DataSpec) -> DataError {
+    DataError::NotTrusted { data: data.label() }
 }
 
 fn is_among(runs: &RunsTarget, folder: &Path) -> bool {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{JobContext, JobError, Workspace};
-use crate::data::{Split, check_digits};
+use crate::data::{Split, check_labels};
 use crate::nn::Net;
 use crate::progress::Cancelled;
 use crate::protocol::{Event, JobEvent, JobProgress, JobResult};
@@ -17,7 +17,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     // The progress of reading the data is not part of the trial's.
     let (id, queue) = (context.id, &mut *context.queue);
     let set = workspace.datasets.get(&settings.data_folders, &config.data, &mut |_: f32| queue.check(id))?;
-    check_digits(&config.data, &set.train)?;
+    check_labels(&config.data, set)?;
     let device = settings.devices.open(config.device)?;
     let mut trial = Trial { context, total_steps: 1 };
     match train::validate(config, &set.train, &set.classes, &device, &mut trial)? {

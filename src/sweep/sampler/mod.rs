@@ -14,7 +14,13 @@ use crate::math::random::Random;
 
 pub(super) use parzen::Parzen;
 
-/// The values of the trial with this number (from 1), in the order of the space; `None` where a grid has no further one.
+/// How often values are drawn until no trial has had them.
+const ATTEMPTS: usize = 32;
+/// Up to this many combinations, those that no trial has had are looked for one by one.
+const MAX_LISTED: u128 = 10_000;
+
+/// The values of the trial with this number (from 1), in the order of the space; `None` where every combination has been tried. None is tried
+/// twice: with the same seed, a run would end with the same weights.
 ///
 /// The first trial of a random or a model-based search has the settings that the sweep starts from, where they lie within its ranges: what it
 /// finds is then at least as good.
@@ -23,27 +29,45 @@ pub fn suggest(definition: &Definition, number: u32, trials: &[Trial]) -> Option
     let start: Vec<Value> = space.iter().map(|dimension| dimension.setting.value(&definition.base)).collect();
     let starts_within = space.iter().zip(&start).all(|(dimension, value)| dimension.contains(value));
     let random = &mut Random::stream(definition.seed, "sweep trial", number.into());
-    match definition.sampler {
-        SamplerKind::Grid => grid(definition, number),
-        _ if number == 1 && starts_within => Some(start),
-        SamplerKind::Random => Some(space.iter().map(|dimension| anywhere(dimension, random)).collect()),
-        SamplerKind::Tpe => Some(tpe::suggest(space, trials, random)),
+    let mut drawn = match definition.sampler {
+        SamplerKind::Grid => return combinations(definition).nth(number.checked_sub(1)? as usize),
+        _ if number == 1 && starts_within => return Some(start),
+        SamplerKind::Random => anywhere_in(space, random),
+        SamplerKind::Tpe => tpe::suggest(space, trials, random),
+    };
+    let is_new = |values: &Vec<Value>| trials.iter().all(|trial| trial.values != *values);
+    for _ in 0..ATTEMPTS {
+        if is_new(&drawn) {
+            return Some(drawn);
+        }
+        drawn = anywhere_in(space, random);
+    }
+    match definition.combinations() {
+        Some(count) if count <= MAX_LISTED => combinations(definition).find(is_new),
+        _ => Some(drawn),
     }
 }
 
 /// The combinations in random order: where the budget ends before the grid, what was tried is spread over it.
-fn grid(definition: &Definition, number: u32) -> Option<Vec<Value>> {
+fn combinations(definition: &Definition) -> impl Iterator<Item = Vec<Value>> {
     let values: Vec<Vec<Value>> = definition.space.iter().map(|dimension| dimension.all().unwrap_or_default()).collect();
-    let mut order: Vec<u32> = (0..u32::try_from(definition.grid_size()).ok()?).collect();
+    let mut order: Vec<u32> = (0..definition.combinations().and_then(|count| u32::try_from(count).ok()).unwrap_or(0)).collect();
     Random::stream(definition.seed, "sweep grid", 0).shuffle(&mut order);
-    let mut index = *order.get(number.checked_sub(1)? as usize)? as usize;
-    let mut point = Vec::with_capacity(values.len());
-    for values in values.iter().rev() {
-        point.push(values.get(index % values.len().max(1))?.clone());
-        index /= values.len().max(1);
-    }
-    point.reverse();
-    Some(point)
+    order.into_iter().map(move |index| {
+        let mut index = index as usize;
+        let mut point = Vec::with_capacity(values.len());
+        for values in values.iter().rev() {
+            point.extend(values.get(index % values.len().max(1)).cloned());
+            index /= values.len().max(1);
+        }
+        point.reverse();
+        point
+    })
+}
+
+/// Values uniformly at random on their axes.
+fn anywhere_in(space: &[Dimension], random: &mut Random) -> Vec<Value> {
+    space.iter().map(|dimension| anywhere(dimension, random)).collect()
 }
 
 /// A value of this setting, uniformly at random on its axis.

@@ -7,7 +7,7 @@
 use super::super::setting::Value;
 use super::super::space::{Dimension, Range};
 use super::super::trial::Trial;
-use super::{Parzen, anywhere};
+use super::{Parzen, anywhere_in};
 use crate::math::random::Random;
 
 /// Trials that are chosen at random before there is anything to model.
@@ -23,7 +23,7 @@ const CANDIDATES: usize = 24;
 pub fn suggest(space: &[Dimension], trials: &[Trial], random: &mut Random) -> Vec<Value> {
     let ranked = Trial::ranked(trials);
     if ranked.len() < RANDOM_TRIALS {
-        return space.iter().map(|dimension| anywhere(dimension, random)).collect();
+        return anywhere_in(space, random);
     }
     let best = ((ranked.len() as f64 * BEST_SHARE).ceil() as usize).clamp(1, MAX_BEST);
     let (best, mut rest) = (&ranked[..best], ranked[best..].to_vec());

@@ -1,6 +1,6 @@
 //! The hardware as cards: below each other, or two in a row where there is room.
 
-use eframe::egui::{FontSelection, Label, RichText, TextWrapMode, Ui, WidgetText};
+use eframe::egui::{Align, FontSelection, Label, Layout, RichText, TextWrapMode, Ui, WidgetText};
 
 use crate::app::App;
 use crate::hardware::{Line, lines};
@@ -35,10 +35,13 @@ pub fn show(ui: &mut Ui, app: &App) {
 fn card(ui: &mut Ui, line: &Line, text_height: f32) {
     style::card(ui).show(ui, |ui| {
         ui.set_min_size([ui.available_width(), text_height].into());
-        ui.spacing_mut().item_spacing.y = LINE_GAP;
-        for text in texts(line) {
-            ui.add(Label::new(text).wrap());
-        }
+        // Columns justify their content; running text is left-aligned.
+        ui.with_layout(Layout::top_down(Align::Min), |ui| {
+            ui.spacing_mut().item_spacing.y = LINE_GAP;
+            for text in texts(line) {
+                ui.add(Label::new(text).wrap());
+            }
+        });
     });
 }
 

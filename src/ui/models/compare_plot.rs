@@ -1,12 +1,12 @@
 //! The curves of compared models in one plot, each with its own line, mark and letter.
 
-use eframe::egui::{Color32, Rangef, RichText, Role, Ui, WidgetInfo, vec2};
+use eframe::egui::{Align2, Color32, Rangef, RichText, Role, Ui, WidgetInfo, vec2};
 use egui_plot::{Line, LineStyle, MarkerShape, PlotPoint, PlotPoints, Points, Text};
 
 use super::compare_curves::{Figure, Unit, points};
 use crate::infer::comparison_words::letter;
 use crate::records::{RunSummary, StepPoint};
-use crate::ui::plots::scale::{GRID, marks};
+use crate::ui::plots::scale::{GRID, marks, whole_marks};
 use crate::ui::plots::static_plot;
 use crate::ui::style::{self, Palette};
 
@@ -44,9 +44,9 @@ pub fn show(ui: &mut Ui, runs: &[(&RunSummary, &[StepPoint])], choice: &mut Choi
     let value = curves.iter().enumerate().filter_map(last).collect::<Vec<_>>().join(", ");
     let percent = if figure == Figure::ValidationAccuracy { " %" } else { "" };
     let shown = static_plot("compared curves", vec2(ui.available_width(), HEIGHT), &palette)
-        .set_margin_fraction(vec2(0.05, 0.1))
+        .set_margin_fraction(vec2(0.08, 0.1))
         .grid_spacing(Rangef::new(GRID, 3.0 * GRID))
-        .x_grid_spacer(|input| marks(&input, 60.0))
+        .x_grid_spacer(move |input| if unit == Unit::Epoch { whole_marks(&input, 60.0) } else { marks(&input, 60.0) })
         .y_grid_spacer(|input| marks(&input, 28.0))
         .x_axis_formatter(|mark, _| format!("{}", (mark.value * 1e4).round() / 1e4))
         .y_axis_formatter(move |mark, _| format!("{}{percent}", (mark.value * 1e4).round() / 1e4))
@@ -57,7 +57,7 @@ pub fn show(ui: &mut Ui, runs: &[(&RunSummary, &[StepPoint])], choice: &mut Choi
                 plot_ui.line(Line::new(name.clone(), PlotPoints::from(curve.clone())).color(color).width(2.0).style(line));
                 if let Some([x, y]) = curve.last() {
                     let text = RichText::new(format!("   {name}")).strong().color(palette.ink);
-                    plot_ui.text(Text::new(name.clone(), PlotPoint::new(*x, *y), text));
+                    plot_ui.text(Text::new(name.clone(), PlotPoint::new(*x, *y), text).anchor(Align2::LEFT_CENTER));
                 }
                 // Hundreds of marks would hide the line.
                 let marked = if figure == Figure::StepLoss { curve.last().copied().into_iter().collect() } else { curve };

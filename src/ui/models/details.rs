@@ -11,7 +11,7 @@ use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
 use crate::records::{Ensemble, ModelRef, RunSummary};
 use crate::run_config::DataSource;
-use crate::runs::RunEntry;
+use crate::runs::{Repeats, RunEntry};
 use crate::text::format::{count, duration, file_size, grouped, percent};
 use crate::text::visible;
 use crate::ui::style;
@@ -207,7 +207,9 @@ fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confi
             *confirming = Some(entry.folder.clone());
         }
     });
-    before_deleting(ui, entry, "Delete this run with its model, settings and training history?", confirming, actions);
+    let together = app.runs.as_deref().and_then(|runs| Repeats::of(runs, summary)).map_or(1, |repeats| repeats.runs().len());
+    let of = if together > 1 { format!(", one of {together} with different seeds,") } else { String::new() };
+    before_deleting(ui, entry, &format!("Delete this run{of} with its model, settings and training history?"), confirming, actions);
 }
 
 /// The confirmation, while this run's deletion waits for it.

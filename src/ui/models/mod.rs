@@ -18,7 +18,7 @@ mod sparkline;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use eframe::egui::{Align, Button, Layout, RichText, ScrollArea, Ui, vec2};
+use eframe::egui::{Align, Button, Key, Layout, Modifiers, Popup, RichText, ScrollArea, Ui, vec2};
 
 use self::editor::{Editor, First};
 use self::order::Order;
@@ -83,6 +83,9 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         return;
     };
     if app.comparison.is_some() {
+        if escape_closes(ui) {
+            actions.push(Action::CloseComparison);
+        }
         return compare::show(ui, app, runs, &mut view.compared, actions);
     }
     // A model that has just been imported is selected.
@@ -100,6 +103,15 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         view.editor = runs.iter().find(|entry| entry.folder == *folder).and_then(|entry| Editor::open(entry, First::Name));
     }
     editor::show(ui, app, &mut view.editor, actions);
+    if app.export.is_some() && escape_closes(ui) {
+        actions.push(Action::CloseExport);
+    }
+}
+
+/// True once Escape was pressed, and nothing else takes it: neither an open list nor whatever has the keyboard's focus.
+fn escape_closes(ui: &Ui) -> bool {
+    let is_free = ui.memory(|memory| memory.focused().is_none() && memory.top_modal_layer().is_none()) && !Popup::is_any_open(ui.ctx());
+    is_free && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
 }
 
 /// The list, and the details beside it or below the selected model.

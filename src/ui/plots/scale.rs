@@ -27,6 +27,12 @@ pub fn marks(input: &GridInput, apart: f32) -> Vec<GridMark> {
     (0..=(last - first) as u32).map(|index| GridMark { value: (first + f64::from(index)) * step_size, step_size }).collect()
 }
 
+/// The same at whole numbers alone, as for epochs.
+pub fn whole_marks(input: &GridInput, apart: f32) -> Vec<GridMark> {
+    let marks = marks(input, apart).into_iter().filter(|mark| (mark.value - mark.value.round()).abs() < 1e-6);
+    marks.map(|mark| GridMark { step_size: mark.step_size.max(1.0), ..mark }).collect()
+}
+
 /// The unit of the x axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum XUnit {

@@ -38,7 +38,7 @@ const TWO_COLUMNS: f32 = 700.0;
 const THREE_COLUMNS: f32 = 1500.0;
 /// The height of the texts above and below the matrix, and the limits of its side, in points.
 const MATRIX_TEXTS: f32 = 58.0;
-const MATRIX_SIDE: std::ops::RangeInclusive<f32> = 300.0..=900.0;
+const MATRIX_SIDE: std::ops::RangeInclusive<f32> = 340.0..=900.0;
 /// The width of the bars by digit beside the images, and the height they take, in points.
 const BARS: [f32; 2] = [360.0, 300.0];
 
@@ -57,7 +57,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
         (view.cell, view.opened) = (None, None);
     }
     let evaluation = &results.evaluation;
-    let bottom = ui.max_rect().bottom();
+    let visible = ui.available_height();
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         headline(ui, app, results);
         ui.add_space(style::GAP);
@@ -71,7 +71,9 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
             ui.add_space(style::GAP);
             reliability::show(ui, evaluation);
         } else {
-            columns(ui, evaluation, view, bottom - ui.cursor().top());
+            // What is above scrolls with the rest.
+            let above = ui.cursor().top() - ui.min_rect().top();
+            columns(ui, evaluation, view, visible - above);
         }
     });
     opened::show(ui, &view.gallery, &view.classes, view.cell, &mut view.opened);

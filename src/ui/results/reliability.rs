@@ -1,17 +1,20 @@
 //! The reliability diagram: how often answers of each confidence are right.
 
-use eframe::egui::{RichText, Role, Ui, WidgetInfo, vec2};
-use egui_plot::{Line, LineStyle, PlotPoints, Points};
+use eframe::egui::{Rangef, RichText, Role, Ui, WidgetInfo, vec2};
+use egui_plot::{AxisHints, GridMark, Line, LineStyle, PlotPoints, Points};
 
 use crate::math::statistics::{calibration_error, reliability_sentence};
 use crate::records::Evaluation;
 use crate::text::format::percent;
+use crate::ui::plots::scale::GRID;
 use crate::ui::plots::static_plot;
 use crate::ui::style;
 
 /// The plot's height, and the limit of its width, in points.
 const HEIGHT: f32 = 150.0;
 const MAX_WIDTH: f32 = 420.0;
+/// The distance of two labels of an axis from which they begin to show, and from which they show in full, in points.
+const LABELS: Rangef = Rangef { min: 18.0, max: 24.0 };
 /// What the diagram takes with its texts, in points.
 pub const TOTAL_HEIGHT: f32 = 250.0;
 
@@ -26,11 +29,14 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation) {
         ui.label(RichText::new("dots: accuracy by confidence; dashed: exactly as sure as right").weak().small());
     });
     let shown = static_plot("reliability", vec2(ui.available_width().min(MAX_WIDTH), HEIGHT), &palette)
-        .set_margin_fraction(vec2(0.03, 0.05))
-        .default_x_bounds(0.0, 100.0)
-        .default_y_bounds(0.0, 100.0)
-        .x_axis_formatter(|mark, _| percent_mark(mark.value))
-        .y_axis_formatter(|mark, _| percent_mark(mark.value))
+        // Dots at the ends are seen whole.
+        .default_x_bounds(-3.0, 103.0)
+        .default_y_bounds(-6.0, 106.0)
+        .grid_spacing(Rangef::new(GRID, 3.0 * GRID))
+        .x_grid_spacer(|_| quarters())
+        .y_grid_spacer(|_| quarters())
+        .custom_x_axes(vec![AxisHints::new_x().formatter(|mark, _| percent_mark(mark.value)).label_spacing(LABELS)])
+        .custom_y_axes(vec![AxisHints::new_y().formatter(|mark, _| percent_mark(mark.value)).label_spacing(LABELS)])
         .show(ui, |plot_ui| {
             let diagonal = Line::new("exactly as sure as right", PlotPoints::from(vec![[0.0, 0.0], [100.0, 100.0]]));
             plot_ui.line(diagonal.color(palette.faded).width(1.0).style(LineStyle::dashed_dense()));
@@ -50,6 +56,11 @@ pub fn show(ui: &mut Ui, evaluation: &Evaluation) {
     ui.label(RichText::new(sentence).weak());
 }
 
+/// Marks at 0, 25, 50, 75 and 100 %.
+fn quarters() -> Vec<GridMark> {
+    (0..=4).map(|quarter| GridMark { value: f64::from(quarter) * 25.0, step_size: 25.0 }).collect()
+}
+
 fn percent_mark(value: f64) -> String {
-    if (0.0..=100.0).contains(&value) { format!("{value:.0} %") } else { String::new() }
+    format!("{value:.0} %")
 }

@@ -8,7 +8,7 @@ use crate::text::visible;
 use crate::ui::{icons, style};
 
 /// The labels' width, in points, so that the controls line up.
-const LABEL_WIDTH: f32 = 112.0;
+const LABEL_WIDTH: f32 = 120.0;
 
 /// The width of the button beside the learning rate, in points.
 const FIND_WIDTH: f32 = 64.0;

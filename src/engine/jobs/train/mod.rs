@@ -7,7 +7,7 @@ use std::path::Path;
 
 use self::observed_run::ObservedRun;
 use super::{JobContext, JobError, Workspace, at_priority_of};
-use crate::data::{DataError, DataSet, check_digits};
+use crate::data::{DataError, DataSet, check_labels};
 use crate::engine::handle::RunsTarget;
 use crate::engine::places::{places, target};
 use crate::infer::Classifier;
@@ -113,7 +113,7 @@ fn train_from(
         Err(DataError::Cancelled(_)) if run.interrupted => return Ok(TrainOutcome::Interrupted),
         set => set?,
     };
-    check_digits(&data, &set.train)?;
+    check_labels(&data, set)?;
     if let Some(before) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.card.origin.as_ref()) {
         before.check(set.fingerprint())?;
     }
