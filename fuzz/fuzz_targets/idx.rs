@@ -7,7 +7,7 @@ use std::path::Path;
 use inkling::data::{IdxKind, read_idx};
 use inkling::ink::PIXELS;
 use inkling::progress::Unwatched;
-use inkling::run_config::LARGEST_LABEL;
+use inkling::run_config::MAX_LABEL;
 use inkling::system::input_file::InputFile;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
@@ -16,6 +16,6 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(file) = InputFile::new(Cursor::new(bytes.to_vec()), bytes.len() as u64) else { return };
     if let Ok(items) = read_idx(file, Path::new("fuzzed"), kind, &mut Unwatched) {
         assert_eq!(items.len() % item, 0);
-        assert!(item > 1 || items.iter().all(|label| *label <= LARGEST_LABEL));
+        assert!(item > 1 || items.iter().all(|label| *label <= MAX_LABEL));
     }
 });

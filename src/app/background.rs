@@ -133,7 +133,7 @@ pub enum BackgroundResult {
     Load(LoadSample),
     /// A file or folder was chosen.
     Path {
-        /// It.
+        /// Its path.
         path: PathBuf,
         /// What it was asked for.
         purpose: Purpose,
@@ -155,7 +155,7 @@ pub enum BackgroundResult {
     ImageOpened {
         /// What it is called.
         name: String,
-        /// It.
+        /// The image.
         source: Box<SourceImage>,
     },
     /// It was found out what is written in an image.
@@ -205,29 +205,29 @@ impl BackgroundTasks {
     }
 
     /// Runs a task; `None` brings nothing (a cancelled dialog).
-    pub fn run(&self, job: impl FnOnce() -> Option<BackgroundResult> + Send + 'static) {
+    pub fn run(&self, task: impl FnOnce() -> Option<BackgroundResult> + Send + 'static) {
         self.run_with_updates(|report| {
-            if let Some(result) = job() {
+            if let Some(result) = task() {
                 report(result);
             }
         });
     }
 
     /// Runs a task that brings several results.
-    pub fn run_with_updates(&self, job: impl FnOnce(&dyn Fn(BackgroundResult)) + Send + 'static) {
+    pub fn run_with_updates(&self, task: impl FnOnce(&dyn Fn(BackgroundResult)) + Send + 'static) {
         let sender = self.sender();
-        let spawned = std::thread::Builder::new().name("inkling-job".to_owned()).spawn(move || job(&sender));
+        let spawned = std::thread::Builder::new().name("inkling-task".to_owned()).spawn(move || task(&sender));
         if let Err(error) = spawned {
-            tracing::error!(%error, "no thread for a background job");
+            tracing::error!(%error, "no thread for a background task");
         }
     }
 
     /// Runs a task that lists or changes this folder, once no other does.
-    pub fn run_on(&self, folder: SharedFolder, job: impl FnOnce() -> BackgroundResult + Send + 'static) {
+    pub fn run_on(&self, folder: SharedFolder, task: impl FnOnce() -> BackgroundResult + Send + 'static) {
         let lock = Arc::clone(&self.locks[folder as usize]);
         self.run_with_updates(move |report| {
             let _only = lock.lock().unwrap_or_else(PoisonError::into_inner);
-            report(job());
+            report(task());
         });
     }
 

@@ -21,7 +21,7 @@ use crate::system::paths::Paths;
 use crate::text::visible;
 
 /// The largest file of settings that is read: a run's summary holds the images that were misclassified.
-const LARGEST: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// The settings of a run.
 #[derive(Debug, clap::Args)]
@@ -234,7 +234,7 @@ impl Settings {
 /// The settings in a run's `run.json`, or in a file of settings alone; of a repetition, those of a single run.
 fn config_in(path: &Path) -> Result<RunConfig, Failure> {
     let failed = |reason: String| Failure::Failed(format!("The settings in {} cannot be read: {reason}", visible::path(path)));
-    let bytes = read_limited(path, LARGEST).map_err(|error| failed(format!("{error}.")))?;
+    let bytes = read_limited(path, MAX_BYTES).map_err(|error| failed(format!("{error}.")))?;
     let mut found: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| failed(format!("{error}.")))?;
     if let Some(config) = found.get_mut("config") {
         found = config.take();

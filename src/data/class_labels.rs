@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Split;
-use crate::run_config::{CLASS_COUNTS, Classes, ClassesError, LARGEST_LABEL};
+use crate::run_config::{CLASS_COUNTS, Classes, ClassesError, MAX_LABEL};
 
 /// The different labels of a data set, numbered as they come.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ impl ClassLabels {
     /// The classes, and which of them each label stands for, by its number. Labels that are all numbers are the numbers of the classes; others are
     /// sorted, as torchvision's `ImageFolder` does it.
     pub fn classes(&self) -> Result<(Classes, Vec<u8>), ClassesError> {
-        let as_number = |name: &String| name.parse().ok().filter(|number: &u8| *number <= LARGEST_LABEL && number.to_string() == *name);
+        let as_number = |name: &String| name.parse().ok().filter(|number: &u8| *number <= MAX_LABEL && number.to_string() == *name);
         if let Some(numbers) = self.names.iter().map(as_number).collect::<Option<Vec<u8>>>() {
             return Ok((Classes::numbered(numbers.iter().copied().max().unwrap_or_default())?, numbers));
         }

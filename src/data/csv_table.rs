@@ -9,11 +9,11 @@ use super::data_file::{MAX_IMAGES, malformed, open, too_large, unreadable};
 use super::{DataError, Split};
 use crate::ink::PIXELS;
 use crate::progress::Progress;
-use crate::run_config::LARGEST_LABEL;
+use crate::run_config::MAX_LABEL;
 use crate::system::input_file::InputFile;
 
 /// A row of 785 numbers is at most 3,925 bytes long; quotes and spaces may triple that.
-const LONGEST_ROW: usize = 16 << 10;
+const MAX_ROW_BYTES: usize = 16 << 10;
 /// Rows between two reports of progress.
 const CHUNK: usize = 500;
 
@@ -74,9 +74,9 @@ fn take_row(path: &Path, line: u64, record: &ByteRecord, split: &mut Split) -> R
     if record.len() != PIXELS + 1 {
         return Err(malformed(path, format!("line {line} has {} values; a label and {PIXELS} pixels make {}", record.len(), PIXELS + 1)));
     }
-    let Some(label @ 0..=LARGEST_LABEL) = number(record, 0) else {
+    let Some(label @ 0..=MAX_LABEL) = number(record, 0) else {
         let found = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
-        return Err(malformed(path, format!("line {line}: the label \"{found}\" is not a number from 0 to {LARGEST_LABEL}")));
+        return Err(malformed(path, format!("line {line}: the label \"{found}\" is not a number from 0 to {MAX_LABEL}")));
     };
     split.labels.push(label);
     for pixel in pixels_of(path, line, record, 1) {
@@ -114,8 +114,8 @@ impl Read for RowLimit {
         let count = self.inner.read(buffer)?;
         for &byte in &buffer[..count] {
             self.since_newline = if byte == b'\n' || byte == b'\r' { 0 } else { self.since_newline + 1 };
-            if self.since_newline > LONGEST_ROW {
-                return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("a row is longer than {LONGEST_ROW} bytes")));
+            if self.since_newline > MAX_ROW_BYTES {
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("a row is longer than {MAX_ROW_BYTES} bytes")));
             }
         }
         Ok(count)

@@ -9,7 +9,7 @@ use super::DataError;
 use super::data_file::{MAX_IMAGES, malformed, open, too_large, unreadable};
 use crate::ink::{PIXELS, SIDE};
 use crate::progress::Progress;
-use crate::run_config::LARGEST_LABEL;
+use crate::run_config::MAX_LABEL;
 use crate::system::input_file::InputFile;
 
 /// Bytes read between two reports of progress.
@@ -91,9 +91,9 @@ pub fn read_idx(mut file: InputFile, path: &Path, kind: Kind, progress: &mut dyn
         ));
     }
     if kind == Kind::Labels
-        && let Some((position, label)) = items.iter().enumerate().find(|(_, label)| **label > LARGEST_LABEL)
+        && let Some((position, label)) = items.iter().enumerate().find(|(_, label)| **label > MAX_LABEL)
     {
-        return Err(malformed(path, format!("label {label} of image {} is larger than {LARGEST_LABEL}", position + 1)));
+        return Err(malformed(path, format!("label {label} of image {} is larger than {MAX_LABEL}", position + 1)));
     }
     Ok(items)
 }

@@ -18,7 +18,7 @@ const EMNIST: [(&str, NamedSet); 2] = [("emnist-digits-", NamedSet::EmnistDigits
 /// A file beside the others that names the classes, one on each line, in the order of their numbers.
 pub const CLASSES_FILE: &str = "classes.txt";
 /// The longest such file, in bytes.
-const LONGEST_CLASSES_FILE: u64 = 64 << 10;
+const MAX_CLASSES_FILE_BYTES: u64 = 64 << 10;
 
 /// What the names of files for test have in them.
 const TEST: [&str; 3] = ["test", "t10k", "valid"];
@@ -165,7 +165,7 @@ impl IdxSet {
         if !path.is_file() {
             return Ok(None);
         }
-        let bytes = read_limited(&path, LONGEST_CLASSES_FILE).map_err(|error| unreadable(&path, &error))?;
+        let bytes = read_limited(&path, MAX_CLASSES_FILE_BYTES).map_err(|error| unreadable(&path, &error))?;
         let text = String::from_utf8(bytes).map_err(|_| malformed(&path, "it is not text in UTF-8"))?;
         let names: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         Classes::of_names(&names).map(Some).map_err(|error| malformed(&path, error.to_string()))

@@ -5,9 +5,9 @@
 use std::io::{self, Read};
 
 /// The longest header that is read, in bytes.
-const LONGEST_HEADER: usize = 4096;
+const MAX_HEADER_BYTES: usize = 4096;
 /// The most dimensions an array may have.
-const MOST_DIMENSIONS: usize = 4;
+const MAX_DIMENSIONS: usize = 4;
 /// Numbers read between two reports of progress.
 const CHUNK: u64 = 1 << 16;
 
@@ -54,7 +54,7 @@ impl NpyHeader {
             }
             _ => return Err(wrong("it is not a NumPy array")),
         };
-        if length > LONGEST_HEADER {
+        if length > MAX_HEADER_BYTES {
             return Err(wrong("its header is too long"));
         }
         let mut header = vec![0; length];
@@ -74,7 +74,7 @@ impl NpyHeader {
         };
         let shape: Result<Vec<u64>, _> = shape.split(',').map(str::trim).filter(|length| !length.is_empty()).map(str::parse).collect();
         let shape = shape.map_err(|_| wrong("its header is damaged"))?;
-        if shape.len() > MOST_DIMENSIONS {
+        if shape.len() > MAX_DIMENSIONS {
             return Err(wrong("it has too many dimensions"));
         }
         if !order.starts_with("False") && shape.len() > 1 {

@@ -12,7 +12,7 @@ use super::npy::{NpyError, NpyHeader};
 use super::{DataError, DataSet, Split};
 use crate::ink::{PIXELS, SIDE};
 use crate::progress::Progress;
-use crate::run_config::LARGEST_LABEL;
+use crate::run_config::MAX_LABEL;
 use crate::system::files::open_regular;
 use crate::system::input_file::budget;
 
@@ -99,8 +99,8 @@ impl<R: Read + Seek> NpzSet<R> {
 
     fn split(&mut self, [images, labels]: [&str; 2], progress: &mut dyn Progress) -> Result<Split, DataError> {
         let digits = self.numbers(labels, &mut |_: f32| progress.report(0.0))?;
-        if let Some((position, label)) = digits.iter().enumerate().find(|(_, label)| **label > LARGEST_LABEL) {
-            return Err(wrong(&self.path, labels, format!("label {label} of image {} is larger than {LARGEST_LABEL}", position + 1)));
+        if let Some((position, label)) = digits.iter().enumerate().find(|(_, label)| **label > MAX_LABEL) {
+            return Err(wrong(&self.path, labels, format!("label {label} of image {} is larger than {MAX_LABEL}", position + 1)));
         }
         let pixels = self.numbers(images, progress)?;
         // They were counted, but two files of an archive may have the same name.

@@ -19,7 +19,7 @@ use super::labelled_images::as_data_error;
 use super::{DataError, DataSet, Split};
 use crate::ink::{Image, InkError, PIXELS, read_set_image};
 use crate::progress::Progress;
-use crate::run_config::LARGEST_LABEL;
+use crate::run_config::MAX_LABEL;
 use crate::system::files::open_regular;
 use crate::system::input_file::budget;
 
@@ -179,8 +179,8 @@ impl<'a> Group<'a> {
         let labels = integers(&mut self.label, self.path)?;
         for (row, label) in (before + 1..).zip(&labels) {
             match u8::try_from(*label) {
-                Ok(label @ 0..=LARGEST_LABEL) => split.labels.push(label),
-                _ => return Err(malformed(self.path, format!("row {row}: the label {label} is not a number from 0 to {LARGEST_LABEL}"))),
+                Ok(label @ 0..=MAX_LABEL) => split.labels.push(label),
+                _ => return Err(malformed(self.path, format!("row {row}: the label {label} is not a number from 0 to {MAX_LABEL}"))),
             }
         }
         let path = self.path;

@@ -17,7 +17,7 @@ use crate::system::files::open_append;
 
 /// Bytes that are read at a time.
 const PIECE: usize = 1 << 16;
-const MOST_REDIRECTS: u32 = 5;
+const MAX_REDIRECTS: u32 = 5;
 /// Why a range is not complete.
 const TOO_FEW: &str = "the server sent fewer bytes than were requested";
 
@@ -51,7 +51,7 @@ impl Client {
         let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).unversioned_rustls_crypto_provider(provider).build();
         let config = Agent::config_builder()
             .https_only(encrypted)
-            .max_redirects(MOST_REDIRECTS)
+            .max_redirects(MAX_REDIRECTS)
             .user_agent(concat!("Inkling/", env!("CARGO_PKG_VERSION")))
             // Files are compressed already, and compared byte for byte.
             .accept_encoding("identity")

@@ -24,7 +24,7 @@ pub enum RunsTarget {
     Store(PathBuf),
     /// This very folder, for one run.
     Folder {
-        /// It.
+        /// The folder.
         folder: PathBuf,
         /// True if a run that is there may be replaced.
         replace: bool,

@@ -5,7 +5,7 @@ use crate::nn::DeviceContext;
 use crate::nn::{Net, Parameter, Role};
 
 /// The largest integer used; -128 is left out to keep the range symmetric.
-const LARGEST: f32 = 127.0;
+const MAX_INTEGER: f32 = 127.0;
 
 /// A tensor as integers and one scale per channel.
 pub struct Quantized {
@@ -27,11 +27,11 @@ impl Quantized {
         let scale = |channel: &[f32]| {
             let largest = channel.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
             // For a channel of zeros any scale but zero will do.
-            if largest > 0.0 { largest / LARGEST } else { 1.0 }
+            if largest > 0.0 { largest / MAX_INTEGER } else { 1.0 }
         };
         let scales: Vec<f32> = values.chunks(size.max(1)).map(scale).collect();
         let round = |(channel, scale): (&[f32], &f32)| -> Vec<i8> {
-            channel.iter().map(|value| (value / scale).round().clamp(-LARGEST, LARGEST) as i8).collect()
+            channel.iter().map(|value| (value / scale).round().clamp(-MAX_INTEGER, MAX_INTEGER) as i8).collect()
         };
         Self { values: values.chunks(size.max(1)).zip(&scales).flat_map(round).collect(), scales }
     }

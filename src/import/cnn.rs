@@ -12,7 +12,7 @@ use crate::records::{Calibration, ImportSpec, Reading};
 use crate::run_config::{CnnLayer, CnnLayers, DataSpec, ModelKind, Network};
 
 /// The most networks that are tried.
-const MOST: usize = 32;
+const MAX_NETWORKS: usize = 32;
 /// The most images that they are tried on.
 const DIGITS: usize = 2_000;
 /// How many images each round has, and how many of the best go on to the next.
@@ -84,7 +84,7 @@ impl Shapes {
             let channels = self.convolutions.last().map_or(1, |&(filters, _)| usize::from(filters));
             channels * layers.output_side().pow(2) == self.flattened
         };
-        ways.iter().filter_map(|way| self.layers(way, true)).filter(fits).take(MOST).collect()
+        ways.iter().filter_map(|way| self.layers(way, true)).filter(fits).take(MAX_NETWORKS).collect()
     }
 
     /// The layers, if an image can go through them; without dense layers where `dense` is false.

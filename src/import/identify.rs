@@ -98,7 +98,7 @@ fn of_other_widths(tensors: &[NamedTensor], model: ModelKind) -> Vec<Network> {
 }
 
 /// The most networks of a model that are compared with the weights.
-const MOST_NETWORKS: usize = 64;
+const MAX_NETWORKS: usize = 64;
 
 /// Finds every width that the layer number `index` can have behind those before it, and after it those of all others.
 fn widen(tensors: &[NamedTensor], model: ModelKind, widths: &mut Vec<u16>, index: usize, networks: &mut Vec<Network>) {
@@ -124,7 +124,7 @@ fn widen(tensors: &[NamedTensor], model: ModelKind, widths: &mut Vec<u16>, index
     outputs.sort_unstable();
     outputs.dedup();
     for width in outputs {
-        if networks.len() < MOST_NETWORKS {
+        if networks.len() < MAX_NETWORKS {
             widths[index] = width;
             widen(tensors, model, widths, index + 1, networks);
         }

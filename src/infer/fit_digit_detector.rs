@@ -22,7 +22,7 @@ const WEIGHT_DECAY: f32 = 1e-2;
 /// Images whose features are computed at a time.
 const CHUNK: usize = 256;
 /// Added to standard deviations: features that hardly ever change say little.
-const LEAST_DEVIATION: f32 = 1e-3;
+const MIN_STD: f32 = 1e-3;
 
 /// Trains the detector of a network that has learnt `images` of these classes, 784 pixels each: with some of them, where they are digits with as
 /// many built-in ones, and with drawings that are none of them (outlier exposure: Hendrycks, Mazeika & Dietterich 2019), which differ from
@@ -94,7 +94,7 @@ fn standardize(rows: &mut [f32], inputs: usize) -> Vec<(f32, f32)> {
         .into_iter()
         .map(|(sum, squares)| {
             let mean = sum / count;
-            (mean as f32, (squares / count - mean * mean).max(0.0).sqrt() as f32 + LEAST_DEVIATION)
+            (mean as f32, (squares / count - mean * mean).max(0.0).sqrt() as f32 + MIN_STD)
         })
         .collect();
     for row in rows.chunks_exact_mut(inputs) {

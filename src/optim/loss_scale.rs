@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 /// The first scale, the smallest, and the largest: 2^16, 1 and 2^24.
 const FIRST: f32 = 65_536.0;
-const SMALLEST: f32 = 1.0;
-const LARGEST: f32 = 16_777_216.0;
+const MIN_SCALE: f32 = 1.0;
+const MAX_SCALE: f32 = 16_777_216.0;
 /// Steps in a row without an overflow after which the scale is doubled. `torch.amp.GradScaler` waits for 2000; runs here have a few
 /// hundred steps an epoch.
 const PATIENCE: u32 = 500;
@@ -31,8 +31,8 @@ impl LossScale {
 
     /// Gradients overflowed: their step is skipped. False when the scale cannot fall any further, so that the scale is not to blame.
     pub fn overflowed(&mut self) -> bool {
-        let can_fall = self.scale > SMALLEST;
-        *self = Self { scale: (self.scale / 2.0).max(SMALLEST), good_steps: 0 };
+        let can_fall = self.scale > MIN_SCALE;
+        *self = Self { scale: (self.scale / 2.0).max(MIN_SCALE), good_steps: 0 };
         can_fall
     }
 
@@ -40,7 +40,7 @@ impl LossScale {
     pub fn stepped(&mut self) {
         self.good_steps += 1;
         if self.good_steps == PATIENCE {
-            *self = Self { scale: (self.scale * 2.0).min(LARGEST), good_steps: 0 };
+            *self = Self { scale: (self.scale * 2.0).min(MAX_SCALE), good_steps: 0 };
         }
     }
 }

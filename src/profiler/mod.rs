@@ -16,7 +16,7 @@ use self::worker_threads::WorkerSpans;
 use crate::records::{Span, SpanKind};
 
 /// Spans that are kept at most: some hundred steps of the largest network.
-const MOST_SPANS: usize = 200_000;
+const MAX_SPANS: usize = 200_000;
 
 /// The spans of all threads that record for the same profile. Clones share them.
 #[derive(Clone, Debug)]
@@ -123,7 +123,7 @@ impl Recording {
 
     fn add(&self, added: impl IntoIterator<Item = Span>) {
         let spans = &mut self.lock().spans;
-        let left = MOST_SPANS.saturating_sub(spans.len());
+        let left = MAX_SPANS.saturating_sub(spans.len());
         spans.extend(added.into_iter().take(left));
     }
 }
@@ -168,7 +168,7 @@ pub fn span<T>(kind: SpanKind, name: impl FnOnce() -> Arc<str>, work: impl FnOnc
             None => recording.add([span]),
             Some(OnDevice { events, spans, .. }) => {
                 // After an event that fails, the others have no times either.
-                if spans.len() < MOST_SPANS && events.mark().is_ok() {
+                if spans.len() < MAX_SPANS && events.mark().is_ok() {
                     spans.push(span);
                 }
             }

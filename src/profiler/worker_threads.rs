@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::iter::{IndexedParallelIterator, Map, ParallelIterator};
 
-use super::{CURRENT, MOST_SPANS, Recording};
+use super::{CURRENT, MAX_SPANS, Recording};
 use crate::records::{Span, SpanKind};
 
 /// Parallel iterators whose tasks are recorded while the thread that starts them is: with the span it is in, as one span of each worker thread.
@@ -76,7 +76,7 @@ impl WorkerSpans {
         if let Some(span) = last.and_then(|(_, index)| self.spans.get_mut(*index)) {
             // A task within another ends first.
             span.length = span.length.max(end - span.start);
-        } else if self.spans.len() < MOST_SPANS {
+        } else if self.spans.len() < MAX_SPANS {
             self.last.insert(thread, (of.number, self.spans.len()));
             self.spans.push(Span { kind: of.kind, name: of.name.to_string(), thread: thread as u32, start, length: end - start, bytes: 0 });
         }

@@ -37,7 +37,7 @@ pub struct ModelComparison {
 /// A model among those that are compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedModel {
-    /// It.
+    /// The model.
     pub model: ModelInfo,
     /// The settings it was trained with.
     pub config: RunConfig,

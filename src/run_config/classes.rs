@@ -10,9 +10,9 @@ use crate::text::visible;
 /// How many classes a data set may have.
 pub const CLASS_COUNTS: RangeInclusive<usize> = 2..=100;
 /// The largest label of a data set whose labels are numbers.
-pub const LARGEST_LABEL: u8 = *CLASS_COUNTS.end() as u8 - 1;
+pub const MAX_LABEL: u8 = *CLASS_COUNTS.end() as u8 - 1;
 /// The longest name of a class, in characters.
-const LONGEST_NAME: usize = 40;
+const MAX_NAME_CHARS: usize = 40;
 
 /// What the classes of a data set stand for. Stored as their names, in the order of their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub enum ClassesError {
         given: usize,
     },
     /// One has no visible character, or more than any name needs.
-    #[error("\"{0}\" is not the name of a class: it should have 1 to {LONGEST_NAME} characters")]
+    #[error("\"{0}\" is not the name of a class: it should have 1 to {MAX_NAME_CHARS} characters")]
     Name(String),
     /// Two are the same.
     #[error("two classes are called \"{0}\"")]
@@ -76,9 +76,9 @@ impl Classes {
         let mut found: Vec<Box<str>> = Vec::with_capacity(names.len());
         for name in names {
             let name = name.as_ref().trim();
-            let is_name = (1..=LONGEST_NAME).contains(&name.chars().count()) && visible::label(name) == name;
+            let is_name = (1..=MAX_NAME_CHARS).contains(&name.chars().count()) && visible::label(name) == name;
             if !is_name {
-                return Err(ClassesError::Name(visible::label(&name.chars().take(2 * LONGEST_NAME).collect::<String>())));
+                return Err(ClassesError::Name(visible::label(&name.chars().take(2 * MAX_NAME_CHARS).collect::<String>())));
             }
             if found.iter().any(|other| **other == *name) {
                 return Err(ClassesError::Duplicate(name.to_owned()));

@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::WIDEST;
+use super::MAX_WIDTH;
 
 /// The most hidden layers of a CNN, pooling included.
-const MOST: usize = 12;
+const MAX_LAYERS: usize = 12;
 /// The largest kernel, in pixels along a side.
-const LARGEST_KERNEL: u8 = 11;
+const MAX_KERNEL: u8 = 11;
 
 /// A hidden layer of a CNN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +34,7 @@ pub enum CnnLayer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CnnLayers {
-    layers: [CnnLayer; MOST],
+    layers: [CnnLayer; MAX_LAYERS],
     count: u8,
 }
 
@@ -54,7 +54,7 @@ impl CnnLayers {
 
     /// The layers of Keras' MNIST example.
     pub const DEFAULT: Self = {
-        let mut layers = [CnnLayer::MaxPooling; MOST];
+        let mut layers = [CnnLayer::MaxPooling; MAX_LAYERS];
         layers[0] = CnnLayer::Convolution { filters: 32, kernel: 3, padding: 0 };
         layers[2] = CnnLayer::Convolution { filters: 64, kernel: 3, padding: 0 };
         Self { layers, count: 4 }
@@ -77,15 +77,15 @@ impl CnnLayers {
 }
 
 fn checked(layers: &[CnnLayer]) -> Result<CnnLayers, String> {
-    let mut array = [CnnLayer::MaxPooling; MOST];
-    array.get_mut(..layers.len()).ok_or_else(|| format!("it has more than {MOST} layers"))?.copy_from_slice(layers);
+    let mut array = [CnnLayer::MaxPooling; MAX_LAYERS];
+    array.get_mut(..layers.len()).ok_or_else(|| format!("it has more than {MAX_LAYERS} layers"))?.copy_from_slice(layers);
     let widths = layers.iter().filter_map(|layer| match layer {
         CnnLayer::Convolution { filters, .. } => Some(filters),
         CnnLayer::MaxPooling => None,
         CnnLayer::Dense(neurons) => Some(neurons),
     });
-    if let Some(width) = widths.into_iter().find(|width| !(1..=WIDEST).contains(*width)) {
-        return Err(format!("a layer has from 1 to {WIDEST} filters or neurons, not {width}"));
+    if let Some(width) = widths.into_iter().find(|width| !(1..=MAX_WIDTH).contains(*width)) {
+        return Err(format!("a layer has from 1 to {MAX_WIDTH} filters or neurons, not {width}"));
     }
     if !matches!(layers.first(), Some(CnnLayer::Convolution { .. })) {
         return Err("the first layer must be a convolution, such as 32C3".to_owned());
@@ -107,8 +107,8 @@ fn side_after(layers: &[CnnLayer]) -> Result<usize, String> {
     for layer in layers {
         side = match *layer {
             CnnLayer::Convolution { kernel, padding, .. } => {
-                if !(1..=LARGEST_KERNEL).contains(&kernel) || padding >= kernel {
-                    return Err(format!("{layer} needs a kernel of 1 to {LARGEST_KERNEL} pixels and less padding than that"));
+                if !(1..=MAX_KERNEL).contains(&kernel) || padding >= kernel {
+                    return Err(format!("{layer} needs a kernel of 1 to {MAX_KERNEL} pixels and less padding than that"));
                 }
                 (side + 2 * usize::from(padding) + 1).saturating_sub(kernel.into())
             }

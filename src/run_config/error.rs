@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{DeviceChoice, Field, ModelKind, Precision, VERSION, Widths};
 
 /// The trainable numbers of the largest network that can be trained: its model file stays below what is read of one.
-pub const MOST_PARAMETERS: u64 = 10_000_000;
+pub const MAX_PARAMETERS: u64 = 10_000_000;
 
 /// Settings that no run can have. Numbers travel as text: they may be NaN.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -31,7 +31,7 @@ pub enum ConfigProblem {
     Widths { model: ModelKind, given: Widths },
     #[error("{} cannot have the layers {given}", model.label())]
     Layers { model: ModelKind, given: String },
-    #[error("a network of {parameters} parameters is too large: {MOST_PARAMETERS} is the most that can be trained")]
+    #[error("a network of {parameters} parameters is too large: {MAX_PARAMETERS} is the most that can be trained")]
     TooManyParameters { parameters: u64 },
     #[error("a memory limit of {given} MB is too low: the run needs about {needed} MB")]
     MemoryLimitTooLow { given: u32, needed: u64 },

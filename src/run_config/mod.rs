@@ -20,15 +20,15 @@ pub use choices::{
     Activation, Augmentation, DeviceChoice, EvaluationSplit, ExportFormat, InferenceChoice, Initialization, ModelKind, OptimizerKind,
     Precision, Preset, ScheduleKind, SetFormat, UnknownChoice, WeightFormat,
 };
-pub use classes::{CLASS_COUNTS, ClassNames, Classes, ClassesError, LARGEST_LABEL};
+pub use classes::{CLASS_COUNTS, ClassNames, Classes, ClassesError, MAX_LABEL};
 pub use cnn_layers::{CnnLayer, CnnLayers, NotCnnLayers};
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 pub use described::{Setting, differing_settings};
-pub use error::{ConfigProblem, MOST_PARAMETERS};
+pub use error::{ConfigProblem, MAX_PARAMETERS};
 pub use field::{Field, Range};
 pub use repetition::Repetition;
 pub use small_data::Chosen;
-pub use widths::{Network, NotWidths, WIDEST, Widths};
+pub use widths::{MAX_WIDTH, Network, NotWidths, Widths};
 
 /// The version written into saved configurations; older ones are read, newer ones refused.
 pub const VERSION: u32 = 2;

@@ -7,9 +7,9 @@ const STEPS: u64 = 400;
 /// Batches of an epoch there are to be, so that a batch is a sample and not the whole set.
 const BATCHES: u64 = 4;
 /// A smaller batch says too little of the gradient.
-const SMALLEST_BATCH: u64 = 8;
+const MIN_BATCH: u64 = 8;
 /// No more epochs than this, however few images there are.
-const MOST_EPOCHS: u64 = 200;
+const MAX_EPOCHS: u64 = 200;
 
 /// What a person has chosen, and what may therefore not be changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,13 +26,13 @@ impl RunConfig {
     pub fn fit_to(&self, images: u64, chosen: Chosen) -> Option<Self> {
         let mut fitted = self.clone();
         if !chosen.batch_size && u64::from(self.batch_size) > images / BATCHES {
-            let share = (images / BATCHES).max(SMALLEST_BATCH).min(images).max(1);
+            let share = (images / BATCHES).max(MIN_BATCH).min(images).max(1);
             // The largest power of two that is no larger.
             fitted.batch_size = self.batch_size.min(1 << share.ilog2().min(31));
         }
         let steps = images.div_ceil((u64::from(fitted.batch_size) * u64::from(self.accumulation)).max(1));
         if !chosen.epochs && steps > 0 && steps * u64::from(self.epochs) < STEPS {
-            let epochs = STEPS.div_ceil(steps).min(MOST_EPOCHS) as u32;
+            let epochs = STEPS.div_ceil(steps).min(MAX_EPOCHS) as u32;
             fitted.epochs = self.epochs.max(epochs);
         }
         fitted.preset = fitted.matching_preset();

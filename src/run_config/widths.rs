@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 use super::{CnnLayers, ModelKind};
 
 /// The most hidden layers whose width can be chosen.
-const MOST: usize = 8;
+const MAX_LAYERS: usize = 8;
 /// The widest layer.
-pub const WIDEST: u16 = 2048;
+pub const MAX_WIDTH: u16 = 2048;
 /// The hidden layers that an MLP can have.
-const MLP_LAYERS: std::ops::RangeInclusive<usize> = 1..=MOST;
+const MLP_LAYERS: std::ops::RangeInclusive<usize> = 1..=MAX_LAYERS;
 
 /// The widths of the hidden layers in their order: features of linear layers, channels of convolutions (of a residual network those of
 /// each stage). Written as `128-64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Vec<u16>", into = "Vec<u16>")]
 pub struct Widths {
-    values: [u16; MOST],
+    values: [u16; MAX_LAYERS],
     count: u8,
 }
 
 /// Why these are not widths.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{given}\" is not a list of 1 to {MOST} whole numbers from 1 to {WIDEST}, such as 128-64")]
+#[error("\"{given}\" is not a list of 1 to {MAX_LAYERS} whole numbers from 1 to {MAX_WIDTH}, such as 128-64")]
 pub struct NotWidths {
     given: String,
 }
@@ -33,9 +33,9 @@ pub struct NotWidths {
 impl Widths {
     /// These widths; `None` if there are none or too many, or if one is not a width that a layer can have.
     pub fn new(widths: &[u16]) -> Option<Self> {
-        let mut values = [0; MOST];
+        let mut values = [0; MAX_LAYERS];
         values.get_mut(..widths.len())?.copy_from_slice(widths);
-        let valid = !widths.is_empty() && widths.iter().all(|width| (1..=WIDEST).contains(width));
+        let valid = !widths.is_empty() && widths.iter().all(|width| (1..=MAX_WIDTH).contains(width));
         valid.then_some(Self { values, count: widths.len() as u8 })
     }
 

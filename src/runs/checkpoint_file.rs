@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::run_config::MOST_PARAMETERS;
+use crate::run_config::MAX_PARAMETERS;
 use crate::train::{Checkpoint, CheckpointCard};
 
 const MAGIC: [u8; 8] = *b"INKCKPT\n";
@@ -19,7 +19,7 @@ const VERSION: u32 = 2;
 const MAX_CARD_BYTES: u32 = 16 << 20;
 /// Larger checkpoints are refused unread. For each parameter they have at most 21 numbers: the weights, three of the optimiser and the average,
 /// as they are and for a rollback, the best weights, and ten samples from the posterior.
-const MAX_BYTES: u64 = 24 * 4 * MOST_PARAMETERS;
+const MAX_BYTES: u64 = 24 * 4 * MAX_PARAMETERS;
 
 const DAMAGED: &str = "it is damaged: its checksum is wrong";
 

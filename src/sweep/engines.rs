@@ -16,12 +16,12 @@ use crate::run_config::{DeviceChoice, RunConfig};
 use crate::runs::Checkpoints;
 
 /// More trials at once than this are not the default: each holds the data in memory.
-const MOST_AT_ONCE: u32 = 4;
+const MAX_AT_ONCE: u32 = 4;
 
 /// The trials that train at once on this machine where nobody says: one per thread, at most 4. A GPU is shared badly, because each has a driver
 /// of its own.
 pub fn usual_at_once(config: &RunConfig) -> u32 {
-    if config.device == DeviceChoice::Cuda { 1 } else { config.threads.unwrap_or_else(usable_cores).clamp(1, MOST_AT_ONCE) }
+    if config.device == DeviceChoice::Cuda { 1 } else { config.threads.unwrap_or_else(usable_cores).clamp(1, MAX_AT_ONCE) }
 }
 
 /// What an executor trains.

@@ -9,7 +9,7 @@ use super::trial::Trial;
 /// The share of the trials that count as good.
 const GOOD_SHARE: f64 = 0.25;
 /// With fewer trials that have ended, nothing is said.
-const LEAST_TRIALS: usize = 8;
+const MIN_TRIALS: usize = 8;
 /// Points at which two densities are compared.
 const POINTS: usize = 200;
 
@@ -21,7 +21,7 @@ const POINTS: usize = 200;
 /// of which it is the closed form, settings are looked at one by one: what two do only together is not seen.
 pub fn importance(definition: &Definition, trials: &[Trial]) -> Option<Vec<f64>> {
     let ranked = Trial::ranked(trials);
-    if ranked.len() < LEAST_TRIALS {
+    if ranked.len() < MIN_TRIALS {
         return None;
     }
     let good = &ranked[..(ranked.len() as f64 * GOOD_SHARE).ceil() as usize];

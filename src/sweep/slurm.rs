@@ -16,7 +16,7 @@ use crate::system::process::{quoted_for_sh, run_within};
 /// How often the queue is looked at.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// How often in a row `squeue` may fail: its controller may be restarted.
-const MOST_FAILURES: u32 = 12;
+const MAX_FAILURES: u32 = 12;
 /// How long a command of Slurm may take: its controller answers late when it is busy.
 const TIME_LIMIT: Duration = Duration::from_mins(1);
 
@@ -71,7 +71,7 @@ impl SlurmArray {
             Err(problem) => {
                 self.failures += 1;
                 tracing::warn!(%problem, failures = self.failures, "the queue could not be looked at");
-                return if self.failures < MOST_FAILURES { Ok(()) } else { Err(problem) };
+                return if self.failures < MAX_FAILURES { Ok(()) } else { Err(problem) };
             }
         };
         self.failures = 0;

@@ -8,7 +8,7 @@ use crate::ink::PIXELS;
 use crate::nn::{BackendKind, activations, checkpointed_activations, gpu_values_in_recognition, gpu_values_in_training, parameter_count};
 use crate::optim::OptimizerConfig;
 use crate::records::posterior_sample_count;
-use crate::run_config::{Augmentation, ConfigProblem, MOST_PARAMETERS, RunConfig};
+use crate::run_config::{Augmentation, ConfigProblem, MAX_PARAMETERS, RunConfig};
 
 /// The program without a window, and what loading a data set leaves allocated.
 const PROGRAM: u64 = 85 << 20;
@@ -55,7 +55,7 @@ pub fn gpu_memory_needed(config: &RunConfig, train_images: u64) -> u64 {
 /// A network that is larger than any that can be trained.
 pub fn too_many_parameters(config: &RunConfig) -> Option<ConfigProblem> {
     let parameters = parameters(config);
-    (parameters > MOST_PARAMETERS).then_some(ConfigProblem::TooManyParameters { parameters })
+    (parameters > MAX_PARAMETERS).then_some(ConfigProblem::TooManyParameters { parameters })
 }
 
 /// The parameters of its network. How many classes a folder or a file has is not known here; ten stand for any number, which changes little.

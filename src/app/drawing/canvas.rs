@@ -15,7 +15,7 @@ const FILLED: f32 = 20.0 / 28.0;
 /// The eraser's diameter, in diameters of the pen.
 const ERASER: f32 = 1.5;
 /// The smallest eraser, in canvas units.
-const SMALLEST_ERASER: f32 = 20.0;
+const MIN_ERASER: f32 = 20.0;
 
 /// What the pointer does to the canvas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl Drawing {
 
     /// Diameter of the eraser, in canvas units: it grows with the pen.
     pub fn eraser(&self) -> f32 {
-        (self.pen * ERASER).max(SMALLEST_ERASER)
+        (self.pen * ERASER).max(MIN_ERASER)
     }
 
     /// The pen presses this hard at the next point, from 0 to 1.

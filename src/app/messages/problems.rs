@@ -15,7 +15,7 @@ use crate::nn::ComputeError;
 use crate::nn::ModelError;
 use crate::problem::{EngineExit, Problem};
 use crate::records::{COMPARED_MODELS, Doubt, Ensemble, MeasuredReading};
-use crate::run_config::{CnnLayers, ConfigProblem, DataSpec, MOST_PARAMETERS, ModelKind, Precision, WIDEST};
+use crate::run_config::{CnnLayers, ConfigProblem, DataSpec, MAX_PARAMETERS, MAX_WIDTH, ModelKind, Precision};
 use crate::runs::RunError;
 use crate::system::{TargetError, WriteError, WriteErrorKind};
 use crate::text::format::{capitalised, count, file_size, grouped, percent};
@@ -241,7 +241,7 @@ fn of_config(problem: &ConfigProblem) -> Message {
             format!(
                 "A network with these layers has {} parameters: more than the {} that Inkling trains.",
                 grouped(*parameters),
-                grouped(MOST_PARAMETERS)
+                grouped(MAX_PARAMETERS)
             ),
             "Choose fewer or narrower ones.",
         ),
@@ -284,7 +284,7 @@ pub(super) fn widths_hint(model: ModelKind) -> String {
         (least, most) => {
             let count = if least == most { most.to_string() } else { format!("{least} to {most}") };
             let noun = if most == 1 { "width" } else { "widths" };
-            format!("Give {count} {noun} from 1 to {WIDEST}, such as {}, or leave them empty.", usual.join("-"))
+            format!("Give {count} {noun} from 1 to {MAX_WIDTH}, such as {}, or leave them empty.", usual.join("-"))
         }
     }
 }

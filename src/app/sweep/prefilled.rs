@@ -10,7 +10,7 @@ pub const USUAL: [Setting; 4] = [Setting::LearningRate, Setting::BatchSize, Sett
 /// How far a logarithmic range reaches to either side.
 const REACH: f64 = 10.0;
 /// The lowest weight decay of a range around none.
-const LEAST_DECAY: f64 = 1e-5;
+const MIN_DECAY: f64 = 1e-5;
 
 /// The usual range of this setting.
 pub fn row(setting: Setting, config: &RunConfig) -> SettingRow {
@@ -26,7 +26,7 @@ pub fn row(setting: Setting, config: &RunConfig) -> SettingRow {
     match setting {
         Setting::LearningRate => around(number),
         Setting::WeightDecay if number > 0.0 => around(number),
-        Setting::WeightDecay => range(setting, LEAST_DECAY, LEAST_DECAY * 1e4, true),
+        Setting::WeightDecay => range(setting, MIN_DECAY, MIN_DECAY * 1e4, true),
         Setting::Momentum => range(setting, 0.8, 0.99, false),
         Setting::LabelSmoothing => range(setting, 0.0, 0.2, false),
         Setting::BatchSize | Setting::Epochs => halves(1.0),

@@ -12,7 +12,7 @@ use crate::system::input_file::InputFile;
 /// The argument that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
 /// The most bytes that are read from it: as many as an image may have.
-const LONGEST: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 /// Bytes that tell the kind.
 const START: u64 = 64;
 
@@ -47,13 +47,13 @@ impl Source {
     pub fn standard() -> Result<Self, InkError> {
         let path = || PathBuf::from("standard input");
         let mut bytes = Vec::new();
-        let read = io::stdin().lock().take(LONGEST + 1).read_to_end(&mut bytes);
+        let read = io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes);
         read.map_err(|error| InkError::Unreadable { path: path(), reason: error.to_string() })?;
         if bytes.is_empty() {
             return Err(InkError::Malformed { path: path(), reason: "it is empty".to_owned() });
         }
-        if bytes.len() as u64 > LONGEST {
-            return Err(InkError::TooLarge { path: path(), reason: format!("it has more than {LONGEST} bytes") });
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(InkError::TooLarge { path: path(), reason: format!("it has more than {MAX_BYTES} bytes") });
         }
         Ok(Self::Standard(bytes))
     }

@@ -19,7 +19,7 @@ const LOADING: f32 = 0.05;
 const FIRST_SECONDS: f64 = 30.0;
 /// The others get this many times the least time so far, and at least this many seconds.
 const LONGER: f64 = 3.0;
-const LEAST_SECONDS: f64 = 2.0;
+const MIN_SECONDS: f64 = 2.0;
 
 pub(super) fn run(
     workspace: &mut Workspace<'_>,
@@ -50,7 +50,7 @@ fn search(
     let share = (1.0 - LOADING) / configs.len() as f32;
     for (index, config) in configs.iter().enumerate() {
         watch.part = watch.part.end..LOADING + share * (index + 1) as f32;
-        let seconds = (LONGER * least).clamp(LEAST_SECONDS, FIRST_SECONDS);
+        let seconds = (LONGER * least).clamp(MIN_SECONDS, FIRST_SECONDS);
         let target = Target { accuracy, seconds, noise: (index == 0).then_some(&mut noise) };
         let row = train::time_to_accuracy(config, &data.train, &data.classes, device, target, &mut watch)?.ok_or(JobError::Cancelled)?;
         least = row.reached.map_or(least, |reached| least.min(reached.seconds));

@@ -38,7 +38,7 @@ pub struct SlurmTask {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{given:?} is not the name of an SSH host")]
 pub struct NotAHost {
-    /// It.
+    /// What was given.
     pub given: String,
 }
 

@@ -22,9 +22,9 @@ use crate::records::{Calibration, ImportSpec, Normalization};
 use crate::run_config::{Activation, Classes, DataSpec};
 
 /// The most entries of the metadata that are read.
-const MOST_ENTRIES: usize = 100;
+const MAX_ENTRIES: usize = 100;
 /// The longest entry of the metadata, in bytes.
-const LONGEST_ENTRY: usize = 64 << 10;
+const MAX_ENTRY_BYTES: usize = 64 << 10;
 
 /// An ONNX file.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +43,7 @@ impl<'a> OnnxFile<'a> {
         for field in Fields::of(bytes) {
             match field? {
                 (7, Value::Bytes(bytes)) => graph = bytes,
-                (14, Value::Bytes(entry)) if entry.len() <= LONGEST_ENTRY && file.metadata.len() < MOST_ENTRIES => {
+                (14, Value::Bytes(entry)) if entry.len() <= MAX_ENTRY_BYTES && file.metadata.len() < MAX_ENTRIES => {
                     let StringStringEntryProto { key, value } = StringStringEntryProto::decode(entry).map_err(|error| error.to_string())?;
                     file.metadata.insert(key, value);
                 }

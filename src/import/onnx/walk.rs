@@ -7,11 +7,11 @@ use prost::Message;
 use super::constant::Constant;
 use crate::export::onnx::proto::NodeProto;
 use crate::import::cnn::Convolution;
-use crate::nn::onnx::MOST_OPERATORS;
+use crate::nn::onnx::MAX_OPERATORS;
 use crate::nn::onnx::wire::{Fields, Value, text};
 
 /// The longest description of an operator, in bytes.
-const LONGEST_NODE: usize = 64 << 10;
+const MAX_NODE_BYTES: usize = 64 << 10;
 /// The operators of activations, and those that activations are composed of.
 const ACTIVATIONS: [&str; 18] = [
     "Celu",
@@ -62,14 +62,14 @@ impl<'a> Walk<'a> {
     /// Takes the next operator.
     pub fn node(&mut self, message: &'a [u8]) -> Result<(), String> {
         self.nodes += 1;
-        if self.nodes > MOST_OPERATORS {
+        if self.nodes > MAX_OPERATORS {
             return Err("it has more operators than any supported network".to_owned());
         }
         if let Some((output, constant)) = constant_of(message)? {
             self.constants.insert(output.to_owned(), constant);
             return Ok(());
         }
-        if message.len() > LONGEST_NODE {
+        if message.len() > MAX_NODE_BYTES {
             return Ok(());
         }
         let node = NodeProto::decode(message).map_err(|error| format!("it is a damaged ONNX file ({error})"))?;

@@ -8,7 +8,7 @@ const MAX_STROKES: usize = 64;
 /// A stroke that is wider than this, relative to the height of the writing, may run through several digits.
 const WIDE: f32 = 0.8;
 /// The least width and height of what a stroke is cut into, relative to the height of the writing.
-const LEAST: [f32; 2] = [0.1, 0.45];
+const MIN_SIZE: [f32; 2] = [0.1, 0.45];
 /// How far the two sides of a cut may overlap, relative to the height of the writing.
 const OVERLAP: f32 = 0.4;
 /// The most cuts in one stroke.
@@ -59,7 +59,7 @@ pub(super) fn joined(pieces: &[Piece]) -> Vec<Stroke> {
 /// before and what comes after reach least over each other.
 fn cuts(stroke: &[[f32; 2]], height: f32) -> Vec<usize> {
     let bounds = Bounds::of(stroke.iter().copied());
-    if bounds.size(0) <= WIDE * height || bounds.size(1) <= LEAST[1] * height {
+    if bounds.size(0) <= WIDE * height || bounds.size(1) <= MIN_SIZE[1] * height {
         return Vec::new();
     }
     let before = running_bounds(stroke.iter());
@@ -72,7 +72,7 @@ fn cuts(stroke: &[[f32; 2]], height: f32) -> Vec<usize> {
             let sides = [before[cut - 1], after[cut]];
             overlap(cut) <= OVERLAP * height
                 && stroke[cut][0] >= stroke[cut - 1][0]
-                && sides.iter().all(|side| side.size(0) >= LEAST[0] * height && side.size(1) >= LEAST[1] * height)
+                && sides.iter().all(|side| side.size(0) >= MIN_SIZE[0] * height && side.size(1) >= MIN_SIZE[1] * height)
         })
         .collect();
     possible.sort_by(|&a, &b| overlap(a).total_cmp(&overlap(b)));

@@ -14,7 +14,7 @@ const IMAGES: usize = 2048;
 /// Patches of each image.
 const PATCHES: usize = 8;
 /// Components that explain less than this share of what the first one does are noise, or pixels that never change.
-const LEAST: f64 = 1e-3;
+const MIN_SHARE: f64 = 1e-3;
 /// Components that are reported as images.
 const SHOWN: usize = 32;
 
@@ -103,7 +103,7 @@ impl PrincipalComponents {
     fn filters(&self, whitening: Whitening, most: usize) -> Vec<DVector<f64>> {
         let greatest = self.eigenvalues.first().copied().unwrap_or_default();
         let components = self.eigenvectors.column_iter().zip(&self.eigenvalues);
-        let components: Vec<_> = components.take_while(|(_, eigenvalue)| **eigenvalue > greatest * LEAST).collect();
+        let components: Vec<_> = components.take_while(|(_, eigenvalue)| **eigenvalue > greatest * MIN_SHARE).collect();
         let whitened = components.iter().map(|(vector, eigenvalue)| vector / eigenvalue.sqrt());
         match whitening {
             Whitening::Pca => whitened.take(most).collect(),
@@ -114,7 +114,7 @@ impl PrincipalComponents {
                     let filter = turned_back.fold(DVector::zeros(self.side * self.side), |sum, part| sum + part);
                     // Where components are left out, the variance is less than one.
                     let variance: f64 = components.iter().map(|(vector, _)| vector[pixel].powi(2)).sum();
-                    (variance > LEAST).then(|| filter / variance.sqrt())
+                    (variance > MIN_SHARE).then(|| filter / variance.sqrt())
                 };
                 self.pixels_from_middle().into_iter().filter_map(filter).take(most).collect()
             }

@@ -3,9 +3,9 @@
 use super::operators::{BROADCAST, Operator};
 
 /// The most numbers that all operators may give for one image: 128 MB of them.
-const MOST_VALUES: usize = 32 << 20;
+const MAX_VALUES: usize = 32 << 20;
 /// The most multiplications for one image: some seconds of them.
-const MOST_MULTIPLICATIONS: usize = 4 << 30;
+const MAX_MULTIPLICATIONS: usize = 4 << 30;
 
 /// What is left of the memory and time that a network may take for an image.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { values: MOST_VALUES, multiplications: MOST_MULTIPLICATIONS }
+        Self { values: MAX_VALUES, multiplications: MAX_MULTIPLICATIONS }
     }
 }
 

@@ -7,4 +7,4 @@ mod operators;
 pub mod wire;
 
 pub use graph::OnnxGraph;
-pub use operators::{MOST_OPERATORS, SUPPORTED_OPERATORS};
+pub use operators::{MAX_OPERATORS, SUPPORTED_OPERATORS};

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::wire::{EXTERNAL_DATA, Fields, Value, text, varints};
 
 /// More operators than any network for digits has.
-pub const MOST_OPERATORS: usize = 10_000;
+pub const MAX_OPERATORS: usize = 10_000;
 /// Operators that give as many numbers as their first input has, or fewer.
 const NO_LARGER: [&str; 46] = [
     "Abs",
@@ -103,8 +103,8 @@ impl<'a> Operators<'a> {
         let (mut inputs, mut constants) = (Vec::new(), HashSet::new());
         for field in Fields::of(graph) {
             match field? {
-                (1, Value::Bytes(node)) if operators.list.len() < MOST_OPERATORS => operators.list.push(Operator::read(node)?),
-                (1, _) => return Err(format!("it has more than {MOST_OPERATORS} operators")),
+                (1, Value::Bytes(node)) if operators.list.len() < MAX_OPERATORS => operators.list.push(Operator::read(node)?),
+                (1, _) => return Err(format!("it has more than {MAX_OPERATORS} operators")),
                 (5, Value::Bytes(tensor)) => {
                     let (name, numbers) = tensor_size(tensor)?;
                     operators.parameters += numbers;

@@ -11,7 +11,7 @@ use crate::ui::style;
 const IMAGES: f32 = 110.0;
 const BARS: f32 = 44.0;
 /// Bars that can be told apart.
-const MOST_BARS: usize = 32;
+const MAX_BARS: usize = 32;
 
 /// Draws it, no higher than `height`.
 pub fn show(ui: &mut Ui, report: &InitializationReport, run: JobId, sheet: &mut Option<LayerSheet>, height: f32) {
@@ -39,7 +39,7 @@ fn bars(ui: &mut Ui, components: &Components) {
         ..WidgetInfo::labeled(Role::Image, true, "Variance explained by each component")
     });
     response.on_hover_text(components.sentence());
-    let shown: Vec<f32> = components.explained.iter().copied().take(MOST_BARS).collect();
+    let shown: Vec<f32> = components.explained.iter().copied().take(MAX_BARS).collect();
     let greatest = shown.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
     let width = area.width() / shown.len().max(1) as f32;
     let palette = style::palette(ui);

@@ -1,7 +1,7 @@
 //! The steps in view, which all charts share: zoomed, panned, and never without a part of the run.
 
 /// The fewest steps in view.
-const FEWEST: f64 = 20.0;
+const MIN_STEPS: f64 = 20.0;
 
 /// The steps in view.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -68,7 +68,7 @@ impl Range {
 
 /// The range moved and widened so that it is a part of the run; `None` if it is the whole run, or is not a range.
 fn within([from, to]: [f64; 2], last: f64) -> Option<[f64; 2]> {
-    let width = (to - from).max(FEWEST);
+    let width = (to - from).max(MIN_STEPS);
     if !(from.is_finite() && width < last) {
         return None;
     }

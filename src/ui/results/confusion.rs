@@ -115,7 +115,10 @@ fn paint_cell(ui: &Ui, rect: Rect, count: u32, fill: Color32, diagonal: bool) {
     if count == 0 && !diagonal || rect.width() < DENSE {
         return;
     }
-    let font = egui::FontId::proportional((rect.width() * 0.34).clamp(8.0, 15.0));
+    // A figure is a little wider than half its height.
+    let count = count.to_string();
+    let fits = rect.width() * 0.9 / (0.56 * count.len() as f32);
+    let font = egui::FontId::proportional(fits.min(rect.width() * 0.4).clamp(8.0, 15.0));
     painter.text(rect.center(), Align2::CENTER_CENTER, count, font, style::readable_on(fill));
 }
 

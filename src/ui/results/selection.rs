@@ -20,6 +20,8 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     let model = view.model.clone().filter(|model| models.contains(model)).or_else(|| measured.as_ref().map(|(model, _)| model.clone()));
     let model = model.filter(|model| models.contains(model)).unwrap_or(ModelRef::Starter);
     let set = view.data.clone().filter(|set| data.contains(set)).or_else(|| measured.map(|(_, set)| set)).unwrap_or_else(DataSpec::builtin);
+    // All stand on one line, as high as the main button.
+    let height = std::mem::replace(&mut ui.spacing_mut().interact_size.y, style::BUTTON_HEIGHT);
     ui.horizontal_wrapped(|ui| {
         let label = ui.label("Model");
         let chosen = ComboBox::from_id_salt("model to evaluate").width(220.0).truncate().selected_text(app.model_name(&model));
@@ -61,6 +63,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
         }
         help::button(ui, Topic::Results);
     });
+    ui.spacing_mut().interact_size.y = height;
 }
 
 /// The built-in digits, the data sets found on this machine, the person's own drawings, and the folders that were chosen.

@@ -36,6 +36,8 @@ pub const HEADLINE_BESIDE: f32 = 17.0;
 pub const HEADLINE_HEIGHT: f32 = 54.0;
 /// The greatest width of running text, in points.
 pub const TEXT_WIDTH: f32 = 560.0;
+/// The height of main buttons and those beside them, in points.
+pub const BUTTON_HEIGHT: f32 = 34.0;
 /// The width of a help popup, in points.
 pub const HELP_WIDTH: f32 = 340.0;
 
@@ -67,12 +69,12 @@ pub fn card(ui: &Ui) -> Frame {
 /// The main button of a panel.
 pub fn primary_button(ui: &Ui, text: impl Into<String>) -> Button<'static> {
     let p = palette(ui);
-    Button::new(RichText::new(text).color(p.on_accent).strong()).fill(p.accent).min_size(vec2(96.0, 34.0))
+    Button::new(RichText::new(text).color(p.on_accent).strong()).fill(p.accent).min_size(vec2(96.0, BUTTON_HEIGHT))
 }
 
 /// A button beside the main one.
 pub fn secondary_button(text: impl Into<WidgetText>) -> Button<'static> {
-    Button::new(text.into()).min_size(vec2(76.0, 34.0))
+    Button::new(text.into()).min_size(vec2(76.0, BUTTON_HEIGHT))
 }
 
 /// A low button within other content, but no smaller than the minimum target size (WCAG 2.2, 2.5.8).

@@ -5,7 +5,7 @@ use crate::sweep::Trial;
 /// How far below the median the axis reaches, in distances from the median to the best.
 const REACH: f64 = 4.0;
 /// The least that the axis spans: a tenth of a percentage point.
-const LEAST: f64 = 0.001;
+const MIN_SPAN: f64 = 0.001;
 
 /// The ends of the axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +25,7 @@ impl AccuracyRange {
         all.sort_unstable_by(f64::total_cmp);
         let (Some(&least), Some(&high)) = (all.first(), all.last()) else { return Self { low: 0.0, high: 1.0, clips: false } };
         let median = all[all.len() / 2];
-        let low = least.max(median - REACH * (high - median).max(LEAST)).min(high - LEAST).max(0.0);
+        let low = least.max(median - REACH * (high - median).max(MIN_SPAN)).min(high - MIN_SPAN).max(0.0);
         Self { low, high, clips: least < low }
     }
 
