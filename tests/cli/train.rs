@@ -141,9 +141,10 @@ fn settings_can_come_from_a_run() {
     assert_eq!(alone.status.code(), Some(0), "{}", stderr(&alone));
     fs::write(home.path().join("other.json"), r#"{"name": "something else"}"#).unwrap();
     let wrong = ["missing.json", "other.json", "first/model.safetensors"].map(|file| vec!["--config", file]);
-    for wrong in wrong.into_iter().chain([vec!["--config", "first/run.json", "--preset", "quick"]]) {
-        let output = run(home.path(), &[&["train"][..], &wrong].concat());
-        assert_eq!(output.status.code(), Some(2), "{wrong:?}: {}", stderr(&output));
+    let wrong = wrong.into_iter().map(|arguments| (arguments, 1)).chain([(vec!["--config", "first/run.json", "--preset", "quick"], 2)]);
+    for (arguments, status) in wrong {
+        let output = run(home.path(), &[&["train"][..], &arguments].concat());
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", stderr(&output));
     }
 }
 
