@@ -4,7 +4,7 @@ use std::num::ParseIntError;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use super::arguments::{choice, preset};
+use super::arguments::{choice, model_file, preset};
 use super::devices;
 use super::engine::data_folders;
 use super::failure::Failure;
@@ -32,8 +32,8 @@ pub struct Settings {
     /// Folder to search for data sets before the usual ones [with --resume: as before]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
-    /// Take the settings from FILE, a run's run.json, instead of a preset; all other options override them
-    #[arg(id = "config_file", long = "config", value_name = "FILE", conflicts_with = "preset")]
+    /// Take the settings of a run from its folder or its run.json instead of a preset; all other options override them
+    #[arg(id = "config_file", long = "config", value_name = "PATH", conflicts_with = "preset")]
     pub file: Option<PathBuf>,
     /// Base settings; all other options override them
     #[arg(long, value_name = "NAME", default_value = "balanced", ignore_case = true, value_parser = preset())]
@@ -48,7 +48,7 @@ pub struct Settings {
     /// 2x2 max pooling, and a dense layer of 128 neurons [default: 32C3-MP2-64C3-MP2]
     #[arg(long, value_name = "L-L-…", conflicts_with = "widths")]
     pub layers: Option<CnnLayers>,
-    /// Model file to start from: its weights, network and activation are used
+    /// Model file or folder of a run to start from: its weights, network and activation are used
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// Activation function between layers
@@ -173,8 +173,9 @@ impl Settings {
             None => RunConfig::preset(self.preset),
         };
         if let Some(path) = &self.from {
-            let card = ModelFile::load(path)?.card;
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            let path = model_file(path)?;
+            let card = ModelFile::load(&path)?.card;
+            let path = std::path::absolute(&path).unwrap_or(path);
             preset = RunConfig {
                 model: card.model,
                 widths: card.config.widths,
@@ -233,6 +234,7 @@ impl Settings {
 
 /// The settings in a run's `run.json`, or in a file of settings alone; of a repetition, those of a single run.
 fn config_in(path: &Path) -> Result<RunConfig, Failure> {
+    let path = &if path.is_dir() { path.join("run.json") } else { path.to_owned() };
     let failed = |reason: String| Failure::Failed(format!("The settings in {} cannot be read: {reason}", visible::path(path)));
     let bytes = read_limited(path, MAX_BYTES).map_err(|error| failed(format!("{error}.")))?;
     let mut found: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| failed(format!("{error}.")))?;

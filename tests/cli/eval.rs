@@ -38,6 +38,10 @@ fn a_run_is_named_by_its_folder_and_finds_its_data_from_anywhere() {
     assert_eq!(objects(&measured).pop().map(|found| found["images"].clone()), Some(50.into()), "{}", stderr(&measured));
     let again = from(&["train", "--reproduce", "../first"]);
     assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    let further = from(&["train", "--from", "../first", "--data", "../set", "--epochs", "1"]);
+    assert_eq!(further.status.code(), Some(0), "{}", stderr(&further));
+    let alike = from(&["train", "--config", "../first", "--seed", "3"]);
+    assert_eq!(alike.status.code(), Some(0), "{}", stderr(&alike));
     // Of a run that is not among the others, the path is not opened unasked.
     let compared = from(&["compare", "../first/model.safetensors", "../first/model.safetensors"]);
     assert_eq!(compared.status.code(), Some(2), "{}", stderr(&compared));
