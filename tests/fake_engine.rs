@@ -765,7 +765,7 @@ pub fn held_out() -> Vec<HeldOutImage> {
     (0..100).map(image).collect()
 }
 
-/// The first this many of these images are recognised, the others taken for another digit.
+/// The first `correct` of these images are recognised, the others taken for another digit.
 pub fn learning(step: u64, correct: usize) -> LearningSnapshot {
     let answer = |index: usize| {
         let label = (index / 10) as u8;

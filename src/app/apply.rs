@@ -246,12 +246,17 @@ impl App {
         }
     }
 
-    pub(super) fn show(&mut self, screen: Screen) {
-        let before = (self.draws_several(), self.steps_in_use());
+    /// Changes the screen, and nothing else.
+    pub(in crate::app) fn go_to(&mut self, screen: Screen) {
         if screen != self.screen {
             self.notices.retain(|notice| !notice.goes_with_its_screen());
         }
         self.screen = screen;
+    }
+
+    pub(super) fn show(&mut self, screen: Screen) {
+        let before = (self.draws_several(), self.steps_in_use());
+        self.go_to(screen);
         // The other canvas may have been read by another model, or with other steps.
         if before != (self.draws_several(), self.steps_in_use()) && !self.is_canvas_empty() {
             self.steps_changed();
@@ -320,7 +325,7 @@ impl App {
             _ => None,
         };
         let Some(summary) = self.listed(folder).or(last).cloned() else { return };
-        self.screen = Screen::Results;
+        self.go_to(Screen::Results);
         if !self.show_test(&summary) {
             self.evaluate(ModelRef::File(summary.model_path), summary.config.data.or_builtin());
         }

@@ -112,6 +112,12 @@ impl App {
         let Err(command) = self.try_send(command) else { return true };
         // What an engine that is gone has said last is taken in before another takes its place.
         self.poll_engine();
+        // A job that was abandoned with that engine is not handed to the next one.
+        if let Command::Submit { id, .. } = &*command
+            && !self.jobs.has(*id)
+        {
+            return true;
+        }
         let Err(command) = self.try_send(*command) else { return true };
         self.reconnect();
         self.engine.handle.send(*command)

@@ -35,6 +35,11 @@ pub struct RunningJob {
 pub struct Jobs(BTreeMap<JobId, RunningJob>);
 
 impl Jobs {
+    /// Whether this job is in progress.
+    pub(super) fn has(&self, id: JobId) -> bool {
+        self.0.contains_key(&id)
+    }
+
     /// The evaluation in progress.
     pub fn evaluation(&self) -> Option<&RunningJob> {
         self.newest(|job| matches!(job, Job::Evaluate(_)))

@@ -63,8 +63,8 @@ impl Machines {
         if let (ExecutorKind::Ssh, [host]) = (self.kind(), self.hosts.as_slice()) { Some(host) } else { None }
     }
 
-    /// What trains this many at once, with this many threads each if that is said.
-    pub fn executor(&self, work: Work, at_once: u32, threads: Option<u32>, settings: EngineSettings) -> Result<EngineExecutor, Failure> {
+    /// An error where the options contradict each other, or hosts are missing.
+    pub fn check(&self) -> Result<(), Failure> {
         let usage = |sentence: &str| Err(Failure::Usage(sentence.to_owned()));
         match self.kind() {
             ExecutorKind::Local | ExecutorKind::Slurm if !self.hosts.is_empty() => {
@@ -73,8 +73,15 @@ impl Machines {
             ExecutorKind::Local | ExecutorKind::Ssh if !self.slurm.is_empty() => {
                 usage("--slurm is for --executor slurm. Leave --slurm out, or add --executor slurm.")
             }
-            ExecutorKind::Local => Ok(EngineExecutor::local(&EngineHost::from_env(), settings, at_once)),
             ExecutorKind::Ssh if self.hosts.is_empty() => usage("--executor ssh needs hosts: --hosts HOST,HOST"),
+            _ => Ok(()),
+        }
+    }
+
+    /// What trains this many at once, with this many threads each if that is said.
+    pub fn executor(&self, work: Work, at_once: u32, threads: Option<u32>, settings: EngineSettings) -> Result<EngineExecutor, Failure> {
+        match self.kind() {
+            ExecutorKind::Local => Ok(EngineExecutor::local(&EngineHost::from_env(), settings, at_once)),
             ExecutorKind::Ssh => Ok(EngineExecutor::on_hosts(work, self.hosts.iter().cloned().map(RemoteHost::Ssh), settings)),
             ExecutorKind::Slurm => {
                 // The nodes see the same files, as is usual.

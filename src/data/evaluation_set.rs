@@ -1,7 +1,7 @@
 //! The images that a model is evaluated on: the split that is asked for, and who wrote them.
 
 use std::collections::HashMap;
-use std::path::{PathBuf, absolute};
+use std::path::{Component, Path, PathBuf, absolute};
 
 use super::load::{Loaded, load_source, test_split};
 use super::validation::validation_indices;
@@ -136,12 +136,25 @@ impl EvaluationSet {
     }
 }
 
-/// Whether a model that was trained on `data` has seen images of this source. Paths are compared as they are written: those in a model file
-/// may name any place, so nothing is looked for.
-fn is_among(source: &DataSource, data: &DataSpec) -> bool {
+/// Whether a model that was trained on `data` has seen images of this source. Paths are compared as they are written, from the working folder
+/// and without `..`: those in a model file may name any place, so nothing is looked for.
+pub fn is_among(source: &DataSource, data: &DataSpec) -> bool {
     let place = |source: &DataSource| match source {
-        DataSource::Path(path) => DataSource::Path(absolute(path).unwrap_or_else(|_| path.clone())),
+        DataSource::Path(path) => DataSource::Path(without_parents(&absolute(path).unwrap_or_else(|_| path.clone()))),
         other => other.clone(),
     };
     data.sources().iter().any(|trained| place(trained) == place(source))
+}
+
+/// `/data/pens` for `/data/other/../pens`.
+fn without_parents(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        if component == Component::ParentDir {
+            plain.pop();
+        } else {
+            plain.push(component);
+        }
+    }
+    plain
 }

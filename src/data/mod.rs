@@ -38,7 +38,7 @@ pub use contact_sheet::contact_sheet;
 pub use csv_table::read_table;
 pub use dataset::{DataSet, Split, gather_batch};
 pub use error::{DataError, DataPart, KeepError, SetExportError};
-pub use evaluation_set::{EvaluationSet, NotDigits, Writers, load_for_evaluation};
+pub use evaluation_set::{EvaluationSet, NotDigits, Writers, is_among, load_for_evaluation};
 pub use fingerprint::Fingerprint;
 pub use idx::{Kind as IdxKind, read_idx};
 pub use ink_set::read_not_digits;

@@ -180,9 +180,14 @@ impl Definition {
         self.space.iter().try_fold(1_u128, |count, dimension| Some(count.saturating_mul(dimension.all()?.len() as u128)))
     }
 
+    /// Whether this many trials, which all differ, have tried every combination.
+    pub fn is_exhausted(&self, trials: usize) -> bool {
+        self.combinations().is_some_and(|count| trials as u128 >= count)
+    }
+
     /// The most trials there can be; `None` where only time ends the sweep.
     pub fn max_trials(&self) -> Option<u32> {
-        let combinations = self.combinations().map(|count| u32::try_from(count).unwrap_or(MAX_TRIALS).min(MAX_TRIALS));
+        let combinations = self.combinations().and_then(|count| u32::try_from(count).ok()).filter(|count| *count <= MAX_TRIALS);
         self.trials.into_iter().chain(combinations).min()
     }
 

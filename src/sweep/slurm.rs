@@ -15,9 +15,11 @@ use crate::system::process::{quoted_for_sh, run_within};
 
 /// How often the queue is looked at.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
-/// How often in a row `squeue` may fail: its controller may be restarted.
-const MAX_FAILURES: u32 = 12;
-/// How long a command of Slurm may take: its controller answers late when it is busy.
+/// How long `squeue` may take: meanwhile, nothing is heard of the tasks.
+const QUEUE_LIMIT: Duration = Duration::from_secs(10);
+/// How long it may fail: Slurm's controller may be restarted.
+const FAILING_LIMIT: Duration = Duration::from_mins(2);
+/// How long other commands may take: the controller answers late when it is busy.
 const TIME_LIMIT: Duration = Duration::from_mins(1);
 
 /// A job array that was submitted; cancelled when dropped.
@@ -26,8 +28,8 @@ pub struct SlurmArray {
     job: String,
     tasks: u32,
     looked: Option<Instant>,
-    /// How often in a row `squeue` has failed.
-    failures: u32,
+    /// Since when `squeue` has failed.
+    failing_since: Option<Instant>,
     /// The job of each slot's task.
     assigned: Vec<Option<u64>>,
 }
@@ -44,13 +46,13 @@ impl SlurmArray {
         sbatch.arg(format!(
             "--wrap=pipe=$(mktemp -u) && mkfifo \"$pipe\" && exec 3<>\"$pipe\" && rm \"$pipe\" && exec srun --unbuffered {engine} engine --remote <&3"
         ));
-        let printed = slurm(sbatch)?;
+        let printed = slurm(sbatch, TIME_LIMIT)?;
         // "12" or "12;cluster"
         let job = printed.trim().split(';').next().unwrap_or_default().to_owned();
         if job.is_empty() || !job.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(failed(format!("sbatch printed {:?} instead of a job\u{2019}s number", printed.trim())));
         }
-        Ok(Self { job, tasks, looked: None, failures: 0, assigned: vec![None; tasks as usize] })
+        Ok(Self { job, tasks, looked: None, failing_since: None, assigned: vec![None; tasks as usize] })
     }
 
     /// How many tasks it has.
@@ -66,15 +68,15 @@ impl SlurmArray {
         self.looked = Some(Instant::now());
         let mut squeue = Command::new("squeue");
         squeue.args(["--noheader", "--array", "--format=%A %K %T %N", "--jobs", &self.job]);
-        let queue = match slurm(squeue) {
+        let queue = match slurm(squeue, QUEUE_LIMIT) {
             Ok(queue) => queue,
             Err(problem) => {
-                self.failures += 1;
-                tracing::warn!(%problem, failures = self.failures, "the queue could not be looked at");
-                return if self.failures < MAX_FAILURES { Ok(()) } else { Err(problem) };
+                tracing::warn!(%problem, "the queue could not be looked at");
+                let since = *self.failing_since.get_or_insert_with(Instant::now);
+                return if since.elapsed() < FAILING_LIMIT { Ok(()) } else { Err(problem) };
             }
         };
-        self.failures = 0;
+        self.failing_since = None;
         let tasks: Vec<(u64, usize, &str, &str)> = queue.lines().filter_map(parse).collect();
         if tasks.is_empty() {
             return Err(failed(format!("job {} has no task left in the queue", self.job)));
@@ -102,7 +104,7 @@ impl Drop for SlurmArray {
     fn drop(&mut self) {
         let mut scancel = Command::new("scancel");
         scancel.arg(&self.job);
-        if let Err(error) = slurm(scancel) {
+        if let Err(error) = slurm(scancel, TIME_LIMIT) {
             tracing::warn!(%error, job = self.job, "a job array remains in the queue");
         }
     }
@@ -115,9 +117,9 @@ fn parse(line: &str) -> Option<(u64, usize, &str, &str)> {
 }
 
 /// What a command of Slurm prints.
-fn slurm(command: Command) -> Result<String, Problem> {
+fn slurm(command: Command, limit: Duration) -> Result<String, Problem> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let (output, exit) = run_within(command, TIME_LIMIT).map_err(|reason| failed(format!("{name}: {reason}")))?;
+    let (output, exit) = run_within(command, limit).map_err(|reason| failed(format!("{name}: {reason}")))?;
     if exit.is_success { Ok(output) } else { Err(failed(format!("{name} ended with {exit}"))) }
 }
 

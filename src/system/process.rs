@@ -2,7 +2,7 @@
 //! standard error are kept, it can be killed from any thread, and nothing waits for it longer than a limit.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -142,26 +142,42 @@ pub fn run_within(program: Command, limit: Duration) -> Result<(String, Exit), S
 /// What a thread reads from a pipe.
 #[derive(Debug)]
 struct Output {
-    lines: Arc<Mutex<VecDeque<String>>>,
+    /// The lines, the last of which may go on.
+    lines: Arc<Mutex<VecDeque<Vec<u8>>>>,
     /// Disconnected when the pipe ends.
     end: Receiver<()>,
 }
 
 impl Output {
     /// Reads a pipe, of which the last `most` lines are kept, in a thread with this name.
-    fn read(pipe: impl Read + Send + 'static, name: &str, most: usize, seen: impl Fn(&str) + Send + 'static) -> io::Result<Self> {
+    fn read(mut pipe: impl Read + Send + 'static, name: &str, most: usize, seen: impl Fn(&str) + Send + 'static) -> io::Result<Self> {
         let (at_end, end) = channel();
         let output = Self { lines: Arc::default(), end };
         let lines = Arc::clone(&output.lines);
         let read = move || {
-            for line in BufReader::new(pipe).split(b'\n').map_while(Result::ok) {
-                let line = String::from_utf8_lossy(&line).into_owned();
-                seen(&line);
+            let mut piece = vec![0; 1 << 12];
+            loop {
+                let count = match pipe.read(&mut piece) {
+                    Ok(0) => break,
+                    Ok(count) => count,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    Err(_) => break,
+                };
                 let mut lines = lock(&lines);
-                if lines.len() == most {
-                    lines.pop_front();
+                for part in piece[..count].split_inclusive(|byte| *byte == b'\n') {
+                    if lines.back().is_none_or(|line| line.ends_with(b"\n")) {
+                        lines.push_back(Vec::new());
+                        if lines.len() > most {
+                            lines.pop_front();
+                        }
+                    }
+                    if let Some(line) = lines.back_mut() {
+                        line.extend_from_slice(part);
+                        if part.ends_with(b"\n") {
+                            seen(String::from_utf8_lossy(line).trim_end());
+                        }
+                    }
                 }
-                lines.push_back(line);
             }
             drop(at_end);
         };
@@ -172,7 +188,8 @@ impl Output {
     /// What came until the pipe ended, or until the process has ended for a moment.
     fn finish(self) -> String {
         let _: Result<(), _> = self.end.recv_timeout(LAST_OUTPUT);
-        Vec::from(std::mem::take(&mut *lock(&self.lines))).join("\n")
+        let bytes = Vec::from(std::mem::take(&mut *lock(&self.lines))).concat();
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 

@@ -2,7 +2,7 @@
 //! progress for each image, take fewer steps, and let a device compute more at a time (Smith et al. 2018, "Don't decay the learning rate,
 //! increase the batch size").
 //!
-//! A step over a batch that has grown counts as this many of the usual ones. Thus epochs have as many steps as ever, and the learning rate
+//! A step over a batch that has grown counts as several of the usual ones, as many as its factor says. Thus epochs have as many steps as ever, and the learning rate
 //! follows its schedule.
 
 use super::TrainError;

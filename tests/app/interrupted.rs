@@ -45,6 +45,23 @@ fn interrupted_checkpoint() -> (App, FakeEngine) {
 }
 
 #[test]
+fn a_run_that_is_started_as_its_engine_is_lost_does_not_train_unseen() {
+    let (mut app, mut engine) = app();
+    engine.serve();
+    app.poll();
+    engine.send(killed());
+    engine.die();
+    // What the engine said last has not been taken in yet.
+    app.apply(Action::Start);
+    wait_for(&mut app, |app| !app.notices.is_empty());
+    let submitted = engine.listen().iter().any(|command| submitted_run(command).is_some());
+    assert_eq!(submitted, app.is_training(), "{:?}", app.run.as_ref().map(|run| &run.phase));
+    assert!(app.notices.iter().any(|notice| notice.message.what.contains("SIGKILL")), "{:?}", app.notices);
+    app.apply(Action::Start);
+    assert!(app.is_training(), "the next start is one");
+}
+
+#[test]
 fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     let (mut app, mut engine) = interrupted_checkpoint();
     let run = app.run.as_ref().unwrap();

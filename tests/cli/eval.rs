@@ -53,6 +53,25 @@ fn a_run_is_named_by_its_folder_and_finds_its_data_from_anywhere() {
 }
 
 #[test]
+fn images_that_any_of_the_models_learned_from_are_not_measured_unasked() {
+    let home = tempfile::tempdir().unwrap();
+    let row = |index: usize| format!("{}{}\n", index % 10, format!(",{}", index % 10 * 20).repeat(784));
+    fs::write(home.path().join("digits.csv"), (0..140).map(row).collect::<String>()).unwrap();
+    write_idx_set(&home.path().join("set"), 300, 50);
+    let elsewhere = home.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let from = |arguments: &[&str]| crate::cli::inkling(home.path()).current_dir(&elsewhere).args(arguments).output().unwrap();
+    for (data, out) in [("../set", "../first"), ("../digits.csv", "../second")] {
+        let trained = from(&["train", "--data", data, "--model", "mlp", "--epochs", "1", "--out", out]);
+        assert_eq!(trained.status.code(), Some(0), "{}", stderr(&trained));
+    }
+    for arguments in [&["--model", "second"][..], &["--model", "first", "--model", "second"]] {
+        let measured = run(home.path(), &[&["eval", "--data", "digits.csv", "--json"], arguments].concat());
+        assert_eq!(objects(&measured).pop().map(|found| found["split"].clone()), Some("test".into()), "{}", stderr(&measured));
+    }
+}
+
+#[test]
 fn a_labelled_ink_file_is_measured_whole() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();

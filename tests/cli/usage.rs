@@ -78,11 +78,16 @@ fn options_that_contradict_each_other_are_refused() {
         (&["sweep", "--set", "lr=1e-4..1e-2", "--hosts", "box", "--executor", "slurm"], "--hosts is for --executor ssh"),
         (&["sweep", "--set", "lr=1e-4..1e-2", "--hosts", "box", "--executor", "local"], "--hosts is for --executor ssh"),
         (&["sweep", "--set", "lr=1e-4..1e-2", "--slurm=--partition=gpu"], "--slurm is for --executor slurm"),
+        (&["sweep", "--set", "lr=1e-4..1e-2", "--executor", "ssh"], "--executor ssh needs hosts"),
+        (&["train", "--slurm=--partition=gpu"], "--slurm is for --executor slurm"),
+        (&["train", "--hosts", "box", "--slurm=--partition=gpu"], "--slurm is for --executor slurm"),
+        (&["train", "--hosts", "box", "--executor", "local"], "--hosts is for --executor ssh"),
     ] {
         let output = run(home.path(), arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
     }
+    assert!(!home.path().join("sweeps").exists(), "no sweep was begun");
 }
 
 #[test]

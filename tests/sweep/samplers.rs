@@ -55,6 +55,15 @@ fn no_combination_is_tried_twice_and_all_are_tried_where_there_are_few() {
 }
 
 #[test]
+fn only_time_ends_a_sweep_of_more_combinations_than_there_can_be_trials() {
+    let seeds = (1..=200).map(|seed| seed.to_string()).collect::<Vec<_>>().join(",");
+    let many = ["batch-size=1..100", "epochs=1..100", &format!("seed={seeds}")];
+    let definition = Definition { trials: None, seconds: Some(60.0), ..definition(&many) };
+    assert_eq!(definition.max_trials(), None);
+    assert!(!definition.is_exhausted(10_000));
+}
+
+#[test]
 fn the_first_trial_has_the_settings_that_the_sweep_starts_from_if_they_may_be_tried() {
     let definition = Definition { sampler: SamplerKind::Random, ..definition(&["lr=1e-4..1e-2:log", "batch-size=64,128"]) };
     assert_eq!(suggest(&definition, 1, &[]), Some(vec![Value::Number(3e-3), Value::Number(128.0)]));

@@ -144,7 +144,7 @@ impl App {
     pub(in crate::app) fn put_ink(&mut self, ink: &Ink, pressures: &[Vec<f32>]) {
         let finite = |point: &[f32; 2]| point.iter().all(|value| value.is_finite());
         let bounds = Bounds::of(ink.strokes.iter().flatten().copied().filter(finite));
-        self.screen = Screen::Draw;
+        self.go_to(Screen::Draw);
         self.settings.several_digits |= bounds.size(0) > ONE_DIGIT * bounds.size(1) && ink.strokes.len() > 1;
         self.drawing_shown_mut().put_pressed(ink, pressures);
         self.drawing_changed();

@@ -246,7 +246,7 @@ fn of_config(problem: &ConfigProblem) -> Message {
             "Choose fewer or narrower ones.",
         ),
         ConfigProblem::RepeatedData { data } => Message::new(
-            format!("{data} is given twice, so that many of its images would be trained on and validated with."),
+            format!("The data set {data} is given twice, so that many of its images would be trained on and validated with."),
             "Name each data set once.",
         ),
         ConfigProblem::MixedClasses { first, other } => Message::new(

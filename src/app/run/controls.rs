@@ -48,7 +48,7 @@ impl App {
     pub(in crate::app) fn start_run(&mut self, run: RunView, from: Option<PathBuf>) {
         let (id, config) = (run.id, run.config.clone());
         self.run = Some(run);
-        self.screen = Screen::Train;
+        self.go_to(Screen::Train);
         self.classified_at = 0.0;
         self.submit_as(id, Job::Train { config, from });
     }

@@ -36,6 +36,6 @@ impl App {
         let config = self.queue.remove(0);
         let (id, screen) = (JobId(self.next_id()), self.screen);
         self.start_run(RunView::new(id, config), None);
-        self.screen = screen;
+        self.go_to(screen);
     }
 }

@@ -136,7 +136,7 @@ impl App {
         if self.why_not_sweep().is_some() {
             return;
         }
-        self.screen = Screen::Sweep;
+        self.go_to(Screen::Sweep);
         self.sweeps.shown = Some(view);
         let requests = Arc::new(Requests::default());
         self.sweeps.requests = Some(Arc::clone(&requests));

@@ -86,6 +86,7 @@ pub struct Arguments {
 
 /// Searches.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.machines.check()?;
     let paths = Paths::find();
     let mut sweep = match &arguments.resume {
         None => begin(arguments, &paths)?,
@@ -120,6 +121,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let ending = watch::run(&mut sweep, &mut executor, &mut output)?;
     drop(executor);
     let is_complete = ending == Ending::Complete;
+    if is_complete && sweep.definition().is_exhausted(sweep.trials().len()) {
+        note("Every combination of these values has been tried.");
+    }
     report::ended(&sweep, is_complete, &mut output)?;
     if is_complete && arguments.test {
         test(&mut sweep, &mut output)?;

@@ -96,6 +96,7 @@ pub struct Arguments {
 
 /// Trains.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    arguments.machines.check()?;
     let first = arguments.reproduce.as_deref().map(crate::runs::load).transpose()?;
     let (config, from) = match &arguments.resume {
         None if let Some(first) = &first => (of_this_machine(reproduced_config(first), &arguments.settings), None),

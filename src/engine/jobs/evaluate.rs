@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{JobContext, JobError, Workspace};
-use crate::data::{DataError, EvaluationSet, NotDigits, Writers, load_for_evaluation, read_not_digits};
+use crate::data::{DataError, EvaluationSet, NotDigits, Writers, is_among, load_for_evaluation, read_not_digits};
 use crate::infer::{Classifier, Measurement, model_files};
 use crate::ink::PIXELS;
 use crate::math::statistics::auroc;
@@ -63,7 +63,7 @@ pub(super) fn check_loaded<'a>(models: impl IntoIterator<Item = &'a ModelInfo>, 
 /// The settings of the run of these models; of several those of the first that was trained on some of these data, if there is one.
 fn trained(models: &[ModelFile], data: &DataSpec) -> RunConfig {
     let configs = || models.iter().map(|file| &file.card.config);
-    let shares_data = |config: &&RunConfig| config.data.sources().iter().any(|source| data.sources().contains(source));
+    let shares_data = |config: &&RunConfig| data.sources().iter().any(|source| is_among(source, &config.data));
     configs().find(shares_data).or(configs().next()).cloned().unwrap_or_default()
 }
 

@@ -49,6 +49,8 @@ pub(super) struct Caller {
     /// What messages call the other machine.
     machine: String,
     pub sent: Option<SentData>,
+    /// How many commands about a bundle are still to be answered.
+    unanswered: BTreeMap<BundleId, usize>,
     /// Models that are there, and where the same are here.
     pub models: BTreeMap<PathBuf, PathBuf>,
     pub received: ReceivedFiles,
@@ -77,6 +79,7 @@ impl EngineHandle {
             waiting: VecDeque::new(),
             machine: machine.to_owned(),
             sent: None,
+            unanswered: BTreeMap::new(),
             models: BTreeMap::new(),
             received: ReceivedFiles::default(),
             run: None,
@@ -138,12 +141,23 @@ impl Caller {
         }
     }
 
-    /// The next answer about this bundle, taking in meanwhile whatever else comes: those about a bundle whose job was cancelled may still be on
-    /// their way. An error where the connection ends, or is to end.
-    pub fn next_bundle_answer(&mut self, wanted: &BundleId, job: Option<JobId>) -> Result<Result<Option<PathBuf>, String>, Problem> {
+    /// The next answer about this bundle but the first `stale` ones, taking in meanwhile whatever else comes: where a job was cancelled while its
+    /// files were sent, answers about them are still on their way. An error where the connection ends, or is to end.
+    pub fn next_bundle_answer(
+        &mut self,
+        wanted: &BundleId,
+        stale: &mut usize,
+        job: Option<JobId>,
+    ) -> Result<Result<Option<PathBuf>, String>, Problem> {
         loop {
             match self.inbox.recv() {
-                Ok(Input::Remote(Event::Bundle { bundle, folder })) if bundle == *wanted => return Ok(folder),
+                Ok(Input::Remote(Event::Bundle { bundle, folder })) if bundle == *wanted => {
+                    self.bundle_answered(&bundle);
+                    match stale.checked_sub(1) {
+                        Some(fewer) => *stale = fewer,
+                        None => return Ok(folder),
+                    }
+                }
                 Ok(Input::Command(Command::Cancel(id))) if Some(id) == job => return Err(Problem::Cancelled(crate::progress::Cancelled)),
                 Ok(input @ (Input::CallerGone | Input::Command(Command::Interrupt | Command::Shutdown))) => {
                     self.on_input(input);
@@ -228,6 +242,26 @@ impl Caller {
         let _ = self.remote.send(command);
     }
 
+    /// Sends a command about a bundle, which will be answered.
+    pub fn tell_about_bundle(&mut self, bundle: &BundleId, command: Command) {
+        *self.unanswered.entry(bundle.clone()).or_default() += 1;
+        self.tell(command);
+    }
+
+    /// How many commands about a bundle are still to be answered.
+    pub fn unanswered(&self, bundle: &BundleId) -> usize {
+        self.unanswered.get(bundle).copied().unwrap_or_default()
+    }
+
+    fn bundle_answered(&mut self, bundle: &BundleId) {
+        if let Some(left) = self.unanswered.get_mut(bundle) {
+            *left -= 1;
+            if *left == 0 {
+                self.unanswered.remove(bundle);
+            }
+        }
+    }
+
     fn tell_both(&self, command: &Command) {
         self.here.iter().for_each(|here| drop(here.send(command.clone())));
         self.tell(command.clone());
@@ -236,7 +270,7 @@ impl Caller {
     fn on_event(&mut self, event: Event) {
         match event {
             Event::File { folder, part } => self.received.take(folder, part),
-            Event::Bundle { .. } => {}
+            Event::Bundle { bundle, .. } => self.bundle_answered(&bundle),
             Event::Started { run, plan, before, curve, position, folder } => {
                 let folder = self.run.as_ref().map_or(folder, |run| run.folder.path().to_owned());
                 self.events.send(Event::Started { run, plan, before, curve, position, folder });

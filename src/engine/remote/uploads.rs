@@ -130,20 +130,21 @@ impl Caller {
     /// Sends a bundle where it is missing: its folder there.
     fn send_bundle(&mut self, job: Option<JobId>, bundle: &Bundle, purpose: BundleUse) -> Result<PathBuf, Problem> {
         let id = bundle.id();
+        let mut stale = self.unanswered(&id);
         if purpose == BundleUse::Keep {
-            self.tell(Command::FindBundle(id.clone()));
-            if let Ok(Some(folder)) = self.next_bundle_answer(&id, job)? {
+            self.tell_about_bundle(&id, Command::FindBundle(id.clone()));
+            if let Ok(Some(folder)) = self.next_bundle_answer(&id, &mut stale, job)? {
                 return Ok(folder);
             }
         }
         let commands = bundle.commands(&id, purpose);
         let total = commands.len() as f32;
-        commands.into_iter().for_each(|command| self.tell(command));
+        commands.into_iter().for_each(|command| self.tell_about_bundle(&id, command));
         // Each part is answered, and at last the folder.
         let mut part = 0.0;
         loop {
             part += 1.0;
-            match self.next_bundle_answer(&id, job)? {
+            match self.next_bundle_answer(&id, &mut stale, job)? {
                 Ok(Some(folder)) => return Ok(folder),
                 Ok(None) => job.iter().for_each(|&job| self.events.send(progress(job, READING + (1.0 - READING) * part / total))),
                 Err(reason) => return Err(Problem::NotSent { reason }),

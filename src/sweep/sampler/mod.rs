@@ -19,8 +19,8 @@ const ATTEMPTS: usize = 32;
 /// Up to this many combinations, those that no trial has had are looked for one by one.
 const MAX_LISTED: u128 = 10_000;
 
-/// The values of the trial with this number (from 1), in the order of the space; `None` where every combination has been tried. None is tried
-/// twice: with the same seed, a run would end with the same weights.
+/// The values of the trial with this number (from 1), in the order of the space; `None` where every combination has been tried. Of up to
+/// 10,000 combinations, none is tried twice: with the same seed, a run would end with the same weights.
 ///
 /// The first trial of a random or a model-based search has the settings that the sweep starts from, where they lie within its ranges: what it
 /// finds is then at least as good.

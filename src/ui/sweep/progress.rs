@@ -58,7 +58,9 @@ fn buttons(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>)
     let why_not = app.why_not_sweep();
     let reason = why_not.unwrap_or_default();
     if sweep.phase == SweepPhase::Complete {
-        let more = ui.add_enabled(why_not.is_none(), style::secondary_button(format!("{MORE} more trials")));
+        let is_exhausted = sweep.definition.is_exhausted(sweep.trials.len());
+        let reason = if is_exhausted { "Every combination of these values has been tried" } else { reason };
+        let more = ui.add_enabled(why_not.is_none() && !is_exhausted, style::secondary_button(format!("{MORE} more trials")));
         if more.on_hover_text("Goes on from the trials so far").on_disabled_hover_text(reason).clicked() {
             act(SweepAction::Extend(folder.clone(), MORE));
         }
