@@ -117,7 +117,7 @@ def main():
         assert said.returncode == 0, said.stderr
         # The terminal gets no control characters, and the data that the file names is not even looked for.
         assert all(is_plain(line) for line in (said.stdout + said.stderr).splitlines()), said
-        assert "training data of this model is unknown" in said.stderr, said.stderr
+        assert "opened only for models among Inkling's own runs" in said.stderr, said.stderr
         with zipfile.ZipFile(out) as archive:
             archive.extractall(WORK)
         folders[name] = WORK / name
