@@ -33,7 +33,7 @@ pub fn install_handler() {
     }
 }
 
-/// An error once something was asked for: to end work that reports its progress.
+/// An error once the program was asked to stop: it ends work that reports its progress.
 pub fn check() -> Result<(), Cancelled> {
     if requested().is_some() { Err(Cancelled) } else { Ok(()) }
 }

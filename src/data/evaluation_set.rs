@@ -140,14 +140,14 @@ impl EvaluationSet {
 /// and without `..`: those in a model file may name any place, so nothing is looked for.
 pub fn is_among(source: &DataSource, data: &DataSpec) -> bool {
     let place = |source: &DataSource| match source {
-        DataSource::Path(path) => DataSource::Path(without_parents(&absolute(path).unwrap_or_else(|_| path.clone()))),
+        DataSource::Path(path) => DataSource::Path(normalize_lexically(&absolute(path).unwrap_or_else(|_| path.clone()))),
         other => other.clone(),
     };
     data.sources().iter().any(|trained| place(trained) == place(source))
 }
 
-/// `/data/pens` for `/data/other/../pens`.
-fn without_parents(path: &Path) -> PathBuf {
+/// `/data/pens` for `/data/other/../pens`: `..` is resolved as it is written, without following links.
+fn normalize_lexically(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
         if component == Component::ParentDir {

@@ -78,7 +78,7 @@ impl Optimizer {
     }
 
     /// Updates every parameter with its gradient, which is multiplied by `grad_scale` and clipped to the global norm `clip`. Leaves
-    /// gradients at zero. Gives the norm they had when they were multiplied, before clipping: if it is not finite, neither are the weights any more.
+    /// gradients at zero. Gives the norm of the scaled gradients, before clipping: if it is not finite, neither are the weights any more.
     pub fn step(&mut self, lr: f32, grad_scale: f32, clip: Option<f64>) -> Result<LazyScalar> {
         self.steps += 1;
         let step = Step { number: self.steps, lr };

@@ -71,7 +71,7 @@ impl SlurmArray {
         let queue = match slurm(squeue, QUEUE_LIMIT) {
             Ok(queue) => queue,
             Err(problem) => {
-                tracing::warn!(%problem, "the queue could not be looked at");
+                tracing::warn!(%problem, "the queue could not be read");
                 let since = *self.failing_since.get_or_insert_with(Instant::now);
                 return if since.elapsed() < FAILING_LIMIT { Ok(()) } else { Err(problem) };
             }

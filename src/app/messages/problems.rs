@@ -156,7 +156,7 @@ fn of_loss(loss: &EngineExit) -> Message {
         ),
         EngineExit::Slurm { reason } => Message::new(
             format!("Slurm failed: {}", sentence(reason)),
-            "Check the options for sbatch, and with `squeue` whether the job is in the queue.",
+            "Check the sbatch options, and use `squeue` to see whether the job is still in the queue.",
         ),
         EngineExit::Garbled { reason } => Message::new(format!("Inkling's engine sent an invalid message: {}", sentence(reason)), safe),
     }
@@ -246,7 +246,7 @@ fn of_config(problem: &ConfigProblem) -> Message {
             "Choose fewer or narrower ones.",
         ),
         ConfigProblem::RepeatedData { data } => Message::new(
-            format!("The data set {data} is given twice, so that many of its images would be trained on and validated with."),
+            format!("The data set {data} is given twice, so that images would be in both the training and the validation set."),
             "Name each data set once.",
         ),
         ConfigProblem::MixedClasses { first, other } => Message::new(

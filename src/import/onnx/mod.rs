@@ -87,7 +87,7 @@ impl<'a> OnnxFile<'a> {
         self.weights.get(name).map(Constant::values).ok_or_else(|| format!("{name} cannot be read"))
     }
 
-    /// Its convolutions, in their order; `None` where there are other kinds of convolution or pooling than a CNN of Inkling has.
+    /// Its convolutions, in their order; `None` where there are other kinds of convolution or pooling than Inkling's CNN has.
     pub fn convolutions(&self) -> Option<&[Convolution]> {
         self.convolutions.as_deref()
     }

@@ -103,7 +103,7 @@ pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, confirming: &mut
             *confirming = Some(entry.folder.clone());
         }
     });
-    before_deleting(ui, entry, "Delete this run's folder?", confirming, actions);
+    before_deleting(ui, entry, || "Delete this run's folder?".to_owned(), confirming, actions);
 }
 
 /// A finished run.
@@ -207,18 +207,27 @@ fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confi
             *confirming = Some(entry.folder.clone());
         }
     });
-    let together = app.runs.as_deref().and_then(|runs| Repeats::of(runs, summary)).map_or(1, |repeats| repeats.runs().len());
-    let of = if together > 1 { format!(", one of {together} with different seeds,") } else { String::new() };
-    before_deleting(ui, entry, &format!("Delete this run{of} with its model, settings and training history?"), confirming, actions);
+    let question = || {
+        let together = app.runs.as_deref().and_then(|runs| Repeats::of(runs, summary)).map_or(1, |repeats| repeats.runs().len());
+        let of = if together > 1 { format!(", one of {together} with different seeds,") } else { String::new() };
+        format!("Delete this run{of} with its model, settings and training history?")
+    };
+    before_deleting(ui, entry, question, confirming, actions);
 }
 
 /// The confirmation, while this run's deletion waits for it.
-fn before_deleting(ui: &mut Ui, entry: &RunEntry, question: &str, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
+fn before_deleting(
+    ui: &mut Ui,
+    entry: &RunEntry,
+    question: impl FnOnce() -> String,
+    confirming: &mut Option<PathBuf>,
+    actions: &mut Vec<Action>,
+) {
     if confirming.as_ref() != Some(&entry.folder) {
         return;
     }
     style::card(ui).show(ui, |ui| {
-        ui.label(question);
+        ui.label(question());
         ui.horizontal(|ui| {
             if confirm_delete::buttons(ui, "Delete", confirming) {
                 actions.push(Action::DeleteRun(entry.folder.clone()));
