@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::failure::{Failure, INTERRUPTED};
 use super::interrupt::{self, Request};
@@ -17,6 +17,9 @@ use crate::system::paths::Paths;
 
 /// How often is looked for Ctrl-C and requests to end.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// How long a signal that ended the engine may take to be handled here, too: on a busy machine the engine can be faster.
+const MAX_SIGNAL_DELAY: Duration = Duration::from_secs(1);
 
 /// An update on a job before it ends.
 #[derive(Debug)]
@@ -115,13 +118,15 @@ impl Engine {
                 Some(Event::Job { event: JobEvent::Done(result), .. }) => return Ok(Some(*result)),
                 Some(Event::Job { event: JobEvent::Cancelled, .. }) => return Ok(None),
                 Some(Event::Job { event: JobEvent::Failed(problem), .. }) => {
-                    let was_asked = interrupt::requested().is_some() && matches!(problem, Problem::Interrupted { .. });
+                    let interrupted = matches!(problem, Problem::Interrupted { .. });
+                    if interrupted {
+                        wait_for_request();
+                    }
                     let failure = Failure::from(problem);
-                    return Err(if was_asked { failure.terminated(INTERRUPTED) } else { failure });
+                    return Err(if interrupted && interrupt::requested().is_some() { failure.terminated(INTERRUPTED) } else { failure });
                 }
                 Some(Event::EngineExited(exit)) => {
-                    // A signal to both, as a terminal sends it, may reach this process a moment later.
-                    std::thread::sleep(POLL_INTERVAL);
+                    wait_for_request();
                     return Err(exit.into());
                 }
                 // A restarted engine has lost the job.
@@ -139,6 +144,7 @@ impl Engine {
         // Why is its last event, and that may come a moment later.
         while let Some(event) = self.handle.recv() {
             if let Event::EngineExited(exit) = event {
+                wait_for_request();
                 return Err(exit.into());
             }
         }
@@ -159,6 +165,14 @@ impl Engine {
                 Err(_) => return Err(Problem::EngineGone),
             }
         }
+    }
+}
+
+/// Waits a moment for a request to end: a terminal sends its signals to this process and its engine alike, and the engine has ended.
+fn wait_for_request() {
+    let started = Instant::now();
+    while interrupt::requested().is_none() && started.elapsed() < MAX_SIGNAL_DELAY {
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
