@@ -19,7 +19,7 @@ use crate::system::paths::Paths;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long a signal that ended the engine may take to be handled here, too: on a busy machine the engine can be faster.
-const MAX_SIGNAL_DELAY: Duration = Duration::from_secs(1);
+const MAX_SIGNAL_DELAY: Duration = Duration::from_millis(500);
 
 /// An update on a job before it ends.
 #[derive(Debug)]

@@ -26,7 +26,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let caller = if arguments.remote { CallerLocation::OtherMachine } else { CallerLocation::ThisMachine };
     let (interrupter, ended) = (Interrupter::default(), Arc::new(AtomicU8::new(0)));
     listen_to_signals(&interrupter, &ended);
-    let output = reserve_standard_output().map_err(ServeError::Pipe);
+    let output = reserve_standard_output().map_err(ServeError::Connection);
     let served = output.and_then(|output| serve(io::stdin(), output, caller, &interrupter));
     match ended.load(Ordering::Relaxed) {
         0 => served.map_err(|error| of_serving(&error)),
@@ -38,7 +38,9 @@ fn of_serving(error: &ServeError) -> Failure {
     match error {
         ServeError::NoCaller => Failure::Usage(sentence(error)),
         ServeError::Version { .. } => Failure::Failed(format!("{} Restart Inkling so that both have the same version.", sentence(error))),
-        ServeError::Pipe(_) => Failure::Failed(sentence(error)),
+        ServeError::InvalidMessage(_) | ServeError::Connection(_) | ServeError::NoThread(_) | ServeError::Store(_) => {
+            Failure::Failed(sentence(error))
+        }
     }
 }
 

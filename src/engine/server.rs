@@ -1,6 +1,6 @@
 //! An engine that serves a caller in another process, over a pair of pipes.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -26,9 +26,25 @@ pub enum ServeError {
         /// The caller's.
         theirs: String,
     },
-    /// What it says makes no sense, or a pipe broke.
+    /// What it says makes no sense.
     #[error("the client sent an invalid message: {0}")]
-    Pipe(#[from] io::Error),
+    InvalidMessage(io::Error),
+    /// A pipe to it or from it broke.
+    #[error("the connection to the client failed: {0}")]
+    Connection(io::Error),
+    /// The system or a limit of the user allows no further thread.
+    #[error("no thread could be started: {0}")]
+    NoThread(io::Error),
+    /// What comes from another machine cannot be stored.
+    #[error("the folder for files from other machines could not be prepared: {0}")]
+    Store(io::Error),
+}
+
+impl ServeError {
+    /// Why a frame could not be read or written.
+    fn of_pipe(error: io::Error) -> Self {
+        if error.kind() == ErrorKind::InvalidData { Self::InvalidMessage(error) } else { Self::Connection(error) }
+    }
 }
 
 /// Interrupts the engine that is served, once there is one.
@@ -65,15 +81,15 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     let (theirs, mut input) = handshake(input)?;
     let ours = Handshake::ours();
-    wire::send_handshake(&mut output)?;
+    wire::send_handshake(&mut output).map_err(ServeError::of_pipe)?;
     if theirs != ours {
         return Err(ServeError::Version { ours: ours.program, theirs: theirs.program });
     }
-    let mut settings: EngineSettings = wire::read(&mut input)?.ok_or(ServeError::NoCaller)?;
+    let mut settings: EngineSettings = wire::read(&mut input).map_err(ServeError::of_pipe)?.ok_or(ServeError::NoCaller)?;
     let mut bundles = None;
     if caller == CallerLocation::OtherMachine {
         let paths = Paths::find();
-        let store = BundleStore::open(&paths)?;
+        let store = BundleStore::open(&paths).map_err(ServeError::Store)?;
         settings = store.settings(settings, &paths);
         bundles = Some(store);
     }
@@ -87,9 +103,9 @@ pub fn serve(
     let heard = Arc::new(AtomicBool::new(true));
     let noticed = Arc::clone(&heard);
     if caller == CallerLocation::OtherMachine {
-        watch(heard, commands.clone())?;
+        watch(heard, commands.clone()).map_err(ServeError::NoThread)?;
     }
-    std::thread::Builder::new().name("inkling-caller".to_owned()).spawn(move || {
+    let listening = move || {
         loop {
             match wire::read(&mut input) {
                 Ok(Some(mut command)) => {
@@ -110,7 +126,8 @@ pub fn serve(
         while commands.send(Command::Interrupt).is_ok() {
             std::thread::sleep(Duration::from_secs(1));
         }
-    })?;
+    };
+    std::thread::Builder::new().name("inkling-caller".to_owned()).spawn(listening).map_err(ServeError::NoThread)?;
     let mut alive = true;
     // Also with nobody to hear it, the engine comes to its end by itself.
     while let Ok(event) = events.recv() {
@@ -126,13 +143,14 @@ pub fn serve(
 /// The caller's handshake; an error where none comes for long: its connection may have been lost on the way.
 fn handshake<R: Read + Send + 'static>(mut input: R) -> Result<(Handshake, R), ServeError> {
     let (send, came) = channel();
-    std::thread::Builder::new().name("inkling-handshake".to_owned()).spawn(move || {
+    let receiving = move || {
         let theirs = wire::recv_handshake(&mut input);
         // Nobody waits for it any more where it came too late.
         let _ = send.send((theirs, input));
-    })?;
+    };
+    std::thread::Builder::new().name("inkling-handshake".to_owned()).spawn(receiving).map_err(ServeError::NoThread)?;
     let (theirs, input) = came.recv_timeout(HANDSHAKE_TIMEOUT).map_err(|_| ServeError::NoCaller)?;
-    Ok((theirs?.ok_or(ServeError::NoCaller)?, input))
+    Ok((theirs.map_err(ServeError::of_pipe)?.ok_or(ServeError::NoCaller)?, input))
 }
 
 /// Takes a caller for gone that has not even sent a ping for long: not every lost connection is closed.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Kills Inkling at random moments while it trains, resumes each run to its end, and compares the weights bit for bit with those of a run that
-was left alone: tests/kills/kills.py PROGRAM [--count N] [--seed S] [--only kills|leftovers|changes|disk|threads]
+was left alone: tests/kills/kills.py PROGRAM [--count N] [--seed S] [--only kills|signals|leftovers|disk|threads]
 
 Needs Python alone; the parts about full disks and a limit of threads need root, and say so where it is not there."""
 
@@ -188,6 +188,26 @@ def killed_and_resumed(program, data, seconds, weights, seed):
     return story
 
 
+def late_signal(program, data):
+    """The engine is asked to end, and has done so before its caller learns of the same signal: the exit status is that of the signal."""
+    home = Home(program, data)
+    process = home.new(engine="process")
+    wait_for(home.checkpoints, "a checkpoint", home)
+    os.kill(process.pid, signal.SIGSTOP)
+    end(process, home, signal.SIGTERM, "engine")
+    # The caller is stopped for as long as its engine needs to end; then it goes on, and the signal comes last.
+    time.sleep(0.5)
+    os.kill(process.pid, signal.SIGCONT)
+    time.sleep(0.2)
+    os.kill(process.pid, signal.SIGTERM)
+    status = process.wait(60)
+    home.wait_until_nobody_is_left()
+    check(status == 128 + signal.SIGTERM, f"exit status {status} after a signal that the engine handled first", home.errors())
+    check(len(home.checkpoints()) == 1, "and the run can be resumed", home.errors())
+    print("signals: one that the engine handles first gives its exit status")
+    home.remove()
+
+
 def start_once(home):
     """A start that trains nothing, because its data is not there."""
     home.start("--data", "nowhere").wait(60)
@@ -330,6 +350,7 @@ def threads(program, data):
             status = process.wait(60)
             errors = home.errors()
             check("panicked" not in errors, f"{engine}, {limit} threads: a panic", errors)
+            check("invalid message" not in errors, f"{engine}, {limit} threads: not what is wrong", errors)
             check(status == 0 or status == 1 and "thread" in errors.lower() or "engine could not be started" in errors,
                   f"{engine}, {limit} threads: exit status {status}", errors)
             sentences += status != 0
@@ -368,6 +389,8 @@ def main():
                 print(f"kills: {arguments.count} runs of {seconds:.1f} s, killed {kills} times, came to the same weights, bit for bit")
             if wanted("disk"):
                 disks(program, data, weights)
+        if wanted("signals"):
+            late_signal(program, data)
         if wanted("threads"):
             threads(program, data)
         if wanted("leftovers"):
