@@ -7,13 +7,14 @@ use inkling::engine::{EngineHandle, SshHost, read, recv_handshake, send_handshak
 use inkling::ink::{Ink, Steps};
 use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, JobEvent};
-use inkling::records::{BundleId, BundleUse, FilePart, ModelRef, RunSummary};
+use inkling::records::{BundleId, BundleUse, FilePart, JobId, ModelRef, RunSummary};
 use inkling::run_config::{DataSource, DataSpec, RunConfig};
 use inkling::runs::Checkpoints;
 
 use super::child::{config, until};
 use super::settings;
 use crate::jobs::{failure, finished, train};
+use crate::support::write_idx_set;
 
 /// The program as another machine has it, whose folders are in `home`.
 fn there(home: &Path) -> Program {
@@ -118,6 +119,33 @@ fn a_second_run_is_refused_and_the_first_is_saved_all_the_same() {
     handle.send(train(2, &config, None));
     assert_eq!(until(&handle, |event| failure(event, 2)), Problem::Busy);
     assert_eq!(until(&handle, finished).epochs.len(), 3);
+}
+
+#[test]
+fn after_an_upload_that_was_cancelled_the_next_run_trains_on_its_own_data() {
+    let [here, home] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let small = config(here.path(), 1);
+    let set = here.path().join("large");
+    // Some thirty parts, whose answers are still on their way when the next run begins.
+    write_idx_set(&set, 40_000, 50);
+    let large = RunConfig { data: DataSpec::single(DataSource::Path(set)), ..small.clone() };
+    for next in [&small, &large] {
+        let handle = connect(home.path(), here.path());
+        handle.send(train(1, &large, None));
+        // The data is read; the first part has arrived.
+        until(&handle, |event| match event {
+            Event::Job { event: JobEvent::Progress(now), .. } => (now.fraction > 0.31).then_some(()),
+            _ => None,
+        });
+        handle.send(Command::Cancel(JobId(1)));
+        handle.send(train(2, next, None));
+        until(&handle, |event| matches!(event, Event::Job { id: JobId(1), event: JobEvent::Cancelled }).then_some(()));
+        let summary = until(&handle, finished);
+        assert_eq!(weights(&summary), weights(&trained_here(here.path(), next)));
+        handle.send(Command::Shutdown);
+        while handle.recv().is_some() {}
+        std::fs::remove_dir_all(home.path().join("received")).unwrap();
+    }
 }
 
 /// Kills the engine whose folders are there.

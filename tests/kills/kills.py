@@ -72,8 +72,8 @@ class Home:
         return subprocess.Popen([self.program, "train", *arguments], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                 stderr=errors, cwd=self.folder, start_new_session=True, **options)
 
-    def new(self, **options):
-        return self.start("--data", self.data, *OPTIONS, **options)
+    def new(self, *arguments, **options):
+        return self.start("--data", self.data, *OPTIONS, *arguments, **options)
 
     def errors(self):
         """What its runs have said; nothing where none was started on the command line."""
@@ -276,21 +276,24 @@ def disks(program, data, weights):
     """Disks that are too small from the start, and one that fills up while a run trains."""
     refused = 0
     sizes = [64 << 10, 256 << 10, 1 << 20, 2 << 20, 4 << 20, 8 << 20, 12 << 20, 16 << 20, 24 << 20]
-    for size in sizes:
+    # The second saves samples from the posterior, too.
+    runs = [((), size) for size in sizes] + [(("--optimizer", "sgld"), size) for size in [16 << 20, 24 << 20, 32 << 20, 40 << 20, 64 << 20]]
+    for options, size in runs:
         with Tmpfs(size) as disk:
             if disk is None:
                 return print("disks: skipped, because this user may not mount one")
             home = Home(program, data, disk.folder)
-            status = home.new().wait(60)
+            status = home.new(*options).wait(60)
             errors = home.errors()
             check("MessagePack" not in errors and "panicked" not in errors, f"{size} bytes", errors)
             if status == 0:
-                home.assert_one_run_and_nothing_else(weights)
+                home.assert_one_run_and_nothing_else(home.weights() if options else weights)
             else:
                 refused += 1
                 check(status == 1 and "No space left" in errors and "Epoch" not in errors, f"{size} bytes: refused before it trains", errors)
                 check(not home.runs() and not home.temporary(), f"{size} bytes: nothing is left", errors)
-    check(0 < refused < len(sizes), "some disks are too small, and some are not", refused)
+    check(0 < refused < len(runs), "some disks are too small, and some are not", refused)
+    check(status == 0, f"{size} bytes are enough for samples from the posterior", errors)
 
     for stopped in (False, True):
         with Tmpfs(64 << 20) as disk:
@@ -308,7 +311,7 @@ def disks(program, data, weights):
                 process = home.start("--resume")
             check(process.wait(60) == 0, "it is saved once there is room", home.errors())
             home.assert_one_run_and_nothing_else(weights)
-    print(f"disks: {refused} of {len(sizes)} were too small and refused before training; a run whose disk fills up waits, and is saved later")
+    print(f"disks: {refused} of {len(runs)} were too small and refused before training; a run whose disk fills up waits, and is saved later")
 
 
 def start_limited(home, data, engine, drop_rights):

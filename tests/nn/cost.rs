@@ -1,7 +1,7 @@
 //! What models cost, against figures worked out by hand.
 
-use inkling::nn::{activations, flops, gpu_values_in_training};
-use inkling::run_config::{ModelKind, Preset, RunConfig};
+use inkling::nn::{activations, flops, gpu_values_in_training, parameter_count};
+use inkling::run_config::{ModelKind, OptimizerKind, Preset, RunConfig};
 use inkling::train::memory_needed;
 
 /// Images in an epoch of MNIST.
@@ -71,6 +71,12 @@ fn the_memory_a_run_needs_grows_with_what_it_holds() {
     let plain = RunConfig { model: ModelKind::ConvNet, ..base.clone() };
     assert!(averaged > of(&plain));
     assert!(memory_needed(&plain, 600_000, 10_000) > memory_needed(&plain, 60_000, 10_000) + 540_000 * 784);
+    // One sample from the posterior is kept of two epochs, ten are of a hundred.
+    let [one, ten] = [2, 100].map(|epochs| {
+        let config = RunConfig { model: ModelKind::ConvNet, optimizer: OptimizerKind::Sgld, weight_averaging: None, epochs, ..base.clone() };
+        memory_needed(&config, 60_000, 10_000)
+    });
+    assert_eq!(ten - one, 9 * 4 * parameter_count(plain.network(), 10));
 }
 
 #[test]

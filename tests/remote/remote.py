@@ -58,6 +58,28 @@ class Inkling:
         return hashlib.sha256(Path(max(models, key=os.path.getmtime)).read_bytes()).hexdigest()
 
 
+class Instead:
+    """In front of a command of Slurm: a script that runs first, and may end before the command does anything."""
+
+    def __init__(self, command, script):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name) / command
+        self.path.write_text(f'#!/bin/sh\n{script}\nexec {shutil.which(command)} "$@"\n')
+        self.path.chmod(0o755)
+
+    def __enter__(self):
+        self.before = os.environ["PATH"]
+        os.environ["PATH"] = f"{self.folder.name}:{self.before}"
+        return self
+
+    def __exit__(self, *_):
+        os.environ["PATH"] = self.before
+        self.folder.cleanup()
+
+    def read(self, suffix):
+        return Path(f"{self.path}.{suffix}").read_text()
+
+
 def table(text):
     """Trials with their settings and accuracies, from the lines of `--json`."""
     lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
@@ -99,6 +121,18 @@ def sweeps(inkling, hosts):
     subprocess.run(["scancel", tasks[0]], check=True)
     process.wait(timeout=300)
     check(table(Path(process.output.name).read_text()) == here, "nor does a task that is cancelled")
+
+    with Instead("squeue", 'count=$(cat "$0.count" 2>/dev/null || echo 0); echo $((count + 1)) > "$0.count"; [ "$count" -ge 3 ] || exit 1'):
+        text = inkling.run("sweep", *SWEEP, "--json", *slurm)
+    check(table(text) == here, "nor does a controller that does not answer at first")
+    description = inkling.home / "sweep.toml"
+    description.write_text('preset = "quick"\nat-once = 1\n[set]\nepochs = 1\nlr = [0.001, 0.01]\n')
+    with Instead("sbatch", 'echo "$*" > "$0.arguments"') as sbatch:
+        inkling.run("sweep", str(description), "--executor", "slurm", "--threads", "1", "--sampler", "grid")
+        check("--array=0-0 " in sbatch.read("arguments"), "what its description says of trials at once goes for a job array, too")
+    with Instead("sbatch", 'echo "sbatch: error: invalid partition specified: none" >&2; exit 1'):
+        text = inkling.run("sweep", *SWEEP, *slurm, status=1)
+    check("Slurm failed: sbatch" in text and "invalid partition" in text, "what sbatch says is passed on")
 
     process = inkling.start("sweep", *SWEEP, "--json", "--hosts", hosts)
     wait_for_output(process, "trial_ended")
