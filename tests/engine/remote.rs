@@ -95,7 +95,7 @@ fn a_run_whose_machine_is_lost_is_resumed_on_another_and_ends_with_the_same_weig
             _ => {}
         }
         if safe >= 2 {
-            kill_children_in(home.path());
+            signal_children_in(home.path(), "-KILL");
         }
         None
     });
@@ -126,37 +126,38 @@ fn after_an_upload_that_was_cancelled_the_next_run_trains_on_its_own_data() {
     let [here, home] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let small = config(here.path(), 1);
     let set = here.path().join("large");
-    // Some thirty parts, whose answers are still on their way when the next run begins.
     write_idx_set(&set, 40_000, 50);
     let large = RunConfig { data: DataSpec::single(DataSource::Path(set)), ..small.clone() };
     for next in [&small, &large] {
         let handle = connect(home.path(), here.path());
         handle.send(train(1, &large, None));
-        // The data is read; the first part has arrived.
+        // The first of some thirty parts has arrived. What is said of the others comes after the next run was begun.
         until(&handle, |event| match event {
             Event::Job { event: JobEvent::Progress(now), .. } => (now.fraction > 0.31).then_some(()),
             _ => None,
         });
+        signal_children_in(home.path(), "-STOP");
         handle.send(Command::Cancel(JobId(1)));
         handle.send(train(2, next, None));
         until(&handle, |event| matches!(event, Event::Job { id: JobId(1), event: JobEvent::Cancelled }).then_some(()));
+        signal_children_in(home.path(), "-CONT");
         let summary = until(&handle, finished);
-        assert_eq!(weights(&summary), weights(&trained_here(here.path(), next)));
+        assert!(weights(&summary) == weights(&trained_here(here.path(), next)), "trained on the data of another run");
         handle.send(Command::Shutdown);
         while handle.recv().is_some() {}
         std::fs::remove_dir_all(home.path().join("received")).unwrap();
     }
 }
 
-/// Kills the engine whose folders are there.
-fn kill_children_in(home: &Path) {
+/// Sends a signal to the engine whose folders are there.
+fn signal_children_in(home: &Path, signal: &str) {
     for process in std::fs::read_dir("/proc").unwrap().flatten() {
         let Ok(environment) = std::fs::read(process.path().join("environ")) else { continue };
         let wanted = format!("INKLING_HOME={}\0", home.display());
         if String::from_utf8_lossy(&environment).contains(&wanted)
             && let Some(id) = process.file_name().to_str().and_then(|name| name.parse::<i32>().ok())
         {
-            Program::new("kill").args(["-9", &id.to_string()]).status().unwrap();
+            Program::new("kill").args([signal, &id.to_string()]).status().unwrap();
         }
     }
 }

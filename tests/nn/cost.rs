@@ -73,7 +73,8 @@ fn the_memory_a_run_needs_grows_with_what_it_holds() {
     assert!(memory_needed(&plain, 600_000, 10_000) > memory_needed(&plain, 60_000, 10_000) + 540_000 * 784);
     // One sample from the posterior is kept of two epochs, ten are of a hundred.
     let [one, ten] = [2, 100].map(|epochs| {
-        let config = RunConfig { model: ModelKind::ConvNet, optimizer: OptimizerKind::Sgld, weight_averaging: None, epochs, ..base.clone() };
+        let config =
+            RunConfig { model: ModelKind::ConvNet, optimizer: OptimizerKind::Sgld, weight_averaging: None, epochs, ..base.clone() };
         memory_needed(&config, 60_000, 10_000)
     });
     assert_eq!(ten - one, 9 * 4 * parameter_count(plain.network(), 10));
