@@ -11,6 +11,7 @@ use super::settings::Settings;
 use crate::app::messages::Message;
 use crate::bench::busy;
 use crate::problem::Problem;
+use crate::progress::Cancelled;
 use crate::protocol::{Event, Job, JobResult};
 use crate::records::benchmark::BUSY;
 use crate::records::{BatchSizeFinding, BatchSizeSpec, TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy, fastest_batch_size};
@@ -97,10 +98,7 @@ fn follow(engine: &Engine, spec: BatchSizeSpec, output: &mut Output) -> Result<(
     match result {
         Some(JobResult::FindBatchSize(finding)) => Ok((rows, finding)),
         Some(_) => Err(Problem::EngineGone.into()),
-        None => {
-            progress.note("Cancelled.");
-            Err(Failure::Interrupted)
-        }
+        None => Err(Problem::Cancelled(Cancelled).into()),
     }
 }
 

@@ -13,6 +13,7 @@ use super::progress::Progress;
 use super::settings::Settings;
 use crate::app::messages::Message;
 use crate::problem::Problem;
+use crate::progress::Cancelled;
 use crate::protocol::{Event, Job, JobResult};
 use crate::records::{RateFinding, RatePoint, RateSearch, SearchEnd};
 use crate::run_config::RunConfig;
@@ -112,10 +113,7 @@ fn follow(engine: &Engine, config: &RunConfig, output: &mut Output) -> Result<(R
     match result {
         Some(JobResult::FindLearningRate(finding)) => Ok((search, finding)),
         Some(_) => Err(Problem::EngineGone.into()),
-        None => {
-            progress.note("Cancelled.");
-            Err(Failure::Interrupted)
-        }
+        None => Err(Problem::Cancelled(Cancelled).into()),
     }
 }
 

@@ -12,6 +12,7 @@ use super::progress::Progress;
 use super::settings::Settings;
 use crate::bench::{busy, chrome_trace, profile_sections};
 use crate::problem::Problem;
+use crate::progress::Cancelled;
 use crate::protocol::{Job, JobResult};
 use crate::records::benchmark::BUSY;
 use crate::records::{Profile, ProfileRow};
@@ -75,10 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (profile, background_load) = match result {
         Some(JobResult::Profile { profile, background_load }) => (profile, background_load),
         Some(_) => return Err(Problem::EngineGone.into()),
-        None => {
-            progress.note("Cancelled.");
-            return Err(Failure::Interrupted);
-        }
+        None => return Err(Problem::Cancelled(Cancelled).into()),
     };
     drop(progress);
     let mut output = Output::new(arguments.json);
