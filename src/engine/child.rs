@@ -17,7 +17,7 @@ use super::handle::{EngineHandle, EngineSettings, EngineSide};
 use super::wire::{self, Handshake};
 use crate::problem::EngineExit;
 use crate::protocol::{Command, Event};
-use crate::system::process::ChildProcess;
+use crate::system::process::{ChildProcess, ignoring_ctrl_c};
 
 /// How long an engine may be silent before it counts as hung: longer than anything it does between two looks at its commands.
 pub const HANG_TIMEOUT: Duration = Duration::from_secs(30);
@@ -34,7 +34,7 @@ impl EngineHandle {
         let (not_spawned, not_opened) = (events.fork(), events.fork());
         let number = Arc::clone(&handle.process);
         let open = move || {
-            let opened = ChildProcess::spawn(program, Stdio::piped()).and_then(|(process, stdin, stdout)| {
+            let opened = ChildProcess::spawn(ignoring_ctrl_c(program), Stdio::piped()).and_then(|(process, stdin, stdout)| {
                 number.get_or_init(|| process.id());
                 ChildEngine::open(process, stdin, stdout, &settings, commands, events)
             });

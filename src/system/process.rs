@@ -23,12 +23,23 @@ pub fn this_program(arguments: &[&str]) -> Command {
     // Without a path the start fails, and says so.
     let mut program = Command::new(path.unwrap_or_default());
     program.args(arguments);
-    #[cfg(windows)]
-    {
-        /// Keeps a console window from opening: Windows' `CREATE_NO_WINDOW`.
-        const NO_WINDOW: u32 = 0x0800_0000;
-        std::os::windows::process::CommandExt::creation_flags(&mut program, NO_WINDOW);
-    }
+    program
+}
+
+/// A program that starts with Ctrl-C ignored: a terminal sends it to all its processes, and this one decides what becomes of the others.
+pub fn ignoring_ctrl_c(program: Command) -> Command {
+    #[cfg(unix)]
+    let program = {
+        let mut program = program;
+        let ignore = || {
+            // SAFETY: no handler is installed, and the call is allowed between fork and exec.
+            if unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) } == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+        };
+        // SAFETY: the closure does nothing that is not allowed between fork and exec.
+        unsafe { std::os::unix::process::CommandExt::pre_exec(&mut program, ignore) };
+        program
+    };
+    // On Windows a child has a console of its own, where nobody presses anything.
     program
 }
 
@@ -68,6 +79,12 @@ impl std::fmt::Display for Exit {
 impl ChildProcess {
     /// Starts `program` with this standard input, whose pipe comes back where it is one; what it writes is the caller's to read.
     pub fn spawn(mut program: Command, stdin: Stdio) -> io::Result<(Self, Option<ChildStdin>, ChildStdout)> {
+        #[cfg(windows)]
+        {
+            /// A console without a window: Windows' `CREATE_NO_WINDOW`.
+            const NO_WINDOW: u32 = 0x0800_0000;
+            std::os::windows::process::CommandExt::creation_flags(&mut program, NO_WINDOW);
+        }
         let mut child = program.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let process = Self { child: Arc::new(Mutex::new(child)), stderr: Arc::default() };

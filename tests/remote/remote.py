@@ -41,7 +41,8 @@ class Inkling:
         environment = {**os.environ, "INKLING_HOME": str(self.home)}
         # To a file: nobody reads while the other side is killed.
         output = open(self.home / "output", "w+")
-        process = subprocess.Popen([self.program, *arguments], env=environment, stdout=output, stderr=subprocess.STDOUT, text=True)
+        # A process group of its own, as a shell makes one for each command.
+        process = subprocess.Popen([self.program, *arguments], env=environment, stdout=output, stderr=subprocess.STDOUT, text=True, process_group=0)
         process.output = output
         return process
 
@@ -172,6 +173,17 @@ def runs(inkling, one, two):
     check(not [path for path in left if os.path.exists(path)], "what was left there is deleted by the next start")
 
 
+def interrupted(inkling, what, *options):
+    """Ctrl-C reaches every process in the foreground of a terminal, those that hold the connections too."""
+    process = inkling.start("train", "--preset", "quick", "--epochs", "500", *options)
+    wait_for_output(process, "Epoch 3 of 500")
+    os.killpg(process.pid, signal.SIGINT)
+    process.wait(timeout=60)
+    text = Path(process.output.name).read_text()
+    assert process.returncode == 130 and "the model was saved" in text, f"exit status {process.returncode}\n{text}"
+    say(f"Ctrl-C stops {what} and saves it")
+
+
 def repeats(inkling, hosts):
     train = ["train", "--preset", "quick", "--epochs", "2", "--repeat", "3"]
     mean = lambda text: [line for line in text.splitlines() if "interval of the mean" in line]
@@ -217,6 +229,7 @@ def main():
         processes.append(services.start_sshd(folder))
         data(inkling, one)
         runs(inkling, one, two)
+        interrupted(inkling, "a run on another machine", "--hosts", one)
         text = inkling.run("train", *TRAIN, "--hosts", "nowhere.invalid", status=1)
         check("nowhere.invalid" in text and "inkling --version" in text, "a host that cannot be reached is said, with what to try")
         repeats(inkling, f"{one},{two}")
