@@ -123,6 +123,16 @@ def sweeps(inkling, hosts):
     process.wait(timeout=300)
     check(table(Path(process.output.name).read_text()) == here, "nor does a task that is cancelled")
 
+    for place in (("--hosts", hosts), slurm):
+        process = inkling.start("sweep", *SWEEP, "--json", *place)
+        wait_for_output(process, "trial_ended")
+        os.killpg(process.pid, signal.SIGINT)
+        check(process.wait(timeout=60) == 130, f"Ctrl-C stops a sweep with {place[0]} {place[1]}")
+        text = Path(process.output.name).read_text()
+        assert '"failed":0' in text and "connection" not in text, text
+        wait(lambda: queue() == "", 30, f"the queue is not empty: {queue()}")
+        resumed = [json.loads(line) for line in inkling.run("sweep", "--resume", "--json", *place[:4]).splitlines() if '"finished"' in line]
+        check(resumed[0]["completed"] == 6 and resumed[0]["complete"], "and it is resumed")
     with Instead("squeue", 'count=$(cat "$0.count" 2>/dev/null || echo 0); echo $((count + 1)) > "$0.count"; [ "$count" -ge 3 ] || exit 1'):
         text = inkling.run("sweep", *SWEEP, "--json", *slurm)
     check(table(text) == here, "nor does a controller that does not answer at first")
