@@ -57,8 +57,7 @@ impl SweepStore {
 
     /// Every sweep, the newest first. Journals are read as a whole, which takes a moment.
     pub fn list(&self) -> Vec<SweepEntry> {
-        let entries = fs::read_dir(&self.root).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-        let mut folders: Vec<PathBuf> = entries.filter(|folder| Sweep::is_in(folder)).collect();
+        let mut folders: Vec<PathBuf> = Sweep::folders_in(&self.root).collect();
         folders.sort_unstable_by(|a, b| b.cmp(a));
         let card = |sweep: Sweep| SweepCard {
             ended: sweep.ends().len() as u32,

@@ -66,10 +66,10 @@ class Home:
         self.program, self.data = program, data
         self.folder = folder or tempfile.mkdtemp(prefix="inkling-kills-")
 
-    def start(self, *arguments, engine="thread", **options):
+    def start(self, *arguments, command="train", engine="thread", **options):
         environment = {**os.environ, "INKLING_HOME": self.folder, "INKLING_ENGINE": engine, "RUST_BACKTRACE": "0"}
         errors = open(f"{self.folder}/errors", "ab")
-        return subprocess.Popen([self.program, "train", *arguments], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        return subprocess.Popen([self.program, command, *arguments], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                 stderr=errors, cwd=self.folder, start_new_session=True, **options)
 
     def new(self, *arguments, **options):
@@ -214,10 +214,14 @@ def start_once(home):
 
 
 def leftovers(program, data, dice):
-    """Forty runs in one home are killed; after one start nothing is left but what can be resumed."""
+    """Forty runs and sweeps in one home are killed; after one start nothing is left but what can be resumed."""
     home = Home(program, data)
-    for _ in range(40):
-        process = home.new(engine=dice.choice(["thread", "process"]))
+    for number in range(40):
+        engine = dice.choice(["thread", "process"])
+        if number % 4 == 0:
+            process = home.start("--data", data, "--set", "lr=1e-4..1e-2:log", "--set", "epochs=2", "--trials", "9", command="sweep", engine=engine)
+        else:
+            process = home.new(engine=engine)
         time.sleep(dice.uniform(0.0, 0.5))
         for pid in [process.pid, *home.processes()]:
             try:
@@ -233,6 +237,8 @@ def leftovers(program, data, dice):
     for folder in folders:
         names = set(os.listdir(f"{home.folder}/checkpoints/{folder}"))
         check("checkpoint" in names and names <= {"checkpoint", "lock"}, "only checkpoints are left", folder, names)
+    for folder in glob.glob(f"{home.folder}/sweeps/*/"):
+        check(os.path.exists(f"{folder}/sweep.json"), "only sweeps are left", folder, os.listdir(folder))
     print(f"leftovers: 40 kills left {before} temporary files and folders; after one start {len(folders)} checkpoints are left and nothing else")
     home.remove()
 

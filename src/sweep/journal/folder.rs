@@ -1,7 +1,7 @@
 //! The folder of a sweep: begun, opened and locked.
 
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::{JOURNAL, Sweep};
 use crate::sweep::definition::Definition;
 use crate::sweep::error::SweepError;
 use crate::system::WriteError;
-use crate::system::files::{create_folder, open_append, open_lock, read_limited, sync_folder, write_whole};
+use crate::system::files::{TemporaryFolder, create_folder, open_append, open_lock, read_limited, sync_folder, write_whole};
 use crate::text::visible;
 
 const DEFINITION: &str = "sweep.json";
@@ -46,16 +46,19 @@ impl Sweep {
         })
     }
 
-    /// Begins a sweep in a new folder in this one, named after the time.
-    pub fn create_in(root: &Path, definition: Definition) -> Result<Self, SweepError> {
+    /// Begins a sweep in a new folder in this one, named after the time. The folder appears with the definition in it: a process that is killed
+    /// before leaves nothing that [`remove_leftovers`](crate::system::files::remove_leftovers) does not delete.
+    pub fn create_in(root: &Path, definition: &Definition) -> Result<Self, SweepError> {
+        definition.problems().into_iter().next().map_or(Ok(()), Err)?;
         let name = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
-        create_folder(root).map_err(|error| WriteError::new(root, &error))?;
+        let mut begun = TemporaryFolder::new_in(root).map_err(|error| WriteError::new(root, &error))?;
+        write_definition(begun.path(), definition)?;
         let mut attempt = 1;
         loop {
             let folder = root.join(if attempt == 1 { name.clone() } else { format!("{name}-{attempt}") });
-            match fs::create_dir(&folder) {
-                Ok(()) => return Self::create(&folder, definition),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => attempt += 1,
+            match begun.move_to(&folder) {
+                Ok(()) => return Self::open(&folder),
+                Err(error) if [ErrorKind::AlreadyExists, ErrorKind::DirectoryNotEmpty].contains(&error.kind()) => attempt += 1,
                 Err(error) => return Err(WriteError::new(&folder, &error).into()),
             }
         }
@@ -78,7 +81,7 @@ impl Sweep {
         let path = folder.join(JOURNAL);
         let bytes = match read_limited(&path, MAX_JOURNAL_BYTES) {
             // Killed between making the folder and the journal.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
             bytes => bytes.map_err(|error| unreadable(&path, &error))?,
         };
         let journal = journal_of(folder)?;
@@ -100,16 +103,16 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// Whether there is a sweep in this folder, sound or not.
-    pub fn is_in(folder: &Path) -> bool {
-        folder.join(DEFINITION).is_file()
+    /// The folders in this one that have a sweep, sound or not. A hidden one is just being made.
+    pub fn folders_in(root: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+        let entries = fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
+        let visible = entries.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
+        visible.map(|entry| entry.path()).filter(|folder| folder.join(DEFINITION).is_file())
     }
 
     /// The folder of the newest sweep in this one.
     pub fn newest(root: &Path) -> Result<PathBuf, SweepError> {
-        let folders = fs::read_dir(root).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-        let sweeps = folders.filter(|folder| Self::is_in(folder));
-        sweeps.max().ok_or_else(|| SweepError::None { folder: root.to_owned() })
+        Self::folders_in(root).max().ok_or_else(|| SweepError::None { folder: root.to_owned() })
     }
 }
 
