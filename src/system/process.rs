@@ -29,17 +29,30 @@ pub fn this_program(arguments: &[&str]) -> Command {
 /// A program that starts with Ctrl-C ignored: a terminal sends it to all its processes, and this one decides what becomes of the others.
 pub fn ignoring_ctrl_c(program: Command) -> Command {
     #[cfg(unix)]
-    let program = {
-        let mut program = program;
-        let ignore = || {
-            // SAFETY: no handler is installed, and the call is allowed between fork and exec.
-            if unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) } == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
-        };
-        // SAFETY: the closure does nothing that is not allowed between fork and exec.
-        unsafe { std::os::unix::process::CommandExt::pre_exec(&mut program, ignore) };
-        program
-    };
+    return ignoring(program, &[libc::SIGINT]);
     // On Windows a child has a console of its own, where nobody presses anything.
+    #[cfg(windows)]
+    program
+}
+
+/// The same for a program that holds a connection, which has to last until the work at its other end is interrupted: it ignores, too, that the
+/// terminal is closed or the session ends. It ends with its standard input.
+pub fn ignoring_requests_to_end(program: Command) -> Command {
+    #[cfg(unix)]
+    return ignoring(program, &[libc::SIGINT, libc::SIGHUP, libc::SIGTERM]);
+    #[cfg(windows)]
+    program
+}
+
+#[cfg(unix)]
+fn ignoring(mut program: Command, signals: &'static [i32]) -> Command {
+    let ignore = || {
+        // SAFETY: no handler is installed, and the call is allowed between fork and exec.
+        let ignored = |&signal: &i32| unsafe { libc::signal(signal, libc::SIG_IGN) } != libc::SIG_ERR;
+        if signals.iter().all(ignored) { Ok(()) } else { Err(io::Error::last_os_error()) }
+    };
+    // SAFETY: the closure does nothing that is not allowed between fork and exec.
+    unsafe { std::os::unix::process::CommandExt::pre_exec(&mut program, ignore) };
     program
 }
 

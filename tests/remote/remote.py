@@ -194,6 +194,19 @@ def interrupted(inkling, what, *options):
     say(f"Ctrl-C stops {what} and saves it")
 
 
+def closed_terminal(inkling, number, *options):
+    """A terminal that is closed, or a session that ends, says so to every process in it."""
+    process = inkling.start("train", *TRAIN, *options)
+    wait_for_output(process, "Epoch 3 of 6")
+    os.killpg(process.pid, number)
+    process.wait(timeout=60)
+    text = Path(process.output.name).read_text()
+    assert process.returncode == 128 + number and "can be resumed" in text, f"exit status {process.returncode}\n{text}"
+    text = inkling.run("train", "--resume", *options)
+    assert "Resuming after" in text and "Epoch 3 of 6" not in text, text
+    say(f"{signal.Signals(number).name} to all interrupts a run on another machine where it is")
+
+
 def repeats(inkling, hosts):
     train = ["train", "--preset", "quick", "--epochs", "2", "--repeat", "3"]
     mean = lambda text: [line for line in text.splitlines() if "interval of the mean" in line]
@@ -240,6 +253,8 @@ def main():
         data(inkling, one)
         runs(inkling, one, two)
         interrupted(inkling, "a run on another machine", "--hosts", one)
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            closed_terminal(inkling, number, "--hosts", one)
         text = inkling.run("train", *TRAIN, "--hosts", "nowhere.invalid", status=1)
         check("nowhere.invalid" in text and "inkling --version" in text, "a host that cannot be reached is said, with what to try")
         repeats(inkling, f"{one},{two}")

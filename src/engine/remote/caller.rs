@@ -18,6 +18,7 @@ use crate::engine::handle::{EngineHandle, EngineSettings, EngineSide, no_thread}
 use crate::problem::{EngineExit, Problem};
 use crate::protocol::{Command, Event, Job, JobEvent};
 use crate::records::{BundleId, Ensemble, JobId, ModelRef};
+use crate::system::process::ignoring_requests_to_end;
 
 /// How long to wait before it is tried again to save a run that could not be.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
@@ -68,7 +69,8 @@ impl EngineHandle {
         let (handle, EngineSide { commands, events }) = Self::pair(wake);
         let not_started = events.fork();
         let (to_inbox, inbox) = channel();
-        let Self { commands: remote, events: from_remote, .. } = Self::child(program, settings.clone(), HANG_TIMEOUT, || {});
+        let Self { commands: remote, events: from_remote, .. } =
+            Self::child(ignoring_requests_to_end(program), settings.clone(), HANG_TIMEOUT, || {});
         let caller = Caller {
             settings,
             events,
@@ -134,7 +136,13 @@ impl Caller {
             // A caller that vanishes interrupts the run.
             Input::CallerGone => self.waiting.push_back(Command::Interrupt),
             Input::Remote(event) => self.on_event(event),
-            Input::RemoteGone => self.is_connected = false,
+            Input::RemoteGone => {
+                // Once its end was asked for, nothing says that it ended too soon.
+                if self.is_connected && self.run.is_some() {
+                    self.connection_lost("it was closed".to_owned());
+                }
+                self.is_connected = false;
+            }
             // Which model is in use, and where, the other engine says.
             Input::Here(event @ (Event::Job { .. } | Event::BenchmarkRow { .. })) => self.events.send(event),
             Input::Here(_) => {}
@@ -289,15 +297,17 @@ impl Caller {
                 self.locate(&mut comparison.model);
                 self.events.send(Event::InferenceDevice(comparison));
             }
-            Event::EngineExited(exit) => {
-                // Whoever hears of it may resume the run.
-                self.run = None;
-                self.is_connected = false;
-                let exit = EngineExit::Disconnected { machine: self.machine.clone(), reason: reason(exit) };
-                self.events.send(Event::EngineExited(exit));
-            }
+            Event::EngineExited(exit) => self.connection_lost(reason(exit)),
             event => self.events.send(event),
         }
+    }
+
+    fn connection_lost(&mut self, reason: String) {
+        // Whoever hears of it may resume the run.
+        self.run = None;
+        self.is_connected = false;
+        let machine = self.machine.clone();
+        self.events.send(Event::EngineExited(EngineExit::Disconnected { machine, reason }));
     }
 
     /// Names the file of a model as it is called here.
