@@ -15,10 +15,10 @@ use crate::records::JobId;
 use crate::run_config::{DeviceChoice, WeightFormat};
 use crate::system::paths::Paths;
 
-/// How often is looked for Ctrl-C and requests to end.
+/// How often this process checks for Ctrl-C and requests to end.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long a signal that ended the engine may take to be handled here, too: on a busy machine the engine can be faster.
+/// The longest this process waits for a signal that its engine has handled already, as may happen on a busy machine.
 const MAX_SIGNAL_DELAY: Duration = Duration::from_millis(500);
 
 /// An update on a job before it ends.
@@ -168,7 +168,7 @@ impl Engine {
     }
 }
 
-/// Waits a moment for a request to end: a terminal sends its signals to this process and its engine alike, and the engine has ended.
+/// Waits briefly for a request to end: a terminal sends its signals to this process and to its engine, which may handle them first.
 fn wait_for_request() {
     let started = Instant::now();
     while interrupt::requested().is_none() && started.elapsed() < MAX_SIGNAL_DELAY {

@@ -76,7 +76,7 @@ impl Store {
             match complete.move_to(&folder) {
                 Ok(()) => return load(&folder),
                 // Taken, perhaps this moment, by another run that has just ended.
-                Err(error) if [ErrorKind::AlreadyExists, ErrorKind::DirectoryNotEmpty].contains(&error.kind()) && count < MAX_ALIKE => {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && count < MAX_ALIKE => {
                     count += 1;
                 }
                 Err(error) => return Err(unwritable(&folder, &error)),

@@ -26,20 +26,21 @@ pub fn this_program(arguments: &[&str]) -> Command {
     program
 }
 
-/// A program that starts with Ctrl-C ignored: a terminal sends it to all its processes, and this one decides what becomes of the others.
+/// A program that starts with Ctrl-C (SIGINT) ignored: a terminal sends it to the child processes as well, and this process decides what
+/// becomes of them.
 pub fn ignoring_ctrl_c(program: Command) -> Command {
     #[cfg(unix)]
     return ignoring(program, &[libc::SIGINT]);
-    // On Windows a child has a console of its own, where nobody presses anything.
+    // On Windows a child process has a console of its own, which Ctrl-C does not reach.
     #[cfg(windows)]
     program
 }
 
-/// The same for a program that holds a connection, which has to last until the work at its other end is interrupted: it ignores, too, that the
-/// terminal is closed or the session ends. It ends with its standard input.
-pub fn ignoring_requests_to_end(program: Command) -> Command {
+/// A program that starts with SIGHUP and SIGTERM ignored, for a connection that must outlast the interruption of the work at its other end. The
+/// program ends when its standard input is closed.
+pub fn ignoring_hangup_and_termination(program: Command) -> Command {
     #[cfg(unix)]
-    return ignoring(program, &[libc::SIGINT, libc::SIGHUP, libc::SIGTERM]);
+    return ignoring(program, &[libc::SIGHUP, libc::SIGTERM]);
     #[cfg(windows)]
     program
 }

@@ -189,7 +189,7 @@ def killed_and_resumed(program, data, seconds, weights, seed):
 
 
 def late_signal(program, data):
-    """The engine is asked to end, and has done so before its caller learns of the same signal: the exit status is that of the signal."""
+    """Both processes get SIGTERM, and the engine has ended before its caller handles it: the exit status is still that of the signal."""
     home = Home(program, data)
     process = home.new(engine="process")
     wait_for(home.checkpoints, "a checkpoint", home)
@@ -239,7 +239,7 @@ def leftovers(program, data, dice):
         check("checkpoint" in names and names <= {"checkpoint", "lock"}, "only checkpoints are left", folder, names)
     for folder in glob.glob(f"{home.folder}/sweeps/*/"):
         check(os.path.exists(f"{folder}/sweep.json"), "only sweeps are left", folder, os.listdir(folder))
-    print(f"leftovers: 40 kills left {before} temporary files and folders; after one start {len(folders)} checkpoints are left and nothing else")
+    print(f"leftovers: 40 kills left {before} temporary files and folders; after one start {len(folders)} checkpoints and the sweeps are left and nothing else")
     home.remove()
 
 
@@ -282,7 +282,7 @@ def disks(program, data, weights):
     """Disks that are too small from the start, and one that fills up while a run trains."""
     refused = 0
     sizes = [64 << 10, 256 << 10, 1 << 20, 2 << 20, 4 << 20, 8 << 20, 12 << 20, 16 << 20, 24 << 20]
-    # The second saves samples from the posterior, too.
+    # A run with SGLD saves samples from the posterior as well, and needs more space.
     runs = [((), size) for size in sizes] + [(("--optimizer", "sgld"), size) for size in [16 << 20, 24 << 20, 32 << 20, 40 << 20, 64 << 20]]
     for options, size in runs:
         with Tmpfs(size) as disk:
@@ -359,7 +359,7 @@ def threads(program, data):
             status = process.wait(60)
             errors = home.errors()
             check("panicked" not in errors, f"{engine}, {limit} threads: a panic", errors)
-            check("invalid message" not in errors, f"{engine}, {limit} threads: not what is wrong", errors)
+            check("invalid message" not in errors, f"{engine}, {limit} threads: the message blames the client", errors)
             check(status == 0 or status == 1 and "thread" in errors.lower() or "engine could not be started" in errors,
                   f"{engine}, {limit} threads: exit status {status}", errors)
             sentences += status != 0

@@ -59,8 +59,8 @@ class Inkling:
         return hashlib.sha256(Path(max(models, key=os.path.getmtime)).read_bytes()).hexdigest()
 
 
-class Instead:
-    """In front of a command of Slurm: a script that runs first, and may end before the command does anything."""
+class Shim:
+    """A script in front of a command of Slurm: it runs first, and may exit before the command is run."""
 
     def __init__(self, command, script):
         self.folder = tempfile.TemporaryDirectory()
@@ -87,6 +87,18 @@ def table(text):
     values = {line["trial"]: line["values"] for line in lines if line["event"] == "trial_started"}
     ended = {line["trial"]: line["validation_accuracy"] for line in lines if line["event"] == "trial_ended"}
     return {trial: (json.dumps(values[trial], sort_keys=True), accuracy) for trial, accuracy in ended.items()}
+
+
+def has_finished(text):
+    """Whether the lines of `--json` end with all six trials completed."""
+    ended = [json.loads(line) for line in text.splitlines() if '"finished"' in line]
+    return ended[0]["completed"] == 6 and ended[0]["complete"]
+
+
+def signal_group(process, number):
+    """Sends a signal to the program and its children, as a terminal does. The exit status, and what was printed."""
+    os.killpg(process.pid, number)
+    return process.wait(timeout=60), Path(process.output.name).read_text()
 
 
 def wait_for_output(process, text, times=1):
@@ -126,24 +138,22 @@ def sweeps(inkling, hosts):
     for place in (("--hosts", hosts), slurm):
         process = inkling.start("sweep", *SWEEP, "--json", *place)
         wait_for_output(process, "trial_ended")
-        os.killpg(process.pid, signal.SIGINT)
-        check(process.wait(timeout=60) == 130, f"Ctrl-C stops a sweep with {place[0]} {place[1]}")
-        text = Path(process.output.name).read_text()
+        status, text = signal_group(process, signal.SIGINT)
+        check(status == 130, f"Ctrl-C stops a sweep with {place[0]} {place[1]}")
         assert '"failed":0' in text and "connection" not in text, text
         wait(lambda: queue() == "", 30, f"the queue is not empty: {queue()}")
-        resumed = [json.loads(line) for line in inkling.run("sweep", "--resume", "--json", *place[:4]).splitlines() if '"finished"' in line]
-        check(resumed[0]["completed"] == 6 and resumed[0]["complete"], "and it is resumed")
-    with Instead("squeue", 'count=$(cat "$0.count" 2>/dev/null || echo 0); echo $((count + 1)) > "$0.count"; [ "$count" -ge 3 ] || exit 1'):
+        check(has_finished(inkling.run("sweep", "--resume", "--json", *place[:4])), "and it is resumed")
+    with Shim("squeue", 'count=$(cat "$0.count" 2>/dev/null || echo 0); echo $((count + 1)) > "$0.count"; [ "$count" -ge 3 ] || exit 1'):
         text = inkling.run("sweep", *SWEEP, "--json", *slurm)
-    check(table(text) == here, "nor does a controller that does not answer at first")
+    check(table(text) == here, "a squeue that fails three times costs nothing")
     description = inkling.home / "sweep.toml"
     description.write_text('preset = "quick"\nat-once = 1\n[set]\nepochs = 1\nlr = [0.001, 0.01]\n')
-    with Instead("sbatch", 'echo "$*" > "$0.arguments"') as sbatch:
+    with Shim("sbatch", 'echo "$*" > "$0.arguments"') as sbatch:
         inkling.run("sweep", str(description), "--executor", "slurm", "--threads", "1", "--sampler", "grid")
-        check("--array=0-0 " in sbatch.read("arguments"), "what its description says of trials at once goes for a job array, too")
-    with Instead("sbatch", 'echo "sbatch: error: invalid partition specified: none" >&2; exit 1'):
+        check("--array=0-0 " in sbatch.read("arguments"), "at-once in the description sets the size of the job array")
+    with Shim("sbatch", 'echo "sbatch: error: invalid partition specified: none" >&2; exit 1'):
         text = inkling.run("sweep", *SWEEP, *slurm, status=1)
-    check("Slurm failed: sbatch" in text and "invalid partition" in text, "what sbatch says is passed on")
+    check("Slurm failed: sbatch" in text and "invalid partition" in text, "the error message of sbatch is shown")
 
     process = inkling.start("sweep", *SWEEP, "--json", "--hosts", hosts)
     wait_for_output(process, "trial_ended")
@@ -152,8 +162,7 @@ def sweeps(inkling, hosts):
     for host in USERS:
         kill_user(host)
     resumed = inkling.run("sweep", "--resume", "--json", "--hosts", hosts)
-    ended = [json.loads(line) for line in resumed.splitlines() if '"finished"' in line]
-    check(ended[0]["completed"] == 6 and ended[0]["complete"], "a sweep that was killed with all its hosts is resumed")
+    check(has_finished(resumed), "a sweep that was killed with all its hosts is resumed")
 
 
 def runs(inkling, one, two):
@@ -183,28 +192,22 @@ def runs(inkling, one, two):
     check(not [path for path in left if os.path.exists(path)], "what was left there is deleted by the next start")
 
 
-def interrupted(inkling, what, *options):
-    """Ctrl-C reaches every process in the foreground of a terminal, those that hold the connections too."""
-    process = inkling.start("train", "--preset", "quick", "--epochs", "500", *options)
+def signals(inkling, one):
+    process = inkling.start("train", "--preset", "quick", "--epochs", "500", "--hosts", one)
     wait_for_output(process, "Epoch 3 of 500")
-    os.killpg(process.pid, signal.SIGINT)
-    process.wait(timeout=60)
-    text = Path(process.output.name).read_text()
-    assert process.returncode == 130 and "the model was saved" in text, f"exit status {process.returncode}\n{text}"
-    say(f"Ctrl-C stops {what} and saves it")
+    status, text = signal_group(process, signal.SIGINT)
+    assert status == 130 and "the model was saved" in text, f"exit status {status}\n{text}"
+    say("Ctrl-C stops a run on another machine and saves it")
 
-
-def closed_terminal(inkling, number, *options):
-    """A terminal that is closed, or a session that ends, says so to every process in it."""
-    process = inkling.start("train", *TRAIN, *options)
-    wait_for_output(process, "Epoch 3 of 6")
-    os.killpg(process.pid, number)
-    process.wait(timeout=60)
-    text = Path(process.output.name).read_text()
-    assert process.returncode == 128 + number and "can be resumed" in text, f"exit status {process.returncode}\n{text}"
-    text = inkling.run("train", "--resume", *options)
-    assert "Resuming after" in text and "Epoch 3 of 6" not in text, text
-    say(f"{signal.Signals(number).name} to all interrupts a run on another machine where it is")
+    # A terminal that is closed, and a system that shuts down.
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        process = inkling.start("train", *TRAIN, "--hosts", one)
+        wait_for_output(process, "Epoch 3 of 6")
+        status, text = signal_group(process, number)
+        assert status == 128 + number and "can be resumed" in text, f"exit status {status}\n{text}"
+        text = inkling.run("train", "--resume", "--hosts", one)
+        assert "Resuming after" in text and "Epoch 3 of 6" not in text, text
+        say(f"a run on another machine that is interrupted by {signal.Signals(number).name} is resumed where it was")
 
 
 def repeats(inkling, hosts):
@@ -252,9 +255,7 @@ def main():
         processes.append(services.start_sshd(folder))
         data(inkling, one)
         runs(inkling, one, two)
-        interrupted(inkling, "a run on another machine", "--hosts", one)
-        for number in (signal.SIGHUP, signal.SIGTERM):
-            closed_terminal(inkling, number, "--hosts", one)
+        signals(inkling, one)
         text = inkling.run("train", *TRAIN, "--hosts", "nowhere.invalid", status=1)
         check("nowhere.invalid" in text and "inkling --version" in text, "a host that cannot be reached is said, with what to try")
         repeats(inkling, f"{one},{two}")

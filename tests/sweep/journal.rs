@@ -114,10 +114,10 @@ fn a_new_sweep_takes_no_folder_with_something_in_it() {
     let definition = definition(&["lr=1e-4..1e-2"]);
     assert!(matches!(Sweep::create(home.path(), definition.clone()), Err(SweepError::Occupied { .. })));
     assert!(matches!(Sweep::newest(&home.path().join("sweeps")), Err(SweepError::None { .. })));
-    let [one, two] = [(); 2].map(|()| Sweep::create_in(&home.path().join("sweeps"), &definition).unwrap());
+    let [one, two] = [(); 2].map(|()| Sweep::create_in(&home.path().join("sweeps"), definition.clone()).unwrap());
     assert_ne!(one.folder(), two.folder());
     assert_eq!(Sweep::newest(&home.path().join("sweeps")).unwrap(), two.folder());
-    // One that another process is just making is none yet.
+    // A folder that another process is still creating does not count.
     let hidden = home.path().join("sweeps/.inkling-abcdef");
     fs::create_dir(&hidden).unwrap();
     fs::copy(one.folder().join("sweep.json"), hidden.join("sweep.json")).unwrap();

@@ -105,7 +105,7 @@ impl App {
         }
         let root = self.deps.paths.sweeps.clone();
         let view = SweepView::starting(definition.clone());
-        self.begin_sweep(view, move || Sweep::create_in(&root, &definition));
+        self.begin_sweep(view, move || Sweep::create_in(&root, definition));
     }
 
     /// Resumes the sweep in this folder, with this many trials more than it has if that is said.

@@ -145,7 +145,7 @@ fn begin(arguments: &Arguments, paths: &Paths) -> Result<Sweep, Failure> {
         definition.base.device = devices::resolve(definition.base.device, definition.base.precision)?;
     }
     if arguments.out.is_none() {
-        return Sweep::create_in(&paths.sweeps, &definition).map_err(Failure::of_sweep);
+        return Sweep::create_in(&paths.sweeps, definition).map_err(Failure::of_sweep);
     }
     let folder = arguments.out.iter().flat_map(std::path::absolute).collect::<PathBuf>();
     Sweep::create(&folder, definition).map_err(Failure::of_sweep)

@@ -18,7 +18,7 @@ use crate::engine::handle::{EngineHandle, EngineSettings, EngineSide, no_thread}
 use crate::problem::{EngineExit, Problem};
 use crate::protocol::{Command, Event, Job, JobEvent};
 use crate::records::{BundleId, Ensemble, JobId, ModelRef};
-use crate::system::process::ignoring_requests_to_end;
+use crate::system::process::ignoring_hangup_and_termination;
 
 /// How long to wait before it is tried again to save a run that could not be.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
@@ -70,7 +70,7 @@ impl EngineHandle {
         let not_started = events.fork();
         let (to_inbox, inbox) = channel();
         let Self { commands: remote, events: from_remote, .. } =
-            Self::child(ignoring_requests_to_end(program), settings.clone(), HANG_TIMEOUT, || {});
+            Self::child(ignoring_hangup_and_termination(program), settings.clone(), HANG_TIMEOUT, || {});
         let caller = Caller {
             settings,
             events,
@@ -137,7 +137,7 @@ impl Caller {
             Input::CallerGone => self.waiting.push_back(Command::Interrupt),
             Input::Remote(event) => self.on_event(event),
             Input::RemoteGone => {
-                // Once its end was asked for, nothing says that it ended too soon.
+                // After `Interrupt` and `Shutdown` the child reports no exit: a run in progress would end without a reason.
                 if self.is_connected && self.run.is_some() {
                     self.connection_lost("it was closed".to_owned());
                 }

@@ -113,7 +113,7 @@ impl BundleStore {
         }
         match new.move_to(&folder) {
             // Sent by another caller meanwhile.
-            Err(error) if [io::ErrorKind::AlreadyExists, io::ErrorKind::DirectoryNotEmpty].contains(&error.kind()) => Ok(folder),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(folder),
             moved => moved.map(|()| folder),
         }
     }

@@ -1,7 +1,7 @@
 //! The folder of a sweep: begun, opened and locked.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -46,19 +46,19 @@ impl Sweep {
         })
     }
 
-    /// Begins a sweep in a new folder in this one, named after the time. The folder appears with the definition in it: a process that is killed
-    /// before leaves nothing that [`remove_leftovers`](crate::system::files::remove_leftovers) does not delete.
-    pub fn create_in(root: &Path, definition: &Definition) -> Result<Self, SweepError> {
-        definition.problems().into_iter().next().map_or(Ok(()), Err)?;
+    /// Begins a sweep in a new folder in `root`, named after the time. It is created under a temporary name, so that a process that is killed
+    /// meanwhile leaves only what [`remove_leftovers`](crate::system::files::remove_leftovers) deletes.
+    pub fn create_in(root: &Path, definition: Definition) -> Result<Self, SweepError> {
         let name = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
-        let mut begun = TemporaryFolder::new_in(root).map_err(|error| WriteError::new(root, &error))?;
-        write_definition(begun.path(), definition)?;
+        let mut temporary = TemporaryFolder::new_in(root).map_err(|error| WriteError::new(root, &error))?;
+        // Its files are closed again: Windows does not rename a folder with open files in it.
+        drop(Self::create(temporary.path(), definition)?);
         let mut attempt = 1;
         loop {
             let folder = root.join(if attempt == 1 { name.clone() } else { format!("{name}-{attempt}") });
-            match begun.move_to(&folder) {
+            match temporary.move_to(&folder) {
                 Ok(()) => return Self::open(&folder),
-                Err(error) if [ErrorKind::AlreadyExists, ErrorKind::DirectoryNotEmpty].contains(&error.kind()) => attempt += 1,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => attempt += 1,
                 Err(error) => return Err(WriteError::new(&folder, &error).into()),
             }
         }
@@ -81,7 +81,7 @@ impl Sweep {
         let path = folder.join(JOURNAL);
         let bytes = match read_limited(&path, MAX_JOURNAL_BYTES) {
             // Killed between making the folder and the journal.
-            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             bytes => bytes.map_err(|error| unreadable(&path, &error))?,
         };
         let journal = journal_of(folder)?;
@@ -103,11 +103,11 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// The folders in this one that have a sweep, sound or not. A hidden one is just being made.
+    /// The folders in `root` that contain a sweep, even a damaged one. Hidden folders are still being created.
     pub fn folders_in(root: &Path) -> impl Iterator<Item = PathBuf> + use<> {
         let entries = fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
-        let visible = entries.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
-        visible.map(|entry| entry.path()).filter(|folder| folder.join(DEFINITION).is_file())
+        let not_hidden = entries.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
+        not_hidden.map(|entry| entry.path()).filter(|folder| folder.join(DEFINITION).is_file())
     }
 
     /// The folder of the newest sweep in this one.

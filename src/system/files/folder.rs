@@ -43,12 +43,16 @@ impl TemporaryFolder {
         &self.path
     }
 
-    /// Renames it to `target`, where there must be nothing: `AlreadyExists` or `DirectoryNotEmpty` otherwise, and another target may be tried.
+    /// Renames it to `target`, where there must be nothing: `AlreadyExists` otherwise, and another target may be tried.
     pub fn move_to(&mut self, target: &Path) -> io::Result<()> {
         if target.symlink_metadata().is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        std::fs::rename(&self.path, target)?;
+        std::fs::rename(&self.path, target).map_err(|error| match error.kind() {
+            // Another process has put a folder there this moment.
+            io::ErrorKind::DirectoryNotEmpty => io::ErrorKind::AlreadyExists.into(),
+            _ => error,
+        })?;
         self.kept = true;
         sync_folder(folder_of(target));
         Ok(())
