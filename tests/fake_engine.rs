@@ -749,7 +749,7 @@ pub fn prediction(ink: &Ink) -> Prediction {
 }
 
 /// A digit for each stroke: the number of its points.
-fn digits(ink: &Ink, steps: &Steps) -> Vec<DigitPrediction> {
+pub fn digits(ink: &Ink, steps: &Steps) -> Vec<DigitPrediction> {
     let digit = |(index, stroke): (usize, &Vec<[f32; 2]>)| {
         let points = Ink { strokes: vec![Vec::new(); stroke.len()], pen: None };
         let image = Writing::of_ink_with(ink, steps).image(index..index + 1);

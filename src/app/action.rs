@@ -99,6 +99,8 @@ pub enum Action {
     ChooseTool(Tool),
     /// The pen touches the canvas here (canvas units, see [`super::CANVAS`]).
     PenDown([f32; 2]),
+    /// The canvas is shown with this many screen points per unit.
+    PenScale(f32),
     /// The eraser touches the canvas here, whichever tool is chosen.
     EraserDown([f32; 2]),
     /// The pen or the eraser moved here.

@@ -84,9 +84,11 @@ impl App {
                 self.drawing_shown_mut().begin(point);
                 self.drawing_changed();
             }
+            Action::PenScale(scale) => self.drawing_shown_mut().scale = scale,
             Action::ChooseTool(tool) => {
                 self.drawing_shown_mut().end();
                 self.tool = tool;
+                self.put_eraser_away_if_empty();
             }
             Action::EraserDown(point) => {
                 if self.drawing_shown_mut().begin_erasing(point) {
@@ -99,7 +101,10 @@ impl App {
                     self.drawing_changed();
                 }
             }
-            Action::PenUp => self.drawing_shown_mut().end(),
+            Action::PenUp => {
+                self.drawing_shown_mut().end();
+                self.put_eraser_away_if_empty();
+            }
             Action::Undo => {
                 if !self.draws_several() {
                     self.undo_just_kept();

@@ -1,6 +1,8 @@
 //! The canvas and what is said about a drawing.
 
-use eframe::egui::{Event as Input, Key, Modifiers, PointerButton, Pos2, TouchDeviceId, TouchId, TouchPhase, accesskit::Role, vec2};
+use eframe::egui::{
+    Event as Input, Key, Modifiers, PointerButton, Pos2, Rect, Shape, TouchDeviceId, TouchId, TouchPhase, accesskit::Role, vec2,
+};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::app::{Action, CANVAS, Checked, Screen, Tool};
@@ -11,7 +13,7 @@ use inkling::records::{Ensemble, Intervention, ModelRef, Prediction, Uncertainty
 use inkling::run_config::{DeviceChoice, InferenceChoice};
 use inkling::ui::Inkling;
 
-use crate::fake_engine::{checked, prediction, reads};
+use crate::fake_engine::{checked, digits, prediction, reads};
 use crate::ui::stage::{Panel, Stage, press, serve, stage, stroke, value};
 use crate::ui::window::sized;
 
@@ -169,6 +171,35 @@ fn the_eraser_is_a_button_a_key_and_the_right_mouse_button() {
     harness.run();
     press(&mut harness, Key::Space, 1);
     assert_eq!(value(&harness, CANVAS_NAME), "2 strokes", "the keyboard's pen is in the middle");
+}
+
+#[test]
+fn an_empty_canvas_is_drawn_on_whatever_was_done_before() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let tool = |harness: &Harness<'static, Stage>| harness.state().app.tool;
+    harness.key_press(Key::E);
+    harness.run();
+    assert_eq!(tool(&harness), Tool::Pen, "there is nothing to erase");
+    let line = across(&harness, 9);
+    stroke(&mut harness, &line, true);
+    assert_eq!(value(&harness, CANVAS_NAME), "1 stroke");
+    // Cleared, undone, or erased to the end.
+    for empty in [
+        (|harness: &mut Harness<'static, Stage>, _: &[Pos2]| harness.get_by_label("Clear").click())
+            as fn(&mut Harness<'static, Stage>, &[Pos2]),
+        |harness, line| {
+            stroke(harness, line, true);
+        },
+    ] {
+        harness.key_press(Key::E);
+        harness.run();
+        assert_eq!(tool(&harness), Tool::Eraser);
+        empty(&mut harness, &line);
+        harness.run();
+        assert_eq!((tool(&harness), value(&harness, CANVAS_NAME)), (Tool::Pen, "empty".to_owned()));
+        stroke(&mut harness, &line, true);
+        assert_eq!(value(&harness, CANVAS_NAME), "1 stroke");
+    }
 }
 
 #[test]
@@ -494,5 +525,43 @@ fn a_number_is_read_on_the_wide_canvas_and_each_digit_can_be_looked_at() {
         harness.run();
         assert_eq!(value(&harness, CANVAS_NAME), "empty");
         assert!(!harness.state().app.settings.several_digits);
+    }
+}
+
+/// The texts that are painted in this part of the window, and their rectangles.
+fn texts(harness: &Harness<'static, Stage>, within: Rect) -> Vec<(String, Rect)> {
+    let painted = harness.output().shapes.iter().filter_map(|clipped| match &clipped.shape {
+        Shape::Text(text) => Some((text.galley.text().to_owned(), text.galley.rect.translate(text.pos.to_vec2()))),
+        _ => None,
+    });
+    painted.filter(|(_, rect)| within.contains_rect(*rect)).collect()
+}
+
+#[test]
+fn the_titles_of_digits_side_by_side_do_not_overlap() {
+    for (second, wanted) in [(0.35, "?"), (0.8, "not a digit, closest 2")] {
+        let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+        harness.state_mut().app.apply(Action::Show(Screen::Draw));
+        harness.run();
+        harness.get_by_label("Several digits").click();
+        harness.run();
+        let wide = harness.get_by_label(CANVAS_NAME).rect();
+        for left in [0.25, second] {
+            stroke(&mut harness, &[0.4, 0.7].map(|down| wide.min + wide.size() * vec2(left, down)), false);
+        }
+        // The second request is made when the first is answered.
+        for _ in 0..2 {
+            for command in harness.state_mut().engine.listen() {
+                if let Command::ReadNumber { request, ink, steps } = command {
+                    let mut digits = digits(&ink, &steps);
+                    digits[0].prediction.is_digit = false;
+                    harness.state_mut().engine.send(Event::NumberRead { request, digits: Ok(digits) });
+                }
+            }
+            harness.run();
+        }
+        let titles = texts(&harness, wide);
+        assert_eq!(titles.iter().map(|(title, _)| title.as_str()).collect::<Vec<_>>(), [wanted, "2"]);
+        assert!(titles[0].1.right() < titles[1].1.left(), "{titles:?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eframe::egui::{Color32, Mesh, Pos2, Vec2, pos2};
-use inkling::app::{Drawing, PenStroke};
+use inkling::app::{CANVAS, Drawing, PenStroke};
 use inkling::ui::draw::curve::{Node, curve, knots};
 use inkling::ui::draw::painted_ink::{Look, PaintedInk};
 use inkling::ui::draw::ribbon::stroke;
@@ -166,4 +166,39 @@ fn of_a_long_stroke_only_the_end_is_computed_again() {
     let after: Vec<_> = painted.meshes(&strokes, LOOK).cloned().collect();
     let same = before.iter().zip(&after).filter(|(before, after)| Arc::ptr_eq(before, after)).count();
     assert!(before.len() > 50 && same + 2 >= before.len(), "{same} of {} pieces stayed", before.len());
+}
+
+/// A straight stroke whose points are whole pixels of a canvas with `side` points, shown on one with 925: how far the edge of its ink is from
+/// straight, in points. `drawn` is the side of the canvas that the stroke is said to have been drawn on.
+fn unevenness(side: f32, drawn: f32, slope: f32) -> f32 {
+    let grid = side / CANVAS;
+    let exact = |y: f32| [60.0 + slope * y, y];
+    let points: Vec<[f32; 2]> = (40..240_u8).map(|y| exact(y.into()).map(|at| (at * grid).round() / grid)).collect();
+    let mut drawing = Drawing::default();
+    drawing.scale = drawn / CANVAS;
+    drawing.begin(points[0]);
+    points[1..].iter().for_each(|&point| _ = drawing.extend(point));
+    let scale = 925.0 / CANVAS;
+    let look = Look { origin: Pos2::ZERO, scale, width: 20.0 * scale, color: Color32::BLACK, pixel: 1.0 };
+    let [from, to] = [60.0, 200.0].map(exact).map(|[x, y]| pos2(x, y) * scale);
+    let across = (to - from).normalized().rot90();
+    let mut painted = PaintedInk::default();
+    let vertices = painted.meshes(drawing.strokes(), look).flat_map(|mesh| &mesh.vertices).filter(|vertex| vertex.color.a() == 255);
+    let off = vertices.filter(|vertex| (from.y..to.y).contains(&vertex.pos.y)).map(|vertex| {
+        let from_line = (vertex.pos - from).dot(across).abs();
+        (from_line - look.width / 2.0).abs()
+    });
+    // The ribbon has vertices along its middle, too.
+    off.filter(|off| *off < look.width / 4.0).fold(0.0, f32::max)
+}
+
+#[test]
+fn a_stroke_from_a_small_canvas_stays_smooth_on_a_large_one() {
+    for slope in [0.05, 0.1, 0.3, 0.9] {
+        let (smooth, lumpy) = (unevenness(186.0, 186.0, slope), unevenness(186.0, 925.0, slope));
+        assert!(
+            smooth < 2.5 && smooth < 0.7 * lumpy,
+            "{smooth} points at a slope of {slope}, {lumpy} if its pixels are taken for the screen's"
+        );
+    }
 }

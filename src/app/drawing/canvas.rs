@@ -28,17 +28,26 @@ pub enum Tool {
 }
 
 /// A stroke on the canvas.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PenStroke {
     /// The points, in canvas units.
     pub points: Stroke,
     /// How hard the pen pressed at each point, from 0 to 1; empty where it does not say. Only the stroke's width on the canvas follows it.
     pub pressures: Vec<f32>,
+    /// Screen points per canvas unit when the stroke was drawn. A pointer reports whole pixels, so this is how fine the points can be.
+    pub scale: f32,
+}
+
+/// An empty stroke, as if drawn on a canvas of 280 screen points: strokes from a file have no scale.
+impl Default for PenStroke {
+    fn default() -> Self {
+        Self { points: Stroke::new(), pressures: Vec::new(), scale: 1.0 }
+    }
 }
 
 impl From<Stroke> for PenStroke {
     fn from(points: Stroke) -> Self {
-        Self { points, pressures: Vec::new() }
+        Self { points, ..Self::default() }
     }
 }
 
@@ -71,6 +80,8 @@ pub struct Drawing {
     down: Down,
     /// How hard the pen presses, until that is noted with a point.
     pressure: Option<f32>,
+    /// Screen points per canvas unit, for the strokes to come.
+    pub scale: f32,
     /// The width of the canvas, in its units; [`CANVAS`] is its height.
     width: f32,
     /// Diameter of the pen, in canvas units.
@@ -92,7 +103,7 @@ enum Down {
 
 impl Default for Drawing {
     fn default() -> Self {
-        Self { strokes: Vec::new(), history: History::default(), down: Down::Nothing, pressure: None, width: CANVAS, pen: 20.0 }
+        Self { strokes: Vec::new(), history: History::default(), down: Down::Nothing, pressure: None, scale: 1.0, width: CANVAS, pen: 20.0 }
     }
 }
 
@@ -132,7 +143,7 @@ impl Drawing {
     /// Begins a stroke.
     pub fn begin(&mut self, point: [f32; 2]) {
         self.history.remember(Change::Remove);
-        let mut stroke = PenStroke::default();
+        let mut stroke = PenStroke { scale: self.scale, ..PenStroke::default() };
         stroke.push(point, self.pressure.take());
         self.strokes.push(stroke);
         self.down = Down::Pen;

@@ -16,7 +16,8 @@ pub fn erase(stroke: &PenStroke, from: [f32; 2], to: [f32; 2], reach: f32) -> Op
         return None;
     }
     let mut left = Vec::new();
-    let mut part = PenStroke::default();
+    let empty = PenStroke { scale: stroke.scale, ..PenStroke::default() };
+    let mut part = empty.clone();
     for index in 1..stroke.points.len() {
         let ((a, before), (b, after)) = (stroke.point(index - 1), stroke.point(index));
         let between = |share: f32| {
@@ -33,7 +34,7 @@ pub fn erase(stroke: &PenStroke, from: [f32; 2], to: [f32; 2], reach: f32) -> Op
                     let (point, pressure) = between(first);
                     part.push(point, pressure);
                 }
-                left.push(std::mem::take(&mut part));
+                left.push(std::mem::replace(&mut part, empty.clone()));
                 if last < 1.0 {
                     let (point, pressure) = between(last);
                     part.push(point, pressure);

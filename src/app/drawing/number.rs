@@ -1,6 +1,6 @@
 //! The canvas for several digits, and what the model reads there.
 
-use super::{Drawing, PredictionQueue};
+use super::{Drawing, PredictionQueue, Tool};
 use crate::app::{App, Screen};
 use crate::ink::{Bounds, Ink};
 use crate::protocol::Command;
@@ -80,6 +80,7 @@ impl App {
     pub(in crate::app) fn choose_canvas(&mut self, several: bool) {
         self.drawing_shown_mut().end();
         self.settings.several_digits = several;
+        self.put_eraser_away_if_empty();
         // The model may have changed since it was looked at last.
         if self.image_shown().is_some() { self.steps_changed() } else { self.drawing_changed() }
     }
@@ -90,11 +91,20 @@ impl App {
 
     /// The drawing on the canvas that is shown changed.
     pub(in crate::app) fn drawing_changed(&mut self) {
+        self.put_eraser_away_if_empty();
         if self.draws_several() {
             self.number.chosen = None;
             self.read_again();
         } else if let Some(request) = self.predictions.changed(self.drawing.strokes().is_empty()) {
             self.classify(request);
+        }
+    }
+
+    /// On an empty canvas there is nothing to erase, and the prompt invites to draw.
+    pub(in crate::app) fn put_eraser_away_if_empty(&mut self) {
+        let drawing = self.drawing_shown();
+        if drawing.strokes().is_empty() && !drawing.pen_down() {
+            self.tool = Tool::Pen;
         }
     }
 

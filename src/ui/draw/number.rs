@@ -1,5 +1,6 @@
 //! What was read on the canvas for several digits: boxes over the writing, the digits below it, and the number in large type.
 
+use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{
     Align, Align2, Label, Layout, Rect, RichText, Role, ScrollArea, Sense, Stroke, StrokeKind, TextStyle, Ui, Vec2, WidgetInfo, accesskit,
     vec2,
@@ -8,11 +9,16 @@ use eframe::egui::{
 use crate::app::verdict::{NumberVerdict, Verdict};
 use crate::app::{Action, App};
 use crate::ink::Image;
+use crate::records::DigitPrediction;
 use crate::ui::image_sheet::{self, ImageSheet};
 use crate::ui::style;
 
 /// The sides of the digits' images in little and in much room, in points: three, four and five to a pixel.
 const SIDES: [f32; 3] = [84.0, 112.0, 140.0];
+/// The height of a title on the canvas and of the space around it, in points.
+const TITLE_ROW: f32 = 24.0;
+/// The least space between a title and the next digit, in points.
+const TITLE_GAP: f32 = 8.0;
 /// The width of a figure, relative to its height.
 const FIGURE: f32 = 0.56;
 
@@ -28,12 +34,18 @@ pub fn boxes(ui: &Ui, app: &App, rect: Rect, scale: f32, reach: f32) {
     let palette = style::palette(ui);
     let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
     let font = TextStyle::Body.resolve(ui.style());
-    for (index, digit) in app.number.digits().iter().enumerate() {
+    let around = |digit: &DigitPrediction| {
         let [x, y, width, height] = digit.bounds;
-        let around = Rect::from_min_size(rect.min + vec2(x, y) * scale, vec2(width, height) * scale).expand(reach + 3.0);
-        let (color, title) = match Verdict::of(&digit.prediction) {
-            verdict if digit.prediction.is_digit => (palette.accent, verdict.title()),
-            verdict => (ui.visuals().weak_text_color(), format!("{}, closest {}", verdict.sentence, digit.prediction.name())),
+        Rect::from_min_size(rect.min + vec2(x, y) * scale, vec2(width, height) * scale).expand(reach + 3.0)
+    };
+    let boxes: Vec<Rect> = app.number.digits().iter().map(around).collect();
+    for (index, (digit, &around)) in app.number.digits().iter().zip(&boxes).enumerate() {
+        let (color, title, short) = match Verdict::of(&digit.prediction) {
+            verdict if digit.prediction.is_digit => (palette.accent, verdict.title(), None),
+            verdict => {
+                let title = format!("{}, closest {}", verdict.sentence, digit.prediction.name());
+                (ui.visuals().weak_text_color(), title, Some("?"))
+            }
         };
         let line = if app.number.chosen() == Some(index) { 2.5 } else { 1.0 };
         // A ground of its own, so that it stands out from a photograph too.
@@ -47,11 +59,25 @@ pub fn boxes(ui: &Ui, app: &App, rect: Rect, scale: f32, reach: f32) {
         } else {
             (around.left_top() + vec2(4.0, 2.0), Align2::LEFT_TOP)
         };
-        let text = painter.layout_no_wrap(title, font.clone(), color);
+        // The digits below the canvas have the whole title.
+        let room = free_width(at.x, around.top(), &boxes).min(rect.right() - at.x).max(TITLE_GAP);
+        let mut text = painter.layout_no_wrap(title.clone(), font.clone(), color);
+        if text.size().x > room {
+            let mut shortened = LayoutJob::simple_singleline(short.map_or(title, str::to_owned), font.clone(), color);
+            shortened.wrap = TextWrapping::truncate_at_width(room);
+            text = painter.layout_job(shortened);
+        }
         let at = anchor.anchor_size(at, text.size());
         painter.rect_filled(at.expand2(vec2(3.0, 0.0)), style::RADIUS_SMALL, ground);
         painter.galley(at.min, text, color);
     }
+}
+
+/// The width of a title from `left` on, above or in a box with this `top`, before it meets the next box to the right or its title.
+fn free_width(left: f32, top: f32, boxes: &[Rect]) -> f32 {
+    let is_beside = |other: &&Rect| other.left() > left && other.top() < top + TITLE_ROW && other.bottom() > top - TITLE_ROW;
+    let next = boxes.iter().filter(is_beside).map(|other| other.left()).fold(f32::INFINITY, f32::min);
+    next - left - TITLE_GAP
 }
 
 /// Draws the digits from left to right, each as the model saw it and with its verdict; a click shows its probabilities.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eframe::egui::{Color32, Mesh, Pos2, vec2};
+use eframe::egui::{Color32, Mesh, Pos2, pos2};
 
 use super::curve::{Node, curve, knots};
 use super::ribbon::ribbon;
@@ -68,7 +68,7 @@ impl PaintedStroke {
             return;
         }
         self.stroke.clone_from(stroke);
-        let knots = knots(nodes(stroke, look));
+        let knots = shown_knots(stroke, look);
         let starts = (0..knots.len()).step_by(PIECE).filter(|&start| start == 0 || start + 1 < knots.len());
         let mut before = std::mem::take(&mut self.pieces).into_iter();
         self.pieces = starts.map(|start| Piece::of(&knots, start, before.next(), look)).collect();
@@ -93,10 +93,15 @@ impl Piece {
     }
 }
 
-/// The points of a stroke on the screen.
-fn nodes(stroke: &PenStroke, look: &Look) -> impl Iterator<Item = Node> {
-    stroke.points.iter().enumerate().map(move |(index, &[x, y])| {
+/// The knots of a stroke on the screen. Those of the canvas on which it was drawn are enlarged: there the pointer's whole pixels are close
+/// together, and enlarged they would no longer be averaged.
+fn shown_knots(stroke: &PenStroke, look: &Look) -> Vec<Node> {
+    let enlarged = look.scale / stroke.scale;
+    let points = stroke.points.iter().enumerate().map(|(index, &[x, y])| {
         let share = stroke.pressures.get(index).map_or(1.0, |pressure| PRESSED[0] + PRESSED[1] * pressure);
-        Node::new(look.origin + vec2(x, y) * look.scale, look.width / 2.0 * share)
-    })
+        Node::new(pos2(x, y) * stroke.scale, look.width / 2.0 * share)
+    });
+    let mut knots = knots(points);
+    knots.iter_mut().for_each(|knot| knot.at = look.origin + knot.at.to_vec2() * enlarged);
+    knots
 }

@@ -64,6 +64,7 @@ impl Pen {
                 } if self.by_pointer.is_none() && rect.contains(pos) && ctx.layer_id_at(pos).is_none_or(|top| top == layer) => {
                     (self.by_pointer, self.by_key, self.last) = (Some(button), false, pos);
                     self.press(pos, actions);
+                    actions.push(Action::PenScale(scale));
                     let at = to_canvas(pos, rect, scale);
                     actions.push(if tool == Tool::Eraser || button == PointerButton::Secondary {
                         Action::EraserDown(at)
@@ -127,6 +128,7 @@ impl Pen {
                 Key::ArrowDown => [0.0, stride],
                 Key::Space if !repeat && !modifiers.any() => {
                     self.by_key = !self.by_key;
+                    actions.push(Action::PenScale(response.rect.width() / size[0]));
                     actions.push(match (self.by_key, tool) {
                         (false, _) => Action::PenUp,
                         (true, Tool::Pen) => Action::PenDown(self.at),

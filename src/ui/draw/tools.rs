@@ -39,8 +39,9 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
         }
         let erasing = app.tool == Tool::Eraser;
         let about = "Take ink away instead of drawing (E); the right mouse button always does";
-        let eraser = ui.add(style::toggle(ui, "Eraser", erasing));
-        eraser.widget_info(|| WidgetInfo::selected(Role::Button, true, erasing, "Eraser"));
+        let erasable = !drawing.strokes().is_empty();
+        let eraser = ui.add_enabled(erasable, style::toggle(ui, "Eraser", erasing)).on_disabled_hover_text("There is nothing to erase");
+        eraser.widget_info(|| WidgetInfo::selected(Role::Button, erasable, erasing, "Eraser"));
         if eraser.on_hover_text(about).clicked() {
             actions.push(Action::ChooseTool(if erasing { Tool::Pen } else { Tool::Eraser }));
         }
