@@ -1,5 +1,6 @@
 //! The directions that the map in `src/lib.rs` claims, read off the sources: which module may depend on which, and which on candle and egui.
 
+mod pictures;
 mod promises;
 mod sources;
 
