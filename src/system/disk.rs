@@ -1,4 +1,4 @@
-//! Room on a disk.
+//! Disks: the room on one, and what looks like a disk but is none.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,21 @@ pub fn available(folder: &Path) -> io::Result<u64> {
     let folder = std::path::absolute(folder)?;
     let there = folder.ancestors().find(|above| above.is_dir()).map_or_else(|| PathBuf::from("."), Path::to_owned);
     bytes(&there)
+}
+
+/// True for a folder whose files are not on a disk but what the kernel tells of itself, such as `/proc` and `/sys`: there is no end to them.
+pub fn is_of_the_kernel(folder: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        // In linux/magic.h: proc, sysfs, cgroup, cgroup2, debugfs, tracefs, securityfs.
+        const TYPES: [rustix::fs::FsWord; 7] = [0x9fa0, 0x6265_6572, 0x0027_e0eb, 0x6367_7270, 0x6462_6720, 0x7472_6163, 0x7363_6673];
+        rustix::fs::statfs(folder).is_ok_and(|disk| TYPES.contains(&disk.f_type))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = folder;
+        false
+    }
 }
 
 #[cfg(unix)]

@@ -163,6 +163,22 @@ fn what_cannot_be_read_is_named_and_the_rest_is_read() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_link_into_the_files_of_the_kernel_is_not_followed() {
+    let home = tempfile::tempdir().unwrap();
+    let images = home.path().join("images");
+    fs::create_dir(&images).unwrap();
+    write_one(&images.join("one.png"));
+    std::os::unix::fs::symlink("/proc/self", images.join("process")).unwrap();
+    std::os::unix::fs::symlink("/sys", images.join("system")).unwrap();
+    // `cwd` in there leads back to it.
+    write_one(&home.path().join("two.png"));
+    let output = run(home.path(), &["predict", "--json", "images"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(paths(&output), ["images/one.png"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn pipes_are_refused_whatever_their_names_say() {

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::ink::{IMAGE_FORMATS, InkError, is_named_like_an_image};
+use crate::system::disk::is_of_the_kernel;
 
 const INK: [&str; 7] = [".ink", ".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"];
 
 /// The file itself, or the images and ink files in a folder and the folders in it, sorted by path. Hidden files and folders are skipped.
-/// Symbolic links are followed, but into no folder a second time, so that none leads in circles. A folder within that cannot be read is
-/// given to `unreadable`.
+/// Symbolic links are followed, to other disks too, but into no folder a second time, so that none leads in circles, and not to `/proc` and
+/// the like. A folder within that cannot be read is given to `unreadable`.
 pub fn files_of(input: &Path, unreadable: &mut impl FnMut(InkError)) -> Result<Vec<PathBuf>, InkError> {
     if !input.is_dir() {
         return Ok(vec![input.to_owned()]);
@@ -26,7 +27,9 @@ pub fn files_of(input: &Path, unreadable: &mut impl FnMut(InkError)) -> Result<V
             Ok(paths) => {
                 for path in paths {
                     if path.is_dir() {
-                        folders.push(path);
+                        if !is_of_the_kernel(&path) {
+                            folders.push(path);
+                        }
                     } else if path.is_file() && (is_named_like_an_image(&path) || is_named_like_ink(&path)) {
                         files.push(path);
                     }
