@@ -39,7 +39,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::system::paths::Paths;
+use crate::system::paths::{NotUtf8, Paths, check_utf8};
 use failure::Failure;
 
 use crate::text::visible;
@@ -100,9 +100,10 @@ pub fn main() -> ExitCode {
     if std::env::args_os().len() > 1 {
         console::attach();
     }
-    startup::run(&Paths::find());
+    let paths = Paths::find();
+    startup::run(&paths);
     if let Some(files) = window::files(std::env::args_os().skip(1)) {
-        return window::open(&files).err().map_or(ExitCode::SUCCESS, Failure::report);
+        return check_home(&paths).and_then(|()| window::open(&files)).err().map_or(ExitCode::SUCCESS, Failure::report);
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -117,7 +118,22 @@ pub fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let result = match arguments.command {
+    let result = check_home(&paths).and_then(|()| run(arguments.command));
+    result.err().map_or(ExitCode::SUCCESS, Failure::report)
+}
+
+/// Whether paths in Inkling's folder can be stored.
+fn check_home(paths: &Paths) -> Result<(), Failure> {
+    check_utf8(&paths.local).map_err(|NotUtf8(path)| {
+        let path = visible::path(&path);
+        Failure::Failed(format!(
+            "Inkling's folder {path} cannot be used: its path is not valid UTF-8. Set INKLING_HOME to a folder whose path is."
+        ))
+    })
+}
+
+fn run(command: Option<Command>) -> Result<(), Failure> {
+    match command {
         None => window::open(&[]),
         Some(Command::Train(arguments)) => train::run(arguments),
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
@@ -137,6 +153,5 @@ pub fn main() -> ExitCode {
         Some(Command::Man(arguments)) => man::run(&arguments),
         Some(Command::Licences) => licences::run(),
         Some(Command::Engine(arguments)) => serve::run(&arguments),
-    };
-    result.err().map_or(ExitCode::SUCCESS, Failure::report)
+    }
 }

@@ -8,9 +8,11 @@ use crate::runs::Checkpoints;
 use crate::system::files::remove_leftovers;
 use crate::system::log;
 use crate::system::paths::Paths;
+use crate::system::signals::turn_limits_into_failures;
 
 /// Starts the log and cleans up.
 pub fn run(paths: &Paths) {
+    turn_limits_into_failures();
     log::start(&paths.local);
     let (commands, given) = (super::Arguments::command(), std::env::args_os().nth(1));
     let command = given.and_then(|given| Some(commands.find_subcommand(given)?.get_name()));

@@ -1,3 +1,4 @@
+use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,8 @@ pub struct NotRegular(pub &'static str);
 pub enum WriteErrorKind {
     /// The disk is full, or the user's share of it.
     NoSpace,
+    /// The file is larger than a limit of the user or of the file system.
+    TooLarge,
     /// The user may not write there, or nobody may.
     NotPermitted,
     /// What is there is not a regular file: a folder, a device, a pipe, a symbolic link.
@@ -38,11 +41,14 @@ impl WriteError {
     pub fn new(path: &Path, error: &io::Error) -> Self {
         let kind = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => WriteErrorKind::NoSpace,
+            io::ErrorKind::FileTooLarge => WriteErrorKind::TooLarge,
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => WriteErrorKind::NotPermitted,
             _ if error.get_ref().and_then(|inner| inner.downcast_ref::<NotRegular>()).is_some() => WriteErrorKind::NotRegular,
             _ => WriteErrorKind::Other,
         };
-        Self { path: path.to_owned(), kind, reason: error.to_string() }
+        // What comes from a temporary file names that file as well, which says nothing to anybody and differs each time.
+        let cause = error.get_ref().and_then(Error::source).and_then(|cause| cause.downcast_ref::<io::Error>());
+        Self { path: path.to_owned(), kind, reason: cause.unwrap_or(error).to_string() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where Inkling saves settings, runs and data sets: the platform's own folders. Nothing is created or read here.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The folders of this installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,16 @@ impl Paths {
             data: given.into_iter().chain([local.join("data")]).collect(),
         }
     }
+}
+
+/// A path that is not UTF-8: settings, sweeps and checkpoints store paths as text.
+#[derive(Debug, thiserror::Error)]
+#[error("the path {} is not valid UTF-8", .0.display())]
+pub struct NotUtf8(pub PathBuf);
+
+/// Whether this path can be stored.
+pub fn check_utf8(path: &Path) -> Result<(), NotUtf8> {
+    path.to_str().map(drop).ok_or_else(|| NotUtf8(path.to_owned()))
 }
 
 /// The folder beside the program that it is carried about with, on a stick for instance.

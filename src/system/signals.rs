@@ -13,6 +13,18 @@ pub enum Signal {
     },
 }
 
+/// From now on the limits of this process are failures like others, with exit status 1 and a sentence. A write beyond a limit on the size of
+/// files (`ulimit -f`) is an error. Where memory runs out, or the stack, Rust and libraries abort the process: what they say is followed by what
+/// can be done.
+pub fn turn_limits_into_failures() {
+    #[cfg(unix)]
+    // SAFETY: the handler only writes to a descriptor and ends the process, which signal handlers may do.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        libc::signal(libc::SIGABRT, unix::aborted as *const () as libc::sighandler_t);
+    }
+}
+
 #[cfg(unix)]
 pub use unix::listen;
 #[cfg(windows)]
@@ -46,6 +58,16 @@ mod unix {
             }
         })?;
         registered.recv().map_err(io::Error::other)?
+    }
+
+    /// Ends the process instead of a core dump.
+    pub extern "C" fn aborted(_signal: libc::c_int) {
+        const WORDS: &[u8] = b"Inkling had to end. If it ran out of memory, close other programs, raise its limit (see `ulimit -a`), or choose a smaller network or batch size.\n";
+        // SAFETY: the bytes are a constant, and both functions may be called in a signal handler.
+        unsafe {
+            libc::write(libc::STDERR_FILENO, WORDS.as_ptr().cast(), WORDS.len());
+            libc::_exit(1);
+        }
     }
 
     /// True for a hangup that whoever started this process told it to ignore, as `nohup` does.

@@ -1,7 +1,7 @@
 //! The output of `inkling sweep`: JSON objects for scripts, lines and a table for people.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -76,7 +76,7 @@ impl<'t> TrialEnded<'t> {
 #[derive(Serialize)]
 struct Started<'s> {
     event: &'static str,
-    folder: &'s Path,
+    folder: String,
     definition: &'s Definition,
     /// Trials that have ended already, where it is resumed.
     ended: usize,
@@ -85,7 +85,7 @@ struct Started<'s> {
 #[derive(Serialize)]
 struct Ended<'s> {
     event: &'static str,
-    folder: &'s Path,
+    folder: String,
     complete: bool,
     completed: usize,
     pruned: usize,
@@ -106,10 +106,10 @@ struct Best<'s> {
 }
 
 #[derive(Serialize)]
-struct TestedLine<'t> {
+struct TestedLine {
     event: &'static str,
     trial: u32,
-    run: &'t PathBuf,
+    run: String,
     test_accuracy: Option<f64>,
 }
 
@@ -117,7 +117,7 @@ struct TestedLine<'t> {
 pub fn began(sweep: &Sweep, output: &mut Output) -> Result<(), Failure> {
     let definition = sweep.definition();
     let ended = sweep.trials().iter().filter(|trial| trial.outcome.is_some()).count();
-    output.json(&Started { event: "started", folder: sweep.folder(), definition, ended })?;
+    output.json(&Started { event: "started", folder: sweep.folder().display().to_string(), definition, ended })?;
     let space: Vec<String> = definition.space.iter().map(ToString::to_string).collect();
     let time = definition.seconds.map(|seconds| format!("at most {}", duration(seconds)));
     let trials = definition.max_trials().map(|trials| count(trials.into(), "trial"));
@@ -161,7 +161,7 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
     let best = sweep.best().and_then(|best| Some((best, best.result()?)));
     output.json(&Ended {
         event: "finished",
-        folder: sweep.folder(),
+        folder: sweep.folder().display().to_string(),
         complete: is_complete,
         completed: number("completed"),
         pruned: number("pruned"),
@@ -201,7 +201,7 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
 
 /// Prints the test accuracy of the best settings.
 pub fn tested(trial: u32, tested: &Tested, output: &mut Output) -> Result<(), Failure> {
-    output.json(&TestedLine { event: "tested", trial, run: &tested.run, test_accuracy: tested.test_accuracy })?;
+    output.json(&TestedLine { event: "tested", trial, run: tested.run.display().to_string(), test_accuracy: tested.test_accuracy })?;
     let accuracy = tested
         .test_accuracy
         .map_or_else(|| "The data has no test images".to_owned(), |accuracy| format!("Test accuracy {}", percent(accuracy, 2)));
