@@ -11,8 +11,8 @@ use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
     BatchSizeFinding, BatchSizeSpec, BundleId, BundleUse, ComparisonSpec, DigitPrediction, DrawingAnswer, EpochRecord, EvaluationReport,
     EvaluationSpec, ExportSpec, FileInfo, FilePart, FineTuned, HeldOutImage, ImportFinding, ImportSpec, InitializationReport, Intervention,
-    JobId, LearningSnapshot, ModelComparison, ModelInfo, ModelRef, Prediction, Profile, QuantizedAccuracy, RateFinding, Replace, RunPlan,
-    RunPosition, RunSummary, StepPoint, Telemetry, TimeToAccuracy,
+    JobId, LearningSnapshot, ModelComparison, ModelInfo, ModelRef, Prediction, Profile, QuantizedAccuracy, RateFinding, Replace, Rescue,
+    RunPlan, RunPosition, RunSummary, StepPoint, Telemetry, TimeToAccuracy,
 };
 use crate::run_config::{DeviceChoice, InferenceChoice, RunConfig};
 
@@ -223,13 +223,25 @@ pub enum Event {
         /// Why it was not written.
         kept: Result<(), Problem>,
     },
-    /// Training: the run has ended, but could not be saved. It waits, and tries again every few seconds; [`Command::Cancel`] ends it with
-    /// [`Problem::Interrupted`].
+    /// Training: the run has ended, but could not be saved. It waits, and tries again every few seconds. [`Command::Cancel`] ends it with
+    /// [`Problem::Interrupted`] if it has a checkpoint. If it has none, what can be saved is saved before it ends
+    /// ([`Event::Rescued`]); if nothing can be, this event follows again.
     NotSaved {
         /// The run.
         run: JobId,
         /// Why.
         problem: Problem,
+        /// How far the run is in its checkpoint; `None` if there is none.
+        checkpoint: Option<RunPosition>,
+    },
+    /// Training: the run could not be saved as a whole where it was to be, and was saved another way. Its end follows.
+    Rescued {
+        /// The run.
+        run: JobId,
+        /// Why it could not be saved as it was to be.
+        problem: Problem,
+        /// What was saved, and where.
+        rescue: Rescue,
     },
     /// Training: the run did something by itself that was not in its plan.
     Intervened {

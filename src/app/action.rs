@@ -190,6 +190,8 @@ pub enum Action {
     RefreshRuns,
     /// Resume an interrupted run from the checkpoint in this folder.
     ResumeInterrupted(PathBuf),
+    /// Save an interrupted run as it was after its last completed epoch, without training on.
+    SaveInterrupted(PathBuf),
     /// Discard an interrupted run: delete its checkpoint.
     ForgetInterrupted(PathBuf),
     /// Delete a run's folder; it can be restored until the window closes.

@@ -174,6 +174,7 @@ impl App {
             Action::ChooseInferenceDevice(choice) => self.choose_inference_device(choice),
             Action::RefreshRuns => self.list_runs(),
             Action::ResumeInterrupted(folder) => self.resume_interrupted(&folder),
+            Action::SaveInterrupted(folder) => self.save_interrupted(&folder),
             Action::ForgetInterrupted(folder) => self.forget_interrupted(folder),
             Action::DeleteRun(folder) => self.delete_run(folder),
             Action::RestoreRun(folder) => self.restore_run(folder),

@@ -107,10 +107,10 @@ pub enum BackgroundResult {
     },
     /// A finished run whose curves are to be shown.
     Curves(Box<FinishedRun>),
-    /// The engine's process exited; the interrupted runs were listed again.
-    EngineExited {
-        /// Why.
-        exit: EngineExit,
+    /// The engine exited or crashed; the interrupted runs were listed again.
+    EngineLost {
+        /// Why its process exited; `None` if it crashed within this one.
+        exit: Option<EngineExit>,
         /// True if that interrupted a run.
         was_training: bool,
         /// The interrupted runs, newest first.

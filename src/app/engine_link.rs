@@ -6,8 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::background::{BackgroundResult, SharedFolder};
-use super::messages::Message;
-use super::notice::Severity;
 use super::settings::Settings;
 use super::state::{App, AppDeps};
 use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
@@ -175,30 +173,35 @@ impl App {
             self.give_up_gpu_inference();
         }
         self.restart_engine();
-        // What is said depends on the checkpoints that are there.
+        self.report_engine_loss(Some(exit), was_training);
+    }
+
+    /// The engine restarted itself after a panic.
+    pub(super) fn engine_restarted(&mut self) {
+        let was_training = self.is_training();
+        self.abandon_jobs();
+        self.report_engine_loss(None, was_training);
+    }
+
+    /// What is said depends on the checkpoints that are there.
+    fn report_engine_loss(&self, exit: Option<EngineExit>, was_training: bool) {
         let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
-        self.background.run_on(SharedFolder::Checkpoints, move || BackgroundResult::EngineExited {
+        self.background.run_on(SharedFolder::Checkpoints, move || BackgroundResult::EngineLost {
             exit,
             was_training,
             interrupted: checkpoints.list(),
         });
     }
 
-    /// The engine restarted itself after a panic.
-    pub(super) fn engine_restarted(&mut self) {
-        self.abandon_jobs();
-        self.list_interrupted();
-        self.show_notice(Severity::Error, Message::engine_restarted());
-    }
-
     /// Nobody is at the engine's end any more: a new engine takes its place, unless this one never worked.
     pub(super) fn engine_disconnected(&mut self) {
+        let was_training = self.is_training();
         self.abandon_jobs();
         if self.engine.ending {
             self.engine.alive = false;
         } else if self.engine.responded {
             self.restart_engine();
-            self.show_notice(Severity::Error, Message::engine_restarted());
+            self.report_engine_loss(None, was_training);
         } else {
             self.engine.alive = false;
             self.show_problem(&Problem::EngineGone);

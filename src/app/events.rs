@@ -81,7 +81,12 @@ impl App {
                 }
             }
             Event::Checkpoint { run, folder, position, kept } => self.on_checkpoint(run, LastCheckpoint { folder, position }, kept),
-            Event::NotSaved { run, problem } => self.run_not_saved(run, &problem),
+            Event::NotSaved { run, problem, checkpoint } => self.run_not_saved(run, &problem, checkpoint),
+            Event::Rescued { run, problem, rescue } => {
+                if self.active_run(run).is_some() {
+                    self.show_notice(Severity::Error, Message::rescued(&problem, &rescue));
+                }
+            }
             Event::Initialized { run, report } => {
                 if let Some(run) = self.active_run(run) {
                     run.initialization = Some(report);
@@ -205,10 +210,12 @@ impl App {
             BackgroundResult::Interrupted(runs) => self.set_interrupted(runs),
             BackgroundResult::LastSession { interrupted, finished } => self.restore_last_session(interrupted, finished),
             BackgroundResult::Curves(run) => self.show_finished(*run),
-            BackgroundResult::EngineExited { exit, was_training, interrupted } => {
+            BackgroundResult::EngineLost { exit, was_training, interrupted } => {
                 self.set_interrupted(interrupted);
-                let left = self.interrupted_checkpoint().map(|last| last.position).filter(|_| was_training);
-                self.show_notice(Severity::Error, Message::engine_exited(&Problem::EngineExited(exit), was_training, left));
+                // A crash within this process has ended its run already.
+                let left = self.interrupted_checkpoint().map(|last| last.position).filter(|_| was_training || exit.is_none());
+                let problem = exit.map(Problem::EngineExited);
+                self.show_notice(Severity::Error, Message::engine_lost(problem.as_ref(), was_training || left.is_some(), left));
             }
             BackgroundResult::Benchmark(kept) => {
                 if let (None, Some(kept)) = (&self.benchmark.last, kept) {

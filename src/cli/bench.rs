@@ -181,7 +181,7 @@ fn measure(engine: &Engine, job: Job, output: &mut Output) -> Result<(JobResult,
                 output.json(&Figure { event: "figure", row: &row, share_of_product: row.share_of_product() })?;
                 rows.push(row);
             }
-            Update::Event(_) | Update::Cancelling => {}
+            Update::Event(_) | Update::Cancelling | Update::EngineLost => {}
         }
         Ok(())
     })?;

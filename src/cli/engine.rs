@@ -15,6 +15,9 @@ use crate::records::JobId;
 use crate::run_config::{DeviceChoice, WeightFormat};
 use crate::system::paths::Paths;
 
+/// The name of the only job.
+const JOB: JobId = JobId(1);
+
 /// How often this process checks for Ctrl-C and requests to end.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -30,6 +33,8 @@ pub enum Update {
     Event(Event),
     /// Its cancellation was just requested.
     Cancelling,
+    /// Its engine has crashed or stopped; the failure follows.
+    EngineLost,
 }
 
 /// An engine started by a subcommand, and its events.
@@ -84,10 +89,33 @@ impl Engine {
         Ok(Self { handle, woken })
     }
 
+    /// Has the run that could not be saved saved in this folder, or tried again without one; may be called from any thread.
+    pub fn run_saver(&self) -> impl Fn(Option<PathBuf>) + Send + use<> {
+        let commands = self.handle.commands();
+        // Where the engine is gone, the run has ended.
+        move |folder| drop(commands.send(Command::Save { run: JOB, folder }))
+    }
+
     /// Submits a job and follows it to its end; `None` if it was cancelled, as Ctrl-C does once its handler is installed. A request to end
     /// interrupts it: that is a failure.
     pub fn run(&self, job: Job, update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
-        let followed = self.follow(job, update);
+        self.submit(job)?;
+        self.follow_to_end(update)
+    }
+
+    /// The same, and stops the job before it begins: a resumed run that has completed an epoch is saved as it is.
+    pub fn run_stopped(&self, job: Job, update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
+        self.submit(job)?;
+        self.send(Command::Cancel(JOB))?;
+        self.follow_to_end(update)
+    }
+
+    fn submit(&self, job: Job) -> Result<(), Problem> {
+        self.send(Command::Submit { id: JOB, job: Box::new(job), data: None })
+    }
+
+    fn follow_to_end(&self, update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
+        let followed = self.follow(update);
         match (interrupt::requested(), followed) {
             (Some(Request::Interrupt(status)), Ok(None)) => Err(Failure::from(Problem::Cancelled(Cancelled)).terminated(status)),
             // However its engine has ended: perhaps the signal reached that first.
@@ -96,9 +124,7 @@ impl Engine {
         }
     }
 
-    fn follow(&self, job: Job, mut update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
-        let id = JobId(1);
-        self.send(Command::Submit { id, job: Box::new(job), data: None })?;
+    fn follow(&self, mut update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
         let mut asked = None;
         loop {
             let request = interrupt::requested();
@@ -107,7 +133,7 @@ impl Engine {
                 match request {
                     Some(Request::Stop) => {
                         update(Update::Cancelling)?;
-                        self.send(Command::Cancel(id))?;
+                        self.send(Command::Cancel(JOB))?;
                     }
                     Some(Request::Interrupt(_)) => self.send(Command::Interrupt)?,
                     None => {}
@@ -118,6 +144,9 @@ impl Engine {
                 Some(Event::Job { event: JobEvent::Done(result), .. }) => return Ok(Some(*result)),
                 Some(Event::Job { event: JobEvent::Cancelled, .. }) => return Ok(None),
                 Some(Event::Job { event: JobEvent::Failed(problem), .. }) => {
+                    if matches!(problem, Problem::Panicked { .. }) {
+                        update(Update::EngineLost)?;
+                    }
                     let interrupted = matches!(problem, Problem::Interrupted { .. });
                     if interrupted {
                         wait_for_request();
@@ -127,10 +156,14 @@ impl Engine {
                 }
                 Some(Event::EngineExited(exit)) => {
                     wait_for_request();
+                    update(Update::EngineLost)?;
                     return Err(exit.into());
                 }
                 // A restarted engine has lost the job.
-                Some(Event::Restarted) => return Err(Problem::EngineGone.into()),
+                Some(Event::Restarted) => {
+                    update(Update::EngineLost)?;
+                    return Err(Problem::EngineGone.into());
+                }
                 Some(event) => update(Update::Event(event))?,
                 None => {}
             }

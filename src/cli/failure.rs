@@ -58,6 +58,26 @@ impl Failure {
         Self::Terminated { sentence, status }
     }
 
+    /// Of a run that was saved, but not as it was to be, which was said already.
+    pub fn of_rescue() -> Self {
+        match interrupt::requested() {
+            None => Self::Reported,
+            Some(Request::Stop) => Self::Interrupted,
+            Some(Request::Interrupt(status)) => Self::Interrupted.terminated(status),
+        }
+    }
+
+    /// The same with another sentence after its own.
+    pub fn followed_by(self, next: &str) -> Self {
+        match self {
+            Self::Failed(sentence) => Self::Failed(format!("{sentence} {next}")),
+            Self::Terminated { sentence: Some(sentence), status } => {
+                Self::Terminated { sentence: Some(format!("{sentence} {next}")), status }
+            }
+            other => other,
+        }
+    }
+
     /// Prints the message and returns the exit status.
     pub fn report(self) -> ExitCode {
         let (sentence, status) = match self {

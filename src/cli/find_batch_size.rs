@@ -91,7 +91,7 @@ fn follow(engine: &Engine, spec: BatchSizeSpec, output: &mut Output) -> Result<(
                 output.json(&Timed { event: "timed", row: &row })?;
                 rows.push(row);
             }
-            Update::Event(_) | Update::Cancelling => {}
+            Update::Event(_) | Update::Cancelling | Update::EngineLost => {}
         }
         Ok(())
     })?;

@@ -106,7 +106,7 @@ fn follow(engine: &Engine, config: &RunConfig, output: &mut Output) -> Result<(R
                     }
                 }
             }
-            Update::Event(_) | Update::Cancelling => {}
+            Update::Event(_) | Update::Cancelling | Update::EngineLost => {}
         }
         Ok(())
     })?;

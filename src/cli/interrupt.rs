@@ -33,6 +33,11 @@ pub fn install_handler() {
     }
 }
 
+/// Forgets that Ctrl-C was pressed: it was heard, and means something else when it is pressed again.
+pub fn forget_stop() {
+    STOP.store(false, Ordering::Relaxed);
+}
+
 /// An error once the program was asked to stop: it ends work that reports its progress.
 pub fn check() -> Result<(), Cancelled> {
     if requested().is_some() { Err(Cancelled) } else { Ok(()) }

@@ -109,6 +109,11 @@ impl EngineHandle {
         self.process.get().copied()
     }
 
+    /// Where commands go, for another thread.
+    pub fn commands(&self) -> Sender<Command> {
+        self.commands.clone()
+    }
+
     /// Sends a command; false when the engine is gone.
     pub fn send(&self, command: Command) -> bool {
         self.try_send(command).is_ok()

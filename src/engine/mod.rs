@@ -6,6 +6,7 @@ mod child;
 mod command_queue;
 mod dataset_cache;
 mod devices;
+mod ended_run;
 mod event_sink;
 mod handle;
 mod host;

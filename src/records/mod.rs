@@ -40,7 +40,7 @@ pub use profile::{Profile, ProfileRow, Span, SpanKind};
 pub use rate_search::{RateFinding, RatePoint, RateSearch, RateSuggestion, SEARCH_RATES, SEARCH_STEPS, SearchEnd, search_config};
 pub use reading::{Doubt, MeasuredReading, Reading, TriedActivation};
 pub use run::{
-    Divergence, EpochRecord, Intervention, JobId, MAX_POSTERIOR_SAMPLES, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
+    Divergence, EpochRecord, Intervention, JobId, MAX_POSTERIOR_SAMPLES, Rescue, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
     chance_loss, posterior_sample_count, posterior_sample_name,
 };
 pub use step_curve::StepCurve;

@@ -69,6 +69,17 @@ impl Display for RunPosition {
     }
 }
 
+/// How a run was saved that could not be saved as a whole where it was to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rescue {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// True if that is in the system's temporary folder, which does not last.
+    pub temporary: bool,
+    /// True if only its model and its figures were saved, without its steps, its misclassified images and its samples from the posterior.
+    pub model_alone: bool,
+}
+
 /// One optimiser step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepPoint {

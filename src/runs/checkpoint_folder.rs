@@ -6,9 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::RunError;
-use super::checkpoint_file;
 use super::folder::{checkpoint_name, unwritable};
+use super::{Checkpoints, RunError, checkpoint_file};
 use crate::system::files::{
     create_folder, folder_of, open_lock, open_regular, read_limited, remove_leftovers, sync_folder, write_whole, write_whole_with,
 };
@@ -29,7 +28,7 @@ const MOMENT: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub struct CheckpointFolder {
     folder: PathBuf,
-    /// Taken with the first checkpoint.
+    /// Held from the start of the run, or from its first checkpoint if the folder could not be created before.
     lock: Option<File>,
 }
 
@@ -58,6 +57,14 @@ impl CheckpointFolder {
     /// Its path.
     pub fn path(&self) -> &Path {
         &self.folder
+    }
+
+    /// Creates it and locks it for this process, so that others see that the run is in progress. Where that fails, the first checkpoint tries it
+    /// again.
+    pub fn claim(&mut self) {
+        if let Err(error) = self.create() {
+            tracing::info!(%error, "the folder for checkpoints could not be created yet");
+        }
     }
 
     /// Replaces the checkpoint, whole or not at all.
@@ -110,6 +117,18 @@ impl CheckpointFolder {
             }
         }
         Err(LockError::Held)
+    }
+
+    /// Gives it back at the end of a run that may be resumed: its path if there is a checkpoint in it. Without one, nothing is left of it.
+    pub fn release(self) -> Option<PathBuf> {
+        let path = self.folder.clone();
+        if path.join(CHECKPOINT).exists() {
+            return Checkpoints::position(&path).map(|_| path);
+        }
+        if let Err(error) = self.delete() {
+            tracing::info!(%error, "an empty folder remains among the checkpoints");
+        }
+        None
     }
 
     /// Deletes the folder: the run is complete.

@@ -17,7 +17,7 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use super::RunError;
-use super::{CheckpointFolder, Checkpoints};
+use super::{CHECKPOINT, CheckpointFolder, Checkpoints};
 use crate::nn::ComputeError;
 use crate::records::RunPosition;
 use crate::system::priority;
@@ -68,7 +68,12 @@ pub struct CheckpointWriter {
 impl CheckpointWriter {
     /// Writes to this folder, on that thread; `on_written` is called after each, and after each failure. A checkpoint that could not be
     /// written is tried again until there is a newer one.
-    pub fn start(checkpoint_thread: &CheckpointThread, folder: CheckpointFolder, mut on_written: Box<OnWritten>) -> Result<Self, RunError> {
+    pub fn start(
+        checkpoint_thread: &CheckpointThread,
+        mut folder: CheckpointFolder,
+        mut on_written: Box<OnWritten>,
+    ) -> Result<Self, RunError> {
+        folder.claim();
         let next = Arc::new(Mutex::new(None::<Checkpoint>));
         let (wake, woken) = sync_channel(1);
         let (done, finished) = sync_channel(1);
@@ -111,6 +116,16 @@ impl CheckpointWriter {
         self.path.file_name().and_then(OsStr::to_str)
     }
 
+    /// How far the run is in the checkpoint on the disk; `None` if none could be written.
+    pub fn position(&self) -> Option<RunPosition> {
+        Checkpoints::position(&self.path)
+    }
+
+    /// Bytes that the checkpoint on the disk takes.
+    pub fn bytes(&self) -> u64 {
+        std::fs::metadata(self.path.join(CHECKPOINT)).map_or(0, |file| file.len())
+    }
+
     /// Has this checkpoint written soon.
     pub fn write(&self, checkpoint: Checkpoint) {
         *lock(&self.next) = Some(checkpoint);
@@ -131,9 +146,7 @@ impl CheckpointWriter {
 
     /// For a run that can be resumed: waits until everything is written. Gives the folder, if there is a checkpoint in it.
     pub fn keep(self) -> Option<PathBuf> {
-        let path = self.path.clone();
-        drop(self.end());
-        Checkpoints::read_card(&path).ok().map(|run| run.folder)
+        self.end()?.release()
     }
 
     /// For a run that is complete: its checkpoint is deleted.

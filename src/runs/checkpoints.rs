@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::RunError;
 use super::checkpoint_file;
 use super::checkpoint_folder::{CHECKPOINT, CheckpointFolder, LockError, unique_name};
+use crate::records::RunPosition;
 use crate::system::files::open_regular;
 use crate::train::{Checkpoint, CheckpointCard};
 
@@ -35,7 +36,7 @@ impl Checkpoints {
         Self { root: root.into() }
     }
 
-    /// A folder for a new run. Nothing is created before its first checkpoint.
+    /// A folder for a new run. Nothing is created yet.
     pub fn begin(&self) -> CheckpointFolder {
         CheckpointFolder::new(self.root.join(unique_name()))
     }
@@ -60,6 +61,11 @@ impl Checkpoints {
         let mut file = open_regular(&folder.join(CHECKPOINT)).map_err(|error| unreadable(folder, &error))?;
         let card = checkpoint_file::read_card(&mut file).map_err(|reason| malformed(folder, &reason))?;
         Ok(InterruptedRun { folder: folder.to_owned(), card })
+    }
+
+    /// How far the run in this folder can be resumed from; `None` if it cannot be.
+    pub fn position(folder: &Path) -> Option<RunPosition> {
+        Self::read_card(folder).ok().map(|run| run.card.position())
     }
 
     /// Interrupted runs, the newest first. Checkpoints that cannot be read are skipped, and stay where they are.

@@ -76,6 +76,17 @@ impl<'r> RunContents<'r> {
         })
     }
 
+    /// The model and its figures alone: what takes the least space.
+    #[must_use]
+    pub fn model_alone(&self) -> Self {
+        Self {
+            model: self.model.clone(),
+            posterior: Vec::new(),
+            summary: Cow::Owned(self.summary.without_images()),
+            steps: Cow::Borrowed(&[]),
+        }
+    }
+
     /// Of a model without anything else, with a summary made up of what is known of it.
     pub const fn of_model(model: ModelFile, summary: RunSummary) -> Self {
         Self { model, posterior: Vec::new(), summary: Cow::Owned(summary), steps: Cow::Borrowed(&[]) }

@@ -68,7 +68,7 @@ impl Topic {
             }
             Self::Models => {
                 "Every finished run is saved here with its weights, settings and training curves. Select a model to see how it was trained, \
-                 to draw with it, to evaluate it or to export it; give it a name, a note or a star to find it again. An interrupted run can be resumed from where it was last saved."
+                 to draw with it, to evaluate it or to export it; give it a name, a note or a star to find it again. An interrupted run can be resumed from where it was last saved, or saved as a model after its last completed epoch."
             }
             Self::Results => {
                 "A model is evaluated on a test set, images it was not trained on. In the confusion matrix each row is a true digit and each \

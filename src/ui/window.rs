@@ -247,6 +247,10 @@ impl Inkling {
         }
         match shell::confirm_close(ui, &self.app) {
             Some(CloseAnswer::StayOpen) => self.views.closing = Closing::No,
+            Some(CloseAnswer::SaveFirst) => {
+                self.views.closing = Closing::No;
+                self.app.apply(Action::Stop);
+            }
             Some(answer) => {
                 self.views.closing = Closing::Yes;
                 if answer == CloseAnswer::ResumeLater {

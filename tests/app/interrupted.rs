@@ -6,7 +6,7 @@ use std::path::Path;
 use inkling::app::{Action, App, Phase, Screen};
 use inkling::data::Fingerprint;
 use inkling::problem::{EngineExit, Problem};
-use inkling::protocol::{Command, Event};
+use inkling::protocol::{Command, Event, JobResult};
 use inkling::records::{Divergence, ModelRef, RunPosition};
 use inkling::run_config::{DeviceChoice, ModelKind, RunConfig, WeightFormat};
 use inkling::runs::Checkpoints;
@@ -14,8 +14,8 @@ use inkling::system::WriteError;
 use inkling::train::{RunOrigin, RunPlaces};
 
 use super::wait_for;
-use crate::fake_engine::{FakeEngine, app, plan};
-use crate::jobs::submitted_run;
+use crate::fake_engine::{FakeEngine, app, plan, summary};
+use crate::jobs::{done, submitted_run};
 use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config, record};
 
@@ -212,6 +212,24 @@ fn interrupted_runs_of_earlier_days_are_listed_gone_on_with_and_forgotten() {
     assert_eq!(*config, RunConfig { device: DeviceChoice::Cpu, ..of });
     assert_eq!(from, Some(&first));
     assert!(app.interrupted.is_empty(), "what goes on is not interrupted");
+}
+
+#[test]
+fn an_interrupted_run_becomes_a_model_without_training_on() {
+    let (mut app, mut engine) = interrupted_checkpoint();
+    engine.listen();
+    app.apply(Action::SaveInterrupted("kept".into()));
+    let run = app.run.as_ref().unwrap();
+    assert_eq!((&run.phase, run.state().as_str()), (&Phase::Stopping, "Preparing the data to save the model"));
+    let id = run.id;
+    let asked = engine.listen();
+    let [submit, Command::Cancel(stopped)] = asked.as_slice() else { panic!("{asked:?}") };
+    let Some((run, _, from)) = submitted_run(submit) else { panic!("{asked:?}") };
+    assert_eq!((run, *stopped, from.map(std::path::PathBuf::as_path)), (id, id, Some("kept".as_ref())));
+    assert!(app.queue.is_empty());
+    engine.send(done(id, JobResult::Train(summary(&RunConfig::default(), vec![record(1)], true))));
+    app.poll();
+    assert!(app.interrupted_checkpoint().is_none() && matches!(app.run.as_ref().unwrap().phase, Phase::Finished(_)));
 }
 
 #[test]

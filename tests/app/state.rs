@@ -3,7 +3,7 @@
 use inkling::app::{Action, App, Phase, Screen, Settings};
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, Job, JobResult};
-use inkling::records::{JobId, ModelRef, Telemetry};
+use inkling::records::{JobId, ModelRef, Rescue, RunPosition, Telemetry};
 use inkling::run_config::{DeviceChoice, RunConfig};
 use inkling::system::WriteError;
 
@@ -55,7 +55,7 @@ fn a_run_that_cannot_be_saved_waits_for_another_try_or_another_folder() {
     let run = app.run.as_ref().unwrap().id;
     let full = |path: &str| Problem::Write(WriteError::new(path.as_ref(), &std::io::ErrorKind::StorageFull.into()));
     for path in ["runs/one", "runs/two"] {
-        engine.send(Event::NotSaved { run, problem: full(path) });
+        engine.send(Event::NotSaved { run, problem: full(path), checkpoint: Some(RunPosition::default()) });
         app.poll();
         assert_eq!(app.run.as_ref().unwrap().phase, Phase::NotSaved);
         assert!(app.is_training(), "nothing else may take its place");
@@ -74,6 +74,32 @@ fn a_run_that_cannot_be_saved_waits_for_another_try_or_another_folder() {
     app.poll();
     assert!(matches!(app.run.as_ref().unwrap().phase, Phase::Finished(_)));
     assert!(app.notices.iter().all(|notice| !notice.message.what.contains("not saved yet")), "it is saved now");
+}
+
+#[test]
+fn a_run_of_which_nothing_can_be_saved_is_not_lost_unheard() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Start);
+    engine.serve();
+    let run = app.run.as_ref().unwrap().id;
+    let full = |path: &str| Problem::Write(WriteError::new(path.as_ref(), &std::io::ErrorKind::StorageFull.into()));
+    engine.send(Event::NotSaved { run, problem: full("runs/one"), checkpoint: None });
+    app.poll();
+    let said = |app: &App| app.notices.iter().map(|notice| notice.message.to_string()).collect::<Vec<_>>().join(" ");
+    assert!(said(&app).contains("cannot be resumed"), "{}", said(&app));
+    app.apply(Action::Stop);
+    assert_eq!(engine.listen(), [Command::Cancel(run)]);
+    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Stopping);
+    engine.send(Event::NotSaved { run, problem: full("temporary"), checkpoint: None });
+    app.poll();
+    assert_eq!(app.run.as_ref().unwrap().phase, Phase::NotSaved, "it waits on");
+    assert!(said(&app).contains("temporary"), "{}", said(&app));
+    let rescue = Rescue { folder: "temporary/run".into(), temporary: true, model_alone: true };
+    engine.send(Event::Rescued { run, problem: full("runs/one"), rescue });
+    engine.send(done(run, JobResult::Train(summary(&RunConfig::default(), Vec::new(), false))));
+    app.poll();
+    let said = said(&app);
+    assert!(said.contains("Only its model") && said.contains("temporary/run") && said.contains("move the run"), "{said}");
 }
 
 #[test]
@@ -243,6 +269,8 @@ fn a_broken_engine_costs_the_run_and_a_sentence() {
     app.poll();
     assert_eq!(app.run.as_ref().unwrap().phase, Phase::Failed);
     assert!(app.notices.iter().any(|notice| notice.message.what.contains("index 3")));
+    super::wait_for(&mut app, |app| app.notices.len() > 1);
+    assert!(app.notices.iter().all(|notice| !notice.message.remedy.contains("Resume")), "there is no checkpoint: {:?}", app.notices);
     app.apply(Action::Start);
     assert!(app.is_training());
 }
@@ -258,7 +286,7 @@ fn an_engine_that_is_gone_is_replaced() {
     app.poll();
     assert_eq!(app.run.as_ref().unwrap().phase, Phase::Failed);
     assert_eq!(engine.engines(), 2);
-    assert_eq!(app.notices.len(), 1);
+    super::wait_for(&mut app, |app| app.notices.len() == 1);
     app.apply(Action::PenMove([20.0, 10.0]));
     engine.serve();
     app.poll();

@@ -166,3 +166,80 @@ fn without_an_interrupted_run_it_says_so() {
     let both = run(home.path(), &["train", "--resume", "--epochs", "3"]);
     assert_eq!(both.status.code(), Some(2), "its settings are the run's");
 }
+
+#[test]
+fn an_interrupted_run_is_saved_as_it_was() {
+    let home = tempfile::tempdir().unwrap();
+    write_idx_set(&home.path().join("set"), 1200, 50);
+    let none = run(home.path(), &["train", "--resume", "--save"]);
+    assert_eq!(none.status.code(), Some(1), "{}", stderr(&none));
+    let train = ["train", "--data", "./set", "--model", "mlp", "--epochs", "1000", "--threads", "1", "--batch-size", "20"];
+    let mut child = inkling(home.path()).args(train).stderr(std::process::Stdio::null()).spawn().unwrap();
+    wait_for(|| has_checkpoint(home.path()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let saved = run(home.path(), &["train", "--resume", "--save", "--json"]);
+    assert_eq!(saved.status.code(), Some(0), "{}", stderr(&saved));
+    let events = objects(&saved);
+    assert!(events.iter().all(|event| event["event"] != "step"), "it trains on");
+    let last = events.last().unwrap();
+    assert_eq!((&last["event"], &last["stopped"]), (&"finished".into(), &true.into()));
+    assert!(Path::new(last["model_path"].as_str().unwrap()).is_file());
+    assert!(!has_checkpoint(home.path()), "it cannot be resumed any more");
+    let alone = run(home.path(), &["train", "--save"]);
+    assert_eq!(alone.status.code(), Some(2), "there is nothing to save without --resume");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_whose_engine_still_writes_its_checkpoint_is_waited_for() {
+    let home = tempfile::tempdir().unwrap();
+    write_idx_set(&home.path().join("set"), 20_000, 50);
+    let mut program = inkling(home.path());
+    program.env("INKLING_ENGINE", "process").stderr(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
+    // Its first epoch takes long, and so may a step.
+    program.args(["train", "--data", "./set", "--model", "convnet", "--epochs", "1000", "--batch-size", "512", "--json"]);
+    let mut child = program.spawn().unwrap();
+    let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("\"started\"")));
+    assert!(!has_checkpoint(home.path()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let mut resumed = inkling(home.path()).args(["train", "--resume"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut said = std::io::BufReader::new(resumed.stderr.take().unwrap()).lines();
+    let line = said.find_map(|line| line.ok().filter(|line| line.contains("Resuming after") || line.contains("no interrupted run")));
+    resumed.kill().unwrap();
+    resumed.wait().unwrap();
+    assert!(line.as_ref().is_some_and(|line| line.contains("Resuming after")), "{line:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn whether_a_run_whose_engine_crashed_can_be_resumed_is_said() {
+    for (moment, words) in [("started", "cannot be resumed"), ("epoch", "inkling train --resume")] {
+        let home = tempfile::tempdir().unwrap();
+        // Before the first checkpoint or after it: a first epoch that takes long, or many short ones.
+        let (images, model) = if moment == "started" { (20_000, "convnet") } else { (1200, "mlp") };
+        write_idx_set(&home.path().join("set"), images, 50);
+        let mut program = inkling(home.path());
+        program.env("INKLING_ENGINE", "process").stderr(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        program.args(["train", "--data", "./set", "--model", model, "--epochs", "1000", "--json"]);
+        let mut child = program.spawn().unwrap();
+        let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.contains(&format!("\"event\":\"{moment}\"")) {
+            line.clear();
+            assert!(out.read_line(&mut line).unwrap() > 0, "it ended too soon");
+        }
+        if moment == "epoch" {
+            wait_for(|| has_checkpoint(home.path()));
+        }
+        let engine = String::from_utf8(std::process::Command::new("pgrep").args(["-P", &child.id().to_string()]).output().unwrap().stdout);
+        assert!(std::process::Command::new("kill").args(["-KILL", engine.unwrap().trim()]).status().unwrap().success());
+        std::io::copy(&mut out, &mut std::io::sink()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let said = stderr(&output);
+        assert!(said.contains("crashed") && said.contains(words), "{moment}: {said}");
+    }
+}

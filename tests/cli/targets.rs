@@ -193,3 +193,45 @@ fn sheets_and_runs_are_replaced_with_force_alone() {
         &["is the file that is read"],
     );
 }
+
+#[test]
+fn a_run_whose_folder_was_taken_meanwhile_is_saved_beside_it_without_anybody_there() {
+    let home = tempfile::tempdir().unwrap();
+    crate::support::write_idx_set(&home.path().join("set"), 1200, 50);
+    let mut program = super::inkling(home.path());
+    program.args([
+        "train",
+        "--data",
+        "set",
+        "--model",
+        "mlp",
+        "--epochs",
+        "40",
+        "--threads",
+        "1",
+        "--batch-size",
+        "20",
+        "--out",
+        "mine",
+        "--json",
+    ]);
+    program.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = program.spawn().unwrap();
+    let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut printed = String::new();
+    while !printed.contains("\"event\":\"started\"") {
+        assert!(std::io::BufRead::read_line(&mut out, &mut printed).unwrap() > 0, "it ended too soon");
+    }
+    fs::create_dir(home.path().join("mine")).unwrap();
+    fs::write(home.path().join("mine/file"), "somebody else's").unwrap();
+    std::io::Read::read_to_string(&mut out, &mut printed).unwrap();
+    let output = child.wait_with_output().unwrap();
+    refused(&output, &["mine contains other files", "mine_2"]);
+    super::schema::check_output(&["train", "--json"], &printed);
+    let events: Vec<serde_json::Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [.., rescued, finished] = events.as_slice() else { panic!("{printed}") };
+    assert_eq!((&rescued["event"], &finished["event"]), (&"rescued".into(), &"finished".into()));
+    assert_eq!(rescued["run"], finished["run"]);
+    assert!(home.path().join("mine_2/model.safetensors").is_file());
+    assert_eq!(fs::read_dir(home.path().join("mine")).unwrap().count(), 1);
+}

@@ -212,3 +212,38 @@ fn every_shell_can_complete_commands_and_options() {
     }
     assert_eq!(run(home.path(), &["completions", "command.com"]).status.code(), Some(2));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_home_that_is_not_utf8_is_refused_and_said() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(std::ffi::OsStr::from_bytes(b"not \xff utf-8"));
+    std::fs::create_dir(&folder).unwrap();
+    for arguments in [&["train", "--json"][..], &["sweep", "--test"], &["bench", "--json"]] {
+        let output = super::inkling(home.path()).env("INKLING_HOME", &folder).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert!(stderr(&output).contains("is not valid UTF-8. Set INKLING_HOME"), "{}", stderr(&output));
+    }
+    // The folder that it is started in is in checkpoints.
+    let output = super::inkling(home.path()).current_dir(&folder).args(["train", "--preset", "quick"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("not valid UTF-8"), "{}", stderr(&output));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error() {
+    let home = tempfile::tempdir().unwrap();
+    crate::support::write_idx_set(&home.path().join("set"), 60, 10);
+    let train = format!("ulimit -f 8; exec {} train --data set --model mlp --epochs 1", env!("CARGO_BIN_EXE_inkling"));
+    let mut child = std::process::Command::new("sh");
+    child.args(["-c", &train]).env("INKLING_HOME", home.path()).current_dir(home.path()).stderr(std::process::Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    let said = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
+    let said = said.map(Result::unwrap).find(|line| line.contains("not saved yet"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let said = said.expect("it is still there, and says why it cannot be saved");
+    assert!(said.contains("File too large") && said.contains("ulimit -f"), "{said}");
+}

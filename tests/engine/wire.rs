@@ -13,7 +13,7 @@ use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::Subject;
 use inkling::records::{
     BatchSizeFinding, BatchSizeSpec, ComparisonSpec, DigitPrediction, Divergence, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec,
-    Intervention, JobId, ModelRef, NotDigitsSpec, RateFinding, RateSuggestion, Reached, Replace, RunPosition, SearchEnd, StepPoint,
+    Intervention, JobId, ModelRef, NotDigitsSpec, RateFinding, RateSuggestion, Reached, Replace, Rescue, RunPosition, SearchEnd, StepPoint,
     Telemetry, TimeToAccuracy,
 };
 use inkling::run_config::{
@@ -140,7 +140,9 @@ fn every_event_arrives_as_it_left() {
         Event::Checkpoint { run, folder, position, kept: Err(Problem::Busy) },
         Event::Intervened { run, intervention: step_back },
         Event::Intervened { run, intervention: Intervention::SkippedStep { step: 4, loss_scale: 2.0 } },
-        Event::NotSaved { run, problem: Problem::Busy },
+        Event::NotSaved { run, problem: Problem::Busy, checkpoint: None },
+        Event::NotSaved { run, problem: Problem::Busy, checkpoint: Some(position) },
+        Event::Rescued { run, problem: Problem::Busy, rescue: Rescue { folder: "elsewhere".into(), temporary: true, model_alone: false } },
         Event::HeldOut { run, images: held_out() },
         Event::Learning { run, snapshot: learning(12, 3) },
         Event::Paused(run),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use inkling::data::my_digits::{Edit, KeptDrawing};
 use inkling::data::{Fingerprint, MyDigits, load};
-use inkling::engine::{Devices, EngineHandle, EngineSettings, this_machine};
+use inkling::engine::{Devices, EngineHandle, EngineSettings, RunsTarget, this_machine};
 use inkling::infer::{Classifier, Classify, ComparisonError};
 use inkling::ink::{Ink, Steps};
 use inkling::problem::Problem;
@@ -13,10 +13,10 @@ use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobResult};
 use inkling::records::benchmark::Extent;
 use inkling::records::{
     BatchSizeSpec, ComparisonSpec, EvaluationReport, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, JobId, ModelRef, Replace,
-    RunSummary,
+    Rescue, RunPosition, RunSummary,
 };
 use inkling::run_config::{ConfigProblem, DataSource, DataSpec, EvaluationSplit, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat};
-use inkling::runs::Checkpoints;
+use inkling::runs::{Checkpoints, FinishedRun, RunError};
 use inkling::train::{RunOrigin, RunPlaces};
 use tempfile::TempDir;
 
@@ -380,8 +380,9 @@ fn a_runs_folder_that_cannot_be_is_refused_before_training() {
     assert!(matches!(problem, Problem::Write(_)), "{problem}");
 }
 
-/// A run of two epochs, for which there is no folder any more when it ends: a file of that name is there. Gives the problem.
-fn not_saved(bench: &Bench) -> Problem {
+/// A run of two epochs, for which there is no folder any more when it ends: a file of that name is there. Gives the problem, and how far its
+/// checkpoint is.
+fn not_saved(bench: &Bench) -> (Problem, Option<RunPosition>) {
     let runs = bench.folder.path().join("runs");
     bench.start(1);
     bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
@@ -390,16 +391,115 @@ fn not_saved(bench: &Bench) -> Problem {
     std::fs::remove_dir(&runs).unwrap();
     std::fs::write(&runs, "in the way").unwrap();
     bench.handle.send(Command::Resume(JobId(1)));
-    bench.until(|event| match event {
-        Event::NotSaved { problem, .. } => Some(problem),
+    bench.until(not_saved_yet)
+}
+
+fn not_saved_yet(event: Event) -> Option<(Problem, Option<RunPosition>)> {
+    match event {
+        Event::NotSaved { problem, checkpoint, .. } => Some((problem, checkpoint)),
         event => finished(event).map(|_| panic!("it was saved")),
-    })
+    }
+}
+
+/// The same without a checkpoint: there is no folder for any either.
+fn not_saved_at_all(bench: &Bench) {
+    std::fs::write(bench.folder.path().join("checkpoints"), "in the way").unwrap();
+    assert_eq!(not_saved(bench).1, None);
+}
+
+fn rescued(event: Event) -> Option<(Problem, Rescue)> {
+    match event {
+        Event::Rescued { problem, rescue, .. } => Some((problem, rescue)),
+        event => finished(event).map(|_| panic!("it was saved as usual")),
+    }
+}
+
+#[test]
+fn a_run_that_cannot_be_saved_and_has_no_checkpoint_is_rescued_before_it_ends() {
+    for end in [Command::Cancel(JobId(1)), Command::Shutdown, Command::Interrupt] {
+        let bench = bench(40, 2);
+        not_saved_at_all(&bench);
+        bench.handle.send(end);
+        let (problem, rescue) = bench.until(rescued);
+        let summary = bench.finished();
+        assert!(matches!(problem, Problem::Write(_)), "{problem}");
+        assert!(rescue.temporary && !rescue.model_alone && rescue.folder.starts_with(std::env::temp_dir()), "{rescue:?}");
+        let run = FinishedRun::load(&rescue.folder).unwrap();
+        assert_eq!((&run.summary, run.summary.epochs.len(), run.summary.stopped), (&summary, 2, false));
+        assert!(!run.steps.is_empty() && summary.model_path.is_file());
+        std::fs::remove_dir_all(rescue.folder.parent().unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn a_run_without_a_checkpoint_can_still_be_saved_in_another_folder() {
+    let bench = bench(40, 2);
+    not_saved_at_all(&bench);
+    let elsewhere = bench.folder.path().join("elsewhere");
+    bench.handle.send(Command::Save { run: JobId(1), folder: Some(elsewhere.clone()) });
+    assert!(bench.finished().model_path.starts_with(&elsewhere));
+}
+
+#[test]
+fn a_run_whose_folder_was_taken_meanwhile_is_saved_beside_it() {
+    let bench = bench(40, 2);
+    let out = bench.folder.path().join("out");
+    let settings = EngineSettings {
+        runs: RunsTarget::Folder { folder: out.clone(), replace: false },
+        ..settings(bench.folder.path(), this_machine())
+    };
+    let bench = Bench { handle: EngineHandle::spawn(settings, || {}), ..bench };
+    bench.start(1);
+    bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
+    let taken = [out.clone(), bench.folder.path().join("out_2")];
+    for folder in &taken {
+        std::fs::create_dir(folder).unwrap();
+        std::fs::write(folder.join("mine"), "mine").unwrap();
+    }
+    let (problem, rescue) = bench.until(rescued);
+    assert!(matches!(&problem, Problem::Run(RunError::Occupied { folder }) if *folder == out), "{problem}");
+    let beside = Rescue { folder: bench.folder.path().join("out_3"), temporary: false, model_alone: false };
+    assert_eq!((&rescue, bench.finished().folder), (&beside, beside.folder.clone()));
+    for folder in taken {
+        assert_eq!(std::fs::read_dir(folder).unwrap().count(), 1, "nothing of it was touched");
+    }
+}
+
+#[test]
+fn a_resumed_run_that_is_stopped_before_it_trains_is_saved_as_it_was() {
+    // So that it is not over before it is interrupted.
+    let bench = bench(40, 1000);
+    bench.start(1);
+    let mut completed = 0;
+    bench.until(|event| {
+        completed += u32::from(matches!(event, Event::Epoch { .. }));
+        (completed == 2).then_some(())
+    });
+    bench.handle.send(Command::Interrupt);
+    let problem = bench.until(|event| failure(event, 1));
+    let Problem::Interrupted { checkpoint: Some(checkpoint) } = problem else { panic!("{problem:?}") };
+    let card = Checkpoints::read_card(&checkpoint).unwrap().card;
+    // With a new engine, which has to prepare the data.
+    let later = EngineHandle::spawn(settings(bench.folder.path(), this_machine()), || {});
+    later.send(train(2, &bench.config, Some(checkpoint.clone())));
+    later.send(Command::Cancel(JobId(2)));
+    let summary = loop {
+        let event = later.recv().unwrap();
+        assert!(!matches!(event, Event::Steps { .. } | Event::Epoch { .. }), "it trains on");
+        if let Some(summary) = finished(event) {
+            break summary;
+        }
+    };
+    assert!(summary.stopped && summary.test.is_none() && summary.model_path.is_file());
+    assert_eq!(summary.epochs, card.epochs);
+    assert!(!checkpoint.exists(), "it is saved, and cannot be resumed");
 }
 
 #[test]
 fn a_run_that_cannot_be_saved_waits_until_it_can() {
     let bench = bench(40, 2);
-    assert!(matches!(not_saved(&bench), Problem::Write(_)));
+    let (problem, checkpoint) = not_saved(&bench);
+    assert!(matches!(problem, Problem::Write(_)) && checkpoint.is_some(), "{problem}");
     std::fs::remove_file(bench.folder.path().join("runs")).unwrap();
     bench.handle.send(Command::Save { run: JobId(1), folder: None });
     assert!(bench.finished().model_path.starts_with(bench.folder.path().join("runs")));

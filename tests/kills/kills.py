@@ -6,18 +6,22 @@ Needs Python alone; the parts about full disks and a limit of threads need root,
 
 import argparse
 import concurrent.futures
+import fcntl
 import glob
 import hashlib
 import json
 import os
 import random
+import re
 import resource
+import shlex
 import shutil
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 SIGNALS = [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP]
@@ -65,23 +69,22 @@ class Home:
     def __init__(self, program, data, folder=None):
         self.program, self.data = program, data
         self.folder = folder or tempfile.mkdtemp(prefix="inkling-kills-")
+        # Not on a disk that is filled: what is said there would be lost.
+        self.said = tempfile.TemporaryFile()
 
-    def start(self, *arguments, command="train", engine="thread", **options):
+    def start(self, *arguments, command="train", engine="thread", stdin=subprocess.DEVNULL, temporary=None, **options):
         environment = {**os.environ, "INKLING_HOME": self.folder, "INKLING_ENGINE": engine, "RUST_BACKTRACE": "0"}
-        errors = open(f"{self.folder}/errors", "ab")
-        return subprocess.Popen([self.program, command, *arguments], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                stderr=errors, cwd=self.folder, start_new_session=True, **options)
+        if temporary:
+            environment["TMPDIR"] = temporary
+        return subprocess.Popen([self.program, command, *arguments], env=environment, stdin=stdin, stdout=subprocess.DEVNULL,
+                                stderr=self.said, cwd=self.folder, start_new_session=True, **options)
 
     def new(self, *arguments, **options):
         return self.start("--data", self.data, *OPTIONS, *arguments, **options)
 
     def errors(self):
-        """What its runs have said; nothing where none was started on the command line."""
-        try:
-            with open(f"{self.folder}/errors", encoding="utf-8", errors="replace") as file:
-                return file.read()
-        except FileNotFoundError:
-            return ""
+        """What its runs have said."""
+        return os.pread(self.said.fileno(), 1 << 24, 0).decode(errors="replace")
 
     def processes(self):
         """Inkling's processes at home here."""
@@ -267,6 +270,12 @@ class Tmpfs:
             except OSError:
                 pass
 
+    def leave(self, room):
+        """Takes all the room there is but this many bytes."""
+        self.fill()
+        filler = f"{self.folder}/filler"
+        os.truncate(filler, max(os.path.getsize(filler) - room, 0))
+
     def empty(self):
         os.remove(f"{self.folder}/filler")
 
@@ -310,14 +319,110 @@ def disks(program, data, weights):
             check(process.poll() is None, "it waits", home.errors())
             check("No space left on device" in home.errors() and "MessagePack" not in home.errors(), "it says why", home.errors())
             if stopped:
+                # What it says to do is done.
+                told = re.search(r"Press Ctrl-C to end without saving; `inkling train (--resume .+?)` then (saves|resumes) it", home.errors())
+                check(told, "it says how to end it", home.errors())
                 process.send_signal(signal.SIGINT)
                 check(process.wait(60) == 130, "Ctrl-C ends it", home.errors())
             disk.empty()
             if stopped:
-                process = home.start("--resume")
+                process = home.start(*shlex.split(told[1]))
             check(process.wait(60) == 0, "it is saved once there is room", home.errors())
             home.assert_one_run_and_nothing_else(weights)
     print(f"disks: {refused} of {len(runs)} were too small and refused before training; a run whose disk fills up waits, and is saved later")
+
+
+SLOW = ["--model", "convnet", "--batch-size", "50", "--threads", "1"]
+
+
+def unsaved_run(program, data, disk, *options, **start):
+    """A run that cannot be saved and has no checkpoint: its disk is full before its first epoch is complete."""
+    home = Home(program, data, disk.folder)
+    process = home.start("--data", data, *SLOW, *options, **start)
+    wait_for(lambda: "Training" in home.errors(), "the first step", home)
+    wait_for(lambda: disk.fill() or "not saved yet" in home.errors(), "the run to say that it cannot be saved", home)
+    wait_for(lambda: "Press Ctrl-C" in home.errors(), "the run to say what Ctrl-C does", home)
+    check(not home.checkpoints(), "it has no checkpoint", home.checkpoints())
+    check("--resume" not in home.errors(), "nothing is said that is not so", home.errors())
+    return home, process
+
+
+def rescued_run(home, folder):
+    """The only run in the folder, as the last words name it. It can be used."""
+    runs = glob.glob(f"{folder}/**/run.json", recursive=True)
+    check(len(runs) == 1, "one run is saved", runs, home.errors())
+    run = os.path.dirname(runs[0])
+    check(run in home.errors(), "it is named", run, home.errors())
+    check(home.start("--model", f"{run}/model.safetensors", "--data", "builtin", command="eval").wait(120) == 0, "it can be used", home.errors())
+    return run
+
+
+def without_checkpoint(program, data):
+    """Disks that fill up before a run's first checkpoint."""
+    with Tmpfs(160 << 20) as disk:
+        if disk is None:
+            return print("unsaved: skipped, because this user may not mount a disk")
+        # Another folder is typed in a terminal.
+        terminal, own = os.openpty()
+        elsewhere = tempfile.mkdtemp(prefix="inkling-elsewhere-")
+        home, process = unsaved_run(program, data, disk, "--epochs", "1", stdin=own, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        check("type the path of the folder and press Enter" in home.errors(), "it says how", home.errors())
+        os.write(terminal, f"{elsewhere}/new\n".encode())
+        check(process.wait(60) == 0, "it is saved there", home.errors())
+        rescued_run(home, f"{elsewhere}/new")
+        [os.close(end) for end in (terminal, own)]
+        shutil.rmtree(elsewhere)
+    with Tmpfs(160 << 20) as disk, Tmpfs(160 << 20) as temporary:
+        # Ctrl-C, or the end of the session: it is whole in the temporary folder.
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            home, process = unsaved_run(program, data, disk, "--epochs", "1", temporary=temporary.folder)
+            process.send_signal(number)
+            check(process.wait(60) == status, "its exit status is that of the signal", home.errors())
+            run = rescued_run(home, temporary.folder)
+            check(os.path.exists(f"{run}/steps.csv") and "move the run to another place" in home.errors(), "it is whole", home.errors())
+            shutil.rmtree(os.path.dirname(run))
+            disk.empty()
+    with Tmpfs(160 << 20) as disk, Tmpfs(160 << 20) as temporary:
+        # There is space for the model alone, without the samples from its posterior.
+        home, process = unsaved_run(program, data, disk, "--optimizer", "sgld", "--epochs", "4", temporary=temporary.folder)
+        probe = Home(program, data)
+        check(probe.start("--data", data, *SLOW, "--epochs", "1", "--out", "one").wait(120) == 0, "another run", probe.errors())
+        disk.leave(os.path.getsize(f"{probe.folder}/one/model.safetensors") * 3 // 2)
+        probe.remove()
+        process.send_signal(signal.SIGINT)
+        check(process.wait(60) == 130, "Ctrl-C ends it", home.errors())
+        run = rescued_run(home, disk.folder)
+        check("Only its model" in home.errors() and not glob.glob(f"{run}/sample-*"), "and says what is missing", home.errors())
+    with Tmpfs(160 << 20) as disk:
+        # Nothing fits anywhere: it waits on, and is saved once there is room.
+        home, process = unsaved_run(program, data, disk, "--epochs", "1", temporary=disk.folder)
+        process.send_signal(signal.SIGINT)
+        wait_for(lambda: "Nothing could be saved anywhere" in home.errors(), "it to say so", home)
+        check(process.poll() is None, "it is not lost", home.errors())
+        disk.empty()
+        check(process.wait(60) == 0 and len(home.runs()) == 1, "it is saved", home.errors())
+    print("unsaved: runs whose disk was full before their first checkpoint were saved elsewhere, in part or later, and none was lost")
+
+
+def fitting_disk(program, data, weights):
+    """A disk that just has room for a run has room to resume it."""
+    with Tmpfs(64 << 20) as disk:
+        if disk is None:
+            return
+        for room in range(1 << 20, 64 << 20, 256 << 10):
+            home = Home(program, data, disk.folder)
+            disk.leave(room)
+            process = home.new()
+            wait_for(lambda: process.poll() is not None or home.checkpoints(), "a checkpoint or a refusal", home)
+            if process.poll() is None:
+                break
+            check("No space left" in home.errors(), "it is refused for lack of room", home.errors())
+        process.kill()
+        process.wait()
+        check(home.start("--resume").wait(60) == 0, f"{room} bytes: it is resumed", home.errors())
+        disk.empty()
+        home.assert_one_run_and_nothing_else(weights)
+    print(f"disks: a run that fits into {room} bytes can be resumed there")
 
 
 def start_limited(home, data, engine, drop_rights):
@@ -348,7 +453,6 @@ def threads(program, data):
             tried += 1
             home = Home(program, data)
             os.chmod(home.folder, 0o777)
-            open(f"{home.folder}/errors", "ab").close()
 
             def drop_rights(limit=limit):
                 resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
@@ -398,6 +502,8 @@ def main():
                 print(f"kills: {arguments.count} runs of {seconds:.1f} s, killed {kills} times, came to the same weights, bit for bit")
             if wanted("disk"):
                 disks(program, data, weights)
+                fitting_disk(program, data, weights)
+                without_checkpoint(program, data)
         if wanted("signals"):
             late_signal(program, data)
         if wanted("threads"):

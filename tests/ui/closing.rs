@@ -4,13 +4,14 @@ use eframe::egui::{Key, ViewportEvent, ViewportId};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::app::{Action, Phase};
+use inkling::problem::Problem;
 use inkling::protocol::{Command, Event};
 use inkling::records::{JobId, RunPosition};
 use inkling::ui::Inkling;
 
 use super::window::{sized, usual};
 use crate::fake_engine::FakeEngine;
-use crate::jobs::cancelled;
+use crate::jobs::{cancelled, failed, submitted_run};
 
 fn training(size: [f32; 2], steps: u64) -> (Harness<'static, Inkling>, FakeEngine) {
     let (mut window, mut engine) = sized(size);
@@ -87,4 +88,41 @@ fn a_run_that_was_stopped_in_its_first_epoch_is_offered() {
     window.get_all_by_label("Resume in epoch 1").next().expect("a button").click();
     window.run_steps(3);
     assert!(window.state().app().is_training());
+}
+
+#[test]
+fn an_interrupted_run_with_an_epoch_can_be_saved_as_a_model() {
+    let (mut window, mut engine) = training([1280.0, 800.0], 12);
+    let id = window.state().app().run.as_ref().unwrap().id;
+    let position = RunPosition { epochs: 1, steps: 0, steps_per_epoch: 10 };
+    engine.send(Event::Checkpoint { run: id, folder: "kept".into(), position, kept: Ok(()) });
+    engine.send(failed(id, Problem::Interrupted { checkpoint: Some("kept".into()) }));
+    window.run_steps(3);
+    window.get_by_label("Save as a model").click();
+    window.run_steps(3);
+    let asked = engine.listen();
+    let [.., submit, Command::Cancel(stopped)] = asked.as_slice() else { panic!("{asked:?}") };
+    assert_eq!(submitted_run(submit).map(|(run, ..)| run), Some(*stopped));
+    window.get_all_by_label_contains("Preparing the data to save the model").next().expect("its state");
+}
+
+#[test]
+fn a_run_that_is_not_saved_and_has_no_checkpoint_is_not_offered_for_later() {
+    let position = RunPosition { epochs: 3, steps: 0, steps_per_epoch: 10 };
+    for (checkpoint, offered, other) in
+        [(None, "Save what fits", "Resume next time"), (Some(position), "Resume next time", "Save what fits")]
+    {
+        let (mut window, engine) = training([1280.0, 800.0], 12);
+        let run = window.state().app().run.as_ref().unwrap().id;
+        engine.send(Event::NotSaved { run, problem: Problem::Busy, checkpoint });
+        window.run_steps(3);
+        assert_eq!(window.query_by_label("Save what fits").is_some(), checkpoint.is_none(), "instead of Stop");
+        close(&mut window);
+        window.get_by_label("The run is not saved yet");
+        assert_eq!(window.query_all_by_label(other).count(), 0, "{checkpoint:?}");
+        let button = window.get_all_by_label(offered).last().expect("it is offered");
+        button.click();
+        window.run_steps(3);
+        assert!(window.query_by_label("The run is not saved yet").is_none());
+    }
 }

@@ -10,7 +10,7 @@ use crate::infer::DeviceRejection;
 use crate::problem::Problem;
 use crate::protocol::ExportReport;
 use crate::records::{
-    BatchSizeFinding, BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RateFinding, RunPosition,
+    BatchSizeFinding, BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RateFinding, Rescue, RunPosition,
     RunSummary, SearchEnd, TimeToAccuracy, fastest_batch_size,
 };
 use crate::run_config::{DataSpec, DeviceChoice, ModelKind, NotCnnLayers, Range, RunConfig};
@@ -212,23 +212,18 @@ impl Message {
         Self::new(format!("{host} cannot be used. {failure}"), format!("Run `ssh {host} inkling hardware --self-test` for the details."))
     }
 
-    /// The engine crashed and was restarted.
-    pub fn engine_restarted() -> Self {
-        Self::new(
-            "Inkling's engine crashed and was restarted. A run in progress was interrupted; saved models are safe.",
-            "Press Resume to resume the run from where it was last saved.",
-        )
-    }
-
-    /// The engine's process exited; `left` is where the interrupted run can be resumed from.
-    pub fn engine_exited(problem: &Problem, was_training: bool, left: Option<RunPosition>) -> Self {
-        let what = Self::from(problem).what;
+    /// The engine's process exited, or it crashed within this one if there is no `problem`; `left` is where the interrupted run can be resumed
+    /// from.
+    pub fn engine_lost(problem: Option<&Problem>, was_training: bool, left: Option<RunPosition>) -> Self {
+        let what = problem.map_or_else(|| "Inkling's engine crashed and was restarted.".to_owned(), |problem| Self::from(problem).what);
+        let on_the_cpu = if problem.is_some() { " on the CPU" } else { "" };
         let remedy = match (was_training, left) {
             (true, Some(position)) => {
-                format!("Training was interrupted; it was last saved after {position}. Press Resume to resume it from there on the CPU.")
+                format!("Training was interrupted; it was last saved after {position}. Press Resume to resume it from there{on_the_cpu}.")
             }
             (true, None) => "Training was interrupted before it was first saved. Press Start to train again.".to_owned(),
-            (false, _) => "A new engine was started within Inkling itself; nothing was lost.".to_owned(),
+            (false, _) if problem.is_some() => "A new engine was started within Inkling itself; nothing was lost.".to_owned(),
+            (false, _) => "Saved models are safe.".to_owned(),
         };
         Self::new(what, remedy)
     }
@@ -266,13 +261,33 @@ impl Message {
         Self::new(format!("Training continues, but without curves for TensorBoard. {what}"), remedy)
     }
 
-    /// A run that has ended could not be saved.
-    pub fn run_not_saved(problem: &Problem) -> Self {
+    /// A run that has ended could not be saved; `checkpoint` is how far it is in its checkpoint.
+    pub fn run_not_saved(problem: &Problem, checkpoint: Option<RunPosition>) -> Self {
         let Self { what, remedy } = Self::from(problem);
+        let lost = if checkpoint.is_none() { " No checkpoint of it could be saved either, so it cannot be resumed." } else { "" };
         Self::new(
             format!("The run has ended, but it is not saved yet: {what}"),
-            format!("{remedy} Saving is tried again every few seconds."),
+            format!("{remedy} Saving is tried again every few seconds.{lost}"),
         )
+    }
+
+    /// A run that could not be saved as it was to be was saved another way.
+    pub fn rescued(problem: &Problem, rescue: &Rescue) -> Self {
+        let Self { what, .. } = Self::from(problem);
+        let folder = rescue.folder.display();
+        let kept = if rescue.model_alone {
+            format!(
+                "Only its model, its accuracies and its history by epoch were saved, in {folder}: without the curve of its steps, its misclassified images and samples from its posterior."
+            )
+        } else {
+            format!("It was saved in {folder} instead.")
+        };
+        let remedy = if rescue.temporary {
+            "The system deletes what is in this temporary folder: move the run to another place, for example among your other runs."
+        } else {
+            ""
+        };
+        Self::new(format!("The run could not be saved as intended. {what} {kept}"), remedy)
     }
 
     /// What came of the search for a learning rate, and why.

@@ -59,7 +59,7 @@ impl From<&Problem> for Message {
                 Self::new("Training was interrupted.", "It can be resumed: with `inkling train --resume`, or in the window under Models.")
             }
             Problem::Interrupted { checkpoint: None } => {
-                Self::new("Training was interrupted before its first checkpoint; nothing was saved.", "Start it again.")
+                Self::new("Training was interrupted and has no checkpoint: nothing was saved.", "Start it again.")
             }
             Problem::Compute(error) => of_compute(error),
             Problem::Panicked { message } => Self::new(
@@ -132,7 +132,7 @@ fn data_part(part: DataPart) -> &'static str {
 }
 
 fn of_loss(loss: &EngineExit) -> Message {
-    let safe = "Saved models are safe. An interrupted run can be resumed from where it was last saved.";
+    let safe = "Saved models are safe.";
     match loss {
         EngineExit::NotStarted { reason } => Message::new(
             format!("Inkling's engine could not be started: {}", sentence(reason)),
@@ -165,6 +165,7 @@ fn of_loss(loss: &EngineExit) -> Message {
 pub(super) fn of_write(WriteError { path, kind, reason }: &WriteError) -> Message {
     let remedy = match kind {
         WriteErrorKind::NoSpace => "Free some space on that disk, or choose a folder on another one.",
+        WriteErrorKind::TooLarge => "Raise the limit on the size of files (see `ulimit -f`), or choose a disk that takes larger ones.",
         WriteErrorKind::NotPermitted => "Choose a folder that you may write to, or change its permissions.",
         WriteErrorKind::NotRegular => "Choose another path: Inkling replaces nothing but regular files.",
         WriteErrorKind::Other => "Check that the disk works and that you have permission to write there, or choose another folder.",

@@ -6,10 +6,10 @@ use crate::app::App;
 use crate::app::action::Screen;
 use crate::app::messages::Message;
 use crate::app::notice::Severity;
-use crate::app::run::{Phase, RunView};
+use crate::app::run::{LastCheckpoint, Phase, RunView};
 use crate::problem::Problem;
 use crate::protocol::{Command, Job};
-use crate::records::JobId;
+use crate::records::{JobId, RunPosition};
 use crate::run_config::{Chosen, ConfigProblem, RunConfig};
 
 impl App {
@@ -73,10 +73,12 @@ impl App {
         self.send_to_run(|run| Command::Save { run, folder }, &[Phase::NotSaved]);
     }
 
-    pub(in crate::app) fn run_not_saved(&mut self, id: JobId, problem: &Problem) {
-        let message = Message::run_not_saved(problem);
-        if self.active_run(id).is_some() {
-            self.set_run_phase(id, |_| Phase::NotSaved);
+    pub(in crate::app) fn run_not_saved(&mut self, id: JobId, problem: &Problem, checkpoint: Option<RunPosition>) {
+        let message = Message::run_not_saved(problem, checkpoint);
+        if let Some(run) = self.active_run(id) {
+            // Also while it is being stopped: nothing of it could be saved.
+            run.phase = Phase::NotSaved;
+            run.checkpoint = run.checkpoints.clone().zip(checkpoint).map(|(folder, position)| LastCheckpoint { folder, position });
             self.withdraw_not_saved(id, Some(message.clone()));
             self.show_notice(Severity::Error, message);
         }

@@ -48,18 +48,37 @@ impl App {
         if self.is_too_busy() {
             return;
         }
+        let Some(run) = self.take_interrupted(folder) else { return };
+        self.queue_repetitions_after(&run.config);
+        self.start_run(run, Some(folder.to_owned()));
+    }
+
+    /// Makes a model of an interrupted run without training on: it is resumed, and stopped before its next step.
+    pub(in crate::app) fn save_interrupted(&mut self, folder: &Path) {
+        if self.is_too_busy() {
+            return;
+        }
+        let Some(run) = self.take_interrupted(folder) else { return };
+        let is_complete = run.history.epochs.len() >= run.config.epochs as usize;
+        self.start_run(run, Some(folder.to_owned()));
+        if !is_complete {
+            self.stop();
+        }
+    }
+
+    /// The interrupted run in this folder, to be resumed; `None` if there is none.
+    fn take_interrupted(&mut self, folder: &Path) -> Option<RunView> {
         let id = JobId(self.next_id());
         let here = self.run.take_if(|run| run.resumable_checkpoint().is_some_and(|last| last.folder == folder));
         // A device that may have taken the engine with it is not tried again by itself.
         let failed_here = here.as_ref().is_some_and(|run| run.phase == Phase::Failed);
         let listed = || Some(RunView::interrupted(id, self.interrupted.iter().find(|run| run.folder == folder)?));
-        let Some(mut run) = here.or_else(listed).map(|run| run.resumed_as(id)) else { return };
+        let mut run = here.or_else(listed).map(|run| run.resumed_as(id))?;
         self.interrupted.retain(|run| run.folder != folder);
         if self.why_not_device(run.config.device).is_some() || failed_here {
             run.config = RunConfig { device: DeviceChoice::Cpu, ..run.config };
         }
         run.config = self.with_device(&run.config);
-        self.queue_repetitions_after(&run.config);
-        self.start_run(run, Some(folder.to_owned()));
+        Some(run)
     }
 }

@@ -28,6 +28,8 @@ impl RunView {
             Phase::Training if self.is_testing() => "Evaluating on the test set".to_owned(),
             Phase::Training => format!("Training, {}", epoch()),
             Phase::Paused => format!("Paused, {}", epoch()),
+            // Of a resumed run.
+            Phase::Stopping if self.plan.is_none() && self.has_completed_epoch() => "Preparing the data to save the model".to_owned(),
             Phase::Stopping => "Stopping…".to_owned(),
             Phase::NotSaved => "Finished, but not saved yet".to_owned(),
             Phase::Finished(summary) if summary.stopped => "Stopped; weights saved".to_owned(),

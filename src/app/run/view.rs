@@ -131,6 +131,14 @@ impl RunView {
         self.checkpoint.as_ref().filter(|_| matches!(self.phase, Phase::Failed | Phase::Discarded | Phase::Interrupted))
     }
 
+    /// What happens when a run is stopped that cannot be saved and has no checkpoint.
+    pub fn about_rescue() -> String {
+        format!(
+            "Saves the run, or its model alone if only that fits: there, or in the system's temporary folder ({})",
+            std::env::temp_dir().display()
+        )
+    }
+
     /// True once it has a model that could be saved.
     pub const fn has_completed_epoch(&self) -> bool {
         !self.history.epochs.is_empty()

@@ -5,30 +5,34 @@ mod repeats;
 mod report;
 mod reproduction;
 mod tensorboard;
+mod unsaved;
 mod watch;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use self::watch::RunEnd;
+use self::watch::{RunEnd, Start};
 use super::arguments::choice;
 use super::devices;
 use super::engine::Engine;
 use super::failure::Failure;
 use super::interrupt;
 use super::machines::Machines;
-use super::output::Output;
+use super::output::{Output, note};
 use super::settings::Settings;
 use crate::engine::{EngineHost, RemoteHost, RunsTarget};
 use crate::records::RunSummary;
 use crate::run_config::{RunConfig, WeightFormat};
 use crate::runs::{Checkpoints, InterruptedRun, Store, missing_repetitions, reproduced_config};
-use crate::system::paths::Paths;
+use crate::system::paths::{NotUtf8, Paths, check_utf8};
 use crate::system::targets::check_folder;
+use crate::text::visible;
 
-/// How long a process that was killed may take to end.
-const ENDING: Duration = Duration::from_secs(2);
+/// How long a process that was killed may take to end, or an engine whose caller was, to write its last checkpoint.
+const ENDING: Duration = Duration::from_secs(10);
+/// Longer waits are said.
+const MOMENT: Duration = Duration::from_millis(500);
 
 /// The options that choose the settings of a new run: one that is resumed or reproduced has its own.
 const OF_A_NEW_RUN: [&str; 27] = [
@@ -70,6 +74,9 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", conflicts_with_all = OF_A_NEW_RUN)]
     #[expect(clippy::option_option, reason = "an option that may have a value")]
     resume: Option<Option<PathBuf>>,
+    /// With --resume: do not train on, but save the run as it was after its last completed epoch, as Ctrl-C does
+    #[arg(long, requires = "resume", conflicts_with = "tensorboard")]
+    save: bool,
     /// Folder to save the run in [default: a new folder among Inkling's runs, or with --resume as before]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -110,6 +117,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if !problems.is_empty() {
         return Err(Failure::of_config(&problems));
     }
+    check_stored_paths(&arguments)?;
     if let Some(out) = &arguments.out {
         let initial = config.initial_weights.as_deref();
         check_folder(out, arguments.force, initial.as_slice())?;
@@ -140,17 +148,34 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let mut output = Output::new(arguments.json);
     let resumed = arguments.resume.is_some();
     let mut runs: VecDeque<RunConfig> = if resumed { vec![config] } else { config.repetitions(&jiff::Timestamp::now().to_string()) }.into();
-    let mut from = from;
+    let mut start = match from {
+        None if arguments.save => return Err(Failure::Failed("There is no interrupted run to save.".to_owned())),
+        None => Start::New,
+        Some(folder) if !arguments.save => Start::Resumed(folder),
+        Some(folder) if Checkpoints::position(&folder).is_some_and(|position| position.epochs > 0) => Start::Saved(folder),
+        Some(_) => {
+            let none = "No epoch of this run is complete, so there is no model to save. To train on: inkling train --resume";
+            return Err(Failure::Failed(none.to_owned()));
+        }
+    };
     while let Some(config) = runs.pop_front() {
-        let summary = match watch::train(&engine, &config, from.take(), arguments.tensorboard.as_deref(), &mut output)? {
-            RunEnd::Saved(summary) => summary,
+        let (summary, is_rescued) = match watch::train(&engine, &config, &start, arguments.tensorboard.as_deref(), &mut output)? {
+            RunEnd::Saved(summary) => (summary, false),
+            RunEnd::Rescued(summary) => (summary, true),
             RunEnd::Unfinished(checkpoint) => {
                 report::unfinished(checkpoint.as_deref(), &mut output)?;
                 return Err(Failure::Interrupted);
             }
         };
+        start = Start::New;
         report::finished(&summary, &mut output)?;
+        if is_rescued {
+            return Err(Failure::of_rescue());
+        }
         let saved = || summary.folder.parent().map(|root| Store::new(root).list()).unwrap_or_default();
+        if arguments.save {
+            return Ok(());
+        }
         if !report::is_complete(&summary) {
             repeats::report(&saved(), &summary, &mut output)?;
             return Err(Failure::Interrupted);
@@ -172,6 +197,18 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether the paths can be stored that a checkpoint remembers.
+fn check_stored_paths(arguments: &Arguments) -> Result<(), Failure> {
+    let folder = std::env::current_dir().unwrap_or_default();
+    let mut paths = [&folder].into_iter().chain(&arguments.out).chain(&arguments.settings.data_dir);
+    paths.try_for_each(|path| check_utf8(path)).map_err(|NotUtf8(path)| {
+        let path = visible::path(&path);
+        Failure::Usage(format!(
+            "{path} is not valid UTF-8, and its path is to be stored in checkpoints. Rename that folder, or use another."
+        ))
+    })
+}
+
 /// The settings of an earlier run, with what the options say about where it is computed.
 fn of_this_machine(config: RunConfig, options: &Settings) -> RunConfig {
     RunConfig {
@@ -186,8 +223,8 @@ fn of_this_machine(config: RunConfig, options: &Settings) -> RunConfig {
 /// complete.
 pub fn train(config: &RunConfig, data_dir: Option<PathBuf>, output: &mut Output) -> Result<Option<RunSummary>, Failure> {
     let engine = Engine::start_for(config.device, data_dir, None, None)?;
-    match watch::train(&engine, config, None, None, output)? {
-        RunEnd::Saved(summary) => report::finished(&summary, output).map(|()| Some(*summary)),
+    match watch::train(&engine, config, &Start::New, None, output)? {
+        RunEnd::Saved(summary) | RunEnd::Rescued(summary) => report::finished(&summary, output).map(|()| Some(*summary)),
         RunEnd::Unfinished(checkpoint) => report::unfinished(checkpoint.as_deref(), output).map(|()| None),
     }
 }
@@ -202,14 +239,21 @@ fn interrupted(folder: Option<&Path>) -> Result<(RunConfig, Option<PathBuf>), Fa
     let paths = Paths::find();
     let checkpoints = Checkpoints::new(paths.checkpoints);
     let start = Instant::now();
+    let mut said = false;
     loop {
         let in_progress = checkpoints.any_in_progress();
         if let Some(newest) = checkpoints.list().into_iter().next() {
+            if in_progress {
+                note("Another run is still in progress; this is the latest of those that are not.");
+            }
             return Ok(of(newest));
         }
         // A process that was just killed holds its run until the system has taken it apart.
         if in_progress && start.elapsed() < ENDING {
-            std::thread::sleep(ENDING / 20);
+            if start.elapsed() > MOMENT && !std::mem::replace(&mut said, true) {
+                note(&format!("A run is still in progress. Waiting up to {} s: perhaps it is just ending.", ENDING.as_secs()));
+            }
+            std::thread::sleep(MOMENT / 5);
             continue;
         }
         let saved = Store::new(&paths.runs).list();

@@ -8,8 +8,9 @@ use crate::cli::failure::Failure;
 use crate::cli::format::{clock, quoted};
 use crate::cli::output::Output;
 use crate::problem::Problem;
-use crate::records::{EpochRecord, InitializationReport, Intervention, RunPlan, RunSummary, StepPoint};
+use crate::records::{EpochRecord, InitializationReport, Intervention, Rescue, RunPlan, RunPosition, RunSummary, StepPoint};
 use crate::run_config::RunConfig;
+use crate::runs::Checkpoints;
 use crate::text::format::{count, grouped, percent};
 use crate::text::visible;
 
@@ -88,11 +89,35 @@ impl<'a> Intervened<'a> {
 pub struct NotSaved {
     event: &'static str,
     reason: String,
+    /// The folder of its checkpoint, if there is one.
+    checkpoint: Option<String>,
 }
 
 impl NotSaved {
-    pub fn new(problem: &Problem) -> Self {
-        Self { event: "not_saved", reason: problem.to_string() }
+    pub fn new(problem: &Problem, checkpoint: Option<&Path>) -> Self {
+        Self { event: "not_saved", reason: problem.to_string(), checkpoint: checkpoint.map(|folder| folder.display().to_string()) }
+    }
+}
+
+/// JSON before the end of a run that was saved, but not as a whole where it was to be.
+#[derive(Debug, Serialize)]
+pub struct Rescued {
+    event: &'static str,
+    reason: String,
+    run: String,
+    temporary: bool,
+    model_alone: bool,
+}
+
+impl Rescued {
+    pub fn new(problem: &Problem, Rescue { folder, temporary, model_alone }: &Rescue) -> Self {
+        Self {
+            event: "rescued",
+            reason: problem.to_string(),
+            run: folder.display().to_string(),
+            temporary: *temporary,
+            model_alone: *model_alone,
+        }
     }
 }
 
@@ -208,13 +233,21 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
     output.text(&format!("Try it on an image of {one}: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
 }
 
-/// Prints that the run was stopped before its first epoch was complete, and whether it can be resumed.
+/// Prints that the run was stopped without a model, and whether it can be resumed.
 pub fn unfinished(checkpoint: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
     let event = if checkpoint.is_some() { "unfinished" } else { "discarded" };
     output.json(&Unfinished { event, checkpoint: checkpoint.map(|folder| folder.display().to_string()) })?;
-    output.text(if checkpoint.is_some() {
-        "Stopped before the first epoch was complete. To resume the run: inkling train --resume"
-    } else {
-        "Stopped before the first step; nothing was saved."
+    output.text(match checkpoint.map(Checkpoints::position) {
+        Some(Some(position)) if position.epochs > 0 => "Stopped before training went on. To resume the run: inkling train --resume",
+        Some(_) => "Stopped before the first epoch was complete. To resume the run: inkling train --resume",
+        None => "Stopped before the first step; nothing was saved.",
     })
+}
+
+/// Whether a run whose engine was lost can be resumed.
+pub fn lost(resumable: Option<RunPosition>) -> String {
+    match resumable {
+        Some(position) => format!("The run was last saved after {position}. To resume it from there: inkling train --resume"),
+        None => "The run had no checkpoint yet, so it cannot be resumed.".to_owned(),
+    }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::report;
 use super::tensorboard::Log;
+use super::unsaved::Unsaved;
 use crate::app::messages::Message;
 use crate::cli::engine::{Engine, Update};
 use crate::cli::failure::Failure;
@@ -11,8 +12,9 @@ use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 use crate::problem::Problem;
 use crate::protocol::{Event, Job, JobResult};
-use crate::records::{RunPlan, RunSummary, StepPoint, Telemetry};
+use crate::records::{RunPlan, RunPosition, RunSummary, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
+use crate::runs::Checkpoints;
 use crate::system::WriteError;
 use crate::text::format::grouped;
 use crate::text::visible;
@@ -22,40 +24,76 @@ use crate::text::visible;
 pub enum RunEnd {
     /// It was saved.
     Saved(Box<RunSummary>),
+    /// It was saved, but not as a whole where it was to be.
+    Rescued(Box<RunSummary>),
     /// It was stopped before its first epoch was complete; its checkpoint, if there is one, is in this folder.
     Unfinished(Option<PathBuf>),
+}
+
+/// Where a run starts.
+#[derive(Debug)]
+pub enum Start {
+    /// At its first step.
+    New,
+    /// From the checkpoint in this folder.
+    Resumed(PathBuf),
+    /// There, and it ends there as well: it is saved as it was after its last completed epoch.
+    Saved(PathBuf),
+}
+
+impl Start {
+    /// The folder of the checkpoint.
+    pub fn checkpoint(&self) -> Option<&PathBuf> {
+        match self {
+            Self::New => None,
+            Self::Resumed(folder) | Self::Saved(folder) => Some(folder),
+        }
+    }
 }
 
 /// Trains and follows the run to its end; its curves go to a folder in `tensorboard`, if that is given.
 pub fn train(
     engine: &Engine,
     config: &RunConfig,
-    from: Option<PathBuf>,
+    start: &Start,
     tensorboard: Option<&Path>,
     output: &mut Output,
 ) -> Result<RunEnd, Failure> {
     let mut progress = Progress::new();
     let mut plan = None;
     let mut complained = false;
-    let mut checkpoint = None;
+    // Checkpoints on disk count, not those that were reported: an engine may end between writing one and saying so.
+    let mut checkpoints = start.checkpoint().cloned();
     let mut log = None;
+    let mut unsaved = Unsaved::default();
+    let mut rescued = false;
+    let mut engine_lost = false;
     if let Some(run) = &config.repetition {
         progress.note(&format!("Run {} of {}.", run.number, config.repeats));
     }
     progress.note(&format!("Preparing {}.", config.data.label()));
-    let is_resumed = from.is_some();
-    let result = engine.run(Job::Train { config: config.clone(), from }, |update| {
+    let job = Job::Train { config: config.clone(), from: start.checkpoint().cloned() };
+    let update = |update| {
         match update {
-            Update::Cancelling => progress.note(
-                "Stopping. Press Ctrl-C again to quit immediately; `inkling train --resume` then resumes from where the run was last saved.",
-            ),
+            Update::Cancelling => {
+                let again = "Stopping. Press Ctrl-C again to quit immediately";
+                progress.note(&match resumable(checkpoints.as_deref()) {
+                    Some(_) => format!("{again}; `inkling train --resume` then resumes from where the run was last saved."),
+                    None => format!("{again}; nothing of the run has been saved yet."),
+                });
+            }
+            Update::EngineLost => engine_lost = true,
             Update::Progress(now) => progress.show(now.fraction, "Preparing data"),
             Update::Event(Event::Started { plan: started, before, curve, position, folder, .. }) => {
                 output.json(&report::Started::new(config, &started))?;
                 progress = Progress::new();
                 progress.note(&report::plan(config, &started));
-                if is_resumed {
-                    progress.note(&format!("Resuming after {position} of {}.", config.epochs));
+                match start {
+                    Start::New => {}
+                    Start::Resumed(_) => progress.note(&format!("Resuming after {position} of {}.", config.epochs)),
+                    Start::Saved(_) => {
+                        progress.note(&format!("Saving the run as it was after epoch {} of {}.", position.epochs, config.epochs));
+                    }
                 }
                 if let Some(tensorboard) = tensorboard {
                     log = noted(Log::start(tensorboard, config, &folder, &before, &curve), &progress);
@@ -64,6 +102,7 @@ pub fn train(
                     }
                 }
                 plan = Some(started);
+                checkpoints = Some(folder);
             }
             Update::Event(Event::Initialized { report, .. }) => {
                 output.json(&report::Initialized::new(&report))?;
@@ -91,28 +130,45 @@ pub fn train(
                 complained = true;
                 progress.note(&Message::checkpoint_not_kept(&problem).to_string());
             }
-            Update::Event(Event::Checkpoint { kept: Ok(()), folder, .. }) => {
-                complained = false;
-                checkpoint = Some(folder);
+            Update::Event(Event::Checkpoint { kept: Ok(()), .. }) => complained = false,
+            Update::Event(Event::NotSaved { problem, checkpoint, .. }) => {
+                output.json(&report::NotSaved::new(&problem, checkpoints.as_deref().filter(|_| checkpoint.is_some())))?;
+                progress.note(&Message::run_not_saved(&problem, checkpoint).to_string());
+                unsaved.instruct(engine, config, checkpoint.and(checkpoints.as_deref()).zip(checkpoint), &progress);
             }
-            Update::Event(Event::NotSaved { problem, .. }) => {
-                output.json(&report::NotSaved::new(&problem))?;
-                progress.note(&Message::run_not_saved(&problem).to_string());
-                progress.note("Press Ctrl-C to end without saving; `inkling train --resume` then saves it.");
+            Update::Event(Event::Rescued { problem, rescue, .. }) => {
+                rescued = true;
+                output.json(&report::Rescued::new(&problem, &rescue))?;
+                progress.note(&Message::rescued(&problem, &rescue).to_string());
             }
             // Other events are irrelevant here.
             Update::Event(_) => {}
         }
         Ok(())
-    })?;
+    };
+    let result = match start {
+        // All of its epochs may be complete.
+        Start::Saved(folder) if Checkpoints::position(folder).is_none_or(|position| position.epochs < config.epochs) => {
+            engine.run_stopped(job, update)
+        }
+        _ => engine.run(job, update),
+    };
+    let resumable = resumable(checkpoints.as_deref());
+    let result = result.map_err(|failure| if engine_lost { failure.followed_by(&report::lost(resumable)) } else { failure })?;
     match result {
         Some(JobResult::Train(summary)) => {
             logged(&mut log, &progress, |log| log.finished(&summary));
-            Ok(RunEnd::Saved(Box::new(summary)))
+            let summary = Box::new(summary);
+            Ok(if rescued { RunEnd::Rescued(summary) } else { RunEnd::Saved(summary) })
         }
         Some(_) => Err(Problem::EngineGone.into()),
-        None => Ok(RunEnd::Unfinished(checkpoint)),
+        None => Ok(RunEnd::Unfinished(checkpoints.filter(|_| resumable.is_some()))),
     }
+}
+
+/// How far the run with this folder of checkpoints can be resumed from.
+fn resumable(checkpoints: Option<&Path>) -> Option<RunPosition> {
+    checkpoints.and_then(Checkpoints::position)
 }
 
 /// Adds to the event file, if there is one. Half a record at its end would make what follows unreadable, so that nothing follows a failure.

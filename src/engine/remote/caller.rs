@@ -55,6 +55,8 @@ pub(super) struct Caller {
     /// Models that are there, and where the same are here.
     pub models: BTreeMap<PathBuf, PathBuf>,
     pub received: ReceivedFiles,
+    /// True while the files of a run are sent that has completed an epoch: stopped, it becomes a model there.
+    pub sends_run_with_model: bool,
     /// The run in progress.
     pub run: Option<RemoteRun>,
     /// A run that has ended and could not be saved yet.
@@ -84,6 +86,7 @@ impl EngineHandle {
             unanswered: BTreeMap::new(),
             models: BTreeMap::new(),
             received: ReceivedFiles::default(),
+            sends_run_with_model: false,
             run: None,
             unsaved: None,
             is_connected: true,
@@ -166,7 +169,9 @@ impl Caller {
                         None => return Ok(folder),
                     }
                 }
-                Ok(Input::Command(Command::Cancel(id))) if Some(id) == job => return Err(Problem::Cancelled(crate::progress::Cancelled)),
+                Ok(Input::Command(Command::Cancel(id))) if Some(id) == job && !self.sends_run_with_model => {
+                    return Err(Problem::Cancelled(crate::progress::Cancelled));
+                }
                 Ok(input @ (Input::CallerGone | Input::Command(Command::Interrupt | Command::Shutdown))) => {
                     self.on_input(input);
                     return Err(Problem::Interrupted { checkpoint: None });

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use super::bundle::MAX_BYTES;
 use super::caller::Caller;
+use crate::engine::ended_run::{EndedRun, SavedRun};
 use crate::engine::handle::RunsTarget;
 use crate::nn::ModelFile;
 use crate::problem::Problem;
 use crate::protocol::{Event, JobEvent, JobResult};
-use crate::records::{FilePart, JobId, MAX_POSTERIOR_SAMPLES, RunSummary, posterior_sample_name};
+use crate::records::{FilePart, JobId, MAX_POSTERIOR_SAMPLES, RunPosition, RunSummary, posterior_sample_name};
 use crate::run_config::RunConfig;
-use crate::runs::{CHECKPOINT, CheckpointFolder, RunContents, Store, check_target, keep_in, load, load_steps, read_checkpoint};
+use crate::runs::{CHECKPOINT, CheckpointFolder, Checkpoints, RunContents, Store, check_target, load, load_steps, read_checkpoint};
 use crate::system::WriteError;
 use crate::system::files::write_whole;
 use crate::train::RunPlaces;
@@ -61,7 +62,8 @@ pub struct Unsaved {
     run: RemoteRun,
     there: PathBuf,
     files: BTreeMap<String, Vec<u8>>,
-    problem: Option<Problem>,
+    /// What was last said of it.
+    reported: Option<(Problem, Option<RunPosition>)>,
 }
 
 impl RemoteRun {
@@ -74,8 +76,14 @@ impl RemoteRun {
         Ok(())
     }
 
-    /// Saves its model, summary and steps.
-    fn save(&self, files: &BTreeMap<String, Vec<u8>>) -> Result<RunSummary, Problem> {
+    /// Saves its model, summary and steps; before it would be lost, as much of them as can be saved.
+    fn save(&self, files: &BTreeMap<String, Vec<u8>>, before_lost: bool) -> Result<SavedRun, Problem> {
+        let (target, weights) = (self.target.clone(), self.places.weights);
+        let run = EndedRun { target, contents: self.contents(files)?, weights, checkpoints: None };
+        if before_lost { run.rescue() } else { Ok(run.save()?) }
+    }
+
+    fn contents(&self, files: &BTreeMap<String, Vec<u8>>) -> Result<RunContents<'static>, Problem> {
         let folder = tempfile::tempdir().map_err(|error| WriteError::new(&std::env::temp_dir(), &error))?;
         let samples = (1..=MAX_POSTERIOR_SAMPLES as u32).map(posterior_sample_name);
         for name in ["run.json", "model.safetensors", "steps.csv"].map(str::to_owned).into_iter().chain(samples) {
@@ -89,11 +97,12 @@ impl RemoteRun {
         let posterior = summary.posterior_sample_paths().iter().map(|path| ModelFile::load(path)).collect::<Result<_, _>>()?;
         let config = RunConfig { data: self.config.data.clone(), initial_weights: self.config.initial_weights.clone(), ..summary.config };
         let steps = Cow::Owned(load_steps(folder.path()));
-        let contents = RunContents { model, posterior, summary: Cow::Owned(RunSummary { config, ..summary }), steps };
-        Ok(match &self.target {
-            RunsTarget::Store(root) => Store::new(root).keep(&contents, self.places.weights, None)?,
-            RunsTarget::Folder { folder, replace } => keep_in(folder, *replace, &contents, self.places.weights, None)?,
-        })
+        Ok(RunContents { model, posterior, summary: Cow::Owned(RunSummary { config, ..summary }), steps })
+    }
+
+    /// How far it can be resumed from.
+    fn position(&self) -> Option<RunPosition> {
+        Checkpoints::position(self.folder.path())
     }
 }
 
@@ -120,7 +129,7 @@ impl Caller {
                     let Some(run) = self.run.take_if(|run| run.id == id) else {
                         return self.events.send(Event::Job { id, event: JobEvent::Failed(Problem::NoSuchRun) });
                     };
-                    self.unsaved = Some(Unsaved { run, there: summary.model_path, files, problem: None });
+                    self.unsaved = Some(Unsaved { run, there: summary.model_path, files, reported: None });
                     return self.save_again(None);
                 }
                 result => JobEvent::Done(Box::new(result)),
@@ -144,7 +153,7 @@ impl Caller {
                 // Resumed from where it diverged, it would diverge again.
                 run.folder.delete().unwrap_or_else(|error| tracing::info!(%error, "a checkpoint remains"));
             }
-            path.is_dir().then_some(path)
+            Checkpoints::position(&path).map(|_| path)
         });
         JobEvent::Failed(if let Problem::Interrupted { .. } = problem { Problem::Interrupted { checkpoint } } else { problem })
     }
@@ -154,36 +163,53 @@ impl Caller {
         let Some(mut unsaved) = self.unsaved.take() else { return };
         if let Some(folder) = folder {
             unsaved.run.target = RunsTarget::Store(folder);
-            unsaved.problem = None;
+            unsaved.reported = None;
         }
-        let id = unsaved.run.id;
-        match unsaved.run.save(&unsaved.files) {
-            Ok(summary) => {
-                self.models.insert(unsaved.there, summary.model_path.clone());
-                unsaved.run.folder.delete().unwrap_or_else(|error| tracing::info!(%error, "a checkpoint remains"));
-                self.events.send(Event::Job { id, event: JobEvent::Done(Box::new(JobResult::Train(summary))) });
-            }
+        match unsaved.run.save(&unsaved.files, false) {
+            Ok(saved) => self.saved(unsaved, saved),
             // No folder makes a damaged file whole.
             Err(problem @ (Problem::Model(_) | Problem::Compute(_))) => {
-                self.events.send(Event::Job { id, event: JobEvent::Failed(problem) });
+                self.events.send(Event::Job { id: unsaved.run.id, event: JobEvent::Failed(problem) });
             }
             Err(problem) => {
-                if unsaved.problem.as_ref() != Some(&problem) {
-                    self.events.send(Event::NotSaved { run: id, problem: problem.clone() });
-                    unsaved.problem = Some(problem);
+                let state = (problem, unsaved.run.position());
+                if unsaved.reported.as_ref() != Some(&state) {
+                    self.events.send(Event::NotSaved { run: unsaved.run.id, problem: state.0.clone(), checkpoint: state.1 });
+                    unsaved.reported = Some(state);
                 }
                 self.unsaved = Some(unsaved);
             }
         }
     }
 
-    /// Ends the waiting of a run that could not be saved; of this one, if it is named. It can be resumed.
-    pub fn give_up_saving(&mut self, id: Option<JobId>) {
-        if let Some(unsaved) = self.unsaved.take_if(|unsaved| id.is_none_or(|id| id == unsaved.run.id)) {
-            let path = unsaved.run.folder.path().to_owned();
-            let (id, checkpoint) = (unsaved.run.id, path.is_dir().then_some(path));
+    fn saved(&mut self, Unsaved { run, there, .. }: Unsaved, SavedRun { summary, rescue }: SavedRun) {
+        self.models.insert(there, summary.model_path.clone());
+        run.folder.delete().unwrap_or_else(|error| tracing::info!(%error, "a checkpoint remains"));
+        if let Some((problem, rescue)) = rescue {
+            self.events.send(Event::Rescued { run: run.id, problem, rescue });
+        }
+        self.events.send(Event::Job { id: run.id, event: JobEvent::Done(Box::new(JobResult::Train(summary))) });
+    }
+
+    /// Ends the waiting of a run that could not be saved; of this one, if it is named. It can be resumed, or what can be saved of it is. If
+    /// nothing can be, a run that was named waits on.
+    pub fn give_up_saving(&mut self, named: Option<JobId>) {
+        let Some(unsaved) = self.unsaved.take_if(|unsaved| named.is_none_or(|id| id == unsaved.run.id)) else { return };
+        let id = unsaved.run.id;
+        let interrupted = |checkpoint| Event::Job { id, event: JobEvent::Failed(Problem::Interrupted { checkpoint }) };
+        if unsaved.run.position().is_some() {
+            let checkpoint = unsaved.run.folder.path().to_owned();
+            // Whoever hears of it may resume the run.
             drop(unsaved);
-            self.events.send(Event::Job { id, event: JobEvent::Failed(Problem::Interrupted { checkpoint }) });
+            return self.events.send(interrupted(Some(checkpoint)));
+        }
+        match unsaved.run.save(&unsaved.files, true) {
+            Ok(saved) => self.saved(unsaved, saved),
+            Err(problem) if named.is_some() => {
+                self.events.send(Event::NotSaved { run: id, problem, checkpoint: None });
+                self.unsaved = Some(unsaved);
+            }
+            Err(_) => self.events.send(interrupted(None)),
         }
     }
 }

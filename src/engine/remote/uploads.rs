@@ -34,7 +34,9 @@ impl Caller {
         let mut data = None;
         let job = match job {
             Job::Train { config, from } => {
-                let (config, from, sent) = self.prepare_run(id, config, from.as_deref())?;
+                let prepared = self.prepare_run(id, config, from.as_deref());
+                self.sends_run_with_model = false;
+                let (config, from, sent) = prepared?;
                 data = sent;
                 Job::Train { config, from }
             }
@@ -79,6 +81,7 @@ impl Caller {
         let places = places(&self.settings, before);
         let target = target(&self.settings, &places);
         RemoteRun::check(&target)?;
+        self.sends_run_with_model = resumed.as_ref().is_some_and(|(_, checkpoint)| !checkpoint.card.epochs.is_empty());
         let data = self.send_data(id, &config.data.located(&places.working_folder), &places.data_folders)?;
         let there = self.with_initial_weights(id, config.clone())?;
         let (folder, from) = match resumed {

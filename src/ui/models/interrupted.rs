@@ -8,6 +8,7 @@ use super::confirm_delete;
 use crate::app::{Action, App, Phase};
 use crate::runs::InterruptedRun;
 use crate::text::format::{local_time, percent};
+use crate::ui::run_panel::resume_offer::ABOUT_SAVING;
 use crate::ui::{icons, style};
 
 /// Draws a card for each interrupted run.
@@ -40,6 +41,12 @@ fn card(ui: &mut Ui, app: &App, run: &InterruptedRun, confirming: &mut Option<Pa
             let about = "Resumes from where the run was last saved and gives the same weights as an uninterrupted run";
             if resume.on_hover_text(about).on_disabled_hover_text("Unavailable while another run is in progress").clicked() {
                 actions.push(Action::ResumeInterrupted(run.folder.clone()));
+            }
+            if !card.epochs.is_empty() {
+                let save = ui.add_enabled(!app.is_training(), style::secondary_button("Save as a model"));
+                if save.on_hover_text(ABOUT_SAVING).on_disabled_hover_text("Unavailable while another run is in progress").clicked() {
+                    actions.push(Action::SaveInterrupted(run.folder.clone()));
+                }
             }
             if confirming.as_ref() != Some(&run.folder) {
                 if ui.button("Discard…").clicked() {

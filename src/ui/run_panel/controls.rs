@@ -44,7 +44,7 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let width = ui.available_width();
     match app.run.as_ref().filter(|run| run.is_active()) {
         None => start(ui, app, actions),
-        Some(run) if run.phase == Phase::NotSaved => save(ui, actions),
+        Some(run) if run.phase == Phase::NotSaved => save(ui, run, actions),
         Some(run) => {
             ui.horizontal(|ui| {
                 let half = (width - ui.spacing().item_spacing.x) / 2.0;
@@ -68,7 +68,7 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 /// The run waits until it can be saved.
-fn save(ui: &mut Ui, actions: &mut Vec<Action>) {
+fn save(ui: &mut Ui, run: &RunView, actions: &mut Vec<Action>) {
     let size = [ui.available_width(), 36.0];
     if ui.add(style::primary_button(ui, "Save in another folder…").min_size(size.into())).clicked() {
         actions.push(Action::ChooseRunFolder);
@@ -78,8 +78,12 @@ fn save(ui: &mut Ui, actions: &mut Vec<Action>) {
         if ui.add(style::secondary_button("Try again").min_size(half.into())).clicked() {
             actions.push(Action::SaveRun);
         }
-        let response = ui.add(style::secondary_button("Stop").min_size(half.into()));
-        if with_keys(ui, response, shortcuts::STOP).on_hover_text("It can be resumed, and saved, later.").clicked() {
+        let (stop, about) = match &run.checkpoint {
+            Some(last) => ("Stop", format!("The run can be resumed after {}, and saved, later.", last.position)),
+            None => ("Save what fits", RunView::about_rescue()),
+        };
+        let response = ui.add(style::secondary_button(stop).min_size(half.into()));
+        if with_keys(ui, response, shortcuts::STOP).on_hover_text(about).clicked() {
             actions.push(Action::Stop);
         }
     });

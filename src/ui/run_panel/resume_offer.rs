@@ -7,6 +7,10 @@ use crate::app::{Action, App, Phase};
 use crate::text::format::percent;
 use crate::ui::{icons, style};
 
+/// What it means to save an interrupted run.
+pub const ABOUT_SAVING: &str =
+    "Ends the run and saves the weights of its last completed epoch, as Stop does. It cannot be resumed afterwards";
+
 /// Draws it; nothing where there is no such run.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let (Some(run), Some(last)) = (&app.run, app.interrupted_checkpoint()) else { return };
@@ -25,6 +29,9 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 let about = "Gives the same weights as an uninterrupted run. You can also resume it, or discard it, under Models";
                 if ui.add(style::primary_button(ui, resume_label(last.position))).on_hover_text(about).clicked() {
                     actions.push(Action::ResumeInterrupted(last.folder.clone()));
+                }
+                if run.has_completed_epoch() && ui.button("Save as a model").on_hover_text(ABOUT_SAVING).clicked() {
+                    actions.push(Action::SaveInterrupted(last.folder.clone()));
                 }
                 ui.with_layout(Layout::top_down(Align::Min), |ui| {
                     ui.spacing_mut().item_spacing.y = 2.0;

@@ -17,7 +17,7 @@ use crate::protocol::{Event, JobResult};
 use crate::records::{Calibration, ModelRef, Telemetry};
 use crate::run_config::RunConfig;
 use crate::runs::{CheckpointWriter, Checkpoints, RunError, Store, check_disk_space, check_target};
-use crate::train::{self, Checkpoint, RunOrigin, RunPlaces, TrainOutcome, TrainedModel};
+use crate::train::{self, Checkpoint, EndRequest, RunOrigin, RunPlaces, TrainOutcome, TrainedModel};
 
 /// Trains from the beginning, or from the checkpoint in the folder `from`.
 pub(super) fn run(
@@ -93,7 +93,7 @@ fn train_from(
         RunsTarget::Folder { folder, replace } => check_target(folder, *replace)?,
     }
     let (RunsTarget::Store(runs) | RunsTarget::Folder { folder: runs, .. }) = &target;
-    check_disk_space(config, runs, &settings.checkpoints)?;
+    check_disk_space(config, runs, &settings.checkpoints, writer.bytes())?;
     let watched = settings.reports_learning;
     let mut run = ObservedRun {
         context,
@@ -106,11 +106,12 @@ fn train_from(
         probe: None,
         watched,
         calibration: Calibration::NONE,
-        interrupted: false,
+        end: None,
+        has_model: checkpoint.as_ref().is_some_and(|checkpoint| !checkpoint.card.epochs.is_empty()),
     };
     let data = config.data.located(&places.working_folder);
     let set = match workspace.datasets.get(&places.data_folders, &data, &mut |fraction: f32| run.prepared(fraction)) {
-        Err(DataError::Cancelled(_)) if run.interrupted => return Ok(TrainOutcome::Interrupted),
+        Err(DataError::Cancelled(_)) if run.end == Some(EndRequest::Interrupt) => return Ok(TrainOutcome::Interrupted),
         set => set?,
     };
     check_labels(&data, set)?;

@@ -35,8 +35,10 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
     pub watched: bool,
     /// What was fitted after the last epoch that was completed; the weights of the steps since then are recognised with it too.
     pub calibration: Calibration,
-    /// True if it was interrupted before its first step.
-    pub interrupted: bool,
+    /// How it was asked to end while its data was prepared.
+    pub end: Option<EndRequest>,
+    /// True for a resumed run that has completed an epoch: stopped while its data is prepared, it becomes a model, which takes that data.
+    pub has_model: bool,
 }
 
 impl ObservedRun<'_, '_, '_> {
@@ -45,10 +47,9 @@ impl ObservedRun<'_, '_, '_> {
         let progress = JobProgress { fraction, ..JobProgress::default() };
         let id = self.context.id;
         self.context.queue.events.telemetry(|| Event::Job { id, event: JobEvent::Progress(progress) });
-        self.check().map_err(|end| {
-            self.interrupted = end == EndRequest::Interrupt;
-            Cancelled
-        })
+        let Err(end) = self.check() else { return Ok(()) };
+        self.end = Some(end);
+        if end == EndRequest::Stop && self.has_model { Ok(()) } else { Err(Cancelled) }
     }
 
     /// Carries out the commands that came since the last time; returns only once the run is not paused any more.
@@ -164,7 +165,7 @@ impl Observer for ObservedRun<'_, '_, '_> {
         if self.steps > 0 && self.probe.as_ref().is_some_and(LearningProbe::is_due) {
             self.report_learning(net);
         }
-        self.check()
+        self.end.map_or_else(|| self.check(), Err)
     }
 
     fn step(&mut self, point: StepPoint, now: Telemetry) {

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::super::{JobContext, JobError};
+use crate::engine::ended_run::{EndedRun, SavedRun};
 use crate::engine::handle::RunsTarget;
 use crate::problem::Problem;
 use crate::protocol::{Command, Event, JobEvent};
-use crate::records::RunSummary;
+use crate::records::{RunPosition, RunSummary};
 use crate::run_config::WeightFormat;
-use crate::runs::{CheckpointWriter, RunError, Store, save_to};
+use crate::runs::{CheckpointWriter, RunContents, RunError};
 use crate::train::TrainedModel;
 
 /// How long to wait before it is tried again.
@@ -21,42 +22,61 @@ enum Waited {
     Retry,
     /// A person chose another folder.
     OtherFolder(PathBuf),
-    /// The run is to end without being saved.
-    Interrupted,
+    /// The run is to end, although it is not saved.
+    Stopped,
+    /// The same, and the engine ends with it.
+    EngineEnds,
 }
 
 /// Saves the run; an error where it cannot be, or where it is interrupted while it waits for that.
 pub fn save(
-    mut target: RunsTarget,
+    target: RunsTarget,
     weights: WeightFormat,
     context: &mut JobContext<'_, '_>,
     trained: &TrainedModel,
     checkpoints: &CheckpointWriter,
 ) -> Result<RunSummary, JobError> {
+    let mut run = EndedRun { target, contents: RunContents::of(trained)?, weights, checkpoints: Some(checkpoints) };
     let mut reported = None;
     loop {
-        let saved = match &target {
-            RunsTarget::Store(root) => Store::new(root).save(trained, weights, Some(checkpoints)),
-            RunsTarget::Folder { folder, replace } => save_to(folder, *replace, trained, weights, Some(checkpoints)),
-        };
-        let problem = match saved {
-            Ok(summary) => return Ok(summary),
+        let problem = match run.save() {
+            Ok(saved) => return Ok(report(saved, context)),
             Err(error @ RunError::Compute(_)) => return Err(JobError::Failed(error.into())),
             Err(error) => Problem::from(error),
         };
-        if reported.as_ref() != Some(&problem) {
-            context.queue.events.send(Event::NotSaved { run: context.id, problem: problem.clone() });
-            reported = Some(problem);
+        let state = (problem, checkpoints.position());
+        if reported.as_ref() != Some(&state) {
+            report_unsaved(context, state.0.clone(), state.1);
         }
+        reported = Some(state);
         match wait(context) {
             Waited::Retry => {}
             Waited::OtherFolder(folder) => {
-                target = RunsTarget::Store(folder);
+                run.target = RunsTarget::Store(folder);
                 reported = None;
             }
-            Waited::Interrupted => return Err(JobError::Failed(Problem::Interrupted { checkpoint: None })),
+            Waited::Stopped | Waited::EngineEnds if checkpoints.position().is_some() => {
+                return Err(JobError::Failed(Problem::Interrupted { checkpoint: None }));
+            }
+            end @ (Waited::Stopped | Waited::EngineEnds) => match run.rescue() {
+                Ok(saved) => return Ok(report(saved, context)),
+                // Whoever stopped it hears that it would be lost, and can still choose another folder.
+                Err(problem) if matches!(end, Waited::Stopped) => report_unsaved(context, problem, None),
+                Err(_) => return Err(JobError::Failed(Problem::Interrupted { checkpoint: None })),
+            },
         }
     }
+}
+
+fn report_unsaved(context: &JobContext<'_, '_>, problem: Problem, checkpoint: Option<RunPosition>) {
+    context.queue.events.send(Event::NotSaved { run: context.id, problem, checkpoint });
+}
+
+fn report(SavedRun { summary, rescue }: SavedRun, context: &JobContext<'_, '_>) -> RunSummary {
+    if let Some((problem, rescue)) = rescue {
+        context.queue.events.send(Event::Rescued { run: context.id, problem, rescue });
+    }
+    summary
 }
 
 fn wait(context: &mut JobContext<'_, '_>) -> Waited {
@@ -65,10 +85,10 @@ fn wait(context: &mut JobContext<'_, '_>) -> Waited {
         match queue.wait_for(RETRY_AFTER) {
             None => return Waited::Retry,
             Some(Command::Save { run, folder }) if run == id => return folder.map_or(Waited::Retry, Waited::OtherFolder),
-            Some(Command::Cancel(run)) if run == id => return Waited::Interrupted,
+            Some(Command::Cancel(run)) if run == id => return Waited::Stopped,
             Some(command @ (Command::Shutdown | Command::Interrupt)) => {
                 queue.requeue(command);
-                return Waited::Interrupted;
+                return Waited::EngineEnds;
             }
             Some(Command::Submit { id, .. }) => queue.events.send(Event::Job { id, event: JobEvent::Failed(Problem::Busy) }),
             // What is meant for other jobs, which are over, or for a run that trains.
