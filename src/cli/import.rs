@@ -41,7 +41,7 @@ pub struct Arguments {
     /// Standard deviation that pixel values were divided by [default: found by trying]
     #[arg(long, value_name = "X", requires = "mean", allow_negative_numbers = true)]
     std: Option<f32>,
-    /// Import the weights with the best settings that Inkling has, even if trials leave doubt about how the network was built
+    /// Import what Inkling offers where trials leave doubt about how the network was built
     #[arg(long)]
     accept: bool,
     /// Data set it was trained on

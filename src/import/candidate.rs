@@ -5,7 +5,7 @@ use super::identify::CLASSES;
 use super::variant::Variants;
 use crate::nn::Net;
 use crate::nn::onnx::OnnxGraph;
-use crate::records::Normalization;
+use crate::records::Reading;
 use crate::run_config::{Activation, ModelKind, Network};
 
 /// Weights, or a network.
@@ -26,16 +26,18 @@ impl Candidate<'_> {
         }
     }
 
-    /// It with these settings; the activations of an ONNX file are its own.
-    pub fn net(self, activation: Activation, normalization: Normalization) -> Result<Net, ImportError> {
-        match self {
+    /// It as Inkling builds it for this reading, and its activation; the activations of an ONNX file are its own.
+    pub fn net(self, reading: &Reading) -> Result<(Net, Activation), ImportError> {
+        let (activation, normalization) = reading.settings().unwrap_or((Activation::default(), reading.normalization));
+        let net = match self {
             Self::Weights(network, values) => {
                 let net = Net::new(network, activation, CLASSES, 0)?.with_normalization(normalization);
                 net.set_weights(values)?;
-                Ok(net)
+                net
             }
-            Self::Graph(graph) => Ok(Net::of_graph(graph.clone(), normalization)),
-        }
+            Self::Graph(graph) => Net::of_graph(graph.clone(), normalization),
+        };
+        Ok((net, activation))
     }
 
     /// Other ways to compute it, where there are any.

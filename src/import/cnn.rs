@@ -3,12 +3,12 @@
 
 use super::identify::{CLASSES, natural_order};
 use super::readings::readings;
-use super::tried::{Tried, choose, doubt, undecided};
-use super::{Candidate, ImportError, MoreImages, NamedTensor, TrialImages, Trials};
+use super::trial::{Chosen, MIN_ACCURACY, usual_reading};
+use super::tried::{Tried, choose, doubt, try_reading, undecided};
+use super::{Candidate, ImportError, MoreImages, NamedTensor, TrialImages};
 use crate::data::Split;
-use crate::infer::measure;
 use crate::progress::Progress;
-use crate::records::{Calibration, ImportSpec, Reading};
+use crate::records::{ImportSpec, Reading};
 use crate::run_config::{CnnLayer, CnnLayers, DataSpec, ModelKind, Network};
 
 /// The most networks that are tried.
@@ -108,7 +108,6 @@ pub fn networks(tensors: &[NamedTensor], convolutions: Option<&[Convolution]>) -
 
 /// Which of several networks these are the weights of: with its usual activations and normalisations, the one that recognises digits best. Weights that
 /// were trained on other digits than the built-in ones may do better on these in another network, so that `more_images` counts where there is any.
-/// The inner error says what was measured where that leaves doubt, and nobody accepts it.
 pub fn choose_network(
     networks: &[Network],
     values: &[Vec<f32>],
@@ -116,25 +115,39 @@ pub fn choose_network(
     digits: &Split,
     more_images: &mut MoreImages<'_>,
     progress: &mut impl Progress,
-) -> Result<Result<CnnLayers, Trials>, ImportError> {
+) -> Result<Chosen, ImportError> {
     let mut tried_on = TrialImages { data: DataSpec::builtin(), images: digits.clone() };
     let mut tried = try_networks(networks, values, spec, digits, &mut progress.part(0.0, 0.4))?;
     let others = more_images(&mut progress.part(0.4, 0.5))?;
     if let Some(others) = others {
         let others = TrialImages { images: others.images.first(DIGITS), ..others };
-        let again = try_networks(networks, values, spec, &others.images, &mut progress.part(0.5, 1.0))?;
+        let again = try_networks(networks, values, spec, &others.images, &mut progress.part(0.5, 0.9))?;
         let accuracy = |tried: &[Tried]| tried.iter().map(Tried::accuracy).fold(0.0, f64::max);
         if accuracy(&again) > accuracy(&tried) {
             (tried, tried_on) = (again, others);
         }
     }
-    let usual = Network::cnn_layers(networks.first().copied().unwrap_or(ModelKind::Cnn.into()));
-    let Some(chosen) = choose(ModelKind::Cnn, &tried) else { return Ok(Ok(usual)) };
-    let others: Vec<Tried> = tried.iter().filter(|other| other.reading.layers != chosen.reading.layers).cloned().collect();
-    if let Some(doubt) = doubt(ModelKind::Cnn, &others, chosen, false).filter(|_| !spec.accept) {
-        return Ok(Err(undecided(ModelKind::Cnn, doubt, tried_on, &tried, chosen)));
-    }
-    Ok(Ok(chosen.reading.layers.unwrap_or(usual)))
+    let best = choose(ModelKind::Cnn, &tried);
+    let doubt = best.and_then(|best| {
+        let others: Vec<Tried> = tried.iter().filter(|other| other.reading.layers != best.reading.layers).cloned().collect();
+        doubt(ModelKind::Cnn, &others, best, false)
+    });
+    // Where digits are not recognised, the most accurate network is one of chance.
+    let chosen = match best.filter(|best| best.accuracy() >= MIN_ACCURACY) {
+        Some(best) => best.clone(),
+        None => {
+            let layers = networks.first().map(|usual| usual.cnn_layers());
+            let usual = Reading { layers, ..usual_reading(spec) };
+            try_reading(candidate(usual, values), usual, &tried_on.images, &mut progress.part(0.9, 1.0))?
+        }
+    };
+    let doubt = doubt.map(|doubt| undecided(ModelKind::Cnn, doubt, &tried_on, &tried, &chosen));
+    Ok(Chosen { reading: chosen.reading, tried_on, doubt })
+}
+
+/// The weights as those of the CNN with this reading's layers.
+fn candidate(reading: Reading, values: &[Vec<f32>]) -> Candidate<'_> {
+    Candidate::Weights(Network::from(ModelKind::Cnn).with_layers(reading.layers), values)
 }
 
 /// Tries every network with every activation and normalisation that is not given on a few images, and the best of them on all.
@@ -155,11 +168,7 @@ fn try_networks(
         for (index, reading) in left.iter().enumerate() {
             let start = (round as f32 + index as f32 / left.len() as f32) / ROUNDS.len() as f32;
             progress.report(start)?;
-            let Some((activation, normalization)) = reading.settings() else { continue };
-            let net =
-                Candidate::Weights(Network::from(ModelKind::Cnn).with_layers(reading.layers), values).net(activation, normalization)?;
-            let logits = measure(&net, Calibration::NONE.temperature, &images, &mut |_: f32| progress.report(start))?.logits().to_vec();
-            tried.push(Tried::new(*reading, &logits, &images.labels));
+            tried.push(try_reading(candidate(*reading, values), *reading, &images, &mut |_: f32| progress.report(start))?);
         }
         let mut ranked: Vec<&Tried> = tried.iter().collect();
         ranked.sort_by(|a, b| b.accuracy().total_cmp(&a.accuracy()));

@@ -27,13 +27,13 @@ pub use tried::{Tried, choose};
 
 use self::candidate::Candidate;
 use self::shards::Shards;
-use self::trial::Trial;
+use self::trial::{Decided, Trial};
 use crate::export::RUN_KEY;
 use crate::nn::onnx::OnnxGraph;
 use crate::nn::{CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, Net, SafetensorsFile};
 use crate::progress::Progress;
 use crate::records::{Calibration, ImportFinding, ImportSpec, RunPlan, RunSummary};
-use crate::run_config::{Classes, DataSpec, DeviceChoice, Precision, RunConfig};
+use crate::run_config::{Classes, DataSpec, DeviceChoice, ModelKind, Precision, RunConfig};
 use crate::system::files::read_limited;
 use crate::text::visible;
 
@@ -71,7 +71,7 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
     }
     let described;
     let (mut spec, mut labels) = (spec, None);
-    let names_network = spec.model.is_some() || spec.layers.is_some();
+    let names_network = spec.model.is_some_and(ModelKind::is_trainable) || spec.layers.is_some();
     if let Weights::Onnx(file) = &weights {
         described = file.described(spec);
         labels = file.classes();
@@ -83,17 +83,16 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
         let data = spec.data.as_ref().map_or_else(|| "The model".to_owned(), DataSpec::label);
         return Err(ImportError::Classes { data, given });
     }
-    let found = of_weights(&mut weights, spec, more_images, progress);
-    let found = match found {
-        // Whoever named the network wants that one.
-        Err(error @ (ImportError::Mismatch { .. } | ImportError::Undecided { .. }))
-            if matches!(weights, Weights::Onnx(_)) && !names_network && is_about_layers(&error) =>
-        {
-            of_graph(&bytes, spec, error, more_images, progress)
-        }
-        found => found,
-    };
-    let Found { trial, renamed } = found?;
+    let mut found = of_weights(&mut weights, spec, more_images, &mut progress.part(0.0, 0.8));
+    // Whoever named the network wants that one.
+    if matches!(weights, Weights::Onnx(_)) && !names_network && is_open(&found, spec) {
+        found = of_graph(&bytes, spec, found, more_images, &mut progress.part(0.0, 0.8));
+    }
+    let Found { decided, renamed } = found?;
+    if let Some(trials) = decided.refusal().filter(|_| !spec.accept) {
+        return Err(ImportError::Undecided { path: spec.path.clone(), trials: Box::new(trials.clone()) });
+    }
+    let trial = decided.trial(&mut progress.part(0.8, 1.0))?;
     let network = trial.net.network();
     let data = spec.data.clone().unwrap_or_else(DataSpec::unknown);
     let mut config = RunConfig { preset: None, activation: trial.activation, data: data.clone(), ..RunConfig::default() };
@@ -124,7 +123,7 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
 
 /// A network that was found, with its settings, and the weights whose names differ.
 struct Found {
-    trial: Trial,
+    decided: Decided,
     renamed: Vec<(String, String)>,
 }
 
@@ -149,23 +148,24 @@ fn of_weights(
         values.push(numbers);
         progress.report(0.0)?;
     }
-    let (_, found) = trial::find_network((network, &others), &values, spec, more_images, progress)?;
+    Ok(Found { decided: trial::find_network((network, &others), &values, spec, more_images, progress)?, renamed })
+}
+
+/// Whether the weights of an ONNX file leave open which network it has. Weights that are unusable are so in any network.
+fn is_open(found: &Result<Found, ImportError>, spec: &ImportSpec) -> bool {
     match found {
-        Ok(trial) => Ok(Found { trial, renamed }),
-        Err(trials) => Err(ImportError::Undecided { path: spec.path.clone(), trials: Box::new(trials) }),
+        // A file that names its network was written by Inkling.
+        Ok(found) => found.decided.doubt.is_some() && spec.model.is_none(),
+        Err(ImportError::Mismatch { mismatch, .. }) => mismatch.not_finite.is_none(),
+        Err(_) => false,
     }
 }
 
-/// True unless the weights themselves are unusable.
-fn is_about_layers(error: &ImportError) -> bool {
-    !matches!(error, ImportError::Mismatch { mismatch, .. } if mismatch.not_finite.is_some())
-}
-
-/// The graph of the ONNX file with these bytes. `error` says why its weights are those of no network known here.
+/// The graph of the ONNX file with these bytes, unless it computes the same as the network that was found by its weights.
 fn of_graph(
     bytes: &[u8],
     spec: &ImportSpec,
-    error: ImportError,
+    found: Result<Found, ImportError>,
     more_images: &mut MoreImages<'_>,
     progress: &mut impl Progress,
 ) -> Result<Found, ImportError> {
@@ -173,13 +173,17 @@ fn of_graph(
         Ok(graph) if graph.classes() == CLASSES => graph,
         Ok(graph) => return Err(ImportError::Classes { data: "The model".to_owned(), given: graph.classes() }),
         // What was measured says more than that something else cannot be computed.
-        Err(_) if matches!(error, ImportError::Undecided { .. }) => return Err(error),
+        Err(_) if found.is_ok() => return found,
         Err(reason) => return Err(ImportError::Graph { path: spec.path.clone(), reason }),
     };
-    match trial::find_normalization(&graph, spec, more_images, progress)? {
-        Ok(trial) => Ok(Found { trial, renamed: Vec::new() }),
-        Err(trials) => Err(ImportError::Undecided { path: spec.path.clone(), trials: Box::new(trials) }),
+    if let Ok(Found { mut decided, renamed }) = found
+        && decided.computes_the_same_as(&graph, &mut progress.part(0.0, 0.1))?
+    {
+        decided.rule_out_other_layers();
+        return Ok(Found { decided, renamed });
     }
+    let decided = trial::find_normalization(&graph, spec, more_images, &mut progress.part(0.1, 1.0))?;
+    Ok(Found { decided, renamed: Vec::new() })
 }
 
 /// A file that Inkling wrote: its own description counts, and not what the user says about it.

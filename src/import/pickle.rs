@@ -49,7 +49,7 @@ impl Pickle {
     /// Parses a pickle; the error says what is wrong.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         if bytes.len() > MAX_BYTES {
-            return Err(format!("its pickle is larger than {} MB, and those of state dicts are not", MAX_BYTES >> 20));
+            return Err(format!("its pickle is larger than {} MiB, and those of state dicts are not", MAX_BYTES >> 20));
         }
         let mut interpreter = Interpreter { bytes, at: 0, values: Vec::new(), stack: Vec::new(), marks: Vec::new(), memo: HashMap::new() };
         let root = interpreter.run()?;

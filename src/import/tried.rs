@@ -4,7 +4,6 @@ use super::readings::readings;
 use super::{Candidate, ImportError, TrialImages, Trials};
 use crate::data::Split;
 use crate::infer::{Scores, fit_temperature, measure};
-use crate::nn::Net;
 use crate::progress::Progress;
 use crate::records::{Calibration, Doubt, ImportSpec, MeasuredReading, Reading};
 use crate::run_config::ModelKind;
@@ -119,21 +118,24 @@ pub fn try_readings(
         for (index, reading) in left.iter().enumerate() {
             let start = (round as f32 + index as f32 / left.len() as f32) / ROUNDS.len() as f32;
             progress.report(start)?;
-            let logits = match (&variants, reading.settings()) {
-                (Some(variants), None) => {
-                    variants.all_logits(reading, &digits.images, || Ok::<(), ImportError>(progress.report(start)?))?
+            tried.push(match &variants {
+                Some(variants) if reading.settings().is_none() => {
+                    let logits = variants.all_logits(reading, &digits.images, || Ok::<(), ImportError>(progress.report(start)?))?;
+                    Tried::new(*reading, &logits, &digits.labels)
                 }
-                (_, Some((activation, normalization))) => {
-                    let net: Net = candidate.net(activation, normalization)?;
-                    measure(&net, Calibration::NONE.temperature, &digits, &mut |_: f32| progress.report(start))?.logits().to_vec()
-                }
-                (None, None) => continue,
-            };
-            tried.push(Tried::new(*reading, &logits, &digits.labels));
+                _ => try_reading(candidate, *reading, &digits, &mut |_: f32| progress.report(start))?,
+            });
         }
         left = best(&tried, survivors, own);
     }
     Ok(tried)
+}
+
+/// Tries a reading that Inkling can build.
+pub fn try_reading(candidate: Candidate<'_>, reading: Reading, images: &Split, progress: &mut impl Progress) -> Result<Tried, ImportError> {
+    let (net, _) = candidate.net(&reading)?;
+    let measured = measure(&net, Calibration::NONE.temperature, images, progress)?;
+    Ok(Tried::new(reading, measured.logits(), &images.labels))
 }
 
 /// The best readings, among them at least so many that Inkling can build, and the likeliest of those, in the order they are in.
@@ -149,7 +151,7 @@ fn best(tried: &[Tried], survivors: usize, own: usize) -> Vec<Reading> {
 }
 
 /// The accuracy from which on a reading of this network's weights is taken without asking.
-fn enough(model: ModelKind) -> f64 {
+pub fn enough(model: ModelKind) -> f64 {
     if model == ModelKind::Linear { ENOUGH_FOR_LINEAR } else { ENOUGH }
 }
 
@@ -189,10 +191,10 @@ pub fn doubt(model: ModelKind, tried: &[Tried], chosen: &Tried, given: bool) -> 
 }
 
 /// What is said where there is doubt about `chosen`.
-pub fn undecided(model: ModelKind, doubt: Doubt, tried_on: TrialImages, tried: &[Tried], chosen: &Tried) -> Trials {
+pub fn undecided(model: ModelKind, doubt: Doubt, tried_on: &TrialImages, tried: &[Tried], chosen: &Tried) -> Trials {
     let TrialImages { data, images } = tried_on;
     let readings = listed(tried, chosen);
-    Trials { model, doubt, images: images.len() as u64, tried_on: data, readings, supported: chosen.measured() }
+    Trials { model, doubt, images: images.len() as u64, tried_on: data.clone(), readings, supported: chosen.measured() }
 }
 
 /// The readings that matter to whoever has to decide, the best first: of those that give the same answers only one, and `chosen` in any case.
@@ -207,7 +209,9 @@ fn listed(tried: &[Tried], chosen: &Tried) -> Vec<MeasuredReading> {
             distinct.push(tried);
         }
     }
-    let at = distinct.iter().position(|tried| tried.reading == chosen.reading);
-    let rest = at.filter(|&at| at >= LISTED).map(|_| chosen.measured());
-    distinct.iter().take(LISTED).map(|tried| tried.measured()).chain(rest).collect()
+    distinct.truncate(LISTED);
+    if !distinct.iter().any(|tried| tried.reading == chosen.reading) {
+        distinct.push(chosen);
+    }
+    distinct.into_iter().map(Tried::measured).collect()
 }

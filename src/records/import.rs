@@ -12,7 +12,7 @@ use crate::run_config::{Activation, CnnLayers, DataSpec, ModelKind};
 pub struct ImportSpec {
     /// A safetensors file, a `PyTorch` state dict or an ONNX file.
     pub path: PathBuf,
-    /// The network.
+    /// The network; [`ModelKind::Onnx`] for the one in an ONNX file, whatever else its weights may fit.
     pub model: Option<ModelKind>,
     /// The hidden layers, where it is a CNN.
     pub layers: Option<CnnLayers>,
@@ -22,7 +22,7 @@ pub struct ImportSpec {
     pub normalization: Option<Normalization>,
     /// What it was trained on.
     pub data: Option<DataSpec>,
-    /// Take the best reading of the weights that Inkling can build, even where trials leave doubt.
+    /// Import what is offered where trials leave doubt.
     pub accept: bool,
 }
 

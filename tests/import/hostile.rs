@@ -156,7 +156,7 @@ fn pickles_that_repeat_without_end_are_refused_by_their_size_or_their_instructio
     let wrapped = |body: Vec<u8>| [b"\x80\x02".to_vec(), body, b".".to_vec()].concat();
     // A value for each byte, and more bytes than a pickle has.
     assert!(refused(&wrapped(vec![b'N'; 600_000])).contains("instructions"));
-    assert!(refused(&wrapped(vec![b'N'; 5 << 20])).contains("larger than 4 MB"));
+    assert!(refused(&wrapped(vec![b'N'; 5 << 20])).contains("larger than 4 MiB"));
     // Names of classes put together from long strings of the memo: five bytes for as much text as one likes.
     let long = [text(&"a".repeat(100_000)), b"q\x00".to_vec(), b"h\x00h\x00\x93".repeat(300_000)].concat();
     assert!(refused(&wrapped(long)).contains("instructions"));

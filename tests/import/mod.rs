@@ -20,6 +20,7 @@ use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
 use crate::export::untrained_model;
+pub use onnx_graph::onnx_graph_bytes;
 
 /// A network's weights by these names, without the numbers.
 fn tensors(network: impl Into<Network>, rename: impl Fn(&str) -> String) -> Vec<NamedTensor> {

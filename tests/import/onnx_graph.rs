@@ -1,18 +1,21 @@
 //! ONNX files with networks that Inkling cannot build: computed as they are, within limits.
 
-use inkling::export::onnx::proto::{AttributeProto, ModelProto, NodeProto, TensorProto, attribute_type, data_type};
+use std::path::PathBuf;
+
+use inkling::app::ImportQuestion;
+use inkling::export::onnx::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, attribute_type, data_type};
 use inkling::export::{ExportError, ExportedModel, export};
-use inkling::import::ImportError;
+use inkling::import::{ImportError, Trials};
 use inkling::infer::{Classifier, starter_file};
 use inkling::math::random::Random;
 use inkling::nn::onnx::OnnxGraph;
 use inkling::nn::{Mode, ModelFile, Net};
 use inkling::progress::Unwatched;
 use inkling::records::{ExportSpec, ImportFinding, ImportSpec, ModelRef, Normalization};
-use inkling::run_config::{Activation, ConfigProblem, ExportFormat, ModelKind, WeightFormat};
+use inkling::run_config::{Activation, ConfigProblem, ExportFormat, ModelKind, Network, WeightFormat};
 use prost::Message;
 
-use super::import;
+use super::{accepted, import};
 use crate::export::{file, untrained_model};
 
 /// From normalised values to logits.
@@ -56,6 +59,11 @@ fn with_batch_norm() -> ModelProto {
     let node = NodeProto { input, output: vec!["normalised".to_owned()], op_type: "BatchNormalization".to_owned(), ..NodeProto::default() };
     graph.node.insert(at + 1, node);
     model
+}
+
+/// That as a file.
+pub fn onnx_graph_bytes() -> Vec<u8> {
+    with_batch_norm().encode_to_vec()
 }
 
 #[test]
@@ -210,4 +218,115 @@ fn what_another_reader_might_understand_in_another_way_is_refused() {
     let mut two = with_batch_norm().encode_to_vec();
     two.extend_from_within(..);
     assert_eq!(OnnxGraph::open(&two).unwrap_err(), "it has more than one graph");
+}
+
+/// The LeNet of `tests/import/NAME`, as an ONNX file of another program with other operators in the place of these.
+fn lenet(name: &str, activation: Activation, replaced: &[(&str, &str)]) -> Vec<u8> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/import").join(name);
+    let imported = import(&ImportSpec { activation: Some(activation), ..accepted(path) }).unwrap();
+    let exported = ExportedModel { file: imported.file, run: None, quantized: None };
+    from_elsewhere(&exported, |graph| {
+        for node in &mut graph.node {
+            if let Some((_, new)) = replaced.iter().find(|(old, _)| *old == node.op_type) {
+                (*new).clone_into(&mut node.op_type);
+            }
+        }
+    })
+}
+
+/// An export of the model without Inkling's description, after this change to its graph.
+fn from_elsewhere(exported: &ExportedModel, change: impl FnOnce(&mut GraphProto)) -> Vec<u8> {
+    let mut model = ModelProto::decode(file(exported, &spec(17), "model").as_slice()).unwrap();
+    model.metadata_props.clear();
+    change(model.graph.as_mut().unwrap());
+    model.encode_to_vec()
+}
+
+/// A CNN whose convolution has a stride of 2 instead of pooling behind it: no network that can be trained here has that.
+fn strided() -> Vec<u8> {
+    let layers = "4C3P1-MP2-20".parse().unwrap();
+    let exported = untrained_model(Network::from(ModelKind::Cnn).with_layers(Some(layers)), Activation::Relu);
+    from_elsewhere(&exported, |graph| {
+        let pooling = graph.node.iter().position(|node| node.op_type == "MaxPool").unwrap();
+        let pooling = graph.node.remove(pooling);
+        for node in &mut graph.node {
+            node.input.iter_mut().filter(|input| **input == pooling.output[0]).for_each(|input| input.clone_from(&pooling.input[0]));
+            if node.op_type == "Conv" {
+                node.attribute.retain(|attribute| attribute.name != "strides");
+                node.attribute.push(AttributeProto {
+                    name: "strides".to_owned(),
+                    r#type: attribute_type::INTS,
+                    ints: vec![2; 2],
+                    ..AttributeProto::default()
+                });
+            }
+        }
+    })
+}
+
+/// What was measured where the file is refused.
+fn offered(spec: &ImportSpec) -> Trials {
+    match import(spec) {
+        Err(ImportError::Undecided { trials, .. }) => *trials,
+        other => panic!("{}: {:?}", spec.path.display(), other.map(|imported| imported.finding)),
+    }
+}
+
+#[test]
+fn what_a_refusal_offers_is_what_is_imported_when_it_is_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let fixture = |name: &str| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/import").join(name);
+    std::fs::write(at("strided.onnx"), strided()).unwrap();
+    std::fs::write(at("sigmoid.onnx"), lenet("lenet-sigmoid.safetensors", Activation::Tanh, &[("Tanh", "Sigmoid")])).unwrap();
+    let average_pooling = "lenet-average-pooling.safetensors";
+    std::fs::write(at("average.onnx"), lenet(average_pooling, Activation::Tanh, &[("MaxPool", "AveragePool")])).unwrap();
+    std::fs::write(at("maximum.onnx"), lenet(average_pooling, Activation::Tanh, &[])).unwrap();
+    let fresh = untrained_model(ModelKind::Mlp, Activation::Relu);
+    std::fs::write(at("mlp.onnx"), from_elsewhere(&fresh, |_| {})).unwrap();
+    let several = Network::from(ModelKind::Cnn).with_layers(Some("4C3P1-5C3P1-MP2-6C3P1-MP2-20".parse().unwrap()));
+    super::write(&at("several.safetensors"), &untrained_model(several, Activation::Relu).file.net);
+    for (path, model) in [
+        (at("strided.onnx"), ModelKind::Onnx),
+        (at("sigmoid.onnx"), ModelKind::Onnx),
+        (at("average.onnx"), ModelKind::Onnx),
+        (at("maximum.onnx"), ModelKind::LeNet),
+        (at("mlp.onnx"), ModelKind::Mlp),
+        (at("several.safetensors"), ModelKind::Cnn),
+        (fixture(average_pooling), ModelKind::LeNet),
+        (fixture("lenet-sigmoid.safetensors"), ModelKind::LeNet),
+    ] {
+        let spec = ImportSpec::of(path.clone());
+        let trials = offered(&spec);
+        assert_eq!(trials.model, model, "{}: {trials:?}", path.display());
+        let question = ImportQuestion { spec: spec.clone(), trials: trials.clone(), what: String::new() };
+        let choices = question.choices().into_iter().map(|(_, spec)| spec);
+        let readings = std::iter::once(trials.supported).chain(
+            trials.readings.iter().copied().filter(|other| other.reading.settings().is_some() && other.reading != trials.supported.reading),
+        );
+        // In a terminal, and every button in the window.
+        for (measured, spec) in std::iter::once((trials.supported, accepted(path.clone()))).chain(readings.zip(choices)) {
+            let imported = import(&spec).unwrap();
+            let (ImportFinding::Recognised { accuracy, .. } | ImportFinding::OnnxGraph { accuracy, .. }) = imported.finding else {
+                panic!("described")
+            };
+            assert!((accuracy - measured.accuracy).abs() < 1e-9, "{}: {accuracy} of {measured:?}", path.display());
+            let card = &imported.file.card;
+            assert_eq!((card.model, card.normalization), (model, measured.reading.normalization), "{}: {spec:?}", path.display());
+            if model.is_trainable() {
+                assert_eq!(measured.reading.settings(), Some((card.config.activation, card.normalization)));
+                assert!(measured.reading.layers.is_none_or(|layers| card.config.layers == Some(layers)), "{card:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_normalization_that_is_given_is_that_of_the_network_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("strided.onnx");
+    std::fs::write(&path, strided()).unwrap();
+    // The refusal offers to name it: nothing else is guessed then.
+    let spec = ImportSpec { normalization: Some(Normalization::MNIST), ..ImportSpec::of(path) };
+    assert!(matches!(import(&spec).unwrap().finding, ImportFinding::OnnxGraph { sure: true, .. }));
 }

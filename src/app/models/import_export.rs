@@ -55,13 +55,15 @@ impl ImportQuestion {
     /// What can be chosen, in words and as an import, the best first: each of the readings that Inkling can build.
     pub fn choices(&self) -> Vec<(String, ImportSpec)> {
         let others = self.trials.readings.iter().filter(|measured| measured.reading != self.trials.supported.reading);
+        let model = self.trials.model;
         let choice = |measured: &MeasuredReading| {
             let (activation, normalization) = measured.reading.settings()?;
+            // The activations of an ONNX network are its own.
+            let activation = if model.is_trainable() { Some(activation) } else { self.spec.activation };
             let label = format!("{} ({})", capitalised(&self.trials.describe(&measured.reading)), percent(measured.accuracy, 1));
             let layers = measured.reading.layers.or(self.spec.layers);
-            let spec =
-                ImportSpec { layers, activation: Some(activation), normalization: Some(normalization), accept: true, ..self.spec.clone() };
-            Some((label, spec))
+            let (model, normalization) = (Some(model), Some(normalization));
+            Some((label, ImportSpec { model, layers, activation, normalization, accept: true, ..self.spec.clone() }))
         };
         std::iter::once(&self.trials.supported).chain(others).filter_map(choice).collect()
     }
