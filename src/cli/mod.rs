@@ -33,11 +33,15 @@ mod settings;
 mod startup;
 mod sweep;
 mod train;
+mod train_command;
 mod window;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+pub use settings::Settings;
+pub use train_command::train_command;
 
 use crate::system::paths::{NotUtf8, Paths, check_utf8};
 use failure::Failure;

@@ -60,8 +60,8 @@ pub struct Settings {
     /// Passes over the training set
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub epochs: Option<u32>,
-    /// Images per batch; auto: those of the preset at first, and more from epoch to epoch as the gradient noise scale allows
-    #[arg(long, value_name = "N|auto", allow_negative_numbers = true)]
+    /// Images per batch; auto:N: N at first, and more from epoch to epoch as the gradient noise scale allows; auto: those of the preset at first
+    #[arg(long, value_name = "N|auto[:N]", allow_negative_numbers = true)]
     pub batch_size: Option<BatchSize>,
     /// Number format of matrix products
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Precision>(Precision::ALL.iter().map(|c| c.name())))]
@@ -117,8 +117,8 @@ pub struct Settings {
     /// Try several algorithms for each matrix product on an NVIDIA GPU and use the fastest; without this, runs are reproducible bit for bit
     #[arg(long)]
     pub autotune: bool,
-    /// Memory limit in MB; batches are split into micro-batches to stay below it
-    #[arg(long, value_name = "MB")]
+    /// Memory limit in MiB; batches are split into micro-batches to stay below it
+    #[arg(long, value_name = "MIB")]
     pub memory_limit: Option<u32>,
 }
 
@@ -127,15 +127,19 @@ pub struct Settings {
 pub enum BatchSize {
     /// So many images throughout.
     Images(u32),
-    /// As many as the preset has at first, and more from epoch to epoch.
-    Growing,
+    /// So many at first, or those of the preset, and more from epoch to epoch.
+    Growing(Option<u32>),
 }
 
 impl FromStr for BatchSize {
     type Err = ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text.eq_ignore_ascii_case("auto") { Ok(Self::Growing) } else { text.parse().map(Self::Images) }
+        match text.to_ascii_lowercase().strip_prefix("auto") {
+            Some("") => Ok(Self::Growing(None)),
+            Some(first) => first.strip_prefix(':').unwrap_or(text).parse().map(|images| Self::Growing(Some(images))),
+            None => text.parse().map(Self::Images),
+        }
     }
 }
 
@@ -147,7 +151,7 @@ impl Settings {
         // What a file of settings says was chosen, too.
         let from_file = self.file.is_some();
         let chosen = Chosen {
-            batch_size: matches!(self.batch_size, Some(BatchSize::Images(_))) || from_file,
+            batch_size: matches!(self.batch_size, Some(BatchSize::Images(_) | BatchSize::Growing(Some(_)))) || from_file,
             epochs: self.epochs.is_some() || from_file,
         };
         let Some(images) = small_training_set(&config.data, &folders) else { return Ok(config) };
@@ -198,12 +202,12 @@ impl Settings {
             initialization: self.init.unwrap_or(preset.initialization),
             epochs: self.epochs.unwrap_or(preset.epochs),
             batch_size: match self.batch_size {
-                Some(BatchSize::Images(images)) => images,
-                Some(BatchSize::Growing) | None => preset.batch_size,
+                Some(BatchSize::Images(images) | BatchSize::Growing(Some(images))) => images,
+                Some(BatchSize::Growing(None)) | None => preset.batch_size,
             },
             growing_batches: match self.batch_size {
                 Some(BatchSize::Images(_)) => false,
-                Some(BatchSize::Growing) => true,
+                Some(BatchSize::Growing(_)) => true,
                 None => preset.growing_batches,
             },
             precision: self.precision.unwrap_or(preset.precision),

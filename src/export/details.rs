@@ -4,7 +4,6 @@ use super::ExportedModel;
 use super::untrusted::Untrusted;
 use crate::math::statistics::{calibration_error, reliability_sentence};
 use crate::records::Calibration;
-use crate::run_config::OptimizerKind;
 use crate::text::format::{duration, grouped, local_time, percent};
 
 /// A name and its value.
@@ -78,23 +77,12 @@ fn training(model: &ExportedModel) -> Vec<Row> {
 
 fn configuration(model: &ExportedModel) -> Vec<Row> {
     let config = &model.file.card.config;
-    let optimizer = match config.optimizer {
-        OptimizerKind::Sgd => format!("{} {}", config.optimizer.label(), config.momentum),
-        _ => config.optimizer.label().to_owned(),
-    };
-    let optional = |value: Option<String>| value.unwrap_or_else(|| "off".to_owned());
-    let rows = [
-        ("Network", format!("{}, {}", config.network().label(), config.activation.label())),
+    let mut rows = vec![
+        ("Network", config.network().label()),
         ("Preset", config.preset.map_or_else(|| "custom settings".to_owned(), |preset| preset.label().to_owned())),
-        ("Batch size", grouped(u64::from(config.batch_size) * u64::from(config.accumulation))),
-        ("Optimiser", optimizer),
-        ("Learning rate", format!("{} ({})", config.learning_rate, config.schedule.label().to_lowercase())),
-        ("Weight decay", config.weight_decay.to_string()),
-        ("Label smoothing", config.label_smoothing.to_string()),
-        ("Gradient clipping", optional(config.clip_norm.map(|norm| format!("global norm {norm}")))),
-        ("Weight averaging", optional(config.weight_averaging.map(|decay| format!("decay {decay} per step")))),
-        ("Augmentation", config.augmentation.label().to_lowercase()),
-        ("Seed", config.seed.to_string()),
     ];
+    // What is turned off is left out.
+    rows.extend(config.training_settings().into_iter().filter_map(|(name, value)| Some((name, value?))));
+    rows.push(("Seed", config.seed.to_string()));
     rows.into_iter().map(|(name, value)| (name, value.into())).collect()
 }

@@ -1,8 +1,10 @@
 //! Card and report: what is known of a model, in words.
 
+use std::path::PathBuf;
+
 use inkling::export::ExportedModel;
 use inkling::records::{ExportSpec, QuantizedAccuracy};
-use inkling::run_config::{Activation, ExportFormat, ModelKind};
+use inkling::run_config::{Activation, ExportFormat, Initialization, ModelKind, OptimizerKind, RunConfig};
 
 use super::{file, untrained_model};
 use crate::fake_engine::summary;
@@ -51,6 +53,32 @@ fn the_card_says_what_there_is_to_know() {
     assert_eq!(json["training"]["epochs"].as_array().unwrap().len(), 2);
     assert_eq!(json["config"]["model"], "lenet");
     assert_eq!(json["quantization"]["quantized"], 0.98);
+}
+
+#[test]
+fn the_card_has_every_setting_of_the_run() {
+    let mut exported = trained();
+    let config = &mut exported.file.card.config;
+    *config = RunConfig {
+        initial_weights: Some(PathBuf::from("before.safetensors")),
+        initialization: Initialization::Lsuv,
+        optimizer: OptimizerKind::Sgd,
+        nesterov: true,
+        batch_size: 48,
+        growing_batches: true,
+        label_smoothing: 0.1,
+        accumulation: 4,
+        early_stopping: Some(3),
+        clip_norm: Some(1.5),
+        weight_averaging: Some(0.99),
+        ..config.clone()
+    };
+    let settings = config.training_settings();
+    let words = text(&exported, ExportFormat::Card, "model");
+    for (name, value) in settings {
+        let value = value.unwrap();
+        assert!(words.contains(&format!("| {name} | {value} |")), "{name}, {value}:\n{words}");
+    }
 }
 
 #[test]

@@ -1,9 +1,7 @@
-//! Settings by name, and the command that trains them.
+//! Settings by name.
 
 use inkling::run_config::{Preset, RunConfig};
-use inkling::sweep::{Setting, SettingRange, Value};
-
-use super::definition;
+use inkling::sweep::{Setting, Value};
 
 #[test]
 fn every_setting_takes_back_what_it_gives() {
@@ -15,42 +13,6 @@ fn every_setting_takes_back_what_it_gives() {
         }
         assert_eq!(RunConfig { preset: Some(*preset), ..config }, RunConfig::preset(*preset));
     }
-}
-
-#[test]
-fn settings_become_options_that_give_them_back() {
-    let changes = [
-        "model=tiny",
-        "clip-norm=2",
-        "early-stopping=3",
-        "weight-averaging=off",
-        "lr=0.0123",
-        "schedule=step",
-        "seed=7",
-        "augmentation=strong",
-    ];
-    let config = definition(&changes).base;
-    let options = Setting::options(&config);
-    let mut again = definition(&[]);
-    again.base = RunConfig::preset(options[0].1.parse().unwrap());
-    for (name, value) in &options[1..] {
-        again.set(SettingRange::parse(&format!("{name}={value}")).unwrap()).unwrap();
-    }
-    assert_eq!(again.base, config, "{options:?}");
-}
-
-#[test]
-fn what_an_option_cannot_take_away_is_not_in_the_preset() {
-    for preset in Preset::ALL {
-        let mut definition = definition(&[]);
-        definition.base = RunConfig::preset(*preset);
-        definition.set(SettingRange::parse("weight-averaging=off").unwrap()).unwrap();
-        definition.set(SettingRange::parse("nesterov=off").unwrap()).unwrap();
-        let options = Setting::options(&definition.base);
-        assert!(options.iter().all(|(_, value)| value != "off"), "{options:?}");
-        assert!(options.contains(&("no-nesterov", String::new())), "{options:?}");
-    }
-    assert_eq!(Setting::options(&RunConfig::preset(Preset::Best)), [("preset", "best".to_owned())]);
 }
 
 #[test]

@@ -8,8 +8,9 @@ use serde::Serialize;
 use crate::cli::failure::Failure;
 use crate::cli::format::{clock, quoted};
 use crate::cli::output::{Output, note};
-use crate::run_config::{DataSpec, RunConfig};
-use crate::sweep::{Definition, Outcome, Setting, Sweep, Tested, Trial, TrialEpoch, Value, importance};
+use crate::cli::train_command::train_command;
+use crate::run_config::RunConfig;
+use crate::sweep::{Definition, Outcome, Sweep, Tested, Trial, TrialEpoch, Value, importance};
 use crate::text::format::{count, duration, percent};
 
 /// Trials in the table; the rest is in the journal.
@@ -172,7 +173,7 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
             validation_accuracy,
             values: values(trial, &names),
             config: &trial.config,
-            command: command(&trial.config, definition.data_dir.as_deref()),
+            command: train_command(&trial.config, definition.data_dir.as_deref()),
         }),
         importance: matters.as_ref().map(|shares| names.iter().copied().zip(shares.iter().copied()).collect()),
     })?;
@@ -187,7 +188,7 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
     }
     if let Some((best, accuracy)) = best {
         output.text(&format!("Best: trial {} with {} validation accuracy. To use these settings:", best.number, percent(accuracy, 2)))?;
-        output.text(&format!("  {}", command(&best.config, definition.data_dir.as_deref())))?;
+        output.text(&format!("  {}", train_command(&best.config, definition.data_dir.as_deref())))?;
     }
     if !is_complete {
         note(&format!(
@@ -246,15 +247,4 @@ fn table(ranked: &[&Trial], names: &[&str]) -> String {
         lines.push(format!("and {} more", ranked.len() - TABLE_LINES));
     }
     lines.join("\n")
-}
-
-/// The command that trains these settings.
-fn command(config: &RunConfig, data_dir: Option<&Path>) -> String {
-    let mut words = vec!["inkling train".to_owned()];
-    if config.data != DataSpec::builtin() {
-        words.push(format!("--data {}", quoted(Path::new(&config.data.to_string()))));
-    }
-    words.extend(data_dir.map(|folder| format!("--data-dir {}", quoted(folder))));
-    words.extend(Setting::options(config).into_iter().map(|(name, value)| format!("--{name} {value}").trim_end().to_owned()));
-    words.join(" ")
 }

@@ -2,7 +2,7 @@
 
 use super::value::{DEFAULT, OFF, ON, off};
 use super::{Setting, Value};
-use crate::run_config::{CnnLayers, NotCnnLayers, Preset, RunConfig, Widths};
+use crate::run_config::{CnnLayers, NotCnnLayers, RunConfig, Widths};
 use crate::sweep::error::DefinitionError;
 
 /// Whole numbers up to here are exact as floats.
@@ -62,25 +62,6 @@ impl Setting {
             Self::Seed => config.seed = self.whole(value)?,
         }
         Ok(())
-    }
-
-    /// The options of `inkling train` that give this configuration's settings, but not its data, device and threads: the preset first.
-    pub fn options(config: &RunConfig) -> Vec<(&'static str, String)> {
-        let differing = |preset: Preset| -> Vec<Self> {
-            let base = RunConfig::preset(preset);
-            Self::ALL.into_iter().filter(|setting| setting.value(config) != setting.value(&base)).collect()
-        };
-        // An option can give a setting, but not take away what a preset has.
-        let can_be_said =
-            |settings: &Vec<Self>| settings.iter().all(|setting| *setting == Self::Nesterov || setting.value(config) != off());
-        let presets = Preset::ALL.iter().map(|&preset| (preset, differing(preset)));
-        let shortest = presets.filter(|(_, settings)| can_be_said(settings)).min_by_key(|(_, settings)| settings.len());
-        let (preset, settings) = shortest.unwrap_or((Preset::Balanced, Vec::new()));
-        let option = |setting: Self| match setting {
-            Self::Nesterov => ("no-nesterov", String::new()),
-            setting => (setting.name(), setting.value(config).to_string()),
-        };
-        std::iter::once(("preset", preset.name().to_owned())).chain(settings.into_iter().map(option)).collect()
     }
 
     fn wrong(self, value: &Value, wanted: impl Into<String>) -> DefinitionError {
