@@ -16,11 +16,13 @@ mod predict;
 mod profile;
 mod resume;
 mod schema;
+mod schema_values;
 mod sweep;
 mod targets;
 mod tensorboard;
 mod terminal;
 mod train;
+mod train_command;
 mod usage;
 
 use std::path::Path;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{run, stderr, stdout};
 
 /// What `inkling schema` prints.
-static SCHEMAS: LazyLock<Value> = LazyLock::new(|| {
+pub static SCHEMAS: LazyLock<Value> = LazyLock::new(|| {
     let output = Command::new(env!("CARGO_BIN_EXE_inkling")).arg("schema").output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap()
 });
@@ -37,7 +37,7 @@ pub fn check_output(arguments: &[&str], output: &str) {
 }
 
 /// Whether the value conforms; more than JSON Schema asks for, a property that is not documented is an error.
-fn check(root: &Value, schema: &Value, value: &Value) -> Result<(), String> {
+pub fn check(root: &Value, schema: &Value, value: &Value) -> Result<(), String> {
     for (keyword, asked) in schema.as_object().unwrap() {
         let conforms = match keyword.as_str() {
             "$schema" | "$id" | "version" | "title" | "description" | "$defs" => true,

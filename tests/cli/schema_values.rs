@@ -1,0 +1,282 @@
+//! What is printed with `--json` conforms to its schema whatever values it has: the records themselves, with everything that they may have,
+//! and the program with settings and networks of every kind.
+
+use std::fs;
+use std::path::PathBuf;
+
+use inkling::hardware::{Cpu, Gpu, Hardware, LoadSample, Metal};
+use inkling::records::{
+    Components, Divergence, ImportFinding, InitializationReport, Intervention, LayerVariance, Normalization, RunPlan, WeightImages,
+};
+use inkling::run_config::{
+    Activation, Augmentation, Classes, DataSource, DataSpec, DeviceChoice, Initialization, ModelKind, OptimizerKind, Precision, Preset,
+    Repetition, RunConfig, ScheduleKind, VERSION, WeightFormat,
+};
+use inkling::sweep::{Definition, SettingRange};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::schema::{SCHEMAS, check};
+use super::{objects, run, stderr};
+use crate::support::{model_file, write_idx_set};
+
+/// Whether these values are what the definition allows, and have everything that it documents.
+fn conform(command: &str, definition: &str, values: &[impl Serialize]) {
+    let schema = &SCHEMAS["commands"][command];
+    let documented = &schema["$defs"][definition];
+    let values: Vec<Value> = values.iter().map(|value| serde_json::to_value(value).unwrap()).collect();
+    for value in &values {
+        check(schema, documented, value).unwrap_or_else(|why| panic!("{command}, {definition}: {why}: {value}"));
+    }
+    for name in documented["properties"].as_object().unwrap().keys() {
+        assert!(values.iter().any(|value| value.get(name).is_some()), "{command}, {definition}: nothing has {name}");
+    }
+}
+
+/// Settings of which none is left out. All are named here, so that a new one has to be.
+fn whole_config() -> RunConfig {
+    RunConfig {
+        version: VERSION,
+        data: DataSpec::of(vec![DataSource::Builtin, DataSource::Path(PathBuf::from("/a+b"))]),
+        preset: Some(Preset::Balanced),
+        model: ModelKind::Mlp,
+        widths: Some("128-64".parse().unwrap()),
+        layers: None,
+        activation: Activation::Gelu,
+        initial_weights: Some(PathBuf::from("/model.safetensors")),
+        initialization: Initialization::Pca,
+        epochs: 3,
+        batch_size: 64,
+        growing_batches: true,
+        precision: Precision::Bf16,
+        device: DeviceChoice::Cuda,
+        optimizer: OptimizerKind::Sgd,
+        learning_rate: 0.01,
+        weight_decay: 0.1,
+        momentum: 0.8,
+        nesterov: false,
+        activation_checkpointing: true,
+        autotune: true,
+        schedule: ScheduleKind::Step,
+        label_smoothing: 0.1,
+        clip_norm: Some(1.5),
+        accumulation: 4,
+        weight_averaging: Some(0.99),
+        early_stopping: Some(3),
+        augmentation: Augmentation::Strong,
+        seed: 7,
+        threads: Some(2),
+        memory_limit: Some(500),
+        repeats: 3,
+        repetition: Some(Repetition { begun: "2026-11-28T08:00:00Z".to_owned(), number: 2 }),
+    }
+}
+
+#[test]
+fn every_setting_of_a_run_is_in_the_schemas_of_all_commands_that_print_settings() {
+    let whole = whole_config();
+    let cnn = RunConfig { model: ModelKind::Cnn, widths: None, layers: Some("4C3P1-MP2-20".parse().unwrap()), ..whole.clone() };
+    let configs = [whole, cnn, RunConfig::default()];
+    let commands = SCHEMAS["commands"].as_object().unwrap().iter().filter(|(_, schema)| schema["$defs"].get("config").is_some());
+    let commands: Vec<&str> = commands.map(|(command, _)| command.as_str()).collect();
+    assert_eq!(commands, ["find-batch-size", "find-lr", "profile", "sweep", "train"]);
+    for command in commands {
+        conform(command, "config", &configs);
+    }
+}
+
+#[test]
+fn every_network_is_in_the_schemas_of_commands_that_take_any() {
+    for command in ["import", "compare"] {
+        let schema = &SCHEMAS["commands"][command];
+        for model in ModelKind::ALL.iter().chain([&ModelKind::Onnx]) {
+            assert_eq!(check(schema, &schema["$defs"]["network"], &json!(model.name())), Ok(()), "{command}: {model}");
+        }
+    }
+}
+
+#[test]
+fn every_finding_of_an_import_is_in_its_schema() {
+    let (accuracy, images, sure, calibrated) = (0.9, 1000, true, false);
+    let tried_on = DataSpec::builtin();
+    let renamed = vec![("a".to_owned(), "b".to_owned())];
+    for finding in [
+        ImportFinding::Described { calibrated },
+        ImportFinding::Recognised { renamed, accuracy, images, tried_on: tried_on.clone(), sure, calibrated },
+        ImportFinding::OnnxGraph { accuracy, images, tried_on, sure, calibrated },
+    ] {
+        // No `_`: a new one has to be added above.
+        let definition = match finding {
+            ImportFinding::Described { .. } => "described",
+            ImportFinding::Recognised { .. } => "recognised",
+            ImportFinding::OnnxGraph { .. } => "onnx_graph",
+        };
+        conform("import", definition, &[&finding]);
+        let schema = &SCHEMAS["commands"]["import"];
+        let whole = &schema["$defs"]["import"]["properties"]["finding"];
+        assert_eq!(check(schema, whole, &serde_json::to_value(&finding).unwrap()), Ok(()));
+    }
+}
+
+/// An object with this beside its other properties, as events have it.
+fn event(name: &str, value: impl Serialize) -> Value {
+    let mut object = serde_json::to_value(value).unwrap();
+    object["event"] = name.into();
+    object
+}
+
+#[test]
+fn every_event_of_a_run_is_in_its_schema() {
+    for intervention in [
+        Intervention::SkippedStep { step: 1, loss_scale: 2.0 },
+        Intervention::RolledBack { step: 2, to_step: 1, lr_factor: 0.5, left: 1, cause: Divergence::NotFinite },
+        Intervention::RolledBack { step: 2, to_step: 1, lr_factor: 0.5, left: 1, cause: Divergence::Exploded },
+        Intervention::SmallerMicroBatches { step: 1, images: 8 },
+        Intervention::WorseThanChance { validation_loss: f32::NAN, chance_loss: 2.3 },
+        Intervention::LargerBatches { epoch: 2, batch_size: 256, noise_scale: None },
+        Intervention::StoppedEarly { epoch: 5, best_epoch: 2 },
+    ] {
+        let definition = match intervention {
+            Intervention::SkippedStep { .. } => "skipped_step",
+            Intervention::RolledBack { .. } => "stepped_back",
+            Intervention::SmallerMicroBatches { .. } => "smaller_parts",
+            Intervention::WorseThanChance { .. } => "worse_than_chance",
+            Intervention::LargerBatches { .. } => "larger_batches",
+            Intervention::StoppedEarly { .. } => "stopped_early",
+        };
+        conform("train", definition, &[event("intervened", intervention)]);
+        conform("sweep", definition, &[event("intervened", intervention)]);
+    }
+    let report = InitializationReport {
+        method: Initialization::Pca,
+        seconds: 0.1,
+        images: 256,
+        normalization: Normalization::MNIST,
+        extremes: [0, 255],
+        layers: vec![LayerVariance { layer: "conv1".to_owned(), before: f32::INFINITY, after: 1.0 }],
+        components: Some(Components {
+            samples: 100,
+            side: 5,
+            explained: vec![0.5],
+            images: WeightImages { width: 1, height: 1, images: vec![vec![255]] },
+        }),
+    };
+    let without = InitializationReport { components: None, ..report.clone() };
+    conform("train", "initialized", &[event("initialized", report), event("initialized", without)]);
+    let plan = RunPlan {
+        train_images: 10,
+        validation_images: 2,
+        test_images: 0,
+        classes: Some(Classes::Digits),
+        parameters: 100,
+        steps_per_epoch: 1,
+        total_steps: 1,
+        device: DeviceChoice::Cpu,
+        precision: Precision::F32,
+        threads: 1,
+    };
+    conform("train", "plan", &[plan]);
+    let mut definition = Definition { data_dir: Some(PathBuf::from("/data")), ..Definition::of(whole_config()) };
+    for range in ["lr=1e-4..1e-2:log", "model=mlp,tiny", "batch-size=20..50"] {
+        definition.set(SettingRange::parse(range).unwrap()).unwrap();
+    }
+    conform(
+        "sweep",
+        "definition",
+        &[&definition, &Definition { pruner: None, seconds: Some(60.0), trials: Some(3), ..definition.clone() }],
+    );
+}
+
+#[test]
+fn hardware_that_this_machine_does_not_have_is_in_its_schema() {
+    let gpu = Gpu {
+        name: "GPU".to_owned(),
+        memory_total: 80 << 30,
+        memory_free: 70 << 30,
+        driver: "580".to_owned(),
+        cuda: "13.0".to_owned(),
+        compute_capability: "9.0".to_owned(),
+        temperature: Some(40),
+        power: Some(320.5),
+        utilization: Some(0.5),
+    };
+    let bare = Gpu { temperature: None, power: None, utilization: None, ..gpu.clone() };
+    conform("hardware", "gpu", &[&gpu, &bare]);
+    let hardware = Hardware {
+        system: "Linux".to_owned(),
+        cpu: Cpu {
+            brand: "CPU".to_owned(),
+            physical_cores: Some(2),
+            usable_cores: 2,
+            performance_cores: Some(1),
+            efficiency_cores: Some(1),
+            simd: vec!["AVX2".to_owned()],
+        },
+        memory_total: 16 << 30,
+        memory_available: 8 << 30,
+        disk_free: Some(1 << 40),
+        gpus: vec![gpu.clone(), bare],
+        gpu_finding: Some("no driver".to_owned()),
+        cuda_finding: Some("too old".to_owned()),
+        metal: Some(Metal { name: "M3".to_owned(), unified_memory: true, working_set: 1 << 34 }),
+    };
+    let mut tested = serde_json::to_value(&hardware).unwrap();
+    let check = json!({"subject": {"op": "conv"}, "precision": "f32", "found": null, "tolerance": 0.1, "detail": ""});
+    tested["self_test"] = json!({"device": "cpu", "checks": [check], "seconds": 1.0});
+    conform("hardware", "machine", &[serde_json::to_value(Hardware::default()).unwrap(), tested]);
+    let sample =
+        LoadSample { processor: 0.5, memory_total: 16 << 30, memory_available: 8 << 30, process_memory: Some(1 << 20), gpus: vec![gpu] };
+    conform("hardware", "sample", &[sample, LoadSample::default()]);
+}
+
+/// Every command that has settings, with networks that have widths and layers, and settings that are left out where they are not used.
+#[test]
+fn commands_with_settings_print_what_their_schemas_allow() {
+    let home = tempfile::tempdir().unwrap();
+    write_idx_set(&home.path().join("set"), 300, 40);
+    let networks: [&[&str]; 4] = [
+        &["--model", "mlp", "--widths", "20-10"],
+        &["--layers", "4C3-MP2-10", "--checkpoint-activations", "--init", "lsuv"],
+        &["--model", "tiny", "--batch-size", "auto:20", "--autotune", "--memory-limit", "4000", "--init", "zca"],
+        &["--from", concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors"), "--early-stopping", "1", "--clip-norm", "1"],
+    ];
+    for network in networks {
+        for command in [&["train", "--epochs", "1"][..], &["train", "--epochs", "1", "--repeat", "2"], &["find-lr"], &["profile"]] {
+            let output = run(home.path(), &[command, &["--data", "set", "--threads", "1", "--json"], network].concat());
+            // A search may find nothing.
+            assert!(matches!(output.status.code(), Some(0 | 1)), "{command:?} {network:?}: {}", stderr(&output));
+            assert!(!output.stdout.is_empty(), "{command:?} {network:?}: {}", stderr(&output));
+        }
+    }
+    let sweep = ["sweep", "--data", "set", "--preset", "quick", "--set", "epochs=1", "--trials", "2", "--at-once", "1", "--json"];
+    for fixed in [&["--set", "widths=20-10", "--set", "model=mlp"][..], &["--set", "model=cnn", "--set", "layers=4C3-MP2-10,4C5-MP2-10"]] {
+        let output = run(home.path(), &[&sweep[..], &["--set", "lr=1e-3..1e-2"], fixed].concat());
+        assert_eq!(output.status.code(), Some(0), "{fixed:?}: {}", stderr(&output));
+    }
+}
+
+/// Every command that takes a model, with an ONNX network that cannot be trained.
+#[test]
+fn commands_with_models_print_what_their_schemas_allow_of_an_onnx_network() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    write_idx_set(&home.join("set"), 60, 40);
+    fs::write(home.join("network.onnx"), crate::import::onnx_graph_bytes()).unwrap();
+    fs::write(home.join("mlp.safetensors"), model_file(ModelKind::Mlp, Activation::Relu).to_bytes(WeightFormat::F32).unwrap()).unwrap();
+    fs::write(home.join("one.json"), r#"{"strokes": [[[50, 10], [50, 90]]]}"#).unwrap();
+    let succeed = |arguments: &[&str]| {
+        let output = run(home, &[arguments, &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+        objects(&output).pop().unwrap()
+    };
+    let imported = succeed(&["import", "network.onnx", "--out", "imported"]);
+    assert_eq!((&imported["model"], &imported["finding"]["kind"]), (&json!("onnx"), &json!("onnx_graph")));
+    let compared = succeed(&["compare", "imported", "mlp.safetensors", "--data", "set"]);
+    assert_eq!(compared["models"][0]["network"], "onnx");
+    succeed(&["eval", "--model", "imported", "--data", "set"]);
+    succeed(&["predict", "--model", "imported", "one.json"]);
+    succeed(&["predict", "--model", "imported", "--model", "mlp.safetensors", "one.json"]);
+    for format in ["onnx", "safetensors", "card", "report"] {
+        succeed(&["export", "--model", "imported", "--format", format, "--preview"]);
+    }
+}
