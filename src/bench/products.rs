@@ -19,7 +19,7 @@ pub(super) const USUAL_SIZE: usize = 1024;
 /// Rows and columns tried; the best one counts. All fit into any machine that trains.
 const SIZES: [usize; 3] = [768, 1024, 1536];
 
-/// Numbers copied at a time: 64 MB read and as many written, more than a CPU's caches usually hold.
+/// Numbers copied at a time: 64 MiB read and as many written, more than a CPU's caches usually hold.
 const COPIED: usize = 16 << 20;
 /// Numbers copied per task.
 const CHUNK: usize = 1 << 16;

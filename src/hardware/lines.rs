@@ -1,7 +1,7 @@
 //! The hardware as lines of text, each with what it means for training.
 
 use super::Hardware;
-use crate::text::format::{memory as bytes, percent};
+use crate::text::format::{file_size, memory as bytes, percent};
 
 /// One item of the hardware.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,9 +25,9 @@ pub fn lines(hardware: &Hardware) -> Vec<Line> {
     }
     lines.push(match hardware.disk_free {
         Some(free) if free < 200 << 20 => {
-            line("Free disk space", bytes(free), "Low: a finished run takes a few megabytes. Free some space before training.")
+            line("Free disk space", file_size(free), "Low: a finished run takes a few megabytes. Free some space before training.")
         }
-        Some(free) => line("Free disk space", bytes(free), "Plenty: a finished run takes a few megabytes."),
+        Some(free) => line("Free disk space", file_size(free), "Plenty: a finished run takes a few megabytes."),
         None => line("Free disk space", "unknown".to_owned(), "A finished run takes a few megabytes."),
     });
     lines.push(line("System", hardware.system.clone(), "Everything stays on this machine; no internet connection is needed."));
@@ -71,9 +71,9 @@ fn vectors(hardware: &Hardware) -> Line {
 fn memory(hardware: &Hardware) -> Line {
     let value = format!("{}, {} free", bytes(hardware.memory_total), bytes(hardware.memory_available));
     let meaning = if hardware.memory_available < 600 << 20 {
-        "Low: training takes about 300 MB. Close other programs first."
+        "Low: training takes about 300 MiB. Close other programs first."
     } else {
-        "Plenty: training takes about 300 MB."
+        "Plenty: training takes about 300 MiB."
     };
     line("Memory", value, meaning)
 }

@@ -42,7 +42,7 @@ impl RunConfig {
             ("Threads", Some(self.threads.map_or_else(|| "one per core".to_owned(), |threads| threads.to_string()))),
             ("Autotuning", self.autotune.then(|| "on".to_owned())),
             ("Activation checkpointing", self.activation_checkpointing.then(|| "on".to_owned())),
-            ("Memory limit", self.memory_limit.map(|megabytes| format!("{megabytes} MB"))),
+            ("Memory limit", self.memory_limit.map(|mebibytes| format!("{mebibytes} MiB"))),
             ("Seed", Some(self.seed.to_string())),
         ]);
         settings

@@ -33,7 +33,7 @@ pub enum ConfigProblem {
     Layers { model: ModelKind, given: String },
     #[error("a network of {parameters} parameters is too large: {MAX_PARAMETERS} is the most that can be trained")]
     TooManyParameters { parameters: u64 },
-    #[error("a memory limit of {given} MB is too low: the run needs about {needed} MB")]
+    #[error("a memory limit of {given} MiB is too low: the run needs about {needed} MiB")]
     MemoryLimitTooLow { given: u32, needed: u64 },
     #[error("precision {precision} is not available: {reason}")]
     PrecisionUnavailable { precision: Precision, reason: String },

@@ -96,7 +96,7 @@ impl Field {
         const REPEATS: Range = Range { name: "the number of runs", high: At(100.0), ..WHOLE };
         const THREADS: Range = Range { name: "the number of threads", high: At(1024.0), if_empty: Some("for one per core"), ..WHOLE };
         const MEMORY_LIMIT: Range =
-            Range { name: "the memory limit", low: Beyond(0.0), unit: "MB", example: "500", if_empty: Some("for no limit"), ..WHOLE };
+            Range { name: "the memory limit", low: Beyond(0.0), unit: "MiB", example: "500", if_empty: Some("for no limit"), ..WHOLE };
         Some(match self {
             Self::Epochs => &EPOCHS,
             Self::BatchSize => &BATCH_SIZE,

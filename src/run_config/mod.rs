@@ -113,7 +113,7 @@ pub struct RunConfig {
     pub seed: u64,
     /// Worker threads; `None` means one per core.
     pub threads: Option<u32>,
-    /// The most memory the program is to hold on the processor, in MB of 1024 x 1024 bytes; parts of a batch are made smaller to keep to it.
+    /// The most memory the program is to hold on the processor, in MiB; parts of a batch are made smaller to keep to it.
     pub memory_limit: Option<u32>,
     /// How many runs are trained with these settings, each with the next seed.
     #[serde(skip_serializing_if = "is_one")]
@@ -244,6 +244,6 @@ impl RunConfig {
 
     /// The most memory it may take, in bytes.
     pub fn memory_limit_bytes(&self) -> Option<u64> {
-        self.memory_limit.map(|megabytes| u64::from(megabytes) << 20)
+        self.memory_limit.map(|mebibytes| u64::from(mebibytes) << 20)
     }
 }

@@ -50,7 +50,7 @@ enum TomlRange {
 }
 
 impl DefinitionFile {
-    /// Reads a file of at most 1 MB.
+    /// Reads a file of at most 1 MiB.
     pub fn read(path: &Path) -> Result<Self, SweepError> {
         let unreadable = |reason: String| SweepError::Unreadable { path: path.to_owned(), reason };
         let bytes = read_limited(path, MAX_FILE_BYTES).map_err(|error| unreadable(error.to_string()))?;

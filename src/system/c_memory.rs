@@ -1,6 +1,6 @@
 //! The memory of C libraries, such as a graphics driver. Inkling's own comes from another allocator.
 
-/// Has the C library keep memory that was freed, up to 64 MB. Without this, Mesa's software renderer returns some to the kernel hundreds of
+/// Has the C library keep memory that was freed, up to 64 MiB. Without this, Mesa's software renderer returns some to the kernel hundreds of
 /// times a frame and asks for it again: a third of the window's CPU time.
 pub fn keep_freed() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

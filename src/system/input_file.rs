@@ -54,7 +54,7 @@ impl InputFile {
     }
 }
 
-/// The most that a file of this size may unpack to, in bytes: 64 MB, and a hundred for each of its own.
+/// The most that a file of this size may unpack to, in bytes: 64 MiB, and a hundred for each of its own.
 pub const fn budget(size: u64) -> u64 {
     size.saturating_mul(RATIO).saturating_add(FLOOR)
 }

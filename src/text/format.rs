@@ -40,18 +40,19 @@ pub fn percent(share: f64, places: usize) -> String {
     format!("{value:.places$} %")
 }
 
-/// A size of memory in units of 1024, as systems report it: 411,041,792 bytes are "392 MB", 12 x 1024³ "12.0 GB".
+/// A size of memory: 411,041,792 bytes are "392 MiB", 12 x 1024³ "12.0 GiB".
 pub fn memory(bytes: u64) -> String {
-    let megabytes = bytes as f64 / f64::from(1 << 20);
-    if megabytes < 1000.0 { format!("{megabytes:.0} MB") } else { format!("{:.1} GB", megabytes / 1024.0) }
+    let mebibytes = bytes as f64 / f64::from(1 << 20);
+    if mebibytes < 1000.0 { format!("{mebibytes:.0} MiB") } else { format!("{:.1} GiB", mebibytes / 1024.0) }
 }
 
-/// A size of a file in units of 1000, as file managers show it: 6,653,480 bytes are "6.7 MB".
+/// A size of a file or a disk, as file managers show it: 6,653,480 bytes are "6.7 MB".
 pub fn file_size(bytes: u64) -> String {
     match bytes as f64 {
         few if few < 1e3 => format!("{few} bytes"),
         few if few < 1e6 => format!("{:.0} kB", few / 1e3),
-        many => format!("{:.1} MB", many / 1e6),
+        some if some < 1e9 => format!("{:.1} MB", some / 1e6),
+        many => format!("{:.1} GB", many / 1e9),
     }
 }
 

@@ -29,7 +29,7 @@ impl<'a> MicroBatcher<'a> {
         let images = plan.train_images + plan.validation_images;
         let within_limit = |config| micro_batch_within_limit(config, context.backend.kind(), images, plan.test_images);
         let limit = config.memory_limit.unwrap_or_default();
-        let message = || format!("this run does not fit into {limit} MB, even with micro-batches of a single image");
+        let message = || format!("this run does not fit into {limit} MiB, even with micro-batches of a single image");
         let size = within_limit(config).ok_or_else(|| ComputeError::OutOfMemory { message: message() })?;
         if within_limit(&RunConfig { memory_limit: None, ..config.clone() }) != Some(size) {
             observer.intervened(Intervention::SmallerMicroBatches { step: 1, images: size as u32 });

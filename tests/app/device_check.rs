@@ -55,10 +55,10 @@ fn the_memory_a_run_will_take_is_said_and_too_much_is_pointed_out() {
     app.start_discovery();
     wait_for(&mut app, |app| app.hardware.is_some());
     let (text, fits) = app.expected_memory().unwrap();
-    assert!(fits && text.starts_with("Needs about 1") && text.contains("MB of memory") && text.ends_with("free."), "{text}");
+    assert!(fits && text.starts_with("Needs about 1") && text.contains("MiB of memory") && text.ends_with("free."), "{text}");
     app.hardware.as_mut().unwrap().memory_available = 64 << 20;
     let (text, fits) = app.expected_memory().unwrap();
-    assert!(!fits && text.contains("64 MB free: close other programs"), "{text}");
+    assert!(!fits && text.contains("64 MiB free: close other programs"), "{text}");
 }
 
 #[test]
@@ -70,10 +70,10 @@ fn on_a_gpu_it_is_the_gpus_memory_that_counts() {
     (hardware.gpus, hardware.cuda_finding) = (vec![Gpu { memory_total: 8 << 30, memory_free: 7 << 30, ..gpu() }], None);
     app.checks.insert(DeviceChoice::Cuda, Checked::Done(Box::new(Ok(checked(DeviceChoice::Cuda)))));
     let (text, fits) = app.expected_memory().unwrap();
-    assert!(fits && text.contains("of GPU memory; 7.0 GB of 8.0 GB free."), "{text}");
+    assert!(fits && text.contains("of GPU memory; 7.0 GiB of 8.0 GiB free."), "{text}");
     app.hardware.as_mut().unwrap().gpus[0].memory_free = 64 << 20;
     let (text, fits) = app.expected_memory().unwrap();
-    assert!(!fits && text.contains("64 MB of 8.0 GB free: choose a smaller model"), "{text}");
+    assert!(!fits && text.contains("64 MiB of 8.0 GiB free: choose a smaller model"), "{text}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
             ConfigProblem::MixedClasses { first: "MNIST".to_owned(), other: "Fashion-MNIST".to_owned() },
             vec!["MNIST and Fashion-MNIST", "mixed"],
         ),
-        (ConfigProblem::MemoryLimitTooLow { given: 1, needed: 187 }, vec!["1 MB", "187 MB"]),
+        (ConfigProblem::MemoryLimitTooLow { given: 1, needed: 187 }, vec!["1 MiB", "187 MiB"]),
         (ConfigProblem::BatchLargerThanSet { given: 512, images: 300 }, vec!["512", "300"]),
         (ConfigProblem::OutOfRange { field: Field::LearningRate, given: "NaN".to_owned() }, vec!["NaN"]),
         (ConfigProblem::OutOfRange { field: Field::WeightDecay, given: "-1".to_owned() }, vec!["-1"]),
@@ -122,7 +122,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
             vec!["a whole number of epochs from 1 to 1000", "got 0"],
         ),
         (ConfigProblem::OutOfRange { field: Field::Threads, given: "0".to_owned() }, vec!["threads", "got 0"]),
-        (ConfigProblem::OutOfRange { field: Field::MemoryLimit, given: "0".to_owned() }, vec!["memory", "MB", "got 0"]),
+        (ConfigProblem::OutOfRange { field: Field::MemoryLimit, given: "0".to_owned() }, vec!["memory", "MiB", "got 0"]),
         (
             ConfigProblem::InitialWeights { path: path(), found: "LeNet-5 with tanh".to_owned(), asked: "MLP with ReLU".to_owned() },
             vec!["some folder/file.bin", "LeNet-5 with tanh", "MLP with ReLU"],

@@ -64,7 +64,7 @@ fn each_gpu_has_a_line_with_its_figures() {
     let two = Hardware { gpus: vec![gpu.clone(), gpu], ..machine(8, &["AVX2"]) };
     let shown: Vec<_> = lines(&two).into_iter().filter(|line| line.label == "NVIDIA GPU").collect();
     assert_eq!(shown.len(), 2);
-    for part in ["GeForce RTX 4070", "11.0 GB of 12.0 GB", "580.95", "13.0", "8.9", "41 °C", "30 W", "7 % busy"] {
+    for part in ["GeForce RTX 4070", "11.0 GiB of 12.0 GiB", "580.95", "13.0", "8.9", "41 °C", "30 W", "7 % busy"] {
         assert!(shown[0].value.contains(part), "{:?}", shown[0]);
     }
     let silent = Hardware { gpu_finding: Some("The driver is broken. Reinstall it.".into()), ..machine(8, &["AVX2"]) };

@@ -66,7 +66,7 @@ fn numbers_are_grouped_and_percentages_never_round_up_to_perfection() {
 
 #[test]
 fn sizes_and_spans_carry_their_units() {
-    assert_eq!([48_000, 6_653_480].map(file_size), ["48 kB", "6.7 MB"]);
+    assert_eq!([48_000, 6_653_480, 45_300_000_000].map(file_size), ["48 kB", "6.7 MB", "45.3 GB"]);
     assert_eq!([4.21, 42.0, 123.4, 3_900.0].map(duration), ["4.2 s", "42 s", "2 min 3 s", "1 h 5 min"]);
 }
 

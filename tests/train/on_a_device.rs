@@ -180,7 +180,7 @@ fn a_memory_limit_is_met_by_smaller_micro_batches_or_refused() {
 
     let hopeless = RunConfig { memory_limit: Some(10), ..limited };
     let problem = synthetic::train(&hopeless, &data, &mut Watcher::default()).unwrap_err();
-    assert!(matches!(problem, TrainError::Compute(ComputeError::OutOfMemory { ref message }) if message.contains("10 MB")), "{problem:?}");
+    assert!(matches!(problem, TrainError::Compute(ComputeError::OutOfMemory { ref message }) if message.contains("10 MiB")), "{problem:?}");
 }
 
 #[test]

@@ -30,8 +30,8 @@ fn it_shows_processor_and_memory() {
     assert_eq!(window.query_all_by_label_contains(", current value").count(), 0, "closed at first");
     shown(&mut window);
     assert_eq!(figure(&window, "CPU"), "43 %");
-    assert_eq!(figure(&window, "Inkling's memory"), "300 MB");
-    assert_eq!(figure(&window, "Free memory"), "4.0 GB");
+    assert_eq!(figure(&window, "Inkling's memory"), "300 MiB");
+    assert_eq!(figure(&window, "Free memory"), "4.0 GiB");
     assert_eq!(window.query_all_by_label_contains(", current value").count(), 3, "nothing about GPUs where there is none");
 }
 
@@ -42,11 +42,11 @@ fn gpus_have_figures_of_their_own_and_what_they_do_not_tell_is_left_out() {
     script(&engine, [LoadSample { gpus: vec![gpu()], ..busy(0.43) }, LoadSample { gpus: vec![gpu(), quiet], ..busy(0.1) }]);
     shown(&mut window);
     assert_eq!(figure(&window, "GPU"), "87 %");
-    assert_eq!(figure(&window, "GPU memory"), "3.0 GB of 12.0 GB");
+    assert_eq!(figure(&window, "GPU memory"), "3.0 GiB of 12.0 GiB");
     assert_eq!(figure(&window, "GPU temperature, power"), "61 °C, 144 W");
     until(&mut window, "the next reading", |app| app.monitor.samples().len() == 2);
     assert_eq!(figure(&window, "GPU 1"), "87 %");
-    assert_eq!(figure(&window, "GPU 2 memory"), "3.0 GB of 12.0 GB");
+    assert_eq!(figure(&window, "GPU 2 memory"), "3.0 GiB of 12.0 GiB");
     assert!(
         window.query_by_label("GPU 2, current value").is_none()
             && window.query_by_label("GPU 2 temperature, power, current value").is_none()
@@ -58,7 +58,7 @@ fn little_free_memory_is_said_in_words() {
     let (mut window, engine) = usual();
     script(&engine, [LoadSample { memory_available: 400 << 20, process_memory: None, ..busy(1.0) }]);
     shown(&mut window);
-    assert_eq!(figure(&window, "Free memory"), "400 MB, low");
+    assert_eq!(figure(&window, "Free memory"), "400 MiB, low");
     assert_eq!(figure(&window, "Inkling's memory"), "–");
     assert_eq!(figure(&window, "CPU"), "100 %");
 }

@@ -23,9 +23,9 @@ fn configured(change: impl FnOnce(&mut RunConfig)) -> Harness<'static, Inkling> 
 fn a_memory_limit_that_is_too_low_is_said_beside_its_field_and_start_leads_there() {
     let mut window = configured(|config| config.memory_limit = Some(1));
     assert_eq!(window.state().app().validation_errors()[0].field, Field::MemoryLimit);
-    window.get_by_label_contains("Cannot start. A memory limit of 1 MB is too low").click();
+    window.get_by_label_contains("Cannot start. A memory limit of 1 MiB is too low").click();
     window.run_steps(20);
-    assert!(window.get_by_role_and_label(Role::TextInput, "Memory limit (MB)").is_focused());
+    assert!(window.get_by_role_and_label(Role::TextInput, "Memory limit (MiB)").is_focused());
     window.get_by_label_contains("Raise the limit, leave it empty, or choose a smaller model");
 }
 

@@ -115,7 +115,7 @@ with Program(program_path) as program:
     used = processor_seconds(program.process.pid)
     time.sleep(20)
     used = processor_seconds(program.process.pid) - used
-    print(f"at rest: {used / 20:.2%} of a core, {megabytes(program.process.pid):.0f} MB resident")
+    print(f"at rest: {used / 20:.2%} of a core, {megabytes(program.process.pid):.0f} MiB resident")
 
     report("answer to a click at rest", answers(program, 100))
     program.key("ctrl+2")
@@ -125,4 +125,4 @@ with Program(program_path) as program:
     report("answer to a click while training", answers(program, 300))
     program.key("ctrl+2")
     report("pen to verdict while training", verdicts(program, 300))
-    print(f"while training: {megabytes(program.process.pid):.0f} MB resident, {megabytes(program.process.pid, 'VmHWM'):.0f} MB at most")
+    print(f"while training: {megabytes(program.process.pid):.0f} MiB resident, {megabytes(program.process.pid, 'VmHWM'):.0f} MiB at most")

@@ -255,7 +255,7 @@ fn of_config(problem: &ConfigProblem) -> Message {
             "Choose one of them, or data sets of the same things.",
         ),
         ConfigProblem::MemoryLimitTooLow { given, needed } => Message::new(
-            format!("A memory limit of {given} MB is too low: this run needs at least about {needed} MB."),
+            format!("A memory limit of {given} MiB is too low: this run needs at least about {needed} MiB."),
             "Raise the limit, leave it empty, or choose a smaller model.",
         ),
         ConfigProblem::InitialWeights { path, found, asked } => Message::new(

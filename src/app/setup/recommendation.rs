@@ -18,7 +18,7 @@ impl App {
         precision_note(precision, self.device_for(self.config.device, precision), &self.machine(), cost)
     }
 
-    /// The estimated memory of the run, or of the GPU it trains on: "Needs about 187 MB of memory; 22.2 GB free." The flag is false if it
+    /// The estimated memory of the run, or of the GPU it trains on: "Needs about 187 MiB of memory; 22.2 GiB free." The flag is false if it
     /// does not fit.
     pub fn expected_memory(&self) -> Option<(String, bool)> {
         let (needed, hardware) = (self.memory_needed(&self.config)?, self.hardware.as_ref()?);

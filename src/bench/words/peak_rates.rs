@@ -57,7 +57,7 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
         let figures = found
             .iter()
             .map(|rate| rate.map_or_else(Cell::default, |rate| Cell::with_bar(format!("{} GB/s", significant(rate)), rate, most_copied)));
-        let detail = "Copies of 64 MB; bytes read and bytes written both count.".to_owned();
+        let detail = "Copies of 64 MiB; bytes read and bytes written both count.".to_owned();
         lines.push(Line {
             cells: std::iter::once("Memory copies".into()).chain(figures).collect(),
             detail,
@@ -66,7 +66,7 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
     }
     Section {
         title: "Peak rates of this machine",
-        about: "large square matrix products (GEMM), the fastest of several sizes, and copies of 64 MB blocks".to_owned(),
+        about: "large square matrix products (GEMM), the fastest of several sizes, and copies of 64 MiB blocks".to_owned(),
         columns: std::iter::once(String::new()).chain(counts.into_iter().map(threads_in_words)).collect(),
         lines,
         bars: "Bars: share of the fastest products, and of the fastest copies",

@@ -2,7 +2,7 @@
 
 use super::operators::{BROADCAST, Operator};
 
-/// The most numbers that all operators may give for one image: 128 MB of them.
+/// The most numbers that all operators may give for one image: 128 MiB of them.
 const MAX_VALUES: usize = 32 << 20;
 /// The most multiplications for one image: some seconds of them.
 const MAX_MULTIPLICATIONS: usize = 4 << 30;

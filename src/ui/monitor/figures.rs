@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::hardware::{Gpu, LoadSample};
 use crate::text::format::{memory, percent};
 
-/// Free memory below this is flagged as low: training takes about 300 MB.
+/// Free memory below this is flagged as low: training takes about 300 MiB.
 const LOW_MEMORY: u64 = 600 << 20;
 
 /// A live figure as it is shown.
@@ -55,7 +55,7 @@ fn inkling_memory(readings: &VecDeque<LoadSample>, now: Option<&LoadSample>) -> 
         value: now.and_then(|now| now.process_memory).map_or_else(unknown, memory),
         about: format!("Memory used by Inkling, including its engine.{}", between(&past, |&bytes| memory(bytes))),
         curve: past.iter().map(|&bytes| bytes as f32 / top).collect(),
-        widest: "999 MB",
+        widest: "999 MiB",
     }
 }
 
@@ -67,12 +67,12 @@ fn free_memory(readings: &VecDeque<LoadSample>, now: Option<&LoadSample>) -> Fig
         name: "Free memory".to_owned(),
         value: now.map_or_else(unknown, |now| format!("{}{low}", memory(now.memory_available))),
         about: format!(
-            "Memory available to programs, of {} in this machine. Training takes about 300 MB.{}",
+            "Memory available to programs, of {} in this machine. Training takes about 300 MiB.{}",
             memory(total),
             between(&past, |&bytes| memory(bytes))
         ),
         curve: past.iter().map(|&bytes| bytes as f32 / total as f32).collect(),
-        widest: "599 MB, low",
+        widest: "599 MiB, low",
     }
 }
 
@@ -87,7 +87,7 @@ fn of_gpu(name: &str, gpu: &Gpu, past: &[&Gpu]) -> Vec<Figure> {
         value: format!("{} of {}", memory(used(gpu)), memory(gpu.memory_total)),
         about: format!("Memory of the {} in use by all programs.{}", gpu.name, between(&taken, |&bytes| memory(bytes))),
         curve: taken.iter().map(|&bytes| bytes as f32 / total).collect(),
-        widest: "139.9 GB of 139.9 GB",
+        widest: "139.9 GiB of 139.9 GiB",
     }];
     // Not every GPU reports utilisation or temperature.
     if let Some(utilization) = gpu.utilization {

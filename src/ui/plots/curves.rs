@@ -55,7 +55,7 @@ pub struct Curves {
     pub learning_rate: Pyramid,
     /// Training images per second.
     pub throughput: Pyramid,
-    /// Resident memory, in MB of 1024 x 1024 bytes.
+    /// Resident memory, in MiB.
     pub memory: Pyramid,
 }
 

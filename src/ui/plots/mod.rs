@@ -23,7 +23,7 @@ use self::curves::{Curves, Measured};
 use self::figure::{Contents, Panel, lay_out};
 use self::pyramid::Pyramid;
 use self::range::{Gesture, Range};
-use self::readout::{Readout, megabytes, percents};
+use self::readout::{Readout, mebibytes, percents};
 use self::scale::{XAxis, XUnit, YAxis, significant};
 pub use self::static_plot::static_plot;
 use super::help::{self, Topic};
@@ -307,10 +307,10 @@ fn subjects<'a>(curves: &'a Curves, visible: VisibleTraces, palette: style::Pale
         Subject {
             name: "Memory plot",
             title: "Memory",
-            about: "Memory used by Inkling, in MB (1 MB = 1024 × 1024 bytes).",
+            about: "Memory used by Inkling.",
             has_help: false,
             note: "",
-            newest: newest(curves, &[("", &curves.memory)], megabytes),
+            newest: newest(curves, &[("", &curves.memory)], mebibytes),
             traces: machine("memory", &curves.memory),
             y: machine_axis,
         },

@@ -54,7 +54,7 @@ impl Readout {
         add("Validation accuracy", since(&curves.validation_accuracy).map(percents));
         add("Learning rate", at(&curves.learning_rate).map(significant));
         add("Throughput", at(&curves.throughput).map(|value| format!("{value:.0} images/s")));
-        add("Memory", at(&curves.memory).map(megabytes));
+        add("Memory", at(&curves.memory).map(mebibytes));
         Some(Self { step, place: format!("Step {step:.0}, epoch {:.2}", step / steps_per_epoch.max(1.0)), figures })
     }
 
@@ -70,8 +70,8 @@ pub fn nats(value: f64) -> String {
     format!("{} nats", significant(value))
 }
 
-/// Memory, from MB of 1024 x 1024 bytes.
-pub fn megabytes(value: f64) -> String {
+/// Memory, from MiB.
+pub fn mebibytes(value: f64) -> String {
     memory((value * f64::from(1 << 20)) as u64)
 }
 

@@ -124,7 +124,7 @@ fn execution(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<A
              give exactly the same weights each time; with it, they may differ by rounding until every product is known.",
         );
     }
-    let about = "Most memory Inkling may use while training, in MB. If a batch needs more, it is split into micro-batches, \
+    let about = "Most memory Inkling may use while training, in MiB. If a batch needs more, it is split into micro-batches, \
                  which gives the same gradients. Leave empty for no limit.";
-    fields::open_number(ui, app, Field::MemoryLimit, "Memory limit (MB)", "none", about, actions);
+    fields::open_number(ui, app, Field::MemoryLimit, "Memory limit (MiB)", "none", about, actions);
 }

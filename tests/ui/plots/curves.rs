@@ -72,7 +72,7 @@ fn the_crosshair_reads_every_curve_with_units() {
         "validation loss 0.9 nats",
         "validation accuracy 75.00 %",
         "throughput 1234 images/s",
-        "memory 100 MB",
+        "memory 100 MiB",
     ] {
         assert!(late.contains(figure), "{figure} is not in: {late}");
     }

@@ -42,7 +42,7 @@ fn points_that_arrive_are_plotted_and_told() {
     harness.run();
     assert!(harness.state().app.settings.speed_and_memory);
     assert_eq!(value(&harness, "Throughput plot"), "4,000 images/s at step 10");
-    assert_eq!(value(&harness, "Memory plot"), "100 MB at step 10");
+    assert_eq!(value(&harness, "Memory plot"), "100 MiB at step 10");
 }
 
 #[test]
