@@ -12,12 +12,41 @@ pub trait Progress {
     /// Called often with the share that is done, from 0 to 1; an error means that the work is to end.
     fn report(&mut self, fraction: f32) -> Result<(), Cancelled>;
 
+    /// Called with images that were read or generated just now, a byte for each pixel of 28x28, so that they can be shown.
+    fn images(&mut self, _pixels: &[u8]) {}
+
     /// The same listener for one part of the work, which goes from `start` to `end` of the whole.
-    fn part(&mut self, start: f32, end: f32) -> impl FnMut(f32) -> Result<(), Cancelled>
+    fn part(&mut self, start: f32, end: f32) -> PartialProgress<'_>
     where
         Self: Sized,
     {
-        move |fraction| self.report(start + (end - start) * fraction)
+        PartialProgress { whole: self, start, end }
+    }
+}
+
+/// The progress of one part of the work.
+pub struct PartialProgress<'p> {
+    /// That of the whole.
+    pub whole: &'p mut dyn Progress,
+    /// Where the part begins and ends in the whole, from 0 to 1.
+    pub start: f32,
+    /// See `start`.
+    pub end: f32,
+}
+
+impl Progress for PartialProgress<'_> {
+    fn report(&mut self, fraction: f32) -> Result<(), Cancelled> {
+        self.whole.report(self.start + (self.end - self.start) * fraction)
+    }
+
+    fn images(&mut self, pixels: &[u8]) {
+        self.whole.images(pixels);
+    }
+}
+
+impl std::fmt::Debug for PartialProgress<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PartialProgress").field("start", &self.start).field("end", &self.end).finish_non_exhaustive()
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::infer::DeviceComparison;
-use crate::ink::{CandidateImage, Ink, Steps};
+use crate::ink::{CandidateImage, Image, Ink, Steps};
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
@@ -180,6 +180,13 @@ pub enum Event {
         id: JobId,
         /// What happened.
         event: JobEvent,
+    },
+    /// Training: some images of its data, as they are read or generated. Only to be shown; sent where somebody watches.
+    DataImages {
+        /// The run.
+        run: JobId,
+        /// At most some dozens.
+        images: Vec<Image>,
     },
     /// Training: the data is ready and the first step begins.
     Started {

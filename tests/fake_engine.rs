@@ -203,13 +203,15 @@ impl Desktop for FakeDesktop {
     }
 }
 
-/// Dialogs that are answered at once.
+/// Dialogs that are answered at once, and what else surrounds the window.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
     pub folder: Option<PathBuf>,
     pub file: Option<PathBuf>,
     /// The desktop has no dialogs.
     pub none: bool,
+    /// The machine reaches no other.
+    pub no_network: bool,
 }
 
 impl Answers {
@@ -257,6 +259,7 @@ pub fn app_sampling_load(sample_load: SampleLoad) -> (App, FakeEngine) {
 
 fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> (App, FakeEngine) {
     let home = tempfile::tempdir().unwrap();
+    let has_network = !dialogs.no_network;
     let at = |name| home.path().join(name);
     let paths = Paths {
         local: home.path().to_owned(),
@@ -293,6 +296,7 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         probe: Arc::new(probed),
         sample_load,
         self_test: Arc::new(|device, _folder| Ok(checked(device))),
+        has_network: Box::new(move || has_network),
         download: Arc::new(move |_, folder, progress| answer_of_server(&server, folder, progress)),
         reach_host: Arc::new(|host| {
             let hardware = |host: &SshHost| match host.name() {

@@ -59,6 +59,8 @@ impl WizardStep {
 pub enum Action {
     /// Start a run with the current settings once the one in progress has finished.
     QueueRun,
+    /// Show the next run on Train, or the current or last one.
+    ShowNextRun(bool),
     /// Start the first run of the queue.
     StartQueued,
     /// Take a run out of the queue.

@@ -48,11 +48,11 @@ impl App {
             Action::Download(set) => self.start_download(set),
             Action::CancelDownload => self.cancel_download(),
             Action::Type(field, text) => {
-                self.chosen = true;
+                self.setting_chosen();
                 self.type_text(field, text);
             }
             Action::ApplyPreset(preset) => {
-                self.chosen = true;
+                self.setting_chosen();
                 self.form.clear();
                 self.settings.former_learning_rate = None;
                 self.config.apply_preset(preset);
@@ -67,6 +67,7 @@ impl App {
             Action::Sweep(action) => self.apply_to_sweep(action),
             Action::Start => self.start(),
             Action::QueueRun => self.queue_run(),
+            Action::ShowNextRun(shown) => self.next_run_shown = shown,
             Action::StartQueued => self.start_queued(),
             Action::RemoveQueued(index) => self.remove_queued(index),
             Action::Pause => self.pause(),
@@ -361,7 +362,7 @@ impl App {
     }
 
     pub(super) fn use_data_folder(&mut self, folder: PathBuf) {
-        self.chosen = true;
+        self.setting_chosen();
         if !self.settings.data_folders.contains(&folder) {
             self.settings.data_folders.push(folder.clone());
         }

@@ -43,6 +43,11 @@ impl App {
     pub fn on_event(&mut self, event: Event) {
         match event {
             Event::Job { id, event } => self.on_job_event(id, event),
+            Event::DataImages { run, images } => {
+                if let Some(run) = self.active_run(run) {
+                    run.data_images.add(images);
+                }
+            }
             Event::Started { run, plan, before, curve, position, folder } => {
                 if let Some(run) = self.active_run(run) {
                     run.checkpoints = Some(folder);

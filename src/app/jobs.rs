@@ -14,6 +14,7 @@ use crate::protocol::{Command, Job, JobEvent, JobProgress, JobResult};
 use crate::records::benchmark::Row;
 use crate::records::{BatchSizeSpec, EvaluationReport, JobId};
 use crate::run_config::DeviceChoice;
+use crate::text::format::{percent, remaining};
 
 /// A job that was submitted and has not ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,54 @@ pub struct RunningJob {
     pub rows: Vec<Row>,
     /// True once it was asked to end.
     pub cancelling: bool,
+}
+
+impl RunningJob {
+    /// What it is called, and the screen that shows it; `None` for what is shown as a run, and for what is over within a moment.
+    fn name_and_screen(&self) -> Option<(&'static str, Screen)> {
+        Some(match &self.job {
+            Job::Train { .. } | Job::Trial(_) | Job::Export { to: None, .. } => return None,
+            Job::Evaluate(_) => ("Evaluation", Screen::Results),
+            Job::FineTune(_) => ("Fine-tuning", Screen::MyDigits),
+            Job::Benchmark(_) => ("Benchmark", Screen::Hardware),
+            Job::Compare { .. } => ("Comparison of settings", Screen::Train),
+            Job::CompareModels(_) => ("Comparison of models", Screen::Models),
+            Job::TimeSteps(_) => ("Timing the presets", Screen::Train),
+            Job::Profile(_) => ("Profile", Screen::Train),
+            Job::FindLearningRate(_) => ("Search for a learning rate", Screen::Train),
+            Job::FindBatchSize(_) => ("Search for a batch size", Screen::Train),
+            Job::Export { .. } => ("Export", Screen::Models),
+            Job::Import(_) => ("Import", Screen::Models),
+        })
+    }
+}
+
+/// A job in progress, for any screen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShownJob<'a> {
+    /// The job.
+    pub running: &'a RunningJob,
+    /// What it is called: "Benchmark".
+    pub name: &'static str,
+    /// The screen that shows it.
+    pub screen: Screen,
+}
+
+impl ShownJob<'_> {
+    /// Whether a person can cancel it: not what Inkling began by itself, and would begin again.
+    pub const fn can_cancel(&self) -> bool {
+        !matches!(self.running.job, Job::TimeSteps(_))
+    }
+
+    /// Its name and how far it is: "Benchmark, 43 %, 12 s left".
+    pub fn state(&self) -> String {
+        let RunningJob { progress, cancelling, .. } = self.running;
+        if *cancelling {
+            return format!("{}, cancelling…", self.name);
+        }
+        let left = progress.remaining_seconds.map_or_else(String::new, |seconds| format!(", {} left", remaining(seconds)));
+        format!("{}, {}{left}", self.name, percent(progress.fraction.into(), 0))
+    }
 }
 
 /// The jobs that have not ended, oldest first.
@@ -88,6 +137,11 @@ impl Jobs {
     /// The import in progress.
     pub fn import(&self) -> Option<&RunningJob> {
         self.newest(|job| matches!(job, Job::Import(_)))
+    }
+
+    /// The newest job in progress, unless it is a training run.
+    pub fn shown(&self) -> Option<ShownJob<'_>> {
+        self.0.values().rev().find_map(|running| running.name_and_screen().map(|(name, screen)| ShownJob { running, name, screen }))
     }
 
     /// True while no job runs.

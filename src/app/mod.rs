@@ -28,7 +28,7 @@ pub use drawing::{
     CANVAS, Drawing, ImageReading, InferenceDevice, NumberCanvas, OpenImage, PenStroke, PredictionQueue, RecentDrawings, ShownStages, Tool,
     WIDE_CANVAS, about_inference_comparison, device_name, inference_row, verdict,
 };
-pub use jobs::{Jobs, RunningJob};
+pub use jobs::{Jobs, RunningJob, ShownJob};
 pub use learning::{ClassCount, Learning};
 pub use machine::{
     BenchmarkView, Checked, Checks, Comparison, ComparisonKind, MachineAction, Monitor, OtherMachine, OtherMachineDialog, ReachHost,
@@ -37,11 +37,11 @@ pub use machine::{
 pub use models::{Change, ComparisonView, Dropped, ExportView, ImportQuestion, InTheWay, ResultsView, Thumbnail};
 pub use my_digits::{Collection, DIGITS, FileStep, FineTuneResult, Loaded, MyDigitsView, MyDrawing, NOT_TRAINABLE};
 pub use notice::{Notice, Offer, Severity};
-pub use run::{Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress};
+pub use run::{DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress};
 pub use settings::{PEN, PresetRate, Settings, Theme, WindowGeometry, ZOOM};
 pub use setup::{
     BatchSizeSearchState, BatchSizeSearchView, Block, DownloadState, DownloadView, Field, ProfileState, ProfileView, RateSearchState,
-    RateSearchView, Samples, ValidationError, blocks, expected_accuracy,
+    RateSearchView, Samples, ValidationError, blocks, expected_accuracy, harder_data_note,
 };
 pub use state::{App, AppDeps};
 pub use sweep::{

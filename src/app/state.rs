@@ -53,6 +53,8 @@ pub struct AppDeps {
     pub sample_load: SampleLoad,
     /// Runs the self-test of a device.
     pub self_test: SelfTest,
+    /// Whether this machine can reach others, to download from them; answers immediately.
+    pub has_network: Box<dyn Fn() -> bool>,
     /// Looks up another machine, and runs its self-tests.
     pub reach_host: ReachHost,
     /// Downloads a data set; blocks until it is done.
@@ -84,6 +86,8 @@ pub struct App {
     pub config: RunConfig,
     /// The current or last run.
     pub run: Option<RunView>,
+    /// True while the next run is shown in its place: its data, its network, and what it will do.
+    pub(super) next_run_shown: bool,
     /// The settings of the runs that wait for its end, the next one first.
     pub queue: Vec<RunConfig>,
     pub(super) learning: Option<Learning>,
@@ -164,6 +168,8 @@ pub struct App {
     /// True once the person has chosen a setting.
     pub(super) chosen: bool,
     pub(super) discovery_started: bool,
+    /// True if data sets can be downloaded, as far as is known.
+    pub has_network: bool,
     /// True while another folder is searched for NVIDIA's libraries.
     pub looking_for_cuda: bool,
     pub(super) desktop_state: DesktopState,
@@ -190,6 +196,7 @@ impl App {
             found: None,
             download: None,
             run: None,
+            next_run_shown: false,
             learning: None,
             drawing,
             number,
@@ -236,6 +243,7 @@ impl App {
             samples: None,
             chosen: false,
             discovery_started: false,
+            has_network: false,
             looking_for_cuda: false,
             desktop_state: DesktopState::default(),
         };
@@ -251,6 +259,11 @@ impl App {
         self.predictions.prediction()
     }
 
+    /// True while Train shows the next run: where there is no other, or the person has chosen so.
+    pub const fn shows_next_run(&self) -> bool {
+        self.run.is_none() || self.next_run_shown
+    }
+
     /// True while a run is in progress.
     pub fn is_training(&self) -> bool {
         self.run.as_ref().is_some_and(RunView::is_active)
@@ -263,7 +276,7 @@ impl App {
 
     /// True while the engine is busy, so that replacing it would lose work.
     pub(super) fn is_at_work(&self) -> bool {
-        !self.jobs.is_empty() || self.export.is_some()
+        !self.jobs.is_empty()
     }
 
     /// The source of a found data set: its name if the engine finds it by name, else its path.

@@ -6,7 +6,7 @@ use super::class_labels::{ClassLabels, assign};
 use super::data_file::{MAX_IMAGES, malformed, too_large, unreadable};
 use super::labelled_images::{self, has_images, images_in};
 use super::{DataError, DataSet, Split};
-use crate::progress::Progress;
+use crate::progress::{PartialProgress, Progress};
 use crate::run_config::CLASS_COUNTS;
 use crate::text::visible;
 
@@ -58,8 +58,8 @@ impl ClassFolders {
             assign(&mut split, &numbers);
             Ok(split)
         };
-        let train = read(&train, &mut |done: f32| progress.report(done * share))?;
-        let test = read(&test, &mut |done: f32| progress.report(share + done * (1.0 - share)))?;
+        let train = read(&train, &mut PartialProgress { whole: progress, start: 0.0, end: share })?;
+        let test = read(&test, &mut PartialProgress { whole: progress, start: share, end: 1.0 })?;
         Ok(DataSet { train, test, classes })
     }
 

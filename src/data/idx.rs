@@ -70,12 +70,18 @@ pub fn read_idx(mut file: InputFile, path: &Path, kind: Kind, progress: &mut dyn
     if items.try_reserve_exact(expected as usize + 1).is_err() {
         return Err(too_large(path, format!("there is not enough memory for its {count} {}", kind.name())));
     }
+    let mut shown = 0;
     // Reading one byte more than claimed detects a longer file, and makes gzip verify its checksum.
     loop {
         let there = items.len() as u64;
         progress.report(there as f32 / expected.max(1) as f32)?;
         let wanted = CHUNK.min(expected + 1 - there);
         let came = file.by_ref().take(wanted).read_to_end(&mut items).map_err(|error| unreadable(path, &error))? as u64;
+        if kind == Kind::Images {
+            let whole = items.len() / PIXELS * PIXELS;
+            progress.images(&items[shown..whole]);
+            shown = whole;
+        }
         if came < wanted {
             break;
         }

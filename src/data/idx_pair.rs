@@ -60,10 +60,13 @@ impl Pair {
             let reason = format!("it holds {count} images, but {} holds {} labels", self.labels.display(), labels.len());
             return Err(malformed(&self.images, reason));
         }
-        let mut images = idx::read(&self.images, Kind::Images, progress)?;
-        if transposed {
-            images.chunks_exact_mut(PIXELS).for_each(transpose);
+        if !transposed {
+            return Ok(Split { images: idx::read(&self.images, Kind::Images, progress)?, labels });
         }
+        // Nothing is shown as it is in the file: on its side.
+        let mut images = idx::read(&self.images, Kind::Images, &mut |done: f32| progress.report(done))?;
+        images.chunks_exact_mut(PIXELS).for_each(transpose);
+        progress.images(&images);
         Ok(Split { images, labels })
     }
 }

@@ -8,7 +8,7 @@ use super::idx::{self, Kind};
 use super::idx_pair::Pair;
 use super::{DataError, DataSet, Split};
 use crate::download::MNIST_SHA256;
-use crate::progress::Progress;
+use crate::progress::{PartialProgress, Progress};
 use crate::run_config::{Classes, NamedSet};
 use crate::system::files::{folder_of, read_limited};
 use crate::system::sha256::sha256_of;
@@ -130,11 +130,11 @@ impl IdxSet {
     pub fn read(&self, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
         // Right for MNIST, whose test split is a seventh of the whole.
         let train_share = if self.test.is_some() { 6.0 / 7.0 } else { 1.0 };
-        let train = self.train.read(self.transposed, &mut |done: f32| progress.report(done * train_share))?;
+        let train = self.train.read(self.transposed, &mut PartialProgress { whole: progress, start: 0.0, end: train_share })?;
         let test = self
             .test
             .as_ref()
-            .map(|test| test.read(self.transposed, &mut |done: f32| progress.report(train_share + done * (1.0 - train_share))));
+            .map(|test| test.read(self.transposed, &mut PartialProgress { whole: progress, start: train_share, end: 1.0 }));
         self.with_classes(train, test.transpose()?.unwrap_or_default())
     }
 

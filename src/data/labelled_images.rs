@@ -30,11 +30,13 @@ pub fn read(
             read_image_file(&path, framing).map(|image| (image, label))
         };
         let images: Vec<_> = chunk.par_iter().map(read).collect();
+        let before = split.images.len();
         for read in images {
             let (image, label) = read.map_err(as_data_error)?;
             split.images.extend_from_slice(image.pixels());
             split.labels.push(label);
         }
+        progress.images(&split.images[before..]);
     }
     Ok(split)
 }

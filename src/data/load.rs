@@ -14,7 +14,7 @@ use super::parquet_set::ParquetSet;
 use super::tables::{self, Tables, is_named_like_a_table};
 use super::{DataError, DataSet, Found, MyDigits, builtin, gather_batch, ink_set};
 use crate::math::random::Random;
-use crate::progress::{Progress, Unwatched};
+use crate::progress::{PartialProgress, Progress, Unwatched};
 use crate::run_config::{Classes, DataSource, DataSpec, NamedSet};
 
 /// The built-in digits are the same on every machine.
@@ -24,7 +24,7 @@ const ONE_IN: usize = 7;
 
 /// Loads or generates the data `spec` names; named sets are searched for in `folders`, in their order. The training images of several
 /// sources are concatenated, with as many built-in digits as [`builtin::training_images`] says; the test split is the first source's. `progress` is
-/// told the fraction done.
+/// told the fraction done, and shown images as they come.
 pub fn load(spec: &DataSpec, folders: &[PathBuf], progress: &mut dyn Progress) -> Result<DataSet, DataError> {
     let sources = spec.sources();
     // The built-in digits are generated last: how many depends on the others.
@@ -32,9 +32,11 @@ pub fn load(spec: &DataSpec, folders: &[PathBuf], progress: &mut dyn Progress) -
     let mut parts = vec![DataSet::default(); sources.len()];
     let mut others = 0;
     for (done, index) in read.into_iter().chain(generated).enumerate() {
-        let mut progress = |share: f32| progress.report((done as f32 + share) / sources.len() as f32);
+        let [start, end] = [done, done + 1].map(|done| done as f32 / sources.len() as f32);
+        let mut progress = PartialProgress { whole: progress, start, end };
         parts[index] = if sources[index] == DataSource::Builtin {
-            builtin::generate(BUILTIN_SEED, builtin::training_images(others), builtin::TEST_IMAGES, &mut progress)?
+            let test_images = if index == 0 { builtin::TEST_IMAGES } else { 0 };
+            builtin::generate(BUILTIN_SEED, builtin::training_images(others), test_images, &mut progress)?
         } else {
             let part = with_test_split(load_source(&sources[index], folders, &mut progress)?.set);
             others += part.train.len();

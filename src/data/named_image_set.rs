@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::data_file::malformed;
 use super::labelled_images::{self, images_in};
 use super::{DataError, DataSet, Split};
-use crate::progress::Progress;
+use crate::progress::{PartialProgress, Progress};
 use crate::run_config::Classes;
 
 /// The images of a folder with their labels.
@@ -47,8 +47,8 @@ impl NamedImages {
         let read = |files: &Files, progress: &mut dyn Progress| -> Result<Split, DataError> {
             labelled_images::read(files.len(), &Classes::Digits, |index| files[index].clone(), progress)
         };
-        let train = read(&self.train, &mut |done: f32| progress.report(done * share))?;
-        let test = read(&self.test, &mut |done: f32| progress.report(share + done * (1.0 - share)))?;
+        let train = read(&self.train, &mut PartialProgress { whole: progress, start: 0.0, end: share })?;
+        let test = read(&self.test, &mut PartialProgress { whole: progress, start: share, end: 1.0 })?;
         Ok(DataSet { train, test, classes: Classes::Digits })
     }
 }

@@ -10,6 +10,7 @@ mod digest;
 mod error;
 mod sources;
 
+use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,6 +43,13 @@ impl Default for Patience {
 /// Downloads a set into a folder of its name below the given one, as [`download`] does from the usual mirrors.
 pub type Downloader =
     Arc<dyn Fn(NamedSet, &Path, &mut dyn FnMut(f32) -> Result<(), Cancelled>) -> Result<PathBuf, DownloadError> + Send + Sync>;
+
+/// Whether this machine can reach others: it has a route to them. Sends nothing.
+pub fn has_network() -> bool {
+    // Connecting a datagram socket only looks for the route. These addresses are for documentation and belong to nobody.
+    let has_route = |from: &str, to: &str| UdpSocket::bind(from).is_ok_and(|socket| socket.connect(to).is_ok());
+    has_route("0.0.0.0:0", "192.0.2.1:443") || has_route("[::]:0", "[2001:db8::1]:443")
+}
 
 /// Downloads from where the environment says, or from the public mirrors.
 pub fn usual_downloader() -> Downloader {

@@ -16,7 +16,7 @@ mod outputs;
 mod scores;
 
 pub use calibration::{fit_shared_temperature, fit_temperature};
-pub use classifier::{Classifier, Classify, model_files, starter_file};
+pub use classifier::{Classifier, Classify, STARTER_ACCURACIES, model_files, starter_file};
 pub use compare_devices::{COMPARED_IMAGES, catch_panic, choose_device, compare_devices};
 pub use compare_models::compare_models;
 pub use device_comparison::{Agreement, DeviceComparison, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE};

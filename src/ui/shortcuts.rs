@@ -24,6 +24,8 @@ pub const SCREENS: [KeyboardShortcut; 7] = [
 pub const MONITOR: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::M);
 /// Shows or hides the canvas and the held-out images on Train.
 pub const SIDE_PANEL: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::D);
+/// Shows the next run on Train, or the current or last one.
+pub const NEXT_RUN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::N);
 /// Renames the selected model.
 pub const RENAME: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F2);
 const OVERVIEW: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F1);
@@ -47,6 +49,9 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
     if pressed(&MONITOR) {
         actions.push(Action::ShowMonitor(!app.settings.monitor));
     }
+    if app.screen == Screen::Train && pressed(&NEXT_RUN) {
+        actions.push(Action::ShowNextRun(!app.shows_next_run()));
+    }
     // The longer one first: the shorter matches it too.
     if pressed(&STOP) {
         actions.push(if app.is_sweeping() { Action::Sweep(SweepAction::Stop) } else { Action::Stop });
@@ -54,7 +59,7 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
     if pressed(&START) {
         actions.extend(sweep(app).or_else(|| {
             Some(match app.run.as_ref().filter(|run| run.is_active()).map(|run| &run.phase) {
-                None => app.interrupted_checkpoint().map_or(Action::Start, |last| Action::ResumeInterrupted(last.folder.clone())),
+                None => app.run_to_resume().map_or(Action::Start, |last| Action::ResumeInterrupted(last.folder.clone())),
                 Some(Phase::Paused) => Action::Resume,
                 Some(_) => Action::Pause,
             })
@@ -122,6 +127,7 @@ fn all(ctx: &Context) -> Vec<Topic> {
             vec![
                 (ctx.format_shortcut(&START), "Start, pause or resume a run, or on Sweep a sweep"),
                 (ctx.format_shortcut(&STOP), "Stop"),
+                (ctx.format_shortcut(&NEXT_RUN), "Show this run or the next one"),
                 (ctx.format_shortcut(&SIDE_PANEL), "Show or hide the canvas and the held-out images"),
             ],
         ),
@@ -178,7 +184,7 @@ pub fn overview(ui: &Ui, open: &mut bool) {
             if ui.available_width() < TWO_COLUMNS {
                 return topics(ui, &all);
             }
-            let (first, rest) = all.split_at(1);
+            let (first, rest) = all.split_at(2);
             ui.columns(2, |columns| {
                 topics(&mut columns[0], first);
                 topics(&mut columns[1], rest);

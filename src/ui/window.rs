@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use eframe::egui::{self, ColorImage, Context, ThemePreference, Ui, UserAttentionType, ViewportCommand};
+use eframe::egui::{self, ColorImage, Context, ThemePreference, Ui, UserAttentionType, Vec2, ViewportCommand, vec2};
 
 use super::about::About;
 use super::draw::DrawView;
@@ -25,6 +25,9 @@ use crate::ink::SIDE;
 /// The window's title while no run is active.
 const TITLE: &str = "Inkling";
 
+/// What a window's frame and the system's bars take of the screen at least, in points.
+const AROUND_WINDOW: Vec2 = vec2(16.0, 64.0);
+
 /// How long a frame of a moving pen may wait for the engine, so that the verdict is painted together with the stroke and not a frame later.
 const VERDICT_WAIT: Duration = Duration::from_millis(8);
 
@@ -35,6 +38,8 @@ pub struct Inkling {
     pub(super) views: Views,
     actions: Vec<Action>,
     frames: u64,
+    /// True once the window's size was compared with that of its screen.
+    fitted: bool,
     /// Files handed over by later starts of the program; `None` while no requests are accepted.
     open_requests: Option<Receiver<Vec<PathBuf>>>,
     /// The window's current title.
@@ -85,6 +90,7 @@ impl Inkling {
             views: Views::default(),
             actions: Vec::new(),
             frames: 0,
+            fitted: false,
             open_requests: None,
             title: TITLE.to_owned(),
             end: Arc::default(),
@@ -141,6 +147,7 @@ impl Inkling {
             self.actions.drain(..).for_each(|action| self.app.apply(action));
             self.poll(&ctx);
         }
+        self.fit_to_screen(&ctx);
         self.frames += 1;
         if self.frames == 2 {
             // The first frame is on the screen: hardware detection must not delay it.
@@ -184,6 +191,15 @@ impl Inkling {
         self.remember_window(&ctx);
         if drawn && ctx.current_pass_index() == 0 && self.app.is_behind() && self.app.wait_for_verdict(VERDICT_WAIT) {
             ctx.request_discard("the drawing has been recognised meanwhile");
+        }
+    }
+
+    /// Maximizes a window that is too large for its screen, which is only known once there is a window: buttons would be below the edge.
+    fn fit_to_screen(&mut self, ctx: &Context) {
+        let Some(screen) = ctx.input(|input| input.viewport().monitor_size).filter(|_| !self.fitted) else { return };
+        self.fitted = true;
+        if (ctx.content_rect().size() + AROUND_WINDOW).max(screen) != screen {
+            ctx.send_viewport_cmd(ViewportCommand::Maximized(true));
         }
     }
 

@@ -4,7 +4,8 @@ use inkling::app::messages::Message;
 use inkling::app::{Action, App, MachineAction, ReachState};
 use inkling::problem::EngineExit;
 use inkling::protocol::{Event, Job};
-use inkling::run_config::{DeviceChoice, Precision};
+use inkling::records::{ExportSpec, ModelRef};
+use inkling::run_config::{DeviceChoice, ExportFormat, Precision};
 
 use crate::fake_engine::{FakeEngine, app};
 use crate::jobs::submitted;
@@ -95,4 +96,20 @@ fn a_machine_that_is_lost_gives_way_to_this_one() {
     engine.send(Event::EngineExited(EngineExit::Disconnected { machine: "gpu-box".to_owned(), reason: "timed out".to_owned() }));
     settled(&mut app, |app| app.notices.iter().any(|notice| notice.message.what.contains("gpu-box")));
     assert!(app.other_machine().is_none());
+}
+
+#[test]
+fn an_open_export_panel_is_no_work_but_an_export_is() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::OpenExport(ModelRef::Starter));
+    engine.serve();
+    app.poll();
+    assert!(app.export.is_some());
+    assert_eq!(app.why_not_move(), None, "the panel is open, and nothing is computed");
+    let spec = ExportSpec { quantize: true, ..ExportSpec::new(ExportFormat::Onnx) };
+    app.apply(Action::ChangeExport(spec));
+    assert!(app.why_not_move().is_some(), "until the engine has answered");
+    engine.serve();
+    app.poll();
+    assert_eq!(app.why_not_move(), None);
 }

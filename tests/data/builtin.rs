@@ -2,7 +2,7 @@
 
 use inkling::data::{DataError, DataSet, builtin};
 use inkling::ink::{PIXELS, rasterize};
-use inkling::progress::{Cancelled, Unwatched};
+use inkling::progress::{Cancelled, PartialProgress, Progress, Unwatched};
 
 fn generate(seed: u64, train: usize, test: usize) -> DataSet {
     builtin::generate(seed, train, test, &mut Unwatched).unwrap()
@@ -88,4 +88,31 @@ fn progress_rises_to_one_and_a_break_cancels() {
 #[test]
 fn nothing_asked_for_gives_an_empty_set() {
     assert_eq!(generate(1, 0, 0), DataSet::default());
+}
+
+/// Counts what it is shown.
+#[derive(Default)]
+struct Shown {
+    images: usize,
+    fractions: Vec<f32>,
+}
+
+impl Progress for Shown {
+    fn report(&mut self, fraction: f32) -> Result<(), Cancelled> {
+        self.fractions.push(fraction);
+        Ok(())
+    }
+
+    fn images(&mut self, pixels: &[u8]) {
+        assert!(pixels.len().is_multiple_of(PIXELS) && pixels.iter().any(|&pixel| pixel > 128));
+        self.images += pixels.len() / PIXELS;
+    }
+}
+
+#[test]
+fn every_image_is_shown_as_it_is_generated_and_the_progress_goes_to_the_end() {
+    let mut shown = Shown::default();
+    builtin::generate(1, 600, 100, &mut PartialProgress { whole: &mut shown, start: 0.5, end: 1.0 }).unwrap();
+    assert_eq!(shown.images, 700);
+    assert!(shown.fractions.is_sorted() && shown.fractions.first() == Some(&0.5) && shown.fractions.last() == Some(&1.0));
 }

@@ -7,7 +7,7 @@ use inkling::bench::side_of;
 use inkling::data::DataError;
 use inkling::engine::{Handshake, read, recv_handshake, send_handshake, write};
 use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial, InferError};
-use inkling::ink::{Ink, Step, Steps, Writing};
+use inkling::ink::{Image, Ink, Step, Steps, Writing};
 use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::Subject;
@@ -133,6 +133,7 @@ fn every_event_arrives_as_it_left() {
     let position = RunPosition { epochs: 3, steps: 7, steps_per_epoch: 10 };
     let events = [
         progress(9, 0.25),
+        Event::DataImages { run, images: vec![Image::BLANK] },
         Event::Started { run, plan: plan(&config), before: vec![record], curve: vec![point], position, folder: "checkpoints/1".into() },
         Event::Steps { run, steps: vec![point; 3], now: Telemetry { loss_scale: Some(65_536.0), ..Telemetry::default() } },
         Event::Epoch { run, record },

@@ -253,6 +253,29 @@ fn a_run_shows_what_it_makes_of_held_out_images() {
 }
 
 #[test]
+fn images_of_the_data_are_shown_before_a_run_starts_and_the_progress_goes_to_the_end() {
+    let bench = bench(40, 2);
+    bench.start(1);
+    let (mut images, mut fraction) = (0, 0.0);
+    bench.until(|event| match event {
+        Event::DataImages { run: JobId(1), images: shown } => {
+            assert!((1..=20).contains(&shown.len()));
+            images += shown.len();
+            None
+        }
+        Event::Job { id: JobId(1), event: JobEvent::Progress(progress) } => {
+            fraction = progress.fraction;
+            None
+        }
+        event => matches!(event, Event::Started { .. }).then_some(()),
+    });
+    assert!(images > 0);
+    assert_eq!(fraction, 1.0, "the last thing that is reported of the data");
+    bench.handle.send(Command::Cancel(JobId(1)));
+    bench.until(|event| matches!(event, Event::Job { event: JobEvent::Done(_) | JobEvent::Cancelled, .. }).then_some(()));
+}
+
+#[test]
 fn where_nobody_watches_held_out_images_take_no_time() {
     let folder = TempDir::new().unwrap();
     let settings = EngineSettings { reports_learning: false, ..settings(folder.path(), this_machine()) };
@@ -264,7 +287,7 @@ fn where_nobody_watches_held_out_images_take_no_time() {
     handle.send(train(1, &config, None));
     loop {
         let event = handle.recv().unwrap();
-        assert!(!matches!(event, Event::HeldOut { .. } | Event::Learning { .. }));
+        assert!(!matches!(event, Event::DataImages { .. } | Event::HeldOut { .. } | Event::Learning { .. }));
         if finished(event).is_some() {
             return;
         }

@@ -1,7 +1,7 @@
 //! The model that comes with Inkling.
 
-use inkling::data::load;
-use inkling::infer::Classifier;
+use inkling::data::{builtin, load};
+use inkling::infer::{Classifier, STARTER_ACCURACIES};
 use inkling::progress::Unwatched;
 use inkling::run_config::DataSpec;
 
@@ -18,4 +18,14 @@ fn it_reads_digits_of_real_people() {
     let set = load(&"mnist".parse().unwrap(), &[folder], &mut Unwatched).unwrap();
     let measured = Classifier::starter().unwrap().evaluate(&set.test, &mut Unwatched).unwrap();
     assert!(measured.accuracy >= 0.985, "{}", measured.accuracy);
+}
+
+#[test]
+fn its_accuracies_are_those_that_are_shown_beside_others() {
+    let accuracy = |test| Classifier::starter().unwrap().evaluate(&test, &mut Unwatched).unwrap().accuracy;
+    let builtin = builtin::generate(1, 0, builtin::TEST_IMAGES, &mut Unwatched).unwrap();
+    assert!((accuracy(builtin.test) - STARTER_ACCURACIES[0]).abs() < 5e-4);
+    let Some(folder) = crate::support::mnist_folder() else { return };
+    let mnist = load(&"mnist".parse().unwrap(), &[folder], &mut Unwatched).unwrap();
+    assert!((accuracy(mnist.test) - STARTER_ACCURACIES[1]).abs() < 5e-4);
 }

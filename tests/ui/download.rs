@@ -77,3 +77,32 @@ fn it_can_be_cancelled_and_what_was_chosen_meanwhile_stays() {
     until(&mut window, "it succeeds", |app| app.download.is_none());
     assert_eq!(window.state().app().config.data, DataSpec::single(DataSource::Mine));
 }
+
+#[test]
+fn the_wizard_recommends_the_download_where_there_is_a_network() {
+    for no_network in [false, true] {
+        let (mut window, _engine) = first_launch(Answers { no_network, ..Answers::default() });
+        until(&mut window, "the machine is searched", |app| app.hardware.is_some() && app.found.is_some());
+        window.state_mut().apply(Action::Wizard(WizardStep::Data));
+        window.run_steps(3);
+        assert_eq!(shows(&window, "MNIST + Built-in digits (recommended)"), !no_network);
+        let [download, builtin] = ["Download MNIST (11.6 MB)", "Built-in digits"].map(|name| window.get_by_label(name).rect());
+        assert_eq!(download.top() < builtin.top(), !no_network, "what is recommended comes first");
+        assert!(shows(&window, "harder to read than MNIST's"), "why the accuracy will be lower is said where the data is chosen");
+    }
+}
+
+#[test]
+fn a_download_in_the_wizard_chooses_what_it_recommends_also_after_another_choice() {
+    let (mut window, engine) = first_launch(Answers::default());
+    until(&mut window, "the machine is searched", |app| app.hardware.is_some() && app.found.is_some());
+    window.state_mut().apply(Action::Wizard(WizardStep::Data));
+    window.run_steps(3);
+    window.get_by_label("Built-in digits").click();
+    window.run_steps(3);
+    window.get_by_label("Download MNIST (11.6 MB)").click();
+    window.run_steps(3);
+    engine.server.send(Download::Completes).unwrap();
+    until(&mut window, "everything is there", |app| app.download.is_none());
+    assert_eq!(window.state().app().config.data, DataSpec::with_builtin(DataSource::Named(NamedSet::Mnist)));
+}

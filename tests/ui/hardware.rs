@@ -173,3 +173,18 @@ fn where_there_is_no_cuda_there_is_no_folder_for_it() {
     open(&mut window);
     assert_eq!(window.query_by_label("NVIDIA libraries").is_some(), HAS_CUDA);
 }
+
+#[test]
+fn the_button_for_another_machine_is_in_view_in_windows_of_every_size() {
+    for size in [[900.0, 600.0], [960.0, 640.0], [1280.0, 800.0], [1920.0, 1080.0]] {
+        for monitor in [false, true] {
+            let (mut window, _engine) = sized(size);
+            window.state_mut().apply(Action::ShowMonitor(monitor));
+            super::window::until(&mut window, "the hardware is probed", |app| app.hardware.is_some());
+            open(&mut window);
+            let button = window.get_by_label("Train on another machine…").rect();
+            let below = if monitor { window.get_by_label("Memory").rect() } else { window.get_by_label("Monitor").rect() };
+            assert!(button.top() > 40.0 && button.bottom() < below.top(), "{size:?}, monitor {monitor}: {button:?} {below:?}");
+        }
+    }
+}

@@ -3,11 +3,12 @@
 use eframe::egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::{Action, Settings};
+use inkling::app::{Action, Field, Settings};
+use inkling::ink::{Image, PIXELS};
 use inkling::nn::parameter_count;
 use inkling::protocol::Event;
 use inkling::records::{Components, InitializationReport, LayerVariance, Normalization, WeightImages};
-use inkling::run_config::{Initialization, RunConfig};
+use inkling::run_config::{Initialization, ModelKind, RunConfig};
 use inkling::text::format::grouped;
 use inkling::ui::Inkling;
 
@@ -250,4 +251,71 @@ fn initialization() -> InitializationReport {
         layers: vec![LayerVariance { layer: "conv1".to_owned(), before: 0.25, after: 1.0 }],
         components: Some(Components { samples: 4096, side: 3, explained, images }),
     }
+}
+
+#[test]
+fn the_next_run_is_seen_beside_a_run_that_there_is_and_follows_what_is_typed() {
+    let (mut window, mut engine) = after(12);
+    assert!(window.query_by_label("Your next run").is_none());
+    window.get_by_label("Next run").click();
+    window.run_steps(3);
+    window.get_by_label("Your next run");
+    window.get_by_label_contains("Add it to the queue");
+    super::window::until(&mut window, "samples", |app| app.samples().is_some());
+    window.get_by_label("Samples of Built-in digits");
+    let cnn = RunConfig { model: ModelKind::Cnn, ..RunConfig::default() };
+    window.state_mut().apply(Action::Configure(Box::new(cnn)));
+    window.state_mut().apply(Action::Type(Field::Layers, "16C5-MP2-32C3-MP2-64".to_owned()));
+    window.run_steps(3);
+    let parameters = grouped(parameter_count(window.state().app().config.network(), 10));
+    window.get_by_label(&format!("{parameters} parameters in all."));
+    assert_eq!(window.get_all_by_label("Convolution").count(), 2);
+    // What is being prepared stays in view when a run of the queue begins, and goes when the person starts it.
+    window.state_mut().apply(Action::QueueRun);
+    engine.finish();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert!(window.state().app().is_training());
+    window.get_by_label("Your next run");
+    window.get_by_role_and_label(Role::Button, "This run").click();
+    window.run_steps(3);
+    assert!(window.query_by_label("Your next run").is_none());
+}
+
+#[test]
+fn keys_switch_between_this_run_and_the_next_and_a_start_shows_the_run() {
+    let (mut window, mut engine) = after(12);
+    engine.finish();
+    window.run_steps(3);
+    for shown in [true, false, true] {
+        window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::N);
+        window.run_steps(3);
+        assert_eq!(window.query_by_label("Your next run").is_some(), shown);
+    }
+    window.get_by_label_contains("Press Start");
+    window.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert!(window.query_by_label("Your next run").is_none() && window.state().app().is_training());
+}
+
+#[test]
+fn while_its_data_is_prepared_the_images_of_a_run_are_shown() {
+    let (mut window, engine) = usual();
+    window.state_mut().apply(Action::Start);
+    window.run_steps(3);
+    let run = window.state().app().run.as_ref().unwrap().id;
+    assert!(window.query_by_label("Images of Built-in digits").is_none(), "there are none yet");
+    let images = |count: usize| Event::DataImages { run, images: vec![Image::new([200; PIXELS]); count] };
+    engine.send(images(20));
+    window.run_steps(3);
+    assert_eq!(value(&window, "Images of Built-in digits"), "20");
+    engine.send(images(90));
+    engine.send(crate::jobs::progress(run.0, 1.0));
+    window.run_steps(3);
+    assert_eq!(value(&window, "Images of Built-in digits"), "100", "the newest take the places of the oldest");
+    window.get_all_by_label("Starting the run").next().expect("what is done now that the data is ready");
+    assert_eq!(window.state().app().run.as_ref().unwrap().data_images.count, 110);
 }

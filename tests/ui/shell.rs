@@ -1,10 +1,11 @@
 //! What surrounds every screen: tabs, menu, notices, status bar, shortcuts.
 
-use eframe::egui::{Event, Key, Modifiers, Theme as Shade};
+use eframe::egui::{Event, Key, Modifiers, Theme as Shade, ViewportCommand, ViewportId};
 use egui_kittest::kittest::Queryable;
 use inkling::app::{Action, Phase, Screen, Theme};
 use inkling::problem::Problem;
 use inkling::protocol;
+use inkling::records::benchmark::Extent;
 use inkling::records::{Divergence, Intervention};
 
 use super::window::{sized, usual};
@@ -168,4 +169,50 @@ fn nothing_to_do_means_no_more_frames() {
     let (mut window, _engine) = usual();
     super::window::until(&mut window, "looking around is over", |app| app.hardware.is_some() && app.found.is_some() && app.runs.is_some());
     assert!(window.try_run().is_ok(), "the window went on asking for frames");
+}
+
+#[test]
+fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
+    let (mut window, mut engine) = usual();
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.finish();
+    window.run_steps(3);
+    window.get_all_by_label("Finished").next().expect("the state of the run");
+    window.state_mut().apply(Action::Benchmark(Extent::Full));
+    engine.serve();
+    for screen in Screen::ALL {
+        window.state_mut().apply(Action::Show(screen));
+        window.run_steps(3);
+        window.get_by_label("Benchmark, 25 %, 30 s left");
+        window.get_by_label("Job progress, in the status bar");
+    }
+    window.state_mut().apply(Action::Show(Screen::Train));
+    window.run_steps(3);
+    window.get_by_label("Unavailable while a benchmark is running.");
+    window.get_by_label("Benchmark, 25 %, 30 s left").click();
+    window.run_steps(3);
+    assert_eq!(window.state().app().screen, Screen::Hardware);
+    window.get_by_label("Cancel the job").click();
+    window.run_steps(3);
+    window.get_by_label("Benchmark, cancelling…");
+    engine.serve();
+    window.run_steps(3);
+    assert!(window.query_by_label("Job progress, in the status bar").is_none());
+    window.get_by_label("Finished");
+}
+
+#[test]
+fn a_window_that_does_not_fit_its_screen_is_maximized() {
+    for (screen, fits) in [([1280.0, 800.0], false), ([1024.0, 768.0], false), ([1440.0, 900.0], true), ([1920.0, 1080.0], true)] {
+        let (mut window, _engine) = usual();
+        window.input_mut().viewports.entry(ViewportId::ROOT).or_default().monitor_size = Some(screen.into());
+        let mut maximized = 0;
+        for _ in 0..3 {
+            window.step();
+            let asked = window.output().viewport_output.values().flat_map(|viewport| &viewport.commands);
+            maximized += asked.filter(|command| **command == ViewportCommand::Maximized(true)).count();
+        }
+        assert_eq!(maximized, usize::from(!fits), "a window of 1280 by 800 on a screen of {screen:?}");
+    }
 }

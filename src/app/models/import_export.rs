@@ -190,7 +190,7 @@ impl App {
     /// Starts the next run from the weights of this one.
     pub(in crate::app) fn train_further(&mut self, folder: &Path) {
         let Some(summary) = self.listed(folder).cloned() else { return };
-        self.chosen = true;
+        self.setting_chosen();
         self.form.clear();
         self.settings.former_learning_rate = Some(summary.config.learning_rate);
         let config = summary.config.clone().further(summary.model_path);

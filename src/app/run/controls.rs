@@ -48,6 +48,7 @@ impl App {
     pub(in crate::app) fn start_run(&mut self, run: RunView, from: Option<PathBuf>) {
         let (id, config) = (run.id, run.config.clone());
         self.run = Some(run);
+        self.next_run_shown = false;
         self.go_to(Screen::Train);
         self.classified_at = 0.0;
         self.submit_as(id, Job::Train { config, from });

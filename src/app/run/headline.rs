@@ -1,5 +1,6 @@
 //! The figure that people train for, a run's accuracy as it rises, and how far the run is.
 
+use crate::app::harder_data_note;
 use crate::app::run::{Phase, RunView};
 use crate::text::format::{count, duration, grouped, local_time, percent, remaining};
 
@@ -14,11 +15,14 @@ pub struct Headline {
     pub measured: String,
     /// A sentence on what it means.
     pub about: &'static str,
+    /// What it is to be compared with, where it is lower than people may expect.
+    pub note: Option<String>,
 }
 
 impl RunView {
     /// The test accuracy once there is one, else the validation accuracy, else the `training` accuracy from 0 to 1; `None` before all.
     pub fn headline(&self, training: Option<f64>) -> Option<Headline> {
+        let note = harder_data_note(&self.config.data);
         let ended = if let Phase::Finished(summary) = &self.phase { Some(summary) } else { None };
         if let Some(test) = ended.and_then(|summary| summary.test.as_ref()) {
             return Some(Headline {
@@ -31,6 +35,7 @@ impl RunView {
                 } else {
                     "Share of the test images classified correctly. The network never saw them during training."
                 },
+                note,
             });
         }
         let record = ended.map_or(self.history.epochs.last(), |summary| summary.kept());
@@ -40,6 +45,7 @@ impl RunView {
                 value: percent(f64::from(record.validation_accuracy), 2),
                 measured: format!("after epoch {}", record.epoch),
                 about: "Share of the validation images classified correctly. They are held back from training and measured after each epoch.",
+                note,
             });
         }
         training.map(|accuracy| Headline {
@@ -47,6 +53,7 @@ impl RunView {
             value: percent(accuracy, 2),
             measured: "so far".to_owned(),
             about: "Share of the latest training images classified correctly. Validation accuracy follows after the first epoch.",
+            note,
         })
     }
 

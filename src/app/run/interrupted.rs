@@ -15,6 +15,19 @@ impl App {
         self.run.as_ref().and_then(RunView::resumable_checkpoint)
     }
 
+    /// The same, unless settings for another run have been chosen since: what Ctrl+Enter and the largest button resume.
+    pub fn run_to_resume(&self) -> Option<&LastCheckpoint> {
+        self.interrupted_checkpoint().filter(|_| !self.run.as_ref().is_some_and(|run| run.passed_over))
+    }
+
+    /// Notes that the person has chosen a setting of the next run.
+    pub(in crate::app) fn setting_chosen(&mut self) {
+        self.chosen = true;
+        if let Some(run) = self.run.as_mut().filter(|run| !run.is_active()) {
+            run.passed_over = true;
+        }
+    }
+
     pub(in crate::app) fn list_interrupted(&self) {
         let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
         self.background.run_on(SharedFolder::Checkpoints, move || BackgroundResult::Interrupted(checkpoints.list()));

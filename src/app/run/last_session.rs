@@ -64,6 +64,7 @@ impl App {
             && let Some(run) = RunView::finished(id, run)
         {
             self.run = Some(run);
+            self.next_run_shown = false;
             self.show(Screen::Train);
         }
     }

@@ -11,4 +11,4 @@ mod view;
 
 pub use headline::Headline;
 pub use history::{History, RunningMean};
-pub use view::{LastCheckpoint, Phase, RunView};
+pub use view::{DataImages, LastCheckpoint, Phase, RunView};

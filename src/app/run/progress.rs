@@ -24,6 +24,7 @@ impl RunView {
     pub fn state(&self) -> String {
         let epoch = || format!("epoch {} of {}", self.now.epoch.max(1), self.config.epochs);
         match &self.phase {
+            Phase::Preparing(fraction) if *fraction >= 1.0 => "Starting the run".to_owned(),
             Phase::Preparing(_) => "Preparing the data".to_owned(),
             Phase::Training if self.is_testing() => "Evaluating on the test set".to_owned(),
             Phase::Training => format!("Training, {}", epoch()),

@@ -28,14 +28,15 @@ impl App {
         }
     }
 
-    /// Starts the first run that waits, if none is in progress. The screen stays: nobody asked for another one.
+    /// Starts the first run that waits, if none is in progress. What is shown stays: nobody asked for anything else.
     pub(in crate::app) fn start_queued(&mut self) {
         if self.is_training() || self.is_sweeping() || self.queue.is_empty() {
             return;
         }
         let config = self.queue.remove(0);
-        let (id, screen) = (JobId(self.next_id()), self.screen);
+        let (id, screen, next_run_shown) = (JobId(self.next_id()), self.screen, self.next_run_shown);
         self.start_run(RunView::new(id, config), None);
         self.go_to(screen);
+        self.next_run_shown = next_run_shown;
     }
 }

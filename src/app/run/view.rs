@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::app::messages::Message;
 use crate::app::run::History;
+use crate::ink::Image;
 use crate::records::{InitializationReport, Intervention, JobId, RunPlan, RunPosition, RunSummary, Telemetry};
 use crate::run_config::RunConfig;
 use crate::runs::{FinishedRun, InterruptedRun};
@@ -11,7 +12,7 @@ use crate::runs::{FinishedRun, InterruptedRun};
 /// The phase of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
-    /// Its data is being prepared; progress from 0 to 1.
+    /// Its data is being prepared; progress from 0 to 1. At 1 the data is ready, and the device is opened.
     Preparing(f32),
     /// It is training.
     Training,
@@ -31,6 +32,31 @@ pub enum Phase {
     Failed,
 }
 
+/// Images of the data of a run, as many as are shown: the newest take the places of the oldest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DataImages {
+    /// The images.
+    pub images: Vec<Image>,
+    /// How many there have been.
+    pub count: usize,
+}
+
+impl DataImages {
+    /// The images that are shown.
+    pub const SHOWN: usize = 100;
+
+    pub(in crate::app) fn add(&mut self, images: Vec<Image>) {
+        for image in images {
+            let place = self.count % Self::SHOWN;
+            match self.images.get_mut(place) {
+                Some(oldest) => *oldest = image,
+                None => self.images.push(image),
+            }
+            self.count += 1;
+        }
+    }
+}
+
 /// A run's configuration, progress and history.
 #[derive(Clone, Debug)]
 pub struct RunView {
@@ -42,6 +68,8 @@ pub struct RunView {
     pub phase: Phase,
     /// Its plan, once the engine has made it.
     pub plan: Option<RunPlan>,
+    /// Images of its data, as they are read or generated.
+    pub data_images: DataImages,
     /// What its weights were initialised from, where those are statistics of the training images.
     pub initialization: Option<InitializationReport>,
     /// Its curves.
@@ -56,6 +84,8 @@ pub struct RunView {
     pub(in crate::app) checkpoints: Option<PathBuf>,
     /// The checkpoint it could be resumed from.
     pub checkpoint: Option<LastCheckpoint>,
+    /// True once settings for another run were chosen after it had ended: that one is meant by now.
+    pub(in crate::app) passed_over: bool,
     /// What the person was told when it could not be saved.
     pub(in crate::app) not_saved: Option<Message>,
     /// True once the person was told that checkpoints cannot be written.
@@ -79,6 +109,7 @@ impl RunView {
             config,
             phase: Phase::Preparing(0.0),
             plan: None,
+            data_images: DataImages::default(),
             initialization: None,
             history: History::default(),
             now: Telemetry::default(),
@@ -86,6 +117,7 @@ impl RunView {
             has_folder: false,
             checkpoints: None,
             checkpoint: None,
+            passed_over: false,
             not_saved: None,
             complained: false,
         }
@@ -123,7 +155,15 @@ impl RunView {
 
     /// The same run, resumed under another id; its curves stay.
     pub(in crate::app) fn resumed_as(self, id: JobId) -> Self {
-        Self { id, phase: Phase::Preparing(0.0), plan: None, complained: false, ..self }
+        Self {
+            id,
+            phase: Phase::Preparing(0.0),
+            plan: None,
+            data_images: DataImages::default(),
+            passed_over: false,
+            complained: false,
+            ..self
+        }
     }
 
     /// The checkpoint to resume from, if the run was interrupted, or stopped in its first epoch.

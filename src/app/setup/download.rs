@@ -137,7 +137,8 @@ impl App {
                 self.found = Some(found);
                 // What the person has chosen meanwhile stays.
                 if self.config.data == download.data_before {
-                    self.config.data = DataSpec::single(DataSource::Named(download.set));
+                    let recommended = self.mnist_and_builtin().filter(|_| download.set == NamedSet::Mnist && self.wizard.is_some());
+                    self.config.data = recommended.unwrap_or_else(|| DataSpec::single(DataSource::Named(download.set)));
                 }
                 self.follow_recommendation();
             }

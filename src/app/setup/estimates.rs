@@ -5,11 +5,12 @@ use crate::app::App;
 use crate::app::settings::PresetRate;
 use crate::bench::side_of;
 use crate::data::validation_size;
+use crate::infer::STARTER_ACCURACIES;
 use crate::protocol::Job;
 use crate::records::RunSummary;
 use crate::records::benchmark::{BUSY, Side, Subject};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice, NamedSet, Preset, RunConfig};
-use crate::text::format::duration;
+use crate::text::format::{duration, percent};
 
 /// The time that it takes to recognise an image, as a share of the time that it takes to learn from one: the backward pass costs about as much
 /// as two forward passes.
@@ -107,6 +108,11 @@ impl App {
         config
     }
 
+    /// The same for the chosen data.
+    pub fn harder_data_note(&self) -> Option<String> {
+        harder_data_note(&self.config.data)
+    }
+
     fn side(&self, config: &RunConfig) -> Side {
         Side { device: self.device_for(config.device, config.precision), ..side_of(config) }
     }
@@ -116,6 +122,15 @@ impl App {
 fn same_work(one: &RunConfig, other: &RunConfig) -> bool {
     let work = |config: &RunConfig| (config.network(), config.activation, config.augmentation, config.optimizer, config.batch_size);
     work(one) == work(other)
+}
+
+/// A sentence for accuracies on built-in test digits, which are lower than those on MNIST; `None` for data that is tested on anything else.
+pub fn harder_data_note(data: &DataSpec) -> Option<String> {
+    let is_builtin = data.sources().first() == Some(&DataSource::Builtin);
+    is_builtin.then(|| {
+        let [builtin, mnist] = STARTER_ACCURACIES.map(|accuracy| percent(accuracy, 1));
+        format!("Built-in test digits are harder than MNIST's: the starter model reads {builtin} of them, and {mnist} of MNIST's.")
+    })
 }
 
 /// The test accuracy that a preset reaches on this data, as measured for `docs/figures.md`: "99.2 %"; `None` for data that was not measured.

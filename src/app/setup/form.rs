@@ -82,7 +82,7 @@ impl Form {
 impl App {
     /// Takes these settings for the next run.
     pub(in crate::app) fn configure(&mut self, config: RunConfig) {
-        self.chosen = true;
+        self.setting_chosen();
         let before = std::mem::replace(&mut self.config, config);
         // Widths and layers belong to a model: another one has its own.
         if before.model != self.config.model {

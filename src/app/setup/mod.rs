@@ -13,7 +13,7 @@ mod samples;
 
 pub use batch_size_search::{BatchSizeSearchState, BatchSizeSearchView};
 pub use download::{DownloadState, DownloadView};
-pub use estimates::expected_accuracy;
+pub use estimates::{expected_accuracy, harder_data_note};
 pub use form::{Field, Form, ValidationError};
 pub use network::{Block, blocks};
 pub use profile::{ProfileState, ProfileView};

@@ -85,7 +85,7 @@ impl App {
 
     /// Puts this rate into the field and closes the dialog.
     pub(in crate::app) fn use_learning_rate(&mut self, rate: f64) {
-        self.chosen = true;
+        self.setting_chosen();
         self.type_text(Field::LearningRate, plain(rate));
         self.close_rate_search();
     }

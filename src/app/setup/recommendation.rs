@@ -128,6 +128,7 @@ impl App {
         if std::mem::replace(&mut self.discovery_started, true) {
             return;
         }
+        self.has_network = (self.deps.has_network)();
         self.check_data();
         self.probe();
         let benchmarks = self.deps.paths.benchmarks.clone();

@@ -48,11 +48,11 @@ impl App {
         overview.imbalance_sentence(&self.data_classes()).into_iter().chain(overview.issues.iter().map(Issue::sentence)).collect()
     }
 
-    /// Loads samples of the chosen data set where they will be seen: on Train, before the first run. People's own data is looked at before
-    /// every run.
+    /// Loads samples of the chosen data set where they will be seen: on Train, with the next run. People's own data is looked at before every
+    /// run.
     pub(in crate::app) fn update_samples(&mut self) {
         let own = self.config.data.sources().iter().any(|source| matches!(source, DataSource::Path(_)));
-        let seen = self.screen == Screen::Train && (self.run.is_none() || own) && self.wizard.is_none() && self.discovery_started;
+        let seen = self.screen == Screen::Train && (self.shows_next_run() || own) && self.wizard.is_none() && self.discovery_started;
         let loaded = self.samples.as_ref().is_some_and(|samples| samples.data == self.config.data);
         if !seen || loaded {
             return;

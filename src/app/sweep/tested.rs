@@ -24,7 +24,7 @@ impl App {
     /// Puts a trial's settings into the run panel.
     pub(super) fn use_trial(&mut self, trial: u32) {
         let Some(config) = self.sweeps.shown.as_ref().and_then(|view| view.config(trial)).cloned() else { return };
-        self.chosen = true;
+        self.setting_chosen();
         self.form.clear();
         self.settings.former_learning_rate = None;
         self.config = config;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::app::harder_data_note;
 use crate::cli::failure::Failure;
 use crate::cli::format::{clock, quoted};
 use crate::cli::output::Output;
@@ -228,6 +229,9 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
             count(u64::from(summary.config.epochs), "epoch")
         ),
     })?;
+    if let Some(note) = summary.test.as_ref().and_then(|_| harder_data_note(&summary.config.data)) {
+        output.text(&note)?;
+    }
     output.text(&format!("Model saved as {}", visible::path(&summary.model_path)))?;
     let one = summary.classes().one();
     output.text(&format!("Try it on an image of {one}: inkling predict --model {} drawing.png", quoted(&summary.model_path)))

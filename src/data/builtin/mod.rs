@@ -14,7 +14,7 @@ use super::dataset::{DataSet, Split};
 use super::error::DataError;
 use crate::ink::{Image, Ink, PIXELS};
 use crate::math::random::Random;
-use crate::progress::{Cancelled, Progress};
+use crate::progress::{PartialProgress, Progress};
 use crate::run_config::Classes;
 
 /// Images in its training split, as many as MNIST's, where no other set is used with it.
@@ -35,8 +35,9 @@ const CHUNK: usize = 256;
 /// number of threads. `progress` is told a fraction from 0 to 1 and may cancel.
 pub fn generate(seed: u64, train: usize, test: usize, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
     let total = (train + test).max(1) as f32;
-    let train_split = generate_split(seed, TRAIN_STREAM, train, &mut |done| progress.report(done as f32 / total))?;
-    let test_split = generate_split(seed, TEST_STREAM, test, &mut |done| progress.report((train + done) as f32 / total))?;
+    let share = train as f32 / total;
+    let train_split = generate_split(seed, TRAIN_STREAM, train, &mut PartialProgress { whole: progress, start: 0.0, end: share })?;
+    let test_split = generate_split(seed, TEST_STREAM, test, &mut PartialProgress { whole: progress, start: share, end: 1.0 })?;
     Ok(DataSet { train: train_split, test: test_split, classes: Classes::Digits })
 }
 
@@ -85,17 +86,12 @@ fn scanned(count: usize, scan: impl Fn(u64) -> Image + Sync) -> Vec<u8> {
 const TRAIN_STREAM: &str = "built-in training digit";
 const TEST_STREAM: &str = "built-in test digit";
 
-fn generate_split(
-    seed: u64,
-    stream: &str,
-    count: usize,
-    progress: &mut dyn FnMut(usize) -> Result<(), Cancelled>,
-) -> Result<Split, DataError> {
+fn generate_split(seed: u64, stream: &str, count: usize, progress: &mut dyn Progress) -> Result<Split, DataError> {
     let mut split = Split { images: vec![0; count * PIXELS], labels: vec![0; count] };
     let chunks = split.images.chunks_mut(CHUNK * PIXELS).zip(split.labels.chunks_mut(CHUNK));
     for (number, (images, labels)) in chunks.enumerate() {
         let first = number * CHUNK;
-        progress(first)?;
+        progress.report(first as f32 / count as f32)?;
         images.par_chunks_mut(PIXELS).zip(labels.par_iter_mut()).enumerate().for_each(|(offset, (image, label))| {
             let index = first + offset;
             let digit = (index % 10) as u8;
@@ -103,7 +99,8 @@ fn generate_split(
             image.copy_from_slice(handwriting::write(digit, None, &mut random).scan(&mut random).pixels());
             *label = digit;
         });
+        progress.images(images);
     }
-    progress(count)?;
+    progress.report(1.0)?;
     Ok(split)
 }

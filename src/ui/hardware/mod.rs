@@ -26,11 +26,13 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if ui.available_width() < TWO_COLUMNS {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.set_max_width(ui.available_width() - style::GAP);
+            machine_in_use(ui, app, actions);
+            ui.add_space(style::GAP);
             self_test::show(ui, app, actions);
             ui.add_space(style::GAP);
             benchmark::show(ui, app, actions);
             ui.add_space(style::GAP * 2.0);
-            this_machine(ui, app, actions);
+            parts(ui, app, actions);
         });
         return;
     }
@@ -38,9 +40,13 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let width = (ui.available_width() * HARDWARE_SHARE).clamp(*HARDWARE_WIDTH.start(), *HARDWARE_WIDTH.end());
     ui.horizontal_top(|ui| {
         ui.allocate_ui_with_layout(vec2(width, height), Layout::top_down(Align::Min), |ui| {
+            ui.scope(|ui| {
+                ui.set_max_width(ui.available_width() - style::GAP);
+                machine_in_use(ui, app, actions);
+            });
             ScrollArea::vertical().id_salt("findings").auto_shrink(false).show(ui, |ui| {
                 ui.set_max_width(ui.available_width() - style::GAP);
-                this_machine(ui, app, actions);
+                parts(ui, app, actions);
             });
         });
         ui.add_space(style::GAP);
@@ -64,27 +70,30 @@ pub fn summary(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     cards::show(ui, app);
 }
 
-fn this_machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    help::beside(ui, Topic::Hardware, |ui| _ = ui.heading("This machine"));
-    cards::show(ui, app);
-    libraries::show(ui, app, actions);
-    ui.add_space(style::GAP);
-    another_machine(ui, app, actions);
-}
-
-/// The machine that is trained on instead of this one, or the button for one.
-fn another_machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let why_not = app.why_not_move();
-    let (name, action) = match app.other_machine() {
+/// The machine that is trained on, and the button for another one: above what scrolls, where it is always in view.
+fn machine_in_use(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let other = app.other_machine();
+    let title = other.map_or("This machine".to_owned(), |machine| format!("Training on {}", visible::label(machine.host.name())));
+    help::beside(ui, Topic::Hardware, |ui| _ = ui.heading(title));
+    let (name, action) = match other {
         Some(machine) => {
-            ui.heading(format!("Training on {}", visible::label(machine.host.name())));
             other_machine::facts(ui, machine);
             ("Train on this machine again", MachineAction::UseThis)
         }
         None => ("Train on another machine…", MachineAction::Ask(None)),
     };
+    let why_not = app.why_not_move();
     let button = ui.add_enabled(why_not.is_none(), style::secondary_button(name));
     if button.on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
         actions.push(Action::Machine(action));
     }
+}
+
+/// What this machine has.
+fn parts(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if app.other_machine().is_some() {
+        ui.heading("This machine");
+    }
+    cards::show(ui, app);
+    libraries::show(ui, app, actions);
 }

@@ -1,4 +1,4 @@
-//! What the next run is about, before there was one: samples of its data, its network, and what it will do.
+//! What the next run is about: samples of its data, its network, and what it will do.
 
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{
@@ -55,7 +55,12 @@ impl Sheets {
 pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.label(RichText::new("Your next run").heading());
-        let intro = format!("{}. Press Start, and watch here how it learns.", app.config.title());
+        let advice = if app.is_training() {
+            "Add it to the queue, or start it once the run in progress has ended."
+        } else {
+            "Press Start, and watch here how it learns."
+        };
+        let intro = format!("{}. {advice}", app.config.title());
         ui.add(Label::new(RichText::new(intro).weak()).wrap());
         ui.add_space(style::GAP);
         style::section(ui, "Data");

@@ -33,11 +33,14 @@ pub fn show(ui: &mut Ui, run: &RunView, training: Option<f64>, actions: &mut Vec
             }
         });
     });
+    if let Some(note) = headline.note {
+        ui.add(Label::new(style::hint(note)).wrap());
+    }
 }
 
 fn accuracy(ui: &mut Ui, headline: &Headline, compact: bool) {
     ui.spacing_mut().item_spacing.y = 0.0;
-    let Headline { name, value, measured, about } = headline;
+    let Headline { name, value, measured, about, .. } = headline;
     let caption = if compact { (*name).to_owned() } else { format!("{name} {measured}") };
     ui.add(Label::new(style::hint(caption)).truncate()).on_hover_text(*about);
     ui.add(Label::new(RichText::new(value).size(style::HEADLINE).strong()).extend()).on_hover_text(*about);

@@ -2,6 +2,7 @@
 
 mod chart;
 pub mod curves;
+mod data_images;
 pub mod figure;
 pub mod fit;
 mod gestures;
@@ -20,6 +21,7 @@ use eframe::egui::{self, Label, RichText, Ui};
 
 use self::chart::{Chart, Look, Shown, Trace};
 use self::curves::{Curves, Measured};
+use self::data_images::DataImageGrid;
 use self::figure::{Contents, Panel, lay_out};
 use self::pyramid::Pyramid;
 use self::range::{Gesture, Range};
@@ -28,7 +30,7 @@ use self::scale::{XAxis, XUnit, YAxis, significant};
 pub use self::static_plot::static_plot;
 use super::help::{self, Topic};
 use super::learning::preview;
-use super::style;
+use super::{shortcuts, style};
 use crate::app::{Action, App, Field, Phase, RunView};
 use crate::text::format::grouped;
 
@@ -58,6 +60,7 @@ pub struct PlotsView {
     selected: Option<[f64; 2]>,
     box_from: Option<f64>,
     preview: preview::Preview,
+    data_images: DataImageGrid,
     /// The figure that is being painted for its file.
     painting: Option<Receiver<Vec<u8>>>,
 }
@@ -70,7 +73,10 @@ impl Default for VisibleTraces {
 
 /// Draws the plots, or how to get some.
 pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Action>) {
-    let Some(run) = &app.run else {
+    if app.run.is_some() {
+        run_choice(ui, app, actions);
+    }
+    let Some(run) = app.run.as_ref().filter(|_| !app.shows_next_run()) else {
         if let Some(obstacle) = app.validation_errors().iter().find(|obstacle| obstacle.field == Field::Data) {
             return style::empty_state(ui, "There is no data to train on", &obstacle.message.to_string());
         }
@@ -81,8 +87,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     }
     view.range.keep_within(view.curves.last_step());
     if view.curves.loss.raw.is_empty() && view.curves.validation_loss.is_empty() {
-        before_the_first_step(ui, run);
-        return;
+        return before_the_first_step(ui, run, &mut view.data_images);
     }
     let training = view.curves.accuracy.smooth.points().last().map(|point| point[1] / 100.0);
     headline::show(ui, run, training, actions);
@@ -94,6 +99,22 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
         view.painting = None;
         actions.push(Action::SaveFile { title: SAVE_FIGURE, name: figure_name(run, "png"), bytes });
     }
+}
+
+/// The switch between the run that there is and the next one.
+fn run_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let keys = ui.ctx().format_shortcut(&shortcuts::NEXT_RUN);
+    ui.horizontal(|ui| {
+        for (next, name, about) in [
+            (false, "This run", "The curves of the run in progress, or of the last one"),
+            (true, "Next run", "The data and the network of the next run as they are set now, and what it will do"),
+        ] {
+            let button = style::toggle(ui, name, app.shows_next_run() == next);
+            if ui.add(button).on_hover_text(format!("{about} ({keys})")).clicked() {
+                actions.push(Action::ShowNextRun(next));
+            }
+        }
+    });
 }
 
 /// The format of a saved figure.
@@ -142,14 +163,10 @@ fn x_axis(view: &PlotsView, run: &RunView) -> XAxis {
     XAxis { unit: view.unit, steps_per_epoch: run.steps_per_epoch().map_or(1.0, |steps| steps.max(1) as f64) }
 }
 
-fn before_the_first_step(ui: &mut Ui, run: &RunView) {
+fn before_the_first_step(ui: &mut Ui, run: &RunView, images: &mut DataImageGrid) {
     match run.phase {
         Phase::Preparing(fraction) => {
-            style::empty_state(ui, "Preparing the data", "The plots start with the first step.");
-            ui.vertical_centered(|ui| {
-                let bar = egui::ProgressBar::new(fraction).desired_width(260.0).text(format!("{:.0} %", fraction * 100.0));
-                ui.add(bar).accessible_name("Data preparation progress");
-            });
+            data_images::show(ui, run, &run.state(), Some(fraction), images);
         }
         Phase::Failed | Phase::Interrupted => {
             style::empty_state(ui, "The run failed before its first step", "See the message above for the reason and what to do.");
@@ -157,7 +174,7 @@ fn before_the_first_step(ui: &mut Ui, run: &RunView) {
         Phase::Discarded => {
             style::empty_state(ui, "The run was stopped before its first step", "Press Start to begin a new one.");
         }
-        _ => style::empty_state(ui, "Computing the first step", "The plots start with it."),
+        _ => data_images::show(ui, run, "Computing the first step", None, images),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The comparisons of batch sizes and of devices in the run panel: starting them, their progress, and a bar for each result.
 
-use eframe::egui::{Align2, Rect, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
+use eframe::egui::{Align2, Rect, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use crate::app::{Action, App, Comparison, ComparisonKind};
 use crate::bench::{busy, fastest, rates, sweet_spot};
@@ -70,6 +70,11 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             actions.push(Action::Profile);
         }
     });
+    if let Some(benchmark) = app.jobs.shown().filter(|_| app.jobs.benchmark().is_some())
+        && ui.link(RichText::new("Unavailable while a benchmark is running.").small()).clicked()
+    {
+        actions.push(Action::Show(benchmark.screen));
+    }
     if let Some(text) = app.first_guess() {
         ui.label(style::hint(text));
     }

@@ -96,20 +96,21 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     // In a horizontal layout the label is centred in its button.
     let button =
         |ui: &mut Ui, enabled, button: Button<'static>| ui.horizontal(|ui| ui.add_enabled(enabled, button.min_size(size.into()))).inner;
-    let start = match app.interrupted_checkpoint() {
-        None => {
-            let response = button(ui, startable, style::primary_button(ui, "Start"));
-            with_keys(ui, response, shortcuts::START)
+    // The keys go with the primary button; the order stays, so that none moves under the pointer.
+    let style_of = |ui: &Ui, primary, name| if primary { style::primary_button(ui, name) } else { style::secondary_button(name) };
+    let resumes = app.run_to_resume().is_some();
+    let offered = app.interrupted_checkpoint();
+    if let Some(last) = offered {
+        let response = button(ui, free, style_of(ui, resumes, resume_label(last.position)));
+        let response = if resumes { with_keys(ui, response, shortcuts::START) } else { response };
+        if response.clicked() {
+            actions.push(Action::ResumeInterrupted(last.folder.clone()));
         }
-        Some(last) => {
-            let response = button(ui, free, style::primary_button(ui, resume_label(last.position)));
-            if with_keys(ui, response, shortcuts::START).clicked() {
-                actions.push(Action::ResumeInterrupted(last.folder.clone()));
-            }
-            button(ui, startable, style::secondary_button("Start new run"))
-        }
-    };
-    if start.clicked() {
+    }
+    let name = if offered.is_some() { "Start new run" } else { "Start" };
+    let response = button(ui, startable, style_of(ui, !resumes, name.to_owned()));
+    let response = if resumes { response } else { with_keys(ui, response, shortcuts::START) };
+    if response.clicked() {
         actions.push(Action::Start);
     }
 }

@@ -24,8 +24,8 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(download) = &app.download {
         download::show(ui, download, actions);
     }
-    // Before the first run, they are shown with the images beside the panel.
-    if app.run.is_some()
+    // With the next run, they are shown with the images beside the panel.
+    if !app.shows_next_run()
         && let [first, others @ ..] = app.data_issues().as_slice()
     {
         let more = match others.len() {

@@ -70,6 +70,9 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
 
 /// What the chosen settings take.
 fn needs(ui: &mut Ui, app: &App) {
+    if let Some(note) = app.harder_data_note() {
+        ui.add(Label::new(style::hint(note)).wrap());
+    }
     if app.config.preset.is_none() {
         let time = app.expected_time(&app.config).map_or_else(String::new, |time| format!(" Training takes about {time} on this machine."));
         ui.add(Label::new(style::hint(format!("Custom settings.{time}"))).wrap());

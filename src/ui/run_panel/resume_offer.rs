@@ -27,7 +27,9 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             icons::icon(ui, icons::Icon::Note);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let about = "Gives the same weights as an uninterrupted run. You can also resume it, or discard it, under Models";
-                if ui.add(style::primary_button(ui, resume_label(last.position))).on_hover_text(about).clicked() {
+                let label = resume_label(last.position);
+                let button = if app.run_to_resume().is_some() { style::primary_button(ui, label) } else { style::secondary_button(label) };
+                if ui.add(button).on_hover_text(about).clicked() {
                     actions.push(Action::ResumeInterrupted(last.folder.clone()));
                 }
                 if run.has_completed_epoch() && ui.button("Save as a model").on_hover_text(ABOUT_SAVING).clicked() {

@@ -39,7 +39,9 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
     CentralPanel::no_frame().frame(style::screen_frame()).show(ui, |ui| match app.screen {
         Screen::Train if side_panel == Shown::InsteadOfPlots => side_panel::show_instead_of_plots(ui, app, views, actions),
         Screen::Train => {
-            run_panel::resume_offer::show(ui, app, actions);
+            if !app.shows_next_run() {
+                run_panel::resume_offer::show(ui, app, actions);
+            }
             plots::show(ui, app, &mut views.plots, actions);
         }
         Screen::Sweep => sweep::show(ui, app, &mut views.sweep, actions),

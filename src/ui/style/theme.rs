@@ -34,6 +34,8 @@ pub fn apply(ctx: &Context) {
         spacing.menu_margin = Margin::same(6);
         spacing.window_margin = Margin::same(18);
         spacing.scroll.bar_width = 8.0;
+        // That there is more to see must not show only under the pointer.
+        spacing.scroll.dormant_handle_opacity = 0.35;
         style.interaction.tooltip_delay = 0.35;
         style.interaction.selectable_labels = false;
         style.animation_time = 0.12;

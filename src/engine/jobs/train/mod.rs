@@ -106,11 +106,12 @@ fn train_from(
         probe: None,
         watched,
         calibration: Calibration::NONE,
+        images_sent: None,
         end: None,
         has_model: checkpoint.as_ref().is_some_and(|checkpoint| !checkpoint.card.epochs.is_empty()),
     };
     let data = config.data.located(&places.working_folder);
-    let set = match workspace.datasets.get(&places.data_folders, &data, &mut |fraction: f32| run.prepared(fraction)) {
+    let set = match workspace.datasets.get(&places.data_folders, &data, &mut run) {
         Err(DataError::Cancelled(_)) if run.end == Some(EndRequest::Interrupt) => return Ok(TrainOutcome::Interrupted),
         set => set?,
     };
@@ -119,6 +120,7 @@ fn train_from(
         before.check(set.fingerprint())?;
     }
     run.origin = Some(RunOrigin { data: set.fingerprint().clone(), places: places.clone() });
+    run.data_is_ready();
     let device = settings.devices.open(config.device)?;
     let images: &DataSet = set;
     let outcome = at_priority_of(settings, || train::train(config, images, &device, checkpoint, &mut run))??;

@@ -1,11 +1,14 @@
 //! A run while it trains.
 
+use std::time::{Duration, Instant};
+
 use super::super::JobContext;
 use crate::data::Split;
 use crate::infer::Classifier;
+use crate::ink::{Image, PIXELS};
 use crate::nn::{Net, parameter_count};
 use crate::problem::Problem;
-use crate::progress::Cancelled;
+use crate::progress::{Cancelled, Progress};
 use crate::protocol::{Command, Event, JobEvent, JobProgress};
 use crate::records::{
     Calibration, EpochRecord, InitializationReport, Intervention, ModelInfo, ModelRef, RunPlan, RunPosition, StepPoint, Telemetry,
@@ -16,6 +19,9 @@ use crate::train::{Checkpoint, EndRequest, LearningProbe, Observer, RunOrigin};
 
 /// After this many steps the network has begun to learn, and drawings are recognised with its weights.
 const FIRST_STEPS: u32 = 10;
+/// While its data is prepared, so many of its images are shown at a time, so often.
+const IMAGES_AT_ONCE: usize = 20;
+const IMAGES_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The run while it trains: reports what happens, and reacts to pause, resume and cancel.
 pub(super) struct ObservedRun<'r, 'q, 'c> {
@@ -35,6 +41,8 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
     pub watched: bool,
     /// What was fitted after the last epoch that was completed; the weights of the steps since then are recognised with it too.
     pub calibration: Calibration,
+    /// When images of its data were last sent.
+    pub images_sent: Option<Instant>,
     /// How it was asked to end while its data was prepared.
     pub end: Option<EndRequest>,
     /// True for a resumed run that has completed an epoch: stopped while its data is prepared, it becomes a model, which takes that data.
@@ -42,14 +50,10 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
 }
 
 impl ObservedRun<'_, '_, '_> {
-    /// Reports how much of its data is ready.
-    pub fn prepared(&mut self, fraction: f32) -> Result<(), Cancelled> {
-        let progress = JobProgress { fraction, ..JobProgress::default() };
-        let id = self.context.id;
-        self.context.queue.events.telemetry(|| Event::Job { id, event: JobEvent::Progress(progress) });
-        let Err(end) = self.check() else { return Ok(()) };
-        self.end = Some(end);
-        if end == EndRequest::Stop && self.has_model { Ok(()) } else { Err(Cancelled) }
+    /// Reports that all of its data is ready. Opening the device and the first step follow.
+    pub fn data_is_ready(&self) {
+        let progress = JobProgress { fraction: 1.0, ..JobProgress::default() };
+        self.send(Event::Job { id: self.context.id, event: JobEvent::Progress(progress) });
     }
 
     /// Carries out the commands that came since the last time; returns only once the run is not paused any more.
@@ -129,6 +133,30 @@ impl ObservedRun<'_, '_, '_> {
                 self.probe = None;
             }
         }
+    }
+}
+
+/// Its data is being prepared.
+impl Progress for ObservedRun<'_, '_, '_> {
+    fn report(&mut self, fraction: f32) -> Result<(), Cancelled> {
+        let progress = JobProgress { fraction, ..JobProgress::default() };
+        let id = self.context.id;
+        self.context.queue.events.telemetry(|| Event::Job { id, event: JobEvent::Progress(progress) });
+        let Err(end) = self.check() else { return Ok(()) };
+        self.end = Some(end);
+        if end == EndRequest::Stop && self.has_model { Ok(()) } else { Err(Cancelled) }
+    }
+
+    fn images(&mut self, pixels: &[u8]) {
+        let count = pixels.len() / PIXELS;
+        if !self.watched || count == 0 || self.images_sent.is_some_and(|sent| sent.elapsed() < IMAGES_INTERVAL) {
+            return;
+        }
+        self.images_sent = Some(Instant::now());
+        // Neighbors are of the same class in many data sets.
+        let chosen = pixels.chunks_exact(PIXELS).step_by(count.div_ceil(IMAGES_AT_ONCE));
+        let images = chosen.filter_map(|pixels| Image::try_from(pixels).ok()).collect();
+        self.send(Event::DataImages { run: self.context.id, images });
     }
 }
 
