@@ -89,6 +89,11 @@ impl Jobs {
         self.0.contains_key(&id)
     }
 
+    /// How far this job is, while it is in progress.
+    pub fn progress_of(&self, id: JobId) -> Option<JobProgress> {
+        self.0.get(&id).map(|running| running.progress)
+    }
+
     /// The evaluation in progress.
     pub fn evaluation(&self) -> Option<&RunningJob> {
         self.newest(|job| matches!(job, Job::Evaluate(_)))

@@ -4,6 +4,8 @@ use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{ProgressBar, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, vec2};
 
 use crate::app::{DataImages, RunView};
+use crate::bench::busy;
+use crate::protocol::JobProgress;
 use crate::records::JobId;
 use crate::text::format::grouped;
 use crate::ui::image_sheet::ImageSheet;
@@ -13,6 +15,8 @@ use crate::ui::style;
 const COLUMNS: usize = 10;
 const SIDE: f32 = 44.0;
 const SPACE: f32 = 4.0;
+/// From this share of the CPU on, from 0 to 1, it is said that other programs use it.
+const SLOWED: f32 = 0.5;
 /// What is above the images, in points.
 const ABOVE: f32 = 100.0;
 
@@ -20,8 +24,8 @@ const ABOVE: f32 = 100.0;
 #[derive(Debug, Default)]
 pub struct DataImageGrid(Option<(JobId, usize, ImageSheet)>);
 
-/// Draws what is being done, the share that is done, and the images.
-pub fn show(ui: &mut Ui, run: &RunView, doing: &str, fraction: Option<f32>, grid: &mut DataImageGrid) {
+/// Draws what is being done, how far it is, and the images.
+pub fn show(ui: &mut Ui, run: &RunView, doing: &str, progress: Option<JobProgress>, grid: &mut DataImageGrid) {
     let room = ui.available_size();
     let rows = DataImages::SHOWN / COLUMNS;
     let side = (room.x / COLUMNS as f32).min((room.y - ABOVE) / rows as f32).min(SIDE + SPACE).floor() - SPACE;
@@ -29,10 +33,14 @@ pub fn show(ui: &mut Ui, run: &RunView, doing: &str, fraction: Option<f32>, grid
     ui.vertical_centered(|ui| {
         ui.add_space(((room.y - ABOVE - size.y) * 0.3).max(0.0));
         ui.label(RichText::new(doing).heading());
-        ui.label(RichText::new("The plots start with the first step.").weak());
+        let note = match progress {
+            Some(now) if now.background_load > SLOWED => format!("{} That slows this down.", busy(now.background_load)),
+            _ => "The plots start with the first step.".to_owned(),
+        };
+        ui.label(RichText::new(note).weak());
         // The same space without the bar, so that the images stay where they are.
         let (bar, _) = ui.allocate_exact_size(vec2(260.0, ui.spacing().interact_size.y), Sense::hover());
-        if let Some(fraction) = fraction {
+        if let Some(JobProgress { fraction, .. }) = progress {
             let progress = ProgressBar::new(fraction).text(format!("{:.0} %", fraction * 100.0));
             ui.put(bar, progress).accessible_name("Data preparation progress");
         }

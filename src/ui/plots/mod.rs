@@ -87,7 +87,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     }
     view.range.keep_within(view.curves.last_step());
     if view.curves.loss.raw.is_empty() && view.curves.validation_loss.is_empty() {
-        return before_the_first_step(ui, run, &mut view.data_images);
+        return before_the_first_step(ui, app, run, &mut view.data_images);
     }
     let training = view.curves.accuracy.smooth.points().last().map(|point| point[1] / 100.0);
     headline::show(ui, run, training, actions);
@@ -163,10 +163,10 @@ fn x_axis(view: &PlotsView, run: &RunView) -> XAxis {
     XAxis { unit: view.unit, steps_per_epoch: run.steps_per_epoch().map_or(1.0, |steps| steps.max(1) as f64) }
 }
 
-fn before_the_first_step(ui: &mut Ui, run: &RunView, images: &mut DataImageGrid) {
+fn before_the_first_step(ui: &mut Ui, app: &App, run: &RunView, images: &mut DataImageGrid) {
     match run.phase {
-        Phase::Preparing(fraction) => {
-            data_images::show(ui, run, &run.state(), Some(fraction), images);
+        Phase::Preparing(_) => {
+            data_images::show(ui, run, &run.state(), app.jobs.progress_of(run.id), images);
         }
         Phase::Failed | Phase::Interrupted => {
             style::empty_state(ui, "The run failed before its first step", "See the message above for the reason and what to do.");

@@ -10,6 +10,7 @@ use super::{JobContext, JobError, Workspace, at_priority_of};
 use crate::data::{DataError, DataSet, check_labels};
 use crate::engine::handle::RunsTarget;
 use crate::engine::places::{places, target};
+use crate::hardware::BackgroundLoad;
 use crate::infer::Classifier;
 use crate::nn::{DeviceContext, ModelFile};
 use crate::problem::Problem;
@@ -106,6 +107,8 @@ fn train_from(
         probe: None,
         watched,
         calibration: Calibration::NONE,
+        others: BackgroundLoad::start(),
+        background_load: 0.0,
         images_sent: None,
         end: None,
         has_model: checkpoint.as_ref().is_some_and(|checkpoint| !checkpoint.card.epochs.is_empty()),

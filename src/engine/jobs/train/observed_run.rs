@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::super::JobContext;
 use crate::data::Split;
+use crate::hardware::BackgroundLoad;
 use crate::infer::Classifier;
 use crate::ink::{Image, PIXELS};
 use crate::nn::{Net, parameter_count};
@@ -41,6 +42,10 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
     pub watched: bool,
     /// What was fitted after the last epoch that was completed; the weights of the steps since then are recognised with it too.
     pub calibration: Calibration,
+    /// Measures the share of the CPU that other programs use while its data is prepared.
+    pub others: BackgroundLoad,
+    /// That share as it was last, from 0 to 1.
+    pub background_load: f32,
     /// When images of its data were last sent.
     pub images_sent: Option<Instant>,
     /// How it was asked to end while its data was prepared.
@@ -139,7 +144,10 @@ impl ObservedRun<'_, '_, '_> {
 /// Its data is being prepared.
 impl Progress for ObservedRun<'_, '_, '_> {
     fn report(&mut self, fraction: f32) -> Result<(), Cancelled> {
-        let progress = JobProgress { fraction, ..JobProgress::default() };
+        if let Some(load) = self.others.measure() {
+            self.background_load = load;
+        }
+        let progress = JobProgress { fraction, background_load: self.background_load, ..JobProgress::default() };
         let id = self.context.id;
         self.context.queue.events.telemetry(|| Event::Job { id, event: JobEvent::Progress(progress) });
         let Err(end) = self.check() else { return Ok(()) };
