@@ -76,7 +76,7 @@ pub fn boxes(ui: &Ui, app: &App, rect: Rect, scale: f32, reach: f32) {
 /// The width of a title from `left` on, above or in a box with this `top`, before it meets the next box to the right or its title.
 fn free_width(left: f32, top: f32, boxes: &[Rect]) -> f32 {
     let is_beside = |other: &&Rect| other.left() > left && other.top() < top + TITLE_ROW && other.bottom() > top - TITLE_ROW;
-    let next = boxes.iter().filter(is_beside).map(|other| other.left()).fold(f32::INFINITY, f32::min);
+    let next = boxes.iter().filter(is_beside).map(Rect::left).fold(f32::INFINITY, f32::min);
     next - left - TITLE_GAP
 }
 
