@@ -1,7 +1,6 @@
 //! The output of `inkling sweep`: JSON objects for scripts, lines and a table for people.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::Serialize;
 
