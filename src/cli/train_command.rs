@@ -111,13 +111,13 @@ struct Options {
 }
 
 impl Options {
-    fn value<T: PartialEq + Display>(&mut self, name: &str, value: T, base: T) {
+    fn value<T: Copy + PartialEq + Display>(&mut self, name: &str, value: T, base: T) {
         self.optional(name, Some(value), Some(base));
     }
 
-    fn optional<T: PartialEq + Display>(&mut self, name: &str, value: Option<T>, base: Option<T>) {
+    fn optional<T: Copy + PartialEq + Display>(&mut self, name: &str, value: Option<T>, base: Option<T>) {
         match value {
-            Some(value) if base.as_ref() != Some(&value) => self.words.push(format!("--{name} {value}")),
+            Some(value) if base != Some(value) => self.words.push(format!("--{name} {value}")),
             None if base.is_some() => self.is_possible = false,
             _ => {}
         }

@@ -133,13 +133,12 @@ pub fn choose_network(
         doubt(ModelKind::Cnn, &others, best, false)
     });
     // Where digits are not recognised, the most accurate network is one of chance.
-    let chosen = match best.filter(|best| best.accuracy() >= MIN_ACCURACY) {
-        Some(best) => best.clone(),
-        None => {
-            let layers = networks.first().map(|usual| usual.cnn_layers());
-            let usual = Reading { layers, ..usual_reading(spec) };
-            try_reading(candidate(usual, values), usual, &tried_on.images, &mut progress.part(0.9, 1.0))?
-        }
+    let chosen = if let Some(best) = best.filter(|best| best.accuracy() >= MIN_ACCURACY) {
+        best.clone()
+    } else {
+        let layers = networks.first().map(|usual| usual.cnn_layers());
+        let usual = Reading { layers, ..usual_reading(spec) };
+        try_reading(candidate(usual, values), usual, &tried_on.images, &mut progress.part(0.9, 1.0))?
     };
     let doubt = doubt.map(|doubt| undecided(ModelKind::Cnn, doubt, &tried_on, &tried, &chosen));
     Ok(Chosen { reading: chosen.reading, tried_on, doubt })
