@@ -340,20 +340,26 @@ def unsaved_run(program, data, disk, *options, **start):
     home = Home(program, data, disk.folder)
     process = home.start("--data", data, *SLOW, *options, **start)
     wait_for(lambda: "Training" in home.errors(), "the first step", home)
-    wait_for(lambda: disk.fill() or "not saved yet" in home.errors(), "the run to say that it cannot be saved", home)
+    wait_for(lambda: disk.fill() or "not saved yet" in home.errors(), "the run to say that it cannot be saved", home, 300)
     wait_for(lambda: "Press Ctrl-C" in home.errors(), "the run to say what Ctrl-C does", home)
     check(not home.checkpoints(), "it has no checkpoint", home.checkpoints())
     check("--resume" not in home.errors(), "nothing is said that is not so", home.errors())
     return home, process
 
 
-def rescued_run(home, folder):
-    """The only run in the folder, as the last words name it. It can be used."""
+def only_run(home, folder):
+    """The only run in the folder. It can be used."""
     runs = glob.glob(f"{folder}/**/run.json", recursive=True)
     check(len(runs) == 1, "one run is saved", runs, home.errors())
     run = os.path.dirname(runs[0])
-    check(run in home.errors(), "it is named", run, home.errors())
     check(home.start("--model", f"{run}/model.safetensors", "--data", "builtin", command="eval").wait(120) == 0, "it can be used", home.errors())
+    return run
+
+
+def rescued_run(home, folder):
+    """The same, as the last words name it."""
+    run = only_run(home, folder)
+    check(run in home.errors(), "it is named", run, home.errors())
     return run
 
 
@@ -369,7 +375,7 @@ def without_checkpoint(program, data):
         check("type the path of the folder and press Enter" in home.errors(), "it says how", home.errors())
         os.write(terminal, f"{elsewhere}/new\n".encode())
         check(process.wait(60) == 0, "it is saved there", home.errors())
-        rescued_run(home, f"{elsewhere}/new")
+        only_run(home, f"{elsewhere}/new")
         [os.close(end) for end in (terminal, own)]
         shutil.rmtree(elsewhere)
     with Tmpfs(160 << 20) as disk, Tmpfs(160 << 20) as temporary:
@@ -384,7 +390,7 @@ def without_checkpoint(program, data):
             disk.empty()
     with Tmpfs(160 << 20) as disk, Tmpfs(160 << 20) as temporary:
         # There is space for the model alone, without the samples from its posterior.
-        home, process = unsaved_run(program, data, disk, "--optimizer", "sgld", "--epochs", "4", temporary=temporary.folder)
+        home, process = unsaved_run(program, data, disk, "--optimizer", "sgld", "--epochs", "2", temporary=temporary.folder)
         probe = Home(program, data)
         check(probe.start("--data", data, *SLOW, "--epochs", "1", "--out", "one").wait(120) == 0, "another run", probe.errors())
         disk.leave(os.path.getsize(f"{probe.folder}/one/model.safetensors") * 3 // 2)
