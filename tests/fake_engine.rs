@@ -26,11 +26,11 @@ use inkling::progress::Cancelled;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::records::{
-    BatchSizeFinding, BatchSizeSpec, BeforeAfter, ComparedModel, ComparisonSpec, DigitDetection, DigitPrediction, DrawingAnswer,
+    Accuracy, BatchSizeFinding, BatchSizeSpec, BeforeAfter, ComparedModel, ComparisonSpec, DigitDetection, DigitPrediction, DrawingAnswer,
     EpochRecord, Evaluation, EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, JobId,
     LabelRejection, LearningSnapshot, Mistake, ModelComparison, ModelInfo, ModelRef, Prediction, Profile, RELIABILITY_BINS, RateFinding,
-    Reached, ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, StepPoint, Telemetry, TensorFormat, TensorInfo,
-    TimeToAccuracy, WeightImages, WriterScore,
+    Reached, ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, SplitEvaluation, StepPoint, Telemetry,
+    TensorFormat, TensorInfo, TimeToAccuracy, WeightImages, WriterScore,
 };
 use inkling::run_config::{Classes, ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
 use inkling::system::paths::Paths;
@@ -544,7 +544,7 @@ impl FakeEngine {
             Job::Evaluate(EvaluationSpec { model, data, .. }) => {
                 self.send(progress(id.0, 0.5));
                 let model = ModelInfo { reference: model, classes: self.data.classes(), data: self.data.clone(), ..starter() };
-                self.send(done(id, JobResult::Evaluate(evaluation_report(model, data))));
+                self.send(done(id, JobResult::Evaluate(evaluation_report(model, &data))));
             }
             Job::FineTune(_) => {
                 self.send(progress(id.0, 0.5));
@@ -593,7 +593,7 @@ impl FakeEngine {
                 self.send(failed(id, Problem::Import(ImportError::Undecided { path: spec.path, trials })));
             }
             Job::Import(_) => {
-                let summary = RunSummary { imported: Some("net.pt".to_owned()), ..summary(&RunConfig::default(), Vec::new(), true) };
+                let summary = RunSummary { imported: Some("net.pt".to_owned()), ..summary(&RunConfig::default(), Vec::new(), false) };
                 let renamed = vec![("c1.weight".to_owned(), "conv1.weight".to_owned())];
                 let finding = ImportFinding::Recognised {
                     renamed,
@@ -632,12 +632,14 @@ impl FakeEngine {
 
 /// What came of fine-tuning, saved or not.
 pub fn fine_tuned(saved: bool) -> FineTuned {
-    let summary = RunSummary { model_path: PathBuf::from("tuned/model.safetensors"), ..summary(&RunConfig::default(), Vec::new(), true) };
+    let summary = RunSummary { model_path: PathBuf::from("tuned/model.safetensors"), ..summary(&RunConfig::default(), Vec::new(), false) };
+    let before = Accuracy { value: 0.985, ..tested_on(&DataSpec::builtin()).accuracy() };
     FineTuned {
         mine: BeforeAfter { images: 50, before: 46, after: 50 },
         held_out: Some(BeforeAfter { images: 10, before: 9, after: 10 }),
         old: BeforeAfter { images: 2000, before: 1990, after: 1990 },
         old_data: DataSpec::builtin(),
+        before: Some(before),
         saved: saved.then(|| Box::new(summary)),
         seconds: 3.2,
     }
@@ -660,7 +662,7 @@ pub fn starter() -> ModelInfo {
         classes: Classes::Digits,
         data: DataSpec::builtin(),
         epochs: 1,
-        validation_accuracy: Some(0.97),
+        accuracy: None,
     }
 }
 
@@ -794,12 +796,17 @@ pub fn evaluation() -> Evaluation {
     Evaluation { images: 100, accuracy: 0.99, loss: 0.04, confusion, mistakes: vec![mistake], reliability: Some(reliability) }
 }
 
+/// That result on the test images of this data set.
+pub fn tested_on(data: &DataSpec) -> SplitEvaluation {
+    SplitEvaluation { data: data.tested(), split: EvaluationSplit::Test, evaluation: evaluation() }
+}
+
 /// What an evaluation of a model with that result reports.
-pub fn evaluation_report(model: ModelInfo, data: DataSpec) -> EvaluationReport {
+pub fn evaluation_report(model: ModelInfo, data: &DataSpec) -> EvaluationReport {
     let writers = vec![WriterScore { writer: "Ada".to_owned(), images: 100, correct: 99 }];
     let labels = vec![LabelRejection { label: 'é', drawings: 8, rejected: 7 }];
     let detection = DigitDetection { auroc: 0.97, digits: 100, kept: 95, not_digits: 8, rejected: 7, labels };
-    EvaluationReport { model, data, split: EvaluationSplit::Test, evaluation: evaluation(), writers, detection: Some(detection) }
+    EvaluationReport { model, measured: tested_on(data), writers, detection: Some(detection) }
 }
 
 /// What such a run computes.
@@ -857,7 +864,7 @@ pub fn summary(config: &RunConfig, epochs: Vec<EpochRecord>, stopped: bool) -> R
         kept_epoch: epochs.last().map(|record| record.epoch),
         train_seconds: epochs.iter().map(|record| f64::from(record.seconds)).sum(),
         images_per_second: 4000.0,
-        test: (!stopped).then(evaluation),
+        test: (!stopped).then(|| tested_on(&config.data)),
         machine: "A processor, 2 cores".to_owned(),
         initialization: None,
         imported: None,

@@ -59,6 +59,7 @@ pub fn model_file(network: impl Into<Network>, activation: Activation) -> ModelF
         data: DataSpec::builtin(),
         epochs: 2,
         validation_accuracy: Some(0.98),
+        test: None,
         config,
     };
     ModelFile { net, card }

@@ -14,8 +14,8 @@ use super::state::App;
 use crate::ink::IMAGE_ENDINGS;
 use crate::problem::Problem;
 use crate::protocol::{Command, Job};
-use crate::records::{EvaluationSpec, ModelInfo, ModelRef, RunSummary};
-use crate::run_config::{DataSource, DataSpec, DeviceChoice, EvaluationSplit};
+use crate::records::{EvaluationSpec, ModelInfo, ModelRef, RunSummary, SplitEvaluation};
+use crate::run_config::{DataSource, DataSpec, DeviceChoice};
 use crate::runs::Store;
 
 /// How ink files end that can be opened in Draw, besides images.
@@ -340,7 +340,14 @@ impl App {
 
     /// Shows what a run was measured at; false when it was not.
     pub(super) fn show_test(&mut self, summary: &RunSummary) -> bool {
-        let Some(evaluation) = summary.test.clone() else { return false };
+        let tested = summary.test.clone();
+        let measured = tested.is_some();
+        tested.into_iter().for_each(|test| self.show_evaluation(summary, test));
+        measured
+    }
+
+    /// Shows this evaluation of a run's model.
+    pub(super) fn show_evaluation(&mut self, summary: &RunSummary, measured: SplitEvaluation) {
         let model = ModelInfo {
             reference: ModelRef::File(summary.model_path.clone()),
             network: summary.config.network(),
@@ -348,10 +355,9 @@ impl App {
             classes: summary.classes(),
             data: summary.config.data.clone(),
             epochs: summary.kept().map_or(0, |record| record.epoch),
-            validation_accuracy: summary.kept().map(|record| record.validation_accuracy),
+            accuracy: summary.accuracy(),
         };
-        self.results = Some(ResultsView { model, data: summary.config.data.clone(), split: EvaluationSplit::Test, evaluation });
-        true
+        self.results = Some(ResultsView { model, measured });
     }
 
     fn evaluate(&mut self, model: ModelRef, data: DataSpec) {

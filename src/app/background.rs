@@ -104,6 +104,8 @@ pub enum BackgroundResult {
         interrupted: Vec<InterruptedRun>,
         /// The run whose model was used last, if it is there.
         finished: Option<Box<FinishedRun>>,
+        /// The newest run, where no model was used last.
+        newest: Option<Box<FinishedRun>>,
     },
     /// A finished run whose curves are to be shown.
     Curves(Box<FinishedRun>),

@@ -213,7 +213,9 @@ impl App {
                 self.time_presets();
             }
             BackgroundResult::Interrupted(runs) => self.set_interrupted(runs),
-            BackgroundResult::LastSession { interrupted, finished } => self.restore_last_session(interrupted, finished),
+            BackgroundResult::LastSession { interrupted, finished, newest } => {
+                self.restore_last_session(interrupted, finished, newest.as_deref());
+            }
             BackgroundResult::Curves(run) => self.show_finished(*run),
             BackgroundResult::EngineLost { exit, was_training, interrupted } => {
                 self.set_interrupted(interrupted);

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::action::Screen;
 use super::messages::Message;
-use super::models::ResultsView;
 use super::notice::Severity;
 use super::run::Phase;
 use super::setup::{BatchSizeSearchState, ProfileState, RateSearchState};
@@ -278,9 +277,7 @@ impl App {
             }
             // A sweep's, which has engines of its own.
             JobResult::Trial => {}
-            JobResult::Evaluate(EvaluationReport { model, data, split, evaluation, .. }) => {
-                self.results = Some(ResultsView { model, data, split, evaluation });
-            }
+            JobResult::Evaluate(EvaluationReport { model, measured, .. }) => self.evaluated(model, measured),
             JobResult::Benchmark { report, saved } => {
                 let problem = saved.as_ref().err().cloned();
                 self.benchmark.last = Some((report, saved.ok()));
@@ -307,6 +304,7 @@ impl App {
             }
             JobResult::Export(report) => self.exported(&job, report),
             JobResult::Import { summary, finding } => {
+                self.show_test(&summary);
                 self.list_runs();
                 self.close_comparison();
                 self.run_to_select = Some(summary.folder.clone());

@@ -58,7 +58,7 @@ fn one_by_one(budget: &mut BenchBudget<'_>, time: Duration, model: ModelKind, di
         classes: Classes::Digits,
         data: DataSpec::builtin(),
         epochs: 0,
-        validation_accuracy: None,
+        accuracy: None,
     };
     let classifier = Classifier::new(Net::new(model, Activation::default(), CLASSES, 1)?, DeviceChoice::Cpu, info, Calibration::NONE);
     let images: Vec<Image> = (0..digits.len()).filter_map(|index| Image::try_from(digits.image(index)).ok()).collect();

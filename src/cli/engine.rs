@@ -26,6 +26,7 @@ const MAX_SIGNAL_DELAY: Duration = Duration::from_millis(500);
 
 /// An update on a job before it ends.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "each is handled before the next one comes")]
 pub enum Update {
     /// Its progress.
     Progress(JobProgress),

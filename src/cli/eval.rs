@@ -13,7 +13,8 @@ use crate::math::statistics::{ClassScore, calibration_error, class_scores};
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
 use crate::records::{
-    DigitDetection, Ensemble, Evaluation, EvaluationReport, EvaluationSpec, LabelRejection, ModelRef, NotDigitsSpec, WriterScore,
+    DigitDetection, Ensemble, Evaluation, EvaluationReport, EvaluationSpec, LabelRejection, ModelRef, NotDigitsSpec, SplitEvaluation,
+    WriterScore,
 };
 use crate::run_config::{Classes, DataSpec, EvaluationSplit};
 use crate::text::format::{count, grouped, percent};
@@ -119,7 +120,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
 }
 
 fn figures(report: &EvaluationReport, uncalibrated: bool) -> Figures {
-    let EvaluationReport { evaluation, split, writers, detection, .. } = report;
+    let EvaluationReport { measured: SplitEvaluation { split, evaluation, .. }, writers, detection, .. } = report;
     let classes = &report.model.classes;
     let digit = |score: ClassScore| OfDigit {
         digit: score.digit,
@@ -158,7 +159,7 @@ fn share(part: u64, whole: u64) -> f64 {
 /// Accuracy and loss, the confusion matrix, and what else was asked for.
 fn text(report: &EvaluationReport, uncalibrated: bool) -> String {
     let mut lines = vec![headline(report, uncalibrated), String::new()];
-    lines.extend(confusion(&report.evaluation, &report.model.classes));
+    lines.extend(confusion(&report.measured.evaluation, &report.model.classes));
     if !report.writers.is_empty() {
         lines.push(String::new());
         lines.extend(writers(&report.writers));
@@ -171,7 +172,7 @@ fn text(report: &EvaluationReport, uncalibrated: bool) -> String {
 }
 
 fn headline(report: &EvaluationReport, uncalibrated: bool) -> String {
-    let EvaluationReport { model, data, split, evaluation, .. } = report;
+    let EvaluationReport { model, measured: SplitEvaluation { data, split, evaluation }, .. } = report;
     let without = if uncalibrated { " without a temperature" } else { "" };
     let calibration =
         calibration_error(evaluation).map_or_else(String::new, |error| format!(", calibration error {}{without}", percent(error, 2)));

@@ -3,15 +3,17 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf, absolute};
 
-use super::load::{Loaded, load_source, test_split};
+use super::load::{BUILTIN_SEED, Loaded, load_source, test_split};
 use super::validation::validation_indices;
-use super::{DataError, Split};
+use super::{DataError, Split, builtin};
 use crate::progress::Progress;
 use crate::run_config::{Classes, DataSource, DataSpec, EvaluationSplit, RunConfig};
 
 /// The images of an evaluation.
 #[derive(Clone, Debug)]
 pub struct EvaluationSet {
+    /// The data set that they belong to: the sources that they come from.
+    pub data: DataSpec,
     /// Which they are of their data set.
     pub split: EvaluationSplit,
     /// The images.
@@ -72,10 +74,16 @@ pub fn load_for_evaluation(
     progress: &mut dyn Progress,
 ) -> Result<EvaluationSet, DataError> {
     let count = spec.sources().len() as f32;
-    let mut set =
-        EvaluationSet { split: EvaluationSplit::Test, images: Split::default(), classes: spec.classes(), writers: Writers::default() };
+    let (images, writers) = (Split::default(), Writers::default());
+    let mut set = EvaluationSet { data: spec.clone(), split: EvaluationSplit::Test, images, classes: spec.classes(), writers };
     for (index, source) in (0_u16..).zip(spec.sources()) {
-        let part = load_source(source, folders, &mut |done: f32| progress.report((f32::from(index) + done) / count))?;
+        let mut progress = |done: f32| progress.report((f32::from(index) + done) / count);
+        let part = if *source == DataSource::Builtin && index == 0 && split.is_none_or(|split| split == EvaluationSplit::Test) {
+            // The images for training are generated only where they are needed.
+            builtin::generate(BUILTIN_SEED, 0, builtin::TEST_IMAGES, &mut progress)?.into()
+        } else {
+            load_source(source, folders, &mut progress)?
+        };
         if index == 0 {
             let has_test = !part.set.test.is_empty();
             let default = if has_test || is_among(source, &trained.data) { EvaluationSplit::Test } else { EvaluationSplit::All };
@@ -90,6 +98,7 @@ pub fn load_for_evaluation(
         set.add(&part);
         if set.split == EvaluationSplit::Test {
             // The test split is the first source's.
+            set.data = spec.tested();
             break;
         }
     }
@@ -130,7 +139,7 @@ impl EvaluationSet {
 
     fn only(&self, indices: &[u32]) -> Self {
         let (images, writers) = (Split::default(), Writers::default());
-        let mut kept = Self { split: self.split, images, classes: self.classes.clone(), writers };
+        let mut kept = Self { data: self.data.clone(), split: self.split, images, classes: self.classes.clone(), writers };
         kept.extend(&self.images, &self.writers, indices.iter().map(|&index| index as usize));
         kept
     }

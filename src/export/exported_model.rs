@@ -5,7 +5,7 @@ use super::untrusted::{self, Untrusted};
 use crate::ink::SIDE;
 use crate::math::statistics::wilson_interval;
 use crate::nn::ModelFile;
-use crate::records::{Evaluation, Normalization, QuantizedAccuracy, RunSummary};
+use crate::records::{Evaluation, Normalization, QuantizedAccuracy, RunSummary, SplitEvaluation};
 use crate::run_config::{Classes, DataSource, WeightFormat};
 use crate::text::format::{grouped, percent};
 
@@ -26,8 +26,10 @@ impl ExportedModel {
     pub fn without_folders(mut self) -> Self {
         let card = &mut self.file.card;
         (card.data, card.config) = (card.data.without_folders(), card.config.without_folders());
+        card.test.iter_mut().for_each(|test| test.data = test.data.without_folders());
         if let Some(run) = &mut self.run {
             run.config = run.config.without_folders();
+            run.test.iter_mut().for_each(|test| test.data = test.data.without_folders());
         }
         self
     }
@@ -104,18 +106,20 @@ impl ExportedModel {
 
     /// The evaluation on the test set, if the run ended with one.
     pub fn test(&self) -> Option<&Evaluation> {
-        self.run.as_ref().and_then(|run| run.test.as_ref())
+        self.run.as_ref().and_then(|run| run.test.as_ref()).map(|test| &test.evaluation)
     }
 
     /// The test accuracy with its 95 % confidence interval, as text.
     pub fn test_accuracy(&self) -> Option<String> {
-        let test = self.test()?;
-        let right = (test.accuracy * test.images as f64).round() as u64;
-        let (low, high) = wilson_interval(right, test.images);
+        let of_run = self.run.as_ref().and_then(|run| run.test.as_ref()).map(SplitEvaluation::accuracy);
+        let accuracy = of_run.or_else(|| self.file.card.test.clone())?;
+        let images = accuracy.images.unwrap_or_default();
+        let (low, high) = wilson_interval((accuracy.value * images as f64).round() as u64, images);
         Some(format!(
-            "{} on {} test images (95 % confidence interval: {} to {})",
-            percent(test.accuracy, 2),
-            grouped(test.images),
+            "{} on {} test images of {} (95 % confidence interval: {} to {})",
+            accuracy.percent(),
+            grouped(images),
+            accuracy.data.label(),
             percent(low, 2),
             percent(high, 2)
         ))
@@ -158,7 +162,7 @@ impl ExportedModel {
             pairs.push(("validation_accuracy", accuracy.to_string()));
         }
         if let Some(accuracy) = self.test_accuracy() {
-            pairs.push(("test_accuracy", accuracy));
+            pairs.push(("test_accuracy", plain(&accuracy)));
         }
         if let Some(run) = &self.run {
             pairs.push(("finished_at", plain(&run.finished_at)));

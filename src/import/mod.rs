@@ -108,6 +108,7 @@ pub fn import(spec: &ImportSpec, more_images: &mut MoreImages<'_>, progress: &mu
         data,
         epochs: 0,
         validation_accuracy: None,
+        test: None,
         config,
     };
     let calibrated = weights.calibration().is_none() && trial.calibration.has_temperature();

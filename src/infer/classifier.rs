@@ -85,9 +85,9 @@ impl Classifier {
             network: card.network(),
             parameters: net.parameter_count(),
             classes: card.classes(),
+            accuracy: card.accuracy(),
             data: card.data,
             epochs: card.epochs,
-            validation_accuracy: card.validation_accuracy,
         };
         Self::new(net, DeviceChoice::Cpu, info, card.calibration)
     }
@@ -122,7 +122,7 @@ impl Classifier {
             classifier.info.parameters += other.info.parameters;
             classifier.members.extend(other.members);
         }
-        classifier.info.validation_accuracy = None;
+        classifier.info.accuracy = None;
         Ok(Self { calibration: member::calibration(&classifier.members), dropout_passes: *dropout_passes, ..classifier })
     }
 

@@ -5,13 +5,12 @@ use super::classifier::Classifier;
 use crate::data::EvaluationSet;
 use crate::progress::Progress;
 use crate::records::{ComparedModel, ModelComparison};
-use crate::run_config::{DataSpec, RunConfig};
+use crate::run_config::RunConfig;
 
-/// Measures each of these models, which were trained with these settings in this many seconds where that is known, on the images of `set`, which
-/// are of `data`. `progress` gets the share done after each batch; an error from it cancels.
+/// Measures each of these models, which were trained with these settings in this many seconds where that is known, on the images of `set`.
+/// `progress` gets the share done after each batch; an error from it cancels.
 pub fn compare_models(
     models: Vec<(Classifier, RunConfig, Option<f64>)>,
-    data: DataSpec,
     set: &EvaluationSet,
     progress: &mut dyn Progress,
 ) -> Result<ModelComparison, InferError> {
@@ -39,7 +38,7 @@ pub fn compare_models(
         let only = |other: &Vec<bool>| right.iter().zip(other).filter(|(right, other)| **right && !**other).count() as u64;
         model.only_correct = correct.iter().map(only).collect();
     }
-    Ok(ModelComparison { data, split: set.split, images: labels.len() as u64, digits, models: compared })
+    Ok(ModelComparison { data: set.data.clone(), split: set.split, images: labels.len() as u64, digits, models: compared })
 }
 
 /// How many images of each of this many classes are counted, by their position.

@@ -2,7 +2,7 @@
 
 use crate::math::statistics::{PairedResult, compare_with, wilson_interval};
 use crate::records::{ComparedModel, ModelComparison};
-use crate::run_config::{Classes, DataSource, RunConfig, differing_settings};
+use crate::run_config::{Classes, RunConfig, differing_settings};
 use crate::text::format::{duration, grouped, percent};
 use crate::text::table::{Cell, Line, Section};
 
@@ -95,8 +95,7 @@ pub fn sentences(comparison: &ModelComparison, baseline: usize) -> Vec<String> {
 
 /// "10,000 images of MNIST (test split)".
 pub fn images_of(comparison: &ModelComparison) -> String {
-    let data = comparison.data.sources().first().map(DataSource::label).unwrap_or_default();
-    format!("{} images of {data} ({})", grouped(comparison.images), comparison.split.label())
+    format!("{} images of {} ({})", grouped(comparison.images), comparison.data.label(), comparison.split.label())
 }
 
 fn share(part: u64, whole: u64, places: usize) -> String {

@@ -13,8 +13,8 @@ use super::onnx::OnnxGraph;
 use super::safetensors_file::{DIGEST_KEY, SafetensorsFile};
 use super::{ComputeError, Mode, ModelError, Net, Parameter, ParameterSpec, parameter_specs};
 use crate::ink::PIXELS;
-use crate::records::{Calibration, Normalization};
-use crate::run_config::{Classes, DataSpec, ModelKind, Network, RunConfig, WeightFormat};
+use crate::records::{Accuracy, Calibration, Normalization};
+use crate::run_config::{Classes, DataSpec, EvaluationSplit, ModelKind, Network, RunConfig, WeightFormat};
 use crate::system::files::read_limited;
 
 /// The version written into model files; newer ones are refused. Version 1 knew no activation but `ReLU`, which is what its
@@ -53,6 +53,9 @@ pub struct ModelCard {
     pub epochs: u32,
     /// Accuracy on the validation split after the last of them, where it was measured.
     pub validation_accuracy: Option<f32>,
+    /// Accuracy on test images, where it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<Accuracy>,
     /// The run's configuration.
     pub config: RunConfig,
 }
@@ -61,6 +64,13 @@ impl ModelCard {
     /// The network.
     pub fn network(&self) -> Network {
         Network::new(self.model, self.config.widths).with_layers(self.config.layers)
+    }
+
+    /// The accuracy that stands for the model: on test images if it was measured on any, else on validation images.
+    pub fn accuracy(&self) -> Option<Accuracy> {
+        let (data, split) = (self.data.clone(), EvaluationSplit::Validation);
+        let validation = self.validation_accuracy.map(|value| Accuracy { value: f64::from(value), images: None, data, split });
+        self.test.clone().or(validation)
     }
 
     /// What its classes stand for.

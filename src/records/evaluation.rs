@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Evaluation, ModelInfo, ModelRef};
+use super::{Accuracy, Evaluation, ModelInfo, ModelRef};
 use crate::run_config::{DataSpec, EvaluationSplit};
 
 /// Writers in a report.
@@ -42,17 +42,32 @@ pub struct NotDigitsSpec {
     pub labels: Option<String>,
 }
 
+/// An evaluation, with the images that the model was evaluated on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SplitEvaluation {
+    /// The data set that the images belong to; of a mix, only those of its sources that they come from.
+    pub data: DataSpec,
+    /// Which of its images they are.
+    pub split: EvaluationSplit,
+    /// The figures.
+    pub evaluation: Evaluation,
+}
+
+impl SplitEvaluation {
+    /// Its accuracy.
+    pub fn accuracy(&self) -> Accuracy {
+        let Evaluation { accuracy, images, .. } = self.evaluation;
+        Accuracy { value: accuracy, images: Some(images), data: self.data.clone(), split: self.split }
+    }
+}
+
 /// What an evaluation found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EvaluationReport {
     /// The model.
     pub model: ModelInfo,
-    /// The data set.
-    pub data: DataSpec,
-    /// Which of its images.
-    pub split: EvaluationSplit,
-    /// The figures.
-    pub evaluation: Evaluation,
+    /// The figures, and the images they are of.
+    pub measured: SplitEvaluation,
     /// The accuracy by writer, the least accurate first, at most [`MAX_WRITERS`]; empty where the data do not name any.
     pub writers: Vec<WriterScore>,
     /// How well digits were distinguished from other drawings, where that was asked for.

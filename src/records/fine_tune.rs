@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::RunSummary;
+use super::{Accuracy, RunSummary};
 use crate::run_config::DataSpec;
 
 /// An accuracy before and after.
@@ -39,7 +39,9 @@ pub struct FineTuned {
     pub old: BeforeAfter,
     /// That data.
     pub old_data: DataSpec,
-    /// The model that was saved; `None` where it was not taken over, since it had become worse.
+    /// The accuracy that stood for the model before.
+    pub before: Option<Accuracy>,
+    /// The model that was saved, measured on test images afterwards; `None` where it was not taken over, since it had become worse.
     pub saved: Option<Box<RunSummary>>,
     /// How long it took, in seconds.
     pub seconds: f32,

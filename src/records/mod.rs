@@ -1,6 +1,7 @@
 //! The records that several modules share, as plain data that is saved in files and crosses pipes: runs, models, and what benchmarks,
 //! exports and imports are asked for and find. Depends on settings and drawings, and on no module that computes.
 
+mod accuracy;
 mod annotation;
 mod batch_size_search;
 pub mod benchmark;
@@ -21,6 +22,7 @@ mod reading;
 mod run;
 mod step_curve;
 
+pub use accuracy::Accuracy;
 pub use annotation::Annotation;
 pub use batch_size_search::{
     BatchSizeFinding, BatchSizeSpec, Reached, TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy, batch_size_configs, fastest_batch_size,
@@ -29,7 +31,9 @@ pub use bundle::{BundleId, BundleUse, FilePart};
 pub use calibration::{Calibration, RELIABILITY_BINS, ReliabilityBin};
 pub use comparison::{COMPARED_MODELS, ComparedModel, ComparisonSpec, ModelComparison, PairedCounts};
 pub use ensemble::{Ensemble, Uncertainty};
-pub use evaluation::{DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, NotDigitsSpec, WriterScore};
+pub use evaluation::{
+    DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, NotDigitsSpec, SplitEvaluation, WriterScore,
+};
 pub use export::{ExportSpec, FileInfo, OPSETS, QuantizedAccuracy, Replace, TensorFormat, TensorInfo, USUAL_OPSET};
 pub use fine_tune::{BeforeAfter, FineTuned};
 pub use import::{ImportFinding, ImportSpec};

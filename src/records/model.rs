@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ensemble, JobId, RELIABILITY_BINS, ReliabilityBin, Uncertainty};
+use super::{Accuracy, Ensemble, JobId, RELIABILITY_BINS, ReliabilityBin, Uncertainty};
 use crate::ink::{Framing, Image};
 use crate::run_config::{Classes, DataSpec, DeviceChoice, Network};
 
@@ -36,8 +36,8 @@ pub struct ModelInfo {
     pub data: DataSpec,
     /// Epochs of training behind it.
     pub epochs: u32,
-    /// Its accuracy on the validation split, where known.
-    pub validation_accuracy: Option<f32>,
+    /// The accuracy that stands for it, where one is known: on test images if it was measured on any.
+    pub accuracy: Option<Accuracy>,
 }
 
 impl ModelInfo {

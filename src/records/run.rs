@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Evaluation, InitializationReport};
-use crate::run_config::{Classes, DeviceChoice, Precision, RunConfig};
+use super::{Accuracy, InitializationReport, SplitEvaluation};
+use crate::run_config::{Classes, DeviceChoice, EvaluationSplit, Precision, RunConfig};
 use crate::text::format::grouped;
 
 /// Names one job of this session, a training run among others, so that stale events can be recognised.
@@ -245,8 +245,8 @@ pub struct RunSummary {
     pub train_seconds: f64,
     /// Training images per second over the whole run.
     pub images_per_second: f64,
-    /// The test split, read once; `None` when the run was stopped.
-    pub test: Option<Evaluation>,
+    /// Its model's evaluation on test images, made once, after every choice; `None` if there were none, or if that was stopped.
+    pub test: Option<SplitEvaluation>,
     /// The machine it was computed on, in words; empty in runs of older versions.
     #[serde(default)]
     pub machine: String,
@@ -303,7 +303,7 @@ impl RunSummary {
     pub fn without_images(&self) -> Self {
         let mut summary = Self { folder: PathBuf::new(), model_path: PathBuf::new(), ..self.clone() };
         if let Some(test) = &mut summary.test {
-            test.mistakes.clear();
+            test.evaluation.mistakes.clear();
         }
         summary
     }
@@ -312,6 +312,17 @@ impl RunSummary {
     pub fn posterior_sample_paths(&self) -> Vec<PathBuf> {
         let count = self.posterior_samples.min(MAX_POSTERIOR_SAMPLES as u32);
         (1..=count).map(|number| self.folder.join(posterior_sample_name(number))).collect()
+    }
+
+    /// The accuracy that stands for its model wherever that is shown: on test images if it was measured on any, else on validation images.
+    pub fn accuracy(&self) -> Option<Accuracy> {
+        let validation = |record: &EpochRecord| Accuracy {
+            value: f64::from(record.validation_accuracy),
+            images: Some(self.plan.validation_images),
+            data: self.config.data.clone(),
+            split: EvaluationSplit::Validation,
+        };
+        self.test.as_ref().map(SplitEvaluation::accuracy).or_else(|| self.kept().map(validation))
     }
 
     /// The record of the epoch whose weights are kept.

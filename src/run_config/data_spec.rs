@@ -240,6 +240,12 @@ impl DataSpec {
         &self.0
     }
 
+    /// The source whose test split counts, alone.
+    #[must_use]
+    pub fn tested(&self) -> Self {
+        Self(self.0.iter().take(1).cloned().collect())
+    }
+
     /// The name people see.
     pub fn label(&self) -> String {
         self.0.iter().map(DataSource::label).collect::<Vec<_>>().join(" + ")

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::annotation_file::ANNOTATION;
+use super::evaluation_file::EVALUATION;
 use super::{CheckpointWriter, RunError, step_table};
 use crate::nn::{ComputeError, ModelFile};
 use crate::records::{MAX_POSTERIOR_SAMPLES, RunSummary, StepPoint, posterior_sample_name};
@@ -136,7 +137,7 @@ pub fn holds_only_ours(folder: &Path) -> io::Result<bool> {
 fn is_ours(entry: &DirEntry) -> bool {
     let name = entry.file_name();
     let is_sample = || (1..=MAX_POSTERIOR_SAMPLES as u32).any(|number| name == *posterior_sample_name(number));
-    [MODEL, SUMMARY, HISTORY, STEPS, ANNOTATION].iter().any(|ours| name == *ours) || is_sample()
+    [MODEL, SUMMARY, HISTORY, STEPS, ANNOTATION, EVALUATION].iter().any(|ours| name == *ours) || is_sample()
 }
 
 fn check_writable_above(target: &Path) -> Result<(), RunError> {

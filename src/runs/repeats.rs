@@ -46,7 +46,7 @@ impl<'r> Repeats<'r> {
     /// The accuracy of a run, 0 to 1.
     pub fn accuracy(&self, run: &RunSummary) -> f64 {
         let validation = || run.kept().map_or(0.0, |record| f64::from(record.validation_accuracy));
-        run.test.as_ref().filter(|_| self.tested).map_or_else(validation, |test| test.accuracy)
+        run.test.as_ref().filter(|_| self.tested).map_or_else(validation, |test| test.evaluation.accuracy)
     }
 
     /// The mean of the accuracies.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::folder::{RunContents, check_writable, holds_only_ours, load, unwritable, write_beside};
 use super::titles::{next_number, set_titles};
-use super::{CheckpointWriter, RunError, annotation_file};
-use crate::records::{Annotation, RunSummary};
+use super::{CheckpointWriter, FinishedRun, RunError, annotation_file, evaluation_file};
+use crate::records::{Annotation, RunSummary, SplitEvaluation};
 use crate::run_config::{DataSource, DataSpec, WeightFormat};
 use crate::system::files::create_folder;
 use crate::train::TrainedModel;
@@ -103,13 +103,33 @@ impl Store {
         runs
     }
 
+    /// The newest run that can be read. The names of their folders sort by age: only its own files are read.
+    pub fn newest(&self) -> Option<FinishedRun> {
+        let entries = std::fs::read_dir(&self.root).ok()?.filter_map(Result::ok);
+        let visible = entries.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'));
+        let mut folders: Vec<PathBuf> = visible.map(|entry| entry.path()).collect();
+        folders.sort_unstable_by(|a, b| b.cmp(a));
+        folders.iter().find_map(|folder| FinishedRun::load(folder).ok())
+    }
+
     /// Gives a run its name, note and star.
     pub fn annotate(&self, folder: &Path, annotation: &Annotation) -> Result<(), RunError> {
-        // Writing would make a folder that was deleted meanwhile.
-        if folder.parent() != Some(&self.root) || !folder.is_dir() {
-            return Err(RunError::Unreadable { folder: folder.to_owned(), reason: "it is not in the runs folder".to_owned() });
-        }
+        self.check_present(folder)?;
         annotation_file::write(folder, annotation)
+    }
+
+    /// Keeps the evaluation of a run's model that a person asked for, in place of the one before.
+    pub fn keep_evaluation(&self, folder: &Path, evaluation: &SplitEvaluation) -> Result<(), RunError> {
+        self.check_present(folder)?;
+        evaluation_file::write(folder, evaluation)
+    }
+
+    /// An error where no run is: writing would make a folder that was deleted meanwhile.
+    fn check_present(&self, folder: &Path) -> Result<(), RunError> {
+        if folder.parent() == Some(&self.root) && folder.is_dir() {
+            return Ok(());
+        }
+        Err(RunError::Unreadable { folder: folder.to_owned(), reason: "it is not in the runs folder".to_owned() })
     }
 
     /// The number of a run that is about to be saved. Those that can be restored keep theirs.

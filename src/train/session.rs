@@ -30,8 +30,8 @@ use crate::nn::{ComputeError, DeviceContext, Mode, Net};
 use crate::optim::Schedule;
 use crate::profiler;
 use crate::progress::Cancelled;
-use crate::records::{Calibration, EpochRecord, InitializationReport, Intervention, SpanKind, Telemetry, chance_loss};
-use crate::run_config::{Classes, RunConfig};
+use crate::records::{Calibration, EpochRecord, InitializationReport, Intervention, SpanKind, SplitEvaluation, Telemetry, chance_loss};
+use crate::run_config::{Classes, EvaluationSplit, RunConfig};
 
 /// Trains as configured on this device, from the start or from a checkpoint, as if the run had not been interrupted.
 pub fn train(
@@ -279,7 +279,7 @@ fn run<'scope, 'env>(
         context.release_memory()?;
         return Ok(TrainOutcome::Validated);
     };
-    // A run that is stopped gets both as well: that takes a second or two.
+    // A run that is stopped gets these and its test accuracy as well: that takes a second or two. A second request ends the test.
     let mut between = |_: f32| {
         if end.is_none() {
             end = clock.pause(|| observer.between(&net)).err();
@@ -298,11 +298,14 @@ fn run<'scope, 'env>(
         return Ok(TrainOutcome::Interrupted);
     };
     let mut test = None;
-    if end.is_none() && !test_images.is_empty() {
+    if !test_images.is_empty() {
         test = match interruptibly(&net, &mut clock, observer, |mut progress| {
             measure(&net, calibration.temperature, test_images, &mut progress)
         })? {
-            Ok(measured) => Some(measured.evaluation),
+            Ok(measured) => {
+                let (data, split) = (config.data.tested(), EvaluationSplit::Test);
+                Some(SplitEvaluation { data, split, evaluation: measured.evaluation })
+            }
             Err(EndRequest::Stop) => None,
             Err(EndRequest::Interrupt) => return Ok(TrainOutcome::Interrupted),
         };

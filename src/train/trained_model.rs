@@ -7,7 +7,7 @@ use super::best_checkpoint::EpochWeights;
 use super::progress::RunProgress;
 use crate::hardware::machine;
 use crate::nn::{DeviceContext, FORMAT_VERSION, ModelCard, ModelFile, Net};
-use crate::records::{Calibration, EpochRecord, Evaluation, RunPlan, RunSummary, StepCurve};
+use crate::records::{Accuracy, Calibration, EpochRecord, RunPlan, RunSummary, SplitEvaluation, StepCurve};
 use crate::run_config::RunConfig;
 
 /// What came of a run.
@@ -47,7 +47,7 @@ impl TrainedModel {
         best: &EpochWeights,
         net: Net,
         calibration: Calibration,
-        test: Option<Evaluation>,
+        test: Option<SplitEvaluation>,
     ) -> Self {
         let stopped_early = progress.stopped_early(config).is_some();
         let RunProgress { epochs, curve, posterior, .. } = progress;
@@ -76,7 +76,8 @@ impl TrainedModel {
 
     /// The model as it is saved.
     pub fn model_file(&self) -> ModelFile {
-        ModelFile { net: self.net.clone(), card: self.card(self.summary.kept(), self.calibration) }
+        let test = self.summary.test.as_ref().map(SplitEvaluation::accuracy);
+        ModelFile { net: self.net.clone(), card: self.card(self.summary.kept(), self.calibration, test) }
     }
 
     /// The samples of the posterior as they are saved, the oldest first, on the CPU. The one with the model's own weights has its digit
@@ -86,17 +87,17 @@ impl TrainedModel {
             let net = self.net.to_device(&DeviceContext::CPU)?;
             if Some(sample.record.epoch) == self.summary.kept_epoch {
                 let calibration = Calibration { temperature: sample.calibration.temperature, ..self.calibration };
-                return Ok(ModelFile { net, card: self.card(Some(&sample.record), calibration) });
+                return Ok(ModelFile { net, card: self.card(Some(&sample.record), calibration, None) });
             }
             let net = net.with_digit_detector(None);
             net.set_weights(&sample.weights)?;
-            Ok(ModelFile { net, card: self.card(Some(&sample.record), sample.calibration) })
+            Ok(ModelFile { net, card: self.card(Some(&sample.record), sample.calibration, None) })
         };
         self.posterior.iter().map(file).collect()
     }
 
     /// The card of the weights of this epoch.
-    fn card(&self, epoch: Option<&EpochRecord>, calibration: Calibration) -> ModelCard {
+    fn card(&self, epoch: Option<&EpochRecord>, calibration: Calibration, test: Option<Accuracy>) -> ModelCard {
         let config = &self.summary.config;
         ModelCard {
             version: FORMAT_VERSION,
@@ -107,6 +108,7 @@ impl TrainedModel {
             data: config.data.clone(),
             epochs: epoch.map_or(0, |record| record.epoch),
             validation_accuracy: epoch.map(|record| record.validation_accuracy),
+            test,
             config: config.clone(),
         }
     }

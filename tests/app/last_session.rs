@@ -3,7 +3,7 @@
 use inkling::app::{Action, App, Phase, Screen};
 use inkling::protocol::{Command, Event};
 use inkling::records::{ModelRef, RunSummary};
-use inkling::run_config::{DeviceChoice, ModelKind, WeightFormat};
+use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, WeightFormat};
 use inkling::runs::{Checkpoints, Store};
 use inkling::train::TrainedModel;
 
@@ -54,8 +54,55 @@ fn the_last_model_comes_back_with_its_curves_and_results() {
     let run = app.run.as_ref().unwrap();
     assert!(matches!(&run.phase, Phase::Finished(summary) if **summary == saved));
     assert_eq!((&run.history.steps, &run.history.epochs), (&watcher.steps, &watcher.epochs));
-    assert_eq!(app.results.as_ref().map(|results| &results.evaluation), saved.test.as_ref());
+    assert_eq!(app.results.as_ref().map(|results| &results.measured), saved.test.as_ref());
     assert!(!app.is_training() && app.notices.is_empty());
+}
+
+#[test]
+fn the_evaluation_that_was_made_last_comes_back_and_a_damaged_one_is_not_missed() {
+    for damaged in [false, true] {
+        let (mut app, mut engine) = app();
+        let (trained, _) = trained();
+        let saved = save(&engine, &trained);
+        let model = ModelRef::File(saved.model_path.clone());
+        app.apply(Action::UseModel(model.clone()));
+        app.apply(Action::Evaluate { model: model.clone(), data: DataSpec::builtin() });
+        engine.serve();
+        let file = saved.folder.join("evaluation.json");
+        wait_for(&mut app, |app| app.results.is_some() && file.exists());
+        let shown = app.results.take().unwrap().measured;
+        assert_eq!((&shown.data, shown.evaluation.mistakes.len()), (&DataSpec::builtin(), 1));
+        if damaged {
+            std::fs::write(&file, "{").unwrap();
+        }
+        let settings = app.settings_to_save();
+        app.apply(Action::UseModel(ModelRef::Starter));
+        engine.serve();
+        app.poll();
+        app.settings = settings;
+        begin_session(&mut app);
+        let results = app.results.as_ref().unwrap();
+        let expected = if damaged { saved.test.as_ref().unwrap() } else { &shown };
+        assert_eq!((&results.model.reference, &results.measured), (&model, expected));
+        assert_eq!(results.model.accuracy, saved.accuracy(), "that stays the one that the model is known by");
+    }
+}
+
+#[test]
+fn where_the_starter_model_was_used_last_results_open_with_the_newest_model() {
+    let (mut app, engine) = app();
+    let (trained, _) = trained();
+    let older = TrainedModel {
+        summary: RunSummary { finished_at: "2026-01-02T03:04:05Z".to_owned(), ..trained.summary.clone() },
+        ..trained.clone()
+    };
+    let [newest, _] = [trained, older].map(|trained| save(&engine, &trained));
+    app.start_discovery();
+    wait_for(&mut app, |app| app.results.is_some());
+    let results = app.results.as_ref().unwrap();
+    assert_eq!(results.model.reference, ModelRef::File(newest.model_path));
+    assert_eq!(Some(&results.measured), newest.test.as_ref());
+    assert!(app.run.is_none() && app.model_in_use.as_ref().is_none_or(|model| model.reference == ModelRef::Starter));
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn a_run_goes_from_start_to_results() {
     app.poll();
     assert!(matches!(app.run.as_ref().unwrap().phase, Phase::Finished(_)));
     assert!(!app.is_training());
-    assert_eq!(app.results.as_ref().unwrap().evaluation, evaluation());
+    assert_eq!(app.results.as_ref().unwrap().measured.evaluation, evaluation());
     assert!(app.notices.iter().any(|notice| notice.message.what.contains("99")));
 }
 
@@ -315,7 +315,7 @@ fn measuring_shows_progress_and_can_be_broken_off() {
     engine.serve();
     app.poll();
     assert!(app.jobs.evaluation().is_none());
-    assert_eq!(app.results.as_ref().unwrap().evaluation.images, 100);
+    assert_eq!(app.results.as_ref().unwrap().measured.evaluation.images, 100);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use inkling::app::verdict::{NumberVerdict, Verdict, model_facts, model_sentence, whole_percent};
 use inkling::app::{Phase, RunView};
 use inkling::ink::Image;
-use inkling::records::{DigitPrediction, JobId, ModelInfo, ModelRef, Prediction};
-use inkling::run_config::{Classes, DataSource, DataSpec, DeviceChoice, ModelKind, NamedSet, RunConfig};
+use inkling::records::{Accuracy, DigitPrediction, JobId, ModelInfo, ModelRef, Prediction};
+use inkling::run_config::{Classes, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, NamedSet, RunConfig};
 
 fn info(reference: ModelRef) -> ModelInfo {
     ModelInfo {
@@ -14,7 +14,7 @@ fn info(reference: ModelRef) -> ModelInfo {
         classes: Classes::Digits,
         data: DataSpec::builtin(),
         epochs: 2,
-        validation_accuracy: None,
+        accuracy: None,
     }
 }
 
@@ -87,12 +87,15 @@ fn the_model_is_named_and_the_run_in_progress_with_its_step() {
 
 #[test]
 fn facts_of_a_model_say_what_its_name_does_not() {
-    let starter = ModelInfo { validation_accuracy: Some(0.9771), ..info(ModelRef::Starter) };
+    let (data, split) = (DataSpec::single(DataSource::Named(NamedSet::Mnist)), EvaluationSplit::Test);
+    let accuracy = Some(Accuracy { value: 0.9932, images: Some(10_000), data, split });
+    let starter = ModelInfo { accuracy, ..info(ModelRef::Starter) };
     let (network, data) = (starter.network.label(), starter.data.label());
-    assert_eq!(model_facts(&starter, "Starter model", None), format!("{network}, trained on {data}, validation accuracy 97.7 %"));
+    let tested = "Test accuracy on MNIST, 10,000 images: 99.32 %";
+    assert_eq!(model_facts(&starter, "Starter model", None), format!("{tested}; {network}, trained on {data}"));
     let named = format!("{network} on {data} 2");
-    assert_eq!(model_facts(&starter, &named, None), "Validation accuracy 97.7 %", "its name says network and data");
-    assert_eq!(model_facts(&ModelInfo { validation_accuracy: None, ..starter }, &named, None), "");
+    assert_eq!(model_facts(&starter, &named, None), tested, "its name says network and data");
+    assert_eq!(model_facts(&ModelInfo { accuracy: None, ..starter }, &named, None), "");
     let mut run = RunView::new(JobId(3), RunConfig::default());
     run.phase = Phase::Training;
     run.now.step = 1200;

@@ -47,7 +47,8 @@ fn completed_epochs_are_kept() {
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     let events = objects(&output);
     let last = events.last().unwrap();
-    assert_eq!((&last["event"], &last["stopped"], &last["test_accuracy"]), (&"finished".into(), &true.into(), &serde_json::Value::Null));
+    assert_eq!((&last["event"], &last["stopped"]), (&"finished".into(), &true.into()));
+    assert!(last["test_accuracy"].is_number(), "the model that was saved is measured: {last}");
     assert!(Path::new(last["model_path"].as_str().unwrap()).is_file());
     assert!(stderr(&output).contains("saved"), "{}", stderr(&output));
 }

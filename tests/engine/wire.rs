@@ -170,7 +170,7 @@ fn every_event_arrives_as_it_left() {
                 background_load: 0.2,
             }),
         },
-        done(run, JobResult::Evaluate(evaluation_report(starter(), config.data.clone()))),
+        done(run, JobResult::Evaluate(evaluation_report(starter(), &config.data))),
         Event::BenchmarkRow { id: run, row: report().rows[0] },
         Event::TimedToAccuracy {
             id: run,

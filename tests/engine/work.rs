@@ -122,7 +122,7 @@ fn a_run_reports_every_step_and_leaves_a_folder_that_reads() {
     assert_eq!(epochs, 2);
     assert_eq!(plan.as_ref(), Some(&summary.plan));
     assert!(!summary.stopped);
-    assert_eq!(summary.test.as_ref().map(|test| test.images), Some(50));
+    assert_eq!(summary.test.as_ref().map(|test| test.evaluation.images), Some(50));
     assert!(summary.model_path.is_file());
 
     // Whoever followed the run reads with what it left.
@@ -181,7 +181,7 @@ fn stopping_keeps_completed_epochs_and_nothing_less() {
     late.handle.send(Command::Cancel(run));
     let summary = late.finished();
     assert!(summary.stopped && !summary.epochs.is_empty() && summary.epochs.len() < 500);
-    assert_eq!(summary.test, None, "the test split is not read by a run that was stopped");
+    assert!(summary.test.is_some(), "a model that is kept is measured, also one of a run that was stopped");
     assert_eq!(late.runs_kept(), 1);
 }
 
@@ -337,8 +337,23 @@ fn a_model_is_measured_on_a_test_split() {
     let trained = bench.finished();
     let model = ModelRef::File(trained.model_path.clone());
     bench.handle.send(submit(5, Job::Evaluate(EvaluationSpec::new(model, bench.config.data.clone()))));
-    let JobResult::Evaluate(EvaluationReport { evaluation, .. }) = bench.until(|event| result(event, 5)) else { panic!("another result") };
-    assert_eq!(Some(evaluation), trained.test, "the same model on the same images");
+    let JobResult::Evaluate(EvaluationReport { measured, .. }) = bench.until(|event| result(event, 5)) else { panic!("another result") };
+    assert_eq!(Some(measured), trained.test, "the same model on the same images");
+}
+
+#[test]
+fn what_was_evaluated_names_the_source_whose_images_were() {
+    let bench = bench(1, 1);
+    let set = bench.config.data.sources()[0].clone();
+    for (data, split) in [(DataSpec::with_builtin(set), None), (DataSpec::builtin(), Some(EvaluationSplit::Test))] {
+        let spec = EvaluationSpec { split, ..EvaluationSpec::new(ModelRef::Starter, data.clone()) };
+        bench.handle.send(submit(5, Job::Evaluate(spec)));
+        let JobResult::Evaluate(EvaluationReport { measured, .. }) = bench.until(|event| result(event, 5)) else {
+            panic!("another result")
+        };
+        let images = if data == DataSpec::builtin() { 10_000 } else { 50 };
+        assert_eq!((measured.data.sources(), measured.evaluation.images), (&data.sources()[..1], images), "not the mix");
+    }
 }
 
 #[test]
@@ -354,7 +369,7 @@ fn models_are_compared_on_the_same_test_images() {
     let both = [ModelRef::Starter, model.clone()];
     compare(5, &both, Some(&bench.config.data));
     let JobResult::CompareModels(found) = bench.until(|event| result(event, 5)) else { panic!("another result") };
-    let test = trained.test.unwrap();
+    let test = trained.test.unwrap().evaluation;
     let (starter, own) = (&found.models[0], &found.models[1]);
     assert_eq!((found.images, found.split), (test.images, EvaluationSplit::Test));
     assert_eq!(own.correct as f64 / found.images as f64, test.accuracy, "the same model on the same images");
@@ -567,7 +582,7 @@ fn the_real_mnist_is_learned() {
     bench.config = RunConfig { data: DataSpec::single(DataSource::Path(folder)), ..RunConfig::preset(Preset::QuickLook) };
     bench.config.epochs = 1;
     bench.start(1);
-    let test = bench.finished().test.expect("a run that was not stopped reads the test split");
+    let test = bench.finished().test.expect("a run that ends reads the test split").evaluation;
     assert_eq!(test.images, 10_000);
     assert!(test.accuracy > 0.94, "{}", test.accuracy);
     assert_eq!(test.confusion.iter().flatten().sum::<u32>(), 10_000);
@@ -652,7 +667,7 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
     bench.handle.send(submit(2, Job::Export { model: model.clone(), spec, to: Some(onnx), replace: Replace::Nothing }));
     let report = bench.exported(2);
     let accuracy = report.quantized.unwrap();
-    assert_eq!((accuracy.images, accuracy.original), (50, trained.test.unwrap().accuracy));
+    assert_eq!((accuracy.images, accuracy.original), (50, trained.test.clone().unwrap().evaluation.accuracy));
 
     let spec = ExportSpec::new(ExportFormat::Safetensors);
     bench.handle.send(submit(3, Job::Export { model, spec, to: Some(weights.clone()), replace: Replace::Nothing }));
@@ -667,6 +682,11 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
     };
     assert_eq!((imported.imported.as_deref(), &imported.epochs), (Some("mine.safetensors"), &trained.epochs));
     assert_ne!(imported.model_path, trained.model_path);
+    // Its data set was a folder of another machine as far as it knows: it is measured on test images that are here.
+    let test = imported.test.clone().unwrap();
+    assert_eq!((test.data.label(), test.evaluation.images, test.split), ("Built-in digits".to_owned(), 10_000, EvaluationSplit::Test));
+    let file = inkling::nn::ModelFile::load(&imported.model_path).unwrap();
+    assert_eq!(file.card.accuracy(), Some(test.accuracy()), "the model itself has the figure that the list shows");
 
     // From these weights, without moving them: a rate of next to nothing leaves them as they are.
     let data = bench.config.data.clone();
@@ -735,6 +755,10 @@ fn a_model_is_fine_tuned_on_the_drawings_that_are_kept() {
     let saved = tuned.saved.unwrap();
     assert_eq!(saved.config.data.to_string(), "builtin+mine");
     assert!(saved.model_path.is_file() && saved.config.initial_weights.is_some());
+    // Both are known by their accuracy on the same test images.
+    let (test, before) = (saved.test.as_ref().unwrap(), tuned.before.unwrap());
+    assert_eq!(test.accuracy().label(), before.label());
+    assert_eq!((test.evaluation.images, before.images), (50, Some(50)));
     bench.handle.send(submit(3, Job::FineTune(ModelRef::File("nowhere".into()))));
     bench.until(|event| failure(event, 3));
 }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use inkling::export::ExportedModel;
 use inkling::records::{ExportSpec, QuantizedAccuracy};
-use inkling::run_config::{Activation, ExportFormat, Initialization, ModelKind, OptimizerKind, RunConfig};
+use inkling::run_config::{Activation, DataSpec, ExportFormat, Initialization, ModelKind, OptimizerKind, RunConfig};
 
 use super::{file, untrained_model};
-use crate::fake_engine::summary;
+use crate::fake_engine::{summary, tested_on};
 
 /// A model with a run of two epochs and a test.
 fn trained() -> ExportedModel {
@@ -36,7 +36,7 @@ fn the_card_says_what_there_is_to_know() {
     let words = text(&exported, ExportFormat::Card, "model");
     for part in [
         "LeNet-5 on Built-in digits",
-        "99.00 % on 100 test images (95 % confidence interval",
+        "Test accuracy: 99.00 % on 100 test images of Built-in digits (95 % confidence interval",
         "98.00 %",
         "A processor, 2 cores",
         "20 s",
@@ -82,6 +82,24 @@ fn the_card_has_every_setting_of_the_run() {
 }
 
 #[test]
+fn the_accuracy_is_on_the_test_images_of_the_source_that_has_them() {
+    let mut exported = trained();
+    let mix: DataSpec = "mnist+builtin".parse().unwrap();
+    exported.file.card.data = mix.clone();
+    exported.run.as_mut().unwrap().test = Some(tested_on(&mix));
+    for (format, name) in [(ExportFormat::Card, "model"), (ExportFormat::Report, "model")] {
+        let words = text(&exported, format, name);
+        assert!(words.contains("on 100 test images of MNIST (95") && !words.contains("images of MNIST +"), "{words}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&text(&exported, ExportFormat::Card, "model.json")).unwrap();
+    assert_eq!((&json["test"]["data"], &json["data"]), (&"mnist".into(), &"mnist+builtin".into()));
+    // Without its run, a model is still known by that accuracy.
+    exported.run = None;
+    exported.file.card.test = Some(tested_on(&mix).accuracy());
+    assert!(text(&exported, ExportFormat::Card, "model").contains("99.00 % on 100 test images of MNIST"));
+}
+
+#[test]
 fn the_report_needs_nothing_beside_it() {
     let page = text(&trained(), ExportFormat::Report, "model");
     for part in ["<svg", "polyline", "Confusion matrix", "Accuracy by confidence", "99.00 %", "Learning rate"] {
@@ -120,12 +138,14 @@ fn the_card_begins_with_what_hugging_face_reads() {
     let mut exported = trained();
     assert!(front(&exported).contains("pipeline_tag: image-classification") && !front(&exported).contains("datasets"));
     exported.file.card.data = "mnist+builtin".parse().unwrap();
+    exported.run.as_mut().unwrap().test = Some(tested_on(&exported.file.card.data));
     let words = front(&exported);
     for part in ["datasets:\n- ylecun/mnist\n", "- name: lenet-mnist-builtin\n", "      name: MNIST\n", "      value: 0.9900"] {
         assert!(words.contains(part), "{part} is missing in {words}");
     }
     // Nothing that a stranger has named gets into it.
     exported.file.card.data = "/tmp/x: [y]\n---\nz".parse().unwrap();
+    exported.run.as_mut().unwrap().test = Some(tested_on(&exported.file.card.data));
     assert!(!front(&exported).contains("x: ["), "{}", front(&exported));
 }
 

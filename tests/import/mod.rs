@@ -288,7 +288,7 @@ fn what_inkling_exported_comes_back_with_its_history() {
     let Imported { file, summary, finding } = import(&ImportSpec::of(path)).unwrap();
     assert_eq!((file.card, finding), (exported.file.card.clone(), ImportFinding::Described { calibrated: false }));
     assert_eq!(summary.imported.as_deref(), Some("mine.safetensors"));
-    let (test, before) = (summary.test.unwrap(), exported.run.unwrap().test.unwrap());
+    let [test, before] = [summary, exported.run.unwrap()].map(|run| run.test.unwrap().evaluation);
     assert_eq!((test.accuracy, test.confusion, test.mistakes.len()), (before.accuracy, before.confusion, 0));
     assert_eq!(file.net.weights().unwrap(), exported.file.net.weights().unwrap());
 }

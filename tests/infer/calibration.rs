@@ -142,7 +142,7 @@ fn a_temperature_changes_how_sure_a_model_is_and_nothing_else() {
 fn a_run_whose_labels_are_smoothed_ends_calibrated() {
     let of = RunConfig { epochs: 4, label_smoothing: 0.3, ..config(ModelKind::Mlp) };
     let trained = train(&of, &square_set(1200, 300), &mut Watcher::default()).unwrap().unwrap();
-    let calibrated = trained.summary.test.clone().unwrap();
+    let calibrated = trained.summary.test.clone().unwrap().evaluation;
     let file = trained.model_file();
     assert!(file.card.calibration.temperature < 0.9, "{:?}", file.card.calibration);
     let plain = Classifier::new(trained.net, DeviceChoice::Cpu, info(ModelKind::Mlp), Calibration::NONE);

@@ -26,7 +26,7 @@ fn info(kind: ModelKind) -> ModelInfo {
         classes: Classes::Digits,
         data: DataSpec::builtin(),
         epochs: 0,
-        validation_accuracy: None,
+        accuracy: None,
     }
 }
 
@@ -100,7 +100,7 @@ fn a_stored_model_reads_as_the_trained_one() {
     assert_eq!(classifier.info().reference, ModelRef::File(path));
     assert_eq!((classifier.info().network, classifier.info().epochs), (ModelKind::Mlp.into(), 3));
     let evaluation = classifier.evaluate(&squares(100, 2), &mut Unwatched).unwrap();
-    assert_eq!(Some(evaluation), outcome.summary.test);
+    assert_eq!(evaluation, outcome.summary.test.unwrap().evaluation);
     let prediction = classifier.classify(image(7)).unwrap();
     assert_eq!(prediction.digit, 7);
     assert!(prediction.is_digit);

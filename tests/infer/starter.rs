@@ -3,6 +3,7 @@
 use inkling::data::{builtin, load};
 use inkling::infer::{Classifier, STARTER_ACCURACIES};
 use inkling::progress::Unwatched;
+use inkling::records::Accuracy;
 use inkling::run_config::DataSpec;
 
 #[test]
@@ -12,12 +13,24 @@ fn it_is_small_and_learned_from_mnist_and_the_built_in_digits() {
     assert_eq!(Classifier::starter().unwrap().info().data, "mnist+builtin".parse::<DataSpec>().unwrap());
 }
 
+/// The accuracy that it is known by.
+fn stated() -> Accuracy {
+    Classifier::starter().unwrap().info().accuracy.clone().unwrap()
+}
+
+#[test]
+fn it_is_known_by_its_accuracy_on_mnist() {
+    assert_eq!(stated().to_string(), "Test accuracy on MNIST, 10,000 images: 99.30 %");
+}
+
 #[test]
 fn it_reads_digits_of_real_people() {
     let Some(folder) = crate::support::mnist_folder() else { return };
     let set = load(&"mnist".parse().unwrap(), &[folder], &mut Unwatched).unwrap();
     let measured = Classifier::starter().unwrap().evaluate(&set.test, &mut Unwatched).unwrap();
     assert!(measured.accuracy >= 0.985, "{}", measured.accuracy);
+    let known = stated().value;
+    assert!((measured.accuracy - known).abs() < 5e-4, "{known} is stated, and {} measured", measured.accuracy);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod annotations;
 mod checkpoints;
+mod evaluations;
 mod leftovers;
 pub mod repeats;
 mod reproduction;

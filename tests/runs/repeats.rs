@@ -25,7 +25,7 @@ pub fn saved(config: &RunConfig, accuracies: &[f32], test: Option<f64>) -> RunEn
     };
     let mut run = summary(config, (1..).zip(accuracies).map(record).collect(), test.is_none());
     if let (Some(accuracy), Some(measured)) = (test, &mut run.test) {
-        measured.accuracy = accuracy;
+        measured.evaluation.accuracy = accuracy;
     }
     RunEntry {
         folder: PathBuf::from(format!("runs/{}", config.seed)),

@@ -54,7 +54,7 @@ fn augmentation_changes_what_is_learned_from_and_nothing_else() {
         let (summary, steps) = run(augmentation);
         assert_ne!(steps[0].loss, unchanged[0].loss);
         assert_eq!(summary.plan, plain.plan);
-        assert!(summary.test.unwrap().accuracy > 0.8, "what is measured is not changed");
+        assert!(summary.test.unwrap().evaluation.accuracy > 0.8, "what is measured is not changed");
     }
 }
 

@@ -75,7 +75,7 @@ impl Computed {
         self.interventions.extend(watcher.interventions);
         self.end = outcome.map(|trained| {
             let summary = trained.summary;
-            (trained.net.weights().unwrap(), trained.calibration, summary.test.map(|test| test.loss), summary.kept_epoch)
+            (trained.net.weights().unwrap(), trained.calibration, summary.test.map(|test| test.evaluation.loss), summary.kept_epoch)
         });
     }
 }

@@ -24,7 +24,7 @@ fn averaging_changes_what_is_kept_but_not_how_it_is_learned() {
     // Watched, validated and kept are the averaged weights.
     assert!(&weights == averaging.weights.last().unwrap());
     assert!(averaging.weights[0] != plainly.weights[0]);
-    assert!(averaged.summary.test.unwrap().accuracy > 0.5);
+    assert!(averaged.summary.test.unwrap().evaluation.accuracy > 0.5);
 }
 
 /// Images whose labels mean nothing: training longer makes validation worse.

@@ -19,7 +19,7 @@ fn models_that_keep_positions_learn_squares() {
     for model in [ModelKind::Mlp, ModelKind::LeNet, ModelKind::ConvNet, ModelKind::Speedrun] {
         let epochs = if model == ModelKind::Mlp { 3 } else { 4 };
         let (trained, watcher) = run(&RunConfig { epochs, ..config(model) });
-        let test = trained.summary.test.unwrap();
+        let test = trained.summary.test.unwrap().evaluation;
         assert_eq!(test.images, 100);
         assert!(test.accuracy >= 0.9, "{model}: {}", test.accuracy);
         assert!(watcher.epochs.last().unwrap().train_loss < 0.5 * watcher.epochs[0].train_loss, "{model}: the loss did not fall");
@@ -44,7 +44,7 @@ fn the_built_in_digits_are_learned() {
     let data = builtin::generate(1, 3000, 500, &mut Unwatched).unwrap();
     let of = RunConfig { epochs: 3, learning_rate: 5e-3, ..config(ModelKind::LeNet) };
     let trained = train(&of, &data, &mut Watcher::default()).unwrap().unwrap();
-    let test = trained.summary.test.unwrap();
+    let test = trained.summary.test.unwrap().evaluation;
     assert!(test.accuracy >= 0.8, "{}", test.accuracy);
 }
 
@@ -57,7 +57,7 @@ fn every_optimizer_learns() {
             OptimizerKind::Lion | OptimizerKind::Psgld => 2e-4,
         };
         let (trained, _) = run(&RunConfig { optimizer, learning_rate, epochs: 4, ..config(ModelKind::Mlp) });
-        let accuracy = trained.summary.test.unwrap().accuracy;
+        let accuracy = trained.summary.test.unwrap().evaluation.accuracy;
         assert!(accuracy >= 0.9, "{optimizer}: {accuracy}");
     }
 }
@@ -67,7 +67,7 @@ fn every_schedule_learns() {
     for &schedule in ScheduleKind::ALL {
         let of = RunConfig { schedule, optimizer: OptimizerKind::Sgd, learning_rate: 0.02, epochs: 3, ..config(ModelKind::Mlp) };
         let (trained, _) = run(&of);
-        assert!(trained.summary.test.unwrap().accuracy >= 0.9, "{schedule}");
+        assert!(trained.summary.test.unwrap().evaluation.accuracy >= 0.9, "{schedule}");
     }
 }
 

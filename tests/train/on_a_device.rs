@@ -105,7 +105,7 @@ fn lower_precisions_train() {
     for precision in [Precision::Bf16, Precision::F16] {
         let (watcher, trained) = run(&RunConfig { precision, epochs: 5, ..config(ModelKind::Mlp) }, &device());
         assert!(watcher.steps.iter().all(|point| point.loss.is_finite()));
-        assert!(trained.summary.test.unwrap().accuracy > 0.9, "{precision}");
+        assert!(trained.summary.test.unwrap().evaluation.accuracy > 0.9, "{precision}");
         assert_eq!(watcher.telemetry.last().unwrap().loss_scale.is_some(), precision == Precision::F16);
     }
 }

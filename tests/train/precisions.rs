@@ -17,7 +17,7 @@ fn short_formats_learn_as_well() {
             let scaled = watcher.telemetry.iter().filter(|now| now.loss_scale.is_some()).count();
             assert_eq!(scaled, if precision == Precision::F16 { watcher.telemetry.len() } else { 0 });
             assert_eq!(trained.summary.plan.precision, precision);
-            (trained.summary.test.unwrap().accuracy, trained.net.weights().unwrap())
+            (trained.summary.test.unwrap().evaluation.accuracy, trained.net.weights().unwrap())
         };
         let (full, full_weights) = accuracy(Precision::F32);
         assert!(full >= 0.99, "{model}: {full}");

@@ -70,7 +70,7 @@ impl Observer for Watcher {
         }
         std::thread::sleep(self.hold);
         match (self.stop_at, self.interrupt_at) {
-            (Some(at), _) if self.between >= at => Err(EndRequest::Stop),
+            (Some(at), _) if self.between == at => Err(EndRequest::Stop),
             (_, Some(at)) if self.between >= at => Err(EndRequest::Interrupt),
             _ => Ok(()),
         }

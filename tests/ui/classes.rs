@@ -6,7 +6,7 @@ use egui_kittest::kittest::Queryable;
 use inkling::app::{Action, ResultsView};
 use inkling::ink::Image;
 use inkling::protocol::{Command, Event};
-use inkling::records::{Evaluation, HeldOutAnswer, HeldOutImage, LearningSnapshot, Mistake, ModelInfo, Prediction};
+use inkling::records::{Evaluation, HeldOutAnswer, HeldOutImage, LearningSnapshot, Mistake, ModelInfo, Prediction, SplitEvaluation};
 use inkling::run_config::{Classes, DataSource, DataSpec, EvaluationSplit, NamedSet};
 
 use super::window::usual;
@@ -106,7 +106,8 @@ fn results_have_a_row_for_each_class_whatever_their_number() {
         for size in [[600.0, 2000.0], [900.0, 600.0], [1920.0, 1080.0]] {
             let mut harness = stage(Panel::Results, size);
             let (model, evaluation) = (model_of(&classes), measured(classes.len()));
-            let view = ResultsView { model, data: DataSpec::builtin(), split: EvaluationSplit::Test, evaluation };
+            let measured = SplitEvaluation { data: DataSpec::builtin(), split: EvaluationSplit::Test, evaluation };
+            let view = ResultsView { model, measured };
             harness.state_mut().app.results = Some(view);
             harness.run();
             assert_eq!(value(&harness, &format!("Accuracy for {first}")), "66.67 %, 1 of 3 wrong");

@@ -124,7 +124,12 @@ fn an_import_is_asked_for_in_a_dialog_and_said() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     serve(&mut harness);
-    let said = harness.state().app.notices.iter().any(|notice| notice.message.what.contains("Imported net.pt"));
+    let said = harness
+        .state()
+        .app
+        .notices
+        .iter()
+        .any(|notice| notice.message.what.ends_with("Test accuracy on Built-in digits, 100 images: 99.00 %."));
     assert!(said, "{:?}", harness.state().app.notices);
     assert!(harness.state().app.jobs.import().is_none());
 }
@@ -215,6 +220,8 @@ fn a_run_that_starts_afresh_after_all_has_the_usual_learning_rate_again() {
 fn a_run_is_trained_further_from_its_weights_until_another_network_is_chosen() {
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
     harness.state_mut().app.runs = Some(vec![run()]);
+    harness.run();
+    harness.get_by_label("More").click();
     harness.run();
     harness.get_by_label("Fine-tune").click();
     harness.run();

@@ -3,7 +3,7 @@
 use crate::app::run::RunView;
 use crate::records::{DigitPrediction, Ensemble, ModelInfo, ModelRef, Prediction, Uncertainty};
 use crate::run_config::Classes;
-use crate::text::format::{capitalised, count, grouped, percent};
+use crate::text::format::{capitalised, count, grouped};
 
 /// From this probability on, a single digit is named without reservation.
 const SURE: f32 = 0.9;
@@ -108,7 +108,7 @@ pub fn model_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
     }
 }
 
-/// What the model's name does not say: "MLP, trained on Built-in digits, validation accuracy 97.7 %"; may be empty.
+/// What the model's name does not say: "Test accuracy on MNIST, 10,000 images: 99.32 %; MLP, trained on Built-in digits"; may be empty.
 pub fn model_facts(reader: &ModelInfo, name: &str, run: Option<&RunView>) -> String {
     if let (ModelRef::Training(id), Some(run)) = (&reader.reference, run)
         && run.id == *id
@@ -121,8 +121,7 @@ pub fn model_facts(reader: &ModelInfo, name: &str, run: Option<&RunView>) -> Str
         return capitalised(&ensemble_words(ensemble));
     }
     let network = (!name.contains(&network) || !name.contains(&data)).then(|| format!("{network}, trained on {data}"));
-    let accuracy = reader.validation_accuracy.map(|accuracy| format!("validation accuracy {}", percent(f64::from(accuracy), 1)));
-    capitalised(&network.into_iter().chain(accuracy).collect::<Vec<_>>().join(", "))
+    reader.accuracy.as_ref().map(ToString::to_string).into_iter().chain(network).collect::<Vec<_>>().join("; ")
 }
 
 /// "the mean of 5 models", "the mean of 50 passes with dropout".

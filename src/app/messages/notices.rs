@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use super::Message;
-use super::problems::{layers_hint, trial_images, widths_hint};
+use super::problems::{layers_hint, widths_hint};
 use crate::app::device_name;
 use crate::data::my_digits::Edit;
 use crate::infer::DeviceRejection;
 use crate::problem::Problem;
 use crate::protocol::ExportReport;
 use crate::records::{
-    BatchSizeFinding, BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RateFinding, Rescue, RunPosition,
-    RunSummary, SearchEnd, TimeToAccuracy, fastest_batch_size,
+    Accuracy, BatchSizeFinding, BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RateFinding, Rescue,
+    RunPosition, RunSummary, SearchEnd, TimeToAccuracy, fastest_batch_size,
 };
 use crate::run_config::{DataSpec, DeviceChoice, ModelKind, NotCnnLayers, Range, RunConfig};
 use crate::runs::Reproduction;
@@ -24,7 +24,7 @@ impl Message {
     pub fn fine_tuned(tuned: &FineTuned) -> Self {
         let change =
             |figures: BeforeAfter, places| format!("from {} to {}", percent(figures.before(), places), percent(figures.after(), places));
-        let figures = format!("{} of yours; {} {}", change(tuned.mine, 0), tuned.old_data.label(), change(tuned.old, 1));
+        let mine = format!("{} of yours", change(tuned.mine, 0));
         let apart = match tuned.held_out {
             Some(apart) if apart.after == apart.before => {
                 format!("Of {} of yours that were kept apart, it recognises {}, as before.", apart.images, apart.after)
@@ -34,11 +34,17 @@ impl Message {
             }
             None => "It learned from all of your drawings; with 30 or more, some are kept apart to measure.".to_owned(),
         };
-        if tuned.saved.is_some() {
-            return Self::new(format!("Fine-tuned: {figures}."), format!("{apart} The model before is still under Models."));
+        if let Some(saved) = &tuned.saved {
+            let accuracy = saved.accuracy().map_or_else(String::new, |accuracy| {
+                let is_of_same_images = |before: &&Accuracy| before.label() == accuracy.label();
+                let before = tuned.before.as_ref().filter(is_of_same_images);
+                format!(" {accuracy}{}.", before.map_or_else(String::new, |before| format!(" ({} before)", before.percent())))
+            });
+            return Self::new(format!("Fine-tuned: {mine}.{accuracy}"), format!("{apart} The model before is still under Models."));
         }
+        let known = format!("{} on {} validation images of {}", change(tuned.old, 1), grouped(tuned.old.images), tuned.old_data.label());
         Self::new(
-            format!("The model stays as it was: {figures}."),
+            format!("The model stays as it was: {mine}, but {known}."),
             "It would have lost more than 0.2 points of what it knew, or some of your drawings. Check the labels of your drawings, and add more.",
         )
     }
@@ -81,13 +87,12 @@ impl Message {
 
     /// A run has finished or was stopped, and was saved.
     pub fn run_finished(summary: &RunSummary) -> Self {
-        match &summary.test {
-            Some(test) => Self::new(
-                format!("Training finished. Test accuracy: {} on {} images.", percent(test.accuracy, 2), grouped(test.images)),
-                "Draw a digit to try the model, or see its errors under Results.",
-            ),
-            None => Self::new("Training stopped. The weights from the last completed epoch were saved.", "You can find them under Models."),
+        let accuracy = summary.accuracy().map_or_else(String::new, |accuracy| format!(" {accuracy}."));
+        if summary.stopped {
+            let what = format!("Training stopped. The weights from the last completed epoch were saved.{accuracy}");
+            return Self::new(what, "You can find them under Models.");
         }
+        Self::new(format!("Training finished.{accuracy}"), "Draw a digit to try the model, or see its errors under Results.")
     }
 
     /// A run was saved in the folder that it was started with on the command line, not among the others.
@@ -358,22 +363,22 @@ impl Message {
     pub fn imported(summary: &RunSummary, finding: &ImportFinding) -> Self {
         let file = summary.imported.as_deref().unwrap_or("The file");
         let model = summary.config.network().label();
+        let accuracy = summary.accuracy().map_or_else(String::new, |accuracy| format!(" {accuracy}."));
         match finding {
             ImportFinding::Described { calibrated } => {
-                let what = format!("Imported {file}: {model}, {}.", trained_on(&summary.config.data));
+                let what = format!("Imported {file}: {model}, {}.{accuracy}", trained_on(&summary.config.data));
                 Self::new(
                     what,
                     if *calibrated { "It had no temperature; its probabilities were calibrated on built-in digits." } else { "" },
                 )
             }
-            ImportFinding::OnnxGraph { accuracy, images, tried_on, .. } => Self::new(
-                format!("Imported {file}: {model}, accuracy {} on {}.", percent(*accuracy, 1), trial_images(*images, tried_on)),
+            ImportFinding::OnnxGraph { .. } => Self::new(
+                format!("Imported {file}: {model}.{accuracy}"),
                 "Inkling cannot train this network, but you can draw with it, evaluate it and compare it.",
             ),
-            ImportFinding::Recognised { accuracy, images, tried_on, sure, calibrated, .. } => {
-                let recognises = *accuracy >= 0.5;
-                let accuracy = format!("accuracy {} on {}", percent(*accuracy, 1), trial_images(*images, tried_on));
-                let what = format!("Imported {file}: {model} ({}), {accuracy}.", summary.config.activation.label());
+            ImportFinding::Recognised { accuracy: tried, sure, calibrated, .. } => {
+                let recognises = *tried >= 0.5;
+                let what = format!("Imported {file}: {model} ({}).{accuracy}", summary.config.activation.label());
                 let remedy = if *calibrated {
                     "Its probabilities were calibrated on built-in digits."
                 } else if *sure || recognises {

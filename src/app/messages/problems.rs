@@ -462,7 +462,7 @@ fn of_import(error: &ImportError) -> Message {
 }
 
 /// "1,000 built-in digits", "1,000 training images of MNIST".
-pub(super) fn trial_images(images: u64, data: &DataSpec) -> String {
+fn trial_images(images: u64, data: &DataSpec) -> String {
     let images = grouped(images);
     if *data == DataSpec::builtin() { format!("{images} built-in digits") } else { format!("{images} training images of {}", data.label()) }
 }

@@ -1,4 +1,4 @@
-//! Changes to saved models: naming, describing and starring them, deleting them, and restoring them until the window closes.
+//! Changes to saved models: naming, describing and starring them, keeping their evaluations, deleting them, and restoring them until the window closes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -9,15 +9,17 @@ use crate::app::background::{BackgroundResult, SharedFolder};
 use crate::app::messages::Message;
 use crate::app::models::ResultsView;
 use crate::app::notice::{Offer, Severity};
-use crate::records::{Annotation, ModelRef};
+use crate::records::{Annotation, ModelInfo, ModelRef, SplitEvaluation};
 use crate::runs::{RunError, Store, is_reserved, same_title, set_titles};
 use crate::sweep::SweepStore;
 
 /// A change to the run in a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// Give it this name, note and star.
     Annotate(PathBuf, Annotation),
+    /// Keep this evaluation of its model.
+    Evaluate(PathBuf, Box<SplitEvaluation>),
     /// Delete it.
     Delete {
         /// Its folder.
@@ -51,6 +53,7 @@ impl Change {
     fn make(&self, store: &Store) -> Result<(), RunError> {
         match self {
             Self::Annotate(folder, annotation) => store.annotate(folder, annotation),
+            Self::Evaluate(folder, evaluation) => store.keep_evaluation(folder, evaluation),
             Self::Delete { folder, .. } => store.delete(folder),
             Self::Restore(folder) => store.restore(folder),
         }
@@ -83,6 +86,16 @@ impl App {
         run.annotation = annotation.clone();
         set_titles(runs);
         self.change(Change::Annotate(folder, annotation));
+    }
+
+    /// Shows an evaluation that was asked for, and keeps it with the run of its model.
+    pub(in crate::app) fn evaluated(&mut self, model: ModelInfo, measured: SplitEvaluation) {
+        if let ModelRef::File(file) = &model.reference
+            && let Some(folder) = file.parent().filter(|folder| folder.parent() == Some(&self.deps.paths.runs))
+        {
+            self.change(Change::Evaluate(folder.to_owned(), Box::new(measured.clone())));
+        }
+        self.results = Some(ResultsView { model, measured });
     }
 
     pub(in crate::app) fn delete_run(&mut self, folder: PathBuf) {
@@ -135,7 +148,7 @@ impl App {
                 self.show_notice_with(Severity::Info, Message::run_deleted(&title), Some(offer));
             }
             (Change::Restore(folder), Ok(())) => self.use_restored(&folder),
-            (Change::Annotate(..), Ok(())) => {}
+            (Change::Annotate(..) | Change::Evaluate(..), Ok(())) => {}
         }
         self.make_next_change();
         if !self.changes.are_pending() {

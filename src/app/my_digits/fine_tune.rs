@@ -49,6 +49,9 @@ impl App {
     /// Takes the model over if it has become better.
     pub(in crate::app) fn fine_tuned(&mut self, before: ModelRef, tuned: FineTuned) {
         let saved = tuned.saved.as_ref().map(|summary| summary.model_path.clone());
+        if let Some(summary) = tuned.saved.clone() {
+            self.show_test(&summary);
+        }
         // My digits says it itself.
         if self.screen != Screen::MyDigits {
             let offer = saved.is_some().then_some(Offer { label: "Use the previous model", action: Action::UndoFineTune });

@@ -11,7 +11,7 @@ pub struct Headline {
     pub name: &'static str,
     /// Its value in percent: "98.92 %".
     pub value: String,
-    /// What it was measured on or when: "after epoch 2", "on 10,000 images".
+    /// What it was measured on or when: "after epoch 2", "on MNIST, 10,000 images".
     pub measured: String,
     /// A sentence on what it means.
     pub about: &'static str,
@@ -24,11 +24,11 @@ impl RunView {
     pub fn headline(&self, training: Option<f64>) -> Option<Headline> {
         let note = harder_data_note(&self.config.data);
         let ended = if let Phase::Finished(summary) = &self.phase { Some(summary) } else { None };
-        if let Some(test) = ended.and_then(|summary| summary.test.as_ref()) {
+        if let Some(accuracy) = ended.filter(|summary| summary.test.is_some()).and_then(|summary| summary.accuracy()) {
             return Some(Headline {
-                name: "Test accuracy",
-                value: percent(test.accuracy, 2),
-                measured: format!("on {} images", grouped(test.images)),
+                name: accuracy.name(),
+                value: accuracy.percent(),
+                measured: format!("on {}", accuracy.measured_on()),
                 about: if self.config.data.sources().len() > 1 {
                     "Share of the test images classified correctly. They come from the first data set alone, validation images from every one: \
                      the two accuracies are measured on different images."

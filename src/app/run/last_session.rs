@@ -1,4 +1,5 @@
-//! What the last session left: the run that was interrupted, or the model that was used last, with its curves and results.
+//! What the last session left: the run that was interrupted, or the model that was used last, with its curves and results; the results of the newest
+//! model where the starter model was used.
 
 use std::path::{Path, PathBuf};
 
@@ -7,31 +8,40 @@ use crate::app::action::Screen;
 use crate::app::background::{BackgroundResult, SharedFolder};
 use crate::app::run::RunView;
 use crate::records::{JobId, ModelRef};
-use crate::runs::{Checkpoints, FinishedRun, InterruptedRun};
+use crate::runs::{Checkpoints, FinishedRun, InterruptedRun, Store};
 
 impl App {
     /// Reads it in the background.
     pub(in crate::app) fn look_for_last_session(&self) {
         let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
+        let store = Store::new(&self.deps.paths.runs);
         let folder = self.settings.last_model.as_deref().and_then(Path::parent).map(PathBuf::from);
         self.background.run_on(SharedFolder::Checkpoints, move || {
             let finished = folder.and_then(|folder| {
                 FinishedRun::load(&folder).inspect_err(|error| tracing::info!(%error, "the last model is not used")).ok()
             });
-            BackgroundResult::LastSession { interrupted: checkpoints.list(), finished: finished.map(Box::new) }
+            let newest = if finished.is_none() { store.newest().map(Box::new) } else { None };
+            BackgroundResult::LastSession { interrupted: checkpoints.list(), finished: finished.map(Box::new), newest }
         });
     }
 
     /// Shows it, unless something else has been begun by now: the interrupted run if it is the newer one, otherwise the finished one.
-    pub(in crate::app) fn restore_last_session(&mut self, interrupted: Vec<InterruptedRun>, finished: Option<Box<FinishedRun>>) {
+    pub(in crate::app) fn restore_last_session(
+        &mut self,
+        interrupted: Vec<InterruptedRun>,
+        finished: Option<Box<FinishedRun>>,
+        newest: Option<&FinishedRun>,
+    ) {
         self.set_interrupted(interrupted);
         let finished = finished.filter(|run| self.settings.last_model.as_ref() == Some(&run.summary.model_path));
-        if let Some(run) = &finished {
-            let untouched = self.model_in_use.as_ref().is_none_or(|model| model.reference == ModelRef::Starter);
-            if untouched && self.results.is_none() {
-                self.use_model(ModelRef::File(run.summary.model_path.clone()));
-                self.show_test(&run.summary);
-            }
+        let untouched = self.model_in_use.as_ref().is_none_or(|model| model.reference == ModelRef::Starter) && self.results.is_none();
+        if let Some(run) = finished.as_ref().filter(|_| untouched) {
+            self.use_model(ModelRef::File(run.summary.model_path.clone()));
+        }
+        if let Some(run) = finished.as_deref().or(newest).filter(|_| untouched)
+            && let Some(evaluation) = &run.evaluation
+        {
+            self.show_evaluation(&run.summary, evaluation.clone());
         }
         if self.run.is_some() {
             return;

@@ -141,7 +141,7 @@ impl RunView {
 
     /// A run that has finished, as it is shown later; `None` for a model that was imported without its training.
     pub(in crate::app) fn finished(id: JobId, run: FinishedRun) -> Option<Self> {
-        let FinishedRun { summary, steps } = run;
+        let FinishedRun { summary, steps, .. } = run;
         let last = *summary.epochs.last()?;
         Some(Self {
             plan: Some(summary.plan.clone()),

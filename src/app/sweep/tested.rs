@@ -66,7 +66,7 @@ impl App {
         if summary.stopped {
             return;
         }
-        let tested = Tested { run: summary.folder.clone(), test_accuracy: summary.test.as_ref().map(|test| test.accuracy) };
+        let tested = Tested { run: summary.folder.clone(), test_accuracy: summary.test.as_ref().map(|test| test.evaluation.accuracy) };
         self.background.run_on(SharedFolder::Sweeps, move || {
             let noted = Sweep::open(&folder).and_then(|mut sweep| sweep.note_tested(trial, tested.clone()));
             BackgroundResult::SweepTested(folder, noted.map(|()| (trial, tested)))

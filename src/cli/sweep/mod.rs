@@ -154,7 +154,7 @@ fn begin(arguments: &Arguments, paths: &Paths) -> Result<Sweep, Failure> {
 /// Trains the best settings once more as a run that is saved, and notes its test accuracy, unless that was done before.
 fn test(sweep: &mut Sweep, output: &mut Output) -> Result<(), Failure> {
     if let Some((trial, tested)) = sweep.tested() {
-        return report::tested(*trial, tested, output);
+        return report::tested(*trial, tested, &sweep.definition().base.data, output);
     }
     let Some(best) = sweep.best() else {
         note("No trial trained to its end, so there are no best settings to test.");
@@ -165,7 +165,7 @@ fn test(sweep: &mut Sweep, output: &mut Output) -> Result<(), Failure> {
     if summary.stopped {
         return Err(Failure::Interrupted);
     }
-    let tested = Tested { run: summary.folder.clone(), test_accuracy: summary.test.as_ref().map(|test| test.accuracy) };
+    let tested = Tested { run: summary.folder.clone(), test_accuracy: summary.test.as_ref().map(|test| test.evaluation.accuracy) };
     sweep.note_tested(number, tested.clone()).map_err(Failure::of_sweep)?;
-    report::tested(number, &tested, output)
+    report::tested(number, &tested, &sweep.definition().base.data, output)
 }

@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::format::{clock, quoted};
 use crate::cli::output::{Output, note};
 use crate::cli::train_command::train_command;
-use crate::run_config::RunConfig;
+use crate::run_config::{DataSpec, RunConfig};
 use crate::sweep::{Definition, Outcome, Sweep, Tested, Trial, TrialEpoch, Value, importance};
 use crate::text::format::{count, duration, percent};
 
@@ -199,12 +199,11 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
     Ok(())
 }
 
-/// Prints the test accuracy of the best settings.
-pub fn tested(trial: u32, tested: &Tested, output: &mut Output) -> Result<(), Failure> {
+/// Prints the test accuracy of the best settings on this data set, the test images of which count.
+pub fn tested(trial: u32, tested: &Tested, data: &DataSpec, output: &mut Output) -> Result<(), Failure> {
     output.json(&TestedLine { event: "tested", trial, run: tested.run.display().to_string(), test_accuracy: tested.test_accuracy })?;
-    let accuracy = tested
-        .test_accuracy
-        .map_or_else(|| "The data has no test images".to_owned(), |accuracy| format!("Test accuracy {}", percent(accuracy, 2)));
+    let named = |accuracy| format!("Test accuracy on {}: {}", data.tested().label(), percent(accuracy, 2));
+    let accuracy = tested.test_accuracy.map_or_else(|| "The data has no test images".to_owned(), named);
     output.text(&format!("{accuracy} with the settings of trial {trial}; the run is in {}.", quoted(&tested.run)))
 }
 

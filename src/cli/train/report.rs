@@ -9,7 +9,9 @@ use crate::cli::failure::Failure;
 use crate::cli::format::{clock, quoted};
 use crate::cli::output::Output;
 use crate::problem::Problem;
-use crate::records::{EpochRecord, InitializationReport, Intervention, Rescue, RunPlan, RunPosition, RunSummary, StepPoint};
+use crate::records::{
+    EpochRecord, InitializationReport, Intervention, Rescue, RunPlan, RunPosition, RunSummary, SplitEvaluation, StepPoint,
+};
 use crate::run_config::RunConfig;
 use crate::runs::Checkpoints;
 use crate::text::format::{count, grouped, percent};
@@ -136,7 +138,7 @@ struct Finished<'a> {
     epoch_seconds: Vec<f32>,
     images_per_second: f64,
     validation_accuracy: Option<f32>,
-    /// Null if the run was stopped or the data has no test set.
+    /// Null if the data has no test images, or their evaluation was stopped.
     test_accuracy: Option<f64>,
     stopped: bool,
     stopped_early: bool,
@@ -205,7 +207,7 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
         epoch_seconds: summary.epochs.iter().map(|epoch| epoch.seconds).collect(),
         images_per_second: summary.images_per_second,
         validation_accuracy,
-        test_accuracy: summary.test.as_ref().map(|test| test.accuracy),
+        test_accuracy: summary.test.as_ref().map(|test| test.evaluation.accuracy),
         stopped: !is_complete(summary),
         stopped_early: summary.stopped_early,
         kept_epoch: summary.kept().map(|record| record.epoch),
@@ -213,21 +215,13 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
     })?;
     let epochs = summary.epochs.len();
     let validated = percent(f64::from(validation_accuracy.unwrap_or_default()), 2);
-    output.text(&match &summary.test {
-        Some(test) => format!(
-            "Done. Test accuracy: {} on {} images (validation: {validated}). Training took {} at {} images/s.",
-            percent(test.accuracy, 2),
-            grouped(test.images),
-            clock(summary.train_seconds),
-            grouped(summary.images_per_second.round() as u64)
-        ),
-        None if is_complete(summary) => {
-            format!("Done. Validation accuracy: {validated}. Training took {}.", clock(summary.train_seconds))
-        }
-        None => format!(
-            "Stopped after {epochs} of {}; the model was saved (validation accuracy: {validated}).",
-            count(u64::from(summary.config.epochs), "epoch")
-        ),
+    let tested = summary.test.as_ref().map(SplitEvaluation::accuracy);
+    let accuracy = tested.map_or_else(|| format!("Validation accuracy: {validated}"), |test| format!("{test} (validation: {validated})"));
+    output.text(&if is_complete(summary) {
+        let (took, speed) = (clock(summary.train_seconds), grouped(summary.images_per_second.round() as u64));
+        format!("Done. {accuracy}. Training took {took} at {speed} images/s.")
+    } else {
+        format!("Stopped after {epochs} of {}; the model was saved. {accuracy}.", count(u64::from(summary.config.epochs), "epoch"))
     })?;
     if let Some(note) = summary.test.as_ref().and_then(|_| harder_data_note(&summary.config.data)) {
         output.text(&note)?;

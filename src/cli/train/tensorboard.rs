@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::export::tensorboard::EventFile;
-use crate::records::{EpochRecord, RunSummary, StepPoint, Telemetry};
+use crate::records::{EpochRecord, Evaluation, RunSummary, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
 use crate::system::WriteError;
 use crate::system::files::{TemporaryFolder, create_folder};
@@ -59,7 +59,8 @@ impl Log {
     /// The run was saved: what it was measured at, at its last step.
     pub fn finished(&mut self, summary: &RunSummary) -> Result<(), WriteError> {
         if let (Some(test), Some(last)) = (&summary.test, summary.epochs.last()) {
-            self.file.scalars(last.step, &[("loss/test", test.loss as f32), ("accuracy/test", test.accuracy as f32)]);
+            let Evaluation { loss, accuracy, .. } = test.evaluation;
+            self.file.scalars(last.step, &[("loss/test", loss as f32), ("accuracy/test", accuracy as f32)]);
         }
         self.file.flush()
     }

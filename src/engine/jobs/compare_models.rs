@@ -1,9 +1,9 @@
 //! Compares models on the same test images.
 
-use super::evaluate::{check_classes, check_loaded, load_set};
+use super::evaluate::{check_classes, check_loaded};
 use super::saved_model::{SavedModel, may_be_read, not_trusted};
 use super::{JobContext, JobError, Workspace};
-use crate::data::DataError;
+use crate::data::{DataError, load_for_evaluation};
 use crate::infer::{Classifier, ComparisonError, compare_models};
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -11,7 +11,7 @@ use crate::protocol::JobResult;
 use crate::records::{COMPARED_MODELS, ComparisonSpec};
 use crate::run_config::{DataSource, DataSpec, RunConfig};
 
-pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &ComparisonSpec) -> Result<JobResult, JobError> {
+pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &ComparisonSpec) -> Result<JobResult, JobError> {
     let ComparisonSpec { models, data } = spec;
     if !COMPARED_MODELS.contains(&models.len()) {
         return Err(Problem::from(ComparisonError::Count { given: models.len() }).into());
@@ -28,7 +28,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     // As if one model had learned from everything that any of them did: what one has seen is not a test.
     let sources: Vec<DataSource> = saved.iter().flat_map(|model| model.file.card.data.sources()).cloned().collect();
     let trained = RunConfig { data: DataSpec::of(sources), ..RunConfig::default() };
-    let set = load_set(workspace, &data, None, &trained, &mut context.part(0.0, 0.3))?;
+    let set = load_for_evaluation(&data, None, &trained, &workspace.settings.data_folders, &mut context.part(0.0, 0.3))?;
     let classifiers: Vec<_> = models
         .iter()
         .zip(saved)
@@ -39,7 +39,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
         })
         .collect();
     check_loaded(classifiers.iter().map(|(classifier, ..)| classifier.info()), &set)?;
-    let comparison = compare_models(classifiers, data, &set, &mut context.part(0.3, 1.0))?;
+    let comparison = compare_models(classifiers, &set, &mut context.part(0.3, 1.0))?;
     Ok(JobResult::CompareModels(comparison))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{JobContext, JobError, Workspace};
-use crate::data::{DataError, EvaluationSet, NotDigits, Writers, is_among, load_for_evaluation, read_not_digits};
+use crate::data::{EvaluationSet, NotDigits, is_among, load_for_evaluation, read_not_digits};
 use crate::infer::{Classifier, Measurement, model_files};
 use crate::ink::PIXELS;
 use crate::math::statistics::auroc;
@@ -12,18 +12,18 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::protocol::JobResult;
 use crate::records::{
-    DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, ModelInfo, NotDigitsSpec, WriterScore,
+    DigitDetection, EvaluationReport, EvaluationSpec, LabelRejection, MAX_WRITERS, ModelInfo, NotDigitsSpec, SplitEvaluation, WriterScore,
 };
-use crate::run_config::{DataSpec, EvaluationSplit, RunConfig};
+use crate::run_config::{DataSpec, RunConfig};
 
-pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &EvaluationSpec) -> Result<JobResult, JobError> {
+pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &EvaluationSpec) -> Result<JobResult, JobError> {
     let EvaluationSpec { model, data, split, uncalibrated, not_digits } = spec;
     let files = model_files(model)?.ok_or(Problem::NoSuchRun)?;
     check_classes(&files, data)?;
     let trained = trained(&files, data);
     let classifier = Classifier::of_files(files, model)?;
     let classifier = if *uncalibrated { classifier.uncalibrated() } else { classifier };
-    let set = load_set(workspace, data, *split, &trained, &mut context.part(0.0, 0.5))?;
+    let set = load_for_evaluation(data, *split, &trained, &workspace.settings.data_folders, &mut context.part(0.0, 0.5))?;
     check_loaded([classifier.info()], &set)?;
     let measured = classifier.measure(&set.images, &mut context.part(0.5, if not_digits.is_some() { 0.8 } else { 1.0 }))?;
     let detection = match not_digits {
@@ -37,9 +37,7 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     let writers = writer_scores(&set, &measured);
     Ok(JobResult::Evaluate(EvaluationReport {
         model: classifier.info().clone(),
-        data: data.clone(),
-        split: set.split,
-        evaluation: measured.evaluation,
+        measured: SplitEvaluation { data: set.data, split: set.split, evaluation: measured.evaluation },
         writers,
         detection,
     }))
@@ -65,24 +63,6 @@ fn trained(models: &[ModelFile], data: &DataSpec) -> RunConfig {
     let configs = || models.iter().map(|file| &file.card.config);
     let shares_data = |config: &&RunConfig| data.sources().iter().any(|source| is_among(source, &config.data));
     configs().find(shares_data).or(configs().next()).cloned().unwrap_or_default()
-}
-
-/// The images of a data set that a model is measured on, which was trained as `trained` says.
-pub(super) fn load_set(
-    workspace: &mut Workspace<'_>,
-    data: &DataSpec,
-    split: Option<EvaluationSplit>,
-    trained: &RunConfig,
-    progress: &mut dyn Progress,
-) -> Result<EvaluationSet, DataError> {
-    let folders = &workspace.settings.data_folders;
-    if *data == DataSpec::builtin() && split.is_none_or(|split| split == EvaluationSplit::Test) {
-        // It takes a while to generate, and is kept.
-        let set = workspace.datasets.get(folders, data, progress)?;
-        let (images, classes) = (set.test.clone(), set.classes.clone());
-        return Ok(EvaluationSet { split: EvaluationSplit::Test, images, classes, writers: Writers::default() });
-    }
-    load_for_evaluation(data, split, trained, folders, progress)
 }
 
 /// The accuracy by writer, the least accurate first and of equals the one with most images.

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::{JobContext, JobError, Workspace};
+use super::saved_model::{SavedModel, may_be_read};
+use super::{JobContext, JobError, Workspace, test_images};
 use crate::data::{MyDigits, Rehearsal, Split};
 use crate::engine::handle::RunsTarget;
-use crate::infer::{measure, starter_file};
+use crate::infer::measure;
 use crate::math::statistics::error_count;
 use crate::nn::{DeviceContext, ModelFile, Net};
 use crate::problem::Problem;
@@ -20,17 +21,14 @@ use crate::runs::Store;
 use crate::text::format::count;
 use crate::train::{self, EndRequest, FineTuning, Observer, REHEARSED, TrainOutcome, TrainedModel};
 
-/// The share of the whole that each part takes: loading, measuring before, and training.
-const PARTS: [f32; 3] = [0.1, 0.2, 0.85];
+/// The share of the whole after which each part ends: loading, measuring before, training, and measuring afterwards. The rest measures on test
+/// images.
+const PARTS: [f32; 4] = [0.1, 0.2, 0.8, 0.9];
 
 pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, model: &ModelRef) -> Result<JobResult, JobError> {
     let start = Instant::now();
-    let (ModelFile { net, card }, file) = match model {
-        ModelRef::Starter => (starter_file()?, None),
-        ModelRef::File(path) => (ModelFile::load(path)?, Some(path.clone())),
-        ModelRef::Ensemble(_) => return Err(Problem::NotOneModel.into()),
-        ModelRef::Training(_) => return Err(Problem::NoSuchRun.into()),
-    };
+    let SavedModel { file: ModelFile { net, card }, run: former } = SavedModel::load(model)?;
+    let file = if let ModelRef::File(path) = model { Some(path.clone()) } else { None };
     if !card.model.is_trainable() {
         return Err(Problem::Config(ConfigProblem::NotTrainable { model: card.model }).into());
     }
@@ -46,11 +44,11 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     let before = measured(&net, parts, &mut context.part(PARTS[0], PARTS[1]))?;
     let mut run = Run { context, total: 1, measuring: measuring.elapsed().as_secs_f32(), cancelled: false };
     let outcome = train::train_from(&tuning.config, &tuning.data, tuning.start(net), &DeviceContext::CPU, None, &mut run)?;
-    let TrainOutcome::Trained(trained) = outcome else { return Err(JobError::Cancelled) };
+    let TrainOutcome::Trained(mut trained) = outcome else { return Err(JobError::Cancelled) };
     if run.cancelled {
         return Err(JobError::Cancelled);
     }
-    let after = measured(&trained.net, parts, &mut context.part(PARTS[2], 1.0))?;
+    let after = measured(&trained.net, parts, &mut context.part(PARTS[2], PARTS[3]))?;
     let [mine, held_out, old_figures] =
         std::array::from_fn(|part| BeforeAfter { images: parts[part].len() as u64, before: before[part], after: after[part] });
     let mut tuned = FineTuned {
@@ -58,10 +56,15 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
         held_out: (held_out.images > 0).then_some(held_out),
         old: old_figures,
         old_data: old.data,
+        before: card.accuracy(),
         saved: None,
         seconds: 0.0,
     };
     if tuned.is_better() {
+        // Whether it is taken over is decided; the test images have no part in it.
+        let former_set = card.test.as_ref().map_or(&card.data, |test| &test.data);
+        let known = may_be_read(workspace, former_set, former.as_ref()).then(|| former_set.sources().first().cloned()).flatten();
+        trained.summary.test = test_images::evaluate(workspace, &trained.model_file(), known, &mut context.part(PARTS[3], 1.0))?;
         tuned.saved = Some(Box::new(save(&settings.runs, &trained, drawings.len())?));
     }
     tuned.seconds = start.elapsed().as_secs_f32();

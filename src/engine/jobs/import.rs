@@ -2,23 +2,32 @@
 
 use std::path::PathBuf;
 
-use super::{JobContext, JobError, Workspace};
+use super::{JobContext, JobError, Workspace, test_images};
 use crate::data::{DataError, Split, gather_batch, load};
 use crate::engine::handle::RunsTarget;
 use crate::import::{ImportError, Imported, TrialImages, import};
 use crate::math::random::Random;
+use crate::nn::ModelFile;
 use crate::progress::Progress;
 use crate::protocol::JobResult;
-use crate::records::ImportSpec;
+use crate::records::{ImportSpec, SplitEvaluation};
 use crate::run_config::{DataSource, DataSpec, NamedSet, WeightFormat};
 use crate::runs::{RunContents, Store, keep_in};
+
+/// The share of the whole that it takes to find out which network the weights belong to; the rest measures it on test images.
+const TRIALS: f32 = 0.8;
 
 /// Training images that readings of weights are tried on at most.
 const IMAGES: usize = 5_000;
 
 pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &ImportSpec) -> Result<JobResult, JobError> {
     let folders = &workspace.settings.data_folders;
-    let Imported { file, summary, finding } = import(spec, &mut |progress| training_images(spec, folders, progress), context)?;
+    let more_images = &mut |progress: &mut dyn Progress| training_images(spec, folders, progress);
+    let Imported { mut file, mut summary, finding } = import(spec, more_images, &mut context.part(0.0, TRIALS))?;
+    if let Some(test) = test_images::evaluate(workspace, &file, tested_source(spec, &file), &mut context.part(TRIALS, 1.0))? {
+        summary.test = Some(test);
+    }
+    file.card.test = summary.test.as_ref().map(SplitEvaluation::accuracy);
     let weights = workspace.settings.weights.unwrap_or(WeightFormat::F32);
     let contents = RunContents::of_model(file, summary);
     let summary = match &workspace.settings.runs {
@@ -26,6 +35,13 @@ pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, s
         RunsTarget::Folder { folder, replace } => keep_in(folder, *replace, &contents, weights, None)?,
     };
     Ok(JobResult::Import { summary, finding })
+}
+
+/// What the model is said to have learned from. A file may name any path, which is read only where the person named it.
+fn tested_source(spec: &ImportSpec, file: &ModelFile) -> Option<DataSource> {
+    let said = spec.data.as_ref().filter(|data| **data == file.card.data);
+    let source = file.card.data.sources().first();
+    source.filter(|source| said.is_some() || !matches!(source, DataSource::Path(_))).cloned()
 }
 
 /// Training images of the data set that the network is said to have learned from, or else of MNIST, as most have; `None` where neither is there.

@@ -11,6 +11,7 @@ mod fine_tune;
 mod import;
 mod profile;
 mod saved_model;
+mod test_images;
 mod time_steps;
 mod train;
 mod trial;

@@ -20,7 +20,7 @@ pub fn markdown(model: &ExportedModel, files: &[FileInfo]) -> String {
     }
     text += "\n## Accuracy\n\n";
     match model.test_accuracy() {
-        Some(tested) => line(&mut text, &format!("Test accuracy on {}: {tested}.", model.data().markdown())),
+        Some(tested) => line(&mut text, &format!("Test accuracy: {}.", Untrusted::from(tested.as_str()).markdown())),
         None => line(&mut text, "Not evaluated on a test set."),
     }
     if let Some(quantization) = model.quantization() {
@@ -58,9 +58,9 @@ fn front_matter(model: &ExportedModel) -> String {
         sets.iter().for_each(|set| line(&mut text, &format!("- {set}")));
     }
     text += "metrics:\n- accuracy\n";
-    // The test images are those of the first source.
-    let first = model.file.card.data.sources().first().and_then(|source| Some((source.label(), published_at(source)?)));
-    if let (Some((label, set)), Some(test)) = (first, model.test()) {
+    let test = model.run.as_ref().and_then(|run| run.test.as_ref());
+    let published = test.and_then(|test| test.data.sources().first()).and_then(|source| Some((source.label(), published_at(source)?)));
+    if let (Some((label, set)), Some(test)) = (published, model.test()) {
         let _ = write!(
             text,
             "model-index:\n- name: {}\n  results:\n  - task:\n      type: image-classification\n    dataset:\n      name: {label}\n      type: {set}\n    \

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::ExportedModel;
 use crate::math::statistics::{ClassScore, calibration_error, class_scores, wilson_interval};
+use crate::records::SplitEvaluation;
 use crate::run_config::Classes;
 
 pub use markdown::markdown;
@@ -39,10 +40,11 @@ const LIMITS: [&str; 5] = [
 /// The card as JSON.
 pub fn json(model: &ExportedModel) -> Value {
     let card = &model.file.card;
-    let test = model.test().map(|test| {
+    let test = model.run.as_ref().and_then(|run| run.test.as_ref()).map(|SplitEvaluation { data, evaluation: test, .. }| {
         let right = (test.accuracy * test.images as f64).round() as u64;
         let (low, high) = wilson_interval(right, test.images);
         json!({
+            "data": data,
             "images": test.images,
             "accuracy": test.accuracy,
             "accuracy_interval_95": [low, high],

@@ -9,7 +9,8 @@ use eframe::egui::{
 
 use super::sparkline;
 use crate::app::{App, Thumbnail};
-use crate::records::{Annotation, ModelRef, RunSummary};
+use crate::records::{Accuracy, Annotation, ModelRef, RunSummary};
+use crate::run_config::EvaluationSplit;
 use crate::runs::{Repeats, RunEntry};
 use crate::text::format::{count, local_time, percent};
 use crate::ui::{icons, style};
@@ -22,20 +23,28 @@ const CURVE: [f32; 2] = [60.0, 30.0];
 const WIDE_CURVE: [f32; 2] = [140.0, 30.0];
 /// From this width on, in points, a card is wide.
 const WIDE: f32 = 560.0;
-/// The width of the accuracy's column: the longest word in it, in points.
-const ACCURACY_WIDTH: f32 = 58.0;
+/// The limits of the width of the accuracy's column, in points: that of a figure, and that of the name of a data set below it.
+const ACCURACY_WIDTH: [f32; 2] = [58.0, 96.0];
 
 /// A card's content.
 struct Card<'a> {
     title: &'a str,
     line: String,
     annotation: Annotation,
-    /// The accuracy and the set it was measured on.
-    accuracy: Option<(String, &'static str)>,
+    accuracy: Option<Figure>,
     curve: Option<&'a Thumbnail>,
     /// Used for drawings at the moment.
     in_use: bool,
     broken: bool,
+}
+
+/// The accuracy that stands for a model.
+struct Figure {
+    value: String,
+    /// What stands below it: the test set, or what other images they were.
+    measured_on: String,
+    /// Which it is, in full.
+    about: String,
 }
 
 /// A finished run's card.
@@ -46,7 +55,7 @@ pub fn run(ui: &mut Ui, app: &App, runs: &[RunEntry], entry: &RunEntry, selected
             title: &entry.title,
             line: line(entry, summary, repeats.as_ref()),
             annotation: entry.annotation.clone(),
-            accuracy: repeats.as_ref().and_then(mean_accuracy).or_else(|| best_accuracy(summary)),
+            accuracy: repeats.as_ref().and_then(mean_accuracy).or_else(|| summary.accuracy().as_ref().map(figure)),
             curve: app.thumbnail(&entry.folder),
             in_use: app.is_in_use(&ModelRef::File(summary.model_path.clone())),
             broken: false,
@@ -72,7 +81,7 @@ pub fn starter(ui: &mut Ui, app: &App, selected: bool) -> Response {
         title: &title,
         line: "Included with Inkling".to_owned(),
         annotation: Annotation::default(),
-        accuracy: None,
+        accuracy: app.starter_model.as_ref().and_then(|model| model.accuracy.as_ref()).map(figure),
         curve: None,
         in_use,
         broken: false,
@@ -104,21 +113,16 @@ pub fn searched_text(entry: &RunEntry) -> String {
     format!("{} {} {} {known} {folder}", entry.title, entry.annotation.note, entry.annotation.tags.join(" "))
 }
 
-/// Test accuracy where it was measured, else validation accuracy, else 0.
-pub fn accuracy(summary: &RunSummary) -> f64 {
-    let validation = || summary.kept().map(|record| f64::from(record.validation_accuracy));
-    summary.test.as_ref().map(|test| test.accuracy).or_else(validation).unwrap_or(0.0)
-}
-
 /// The mean of repeated runs.
-fn mean_accuracy(repeats: &Repeats<'_>) -> Option<(String, &'static str)> {
-    Some((percent(repeats.mean()?.mean, 2), "mean"))
+fn mean_accuracy(repeats: &Repeats<'_>) -> Option<Figure> {
+    let value = percent(repeats.mean()?.mean, 2);
+    Some(Figure { about: format!("Mean {} accuracy: {value}", repeats.measured_on()), value, measured_on: "mean".to_owned() })
 }
 
-/// Test accuracy where it was measured, else validation accuracy.
-fn best_accuracy(summary: &RunSummary) -> Option<(String, &'static str)> {
-    let tested = summary.test.as_ref().map(|test| (percent(test.accuracy, 2), "test"));
-    tested.or_else(|| summary.kept().map(|record| (percent(f64::from(record.validation_accuracy), 2), "validation")))
+/// The accuracy that stands for one model.
+fn figure(accuracy: &Accuracy) -> Figure {
+    let measured_on = if accuracy.split == EvaluationSplit::Test { accuracy.data.label() } else { "validation".to_owned() };
+    Figure { value: accuracy.percent(), measured_on, about: accuracy.to_string() }
 }
 
 impl Card<'_> {
@@ -131,7 +135,9 @@ impl Card<'_> {
         // From the right: accuracy, curve, texts. The note is below all of them.
         let width = ui.available_width();
         let mut room = width - 2.0 * MARGIN[0];
-        let accuracy_width = if self.accuracy.is_some() { ACCURACY_WIDTH } else { 0.0 };
+        let [least, most] = ACCURACY_WIDTH;
+        let measured_on = self.accuracy.as_ref().map(|figure| lines(ui, &figure.measured_on, small.clone(), weak, most, 1));
+        let accuracy_width = measured_on.as_ref().map_or(0.0, |words| words.size().x.max(least));
         let curve = self.curve.map(|curve| (curve, if width >= WIDE { WIDE_CURVE } else { CURVE }));
         for column in [accuracy_width, curve.map_or(0.0, |(_, [width, _])| width)] {
             room -= if column > 0.0 { column + COLUMN_GAP } else { 0.0 };
@@ -171,16 +177,19 @@ impl Card<'_> {
         if let Some(note) = note {
             painter.galley(top, note, weak);
         }
-        if let Some((accuracy, measured)) = &self.accuracy {
-            painter.text(inner.right_top(), Align2::RIGHT_TOP, accuracy, body, strong);
-            painter.text(inner.right_top() + vec2(0.0, row_height + 4.0), Align2::RIGHT_TOP, measured, small, weak);
-        }
         let mut about = None;
+        if let (Some(figure), Some(measured_on)) = (&self.accuracy, measured_on) {
+            painter.text(inner.right_top(), Align2::RIGHT_TOP, &figure.value, body, strong);
+            let below = inner.right_top() + vec2(-measured_on.size().x, row_height + 4.0);
+            painter.galley(below, measured_on, weak);
+            let left = inner.right() - accuracy_width;
+            about = response.hover_pos().filter(|at| at.x >= left).map(|_| figure.about.clone());
+        }
         if let Some((thumbnail, [curve_width, height])) = curve {
             let right = inner.right() - accuracy_width - COLUMN_GAP;
             let place = Rect::from_min_size(pos2(right - curve_width, inner.top() + 2.0), vec2(curve_width, height));
             sparkline::paint(&painter, place, thumbnail, palette);
-            about = response.hover_pos().filter(|at| place.contains(*at)).map(|_| sparkline::about(thumbnail));
+            about = about.or_else(|| response.hover_pos().filter(|at| place.contains(*at)).map(|_| sparkline::about(thumbnail)));
         }
         let label = self.label(&line);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, label.clone()));
@@ -192,7 +201,7 @@ impl Card<'_> {
     fn label(&self, line: &str) -> String {
         let starred = if self.annotation.starred { ", starred" } else { "" };
         let note = if self.annotation.note.is_empty() { String::new() } else { format!(", {}", self.annotation.note) };
-        let accuracy = self.accuracy.as_ref().map(|(accuracy, kind)| format!(", {accuracy} {kind} accuracy")).unwrap_or_default();
+        let accuracy = self.accuracy.as_ref().map(|figure| format!(", {}", figure.about)).unwrap_or_default();
         format!("{}{starred}, {line}{note}{accuracy}", self.title)
     }
 }

@@ -3,7 +3,7 @@
 use eframe::egui::{Align, Button, ComboBox, Label, Layout, ProgressBar, RichText, ScrollArea, Ui, vec2};
 
 use super::compare_plot::{self, Choice};
-use super::details::ensemble_button;
+use super::offers::ensemble_button;
 use crate::app::{Action, App};
 use crate::infer::comparison_words::{digits_table, images_of, letter, results_table, sentences, settings_table};
 use crate::records::{COMPARED_MODELS, Ensemble, ModelRef, RunSummary};

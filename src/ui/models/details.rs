@@ -2,26 +2,18 @@
 
 use std::path::PathBuf;
 
-use eframe::egui::{Align, Button, Grid, Label, Layout, RichText, Ui, vec2};
+use eframe::egui::{Align, Grid, Label, Layout, RichText, Ui, vec2};
 
-use super::{ModelsView, accuracy_plot, confirm_delete, export, heading, repeats};
+use super::{ModelsView, accuracy_plot, confirm_delete, export, heading, offers, repeats};
 use crate::app::messages::Message;
-use crate::app::{Action, App, NOT_TRAINABLE, Screen};
+use crate::app::{Action, App};
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
-use crate::records::{Ensemble, ModelRef, RunSummary};
-use crate::run_config::DataSource;
+use crate::records::{Accuracy, ModelRef, RunSummary};
 use crate::runs::{Repeats, RunEntry};
 use crate::text::format::{count, duration, file_size, grouped, percent};
 use crate::text::visible;
 use crate::ui::style;
-
-/// The Export button's tooltip.
-const EXPORT: &str = "Export as ONNX, PyTorch, safetensors, a candle program, a model card or a report";
-
-/// What the button says of a model that could recognise drawings, and of the one that does.
-pub const USE: &str = "Use for drawing";
-pub const IN_USE: &str = "In use for drawing";
 
 /// From this width on, in points, the settings stand beside the results.
 const TWO_COLUMNS: f32 = 940.0;
@@ -32,78 +24,44 @@ const SETTINGS_WIDTH: f32 = 380.0;
 
 /// The starter model.
 pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    ui.heading(app.model_name(&ModelRef::Starter));
-    ui.label("A small model, included with Inkling so that you can draw before training a model of your own.");
+    heading::title(ui, &app.model_name(&ModelRef::Starter));
+    ui.horizontal(|ui| offers::buttons(ui, &offers::of_starter(app), actions));
     ui.add_space(style::GAP / 2.0);
-    if let Some(reader) = &app.starter_model {
-        facts(ui, "starter facts", |fact| {
-            fact("Network", reader.network.label());
-            fact("Training data", reader.data.label());
-            fact("Parameters", grouped(reader.parameters));
-            if let Some(accuracy) = reader.validation_accuracy {
-                fact("Validation accuracy", percent(f64::from(accuracy), 2));
-            }
-        });
-        ui.add_space(style::GAP / 2.0);
-    }
-    ui.horizontal_wrapped(|ui| {
-        use_button(ui, app, ModelRef::Starter, actions);
-        if ui.button("Export…").on_hover_text(EXPORT).clicked() {
-            actions.push(Action::OpenExport(ModelRef::Starter));
+    ui.label("A small model, included with Inkling so that you can draw before training a model of your own.");
+    let Some(reader) = &app.starter_model else { return };
+    export::show(ui, app, (&ModelRef::Starter, reader.network.model()), actions);
+    ui.add_space(style::GAP / 2.0);
+    facts(ui, "starter facts", |fact| {
+        if let Some(accuracy) = &reader.accuracy {
+            fact(accuracy.name(), on_images(accuracy));
         }
+        fact("Network", reader.network.label());
+        fact("Training data", reader.data.label());
+        fact("Parameters", grouped(reader.parameters));
     });
-    if let Some(reader) = &app.starter_model {
-        export::show(ui, app, (&ModelRef::Starter, reader.network.model()), actions);
-    }
-}
-
-/// The button that has this model recognise drawings, or that says that it does; both lead to the canvas.
-fn use_button(ui: &mut Ui, app: &App, model: ModelRef, actions: &mut Vec<Action>) {
-    if app.is_in_use(&model) {
-        if ui.button(IN_USE).on_hover_text("Go to Draw").clicked() {
-            actions.push(Action::Show(Screen::Draw));
-        }
-    } else if ui.add(style::primary_button(ui, USE)).clicked() {
-        actions.push(Action::DrawWith(model));
-    }
-}
-
-/// What the button that draws with this ensemble says, and what it is for.
-pub fn ensemble_button(ensemble: &Ensemble) -> (String, &'static str) {
-    match ensemble.dropout_passes {
-        None if ensemble.is_posterior() => (
-            format!("Use {} posterior samples", ensemble.models.len()),
-            "Average the probabilities of the samples of the weights that Langevin dynamics drew. Draw shows how much they disagree, and so how unsure the model is",
-        ),
-        None => (
-            format!("Use all {} together", ensemble.models.len()),
-            "Average the probabilities of these models. Draw shows how much they disagree, and so how unsure they are",
-        ),
-        Some(_) => (
-            "Use with dropout".to_owned(),
-            "Keep dropout on, and average 50 predictions (Monte Carlo dropout). Draw shows how much they disagree, and so how unsure the model is",
-        ),
-    }
 }
 
 /// A run that cannot be loaded, and why.
 pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
-    ui.heading("This run cannot be loaded");
+    heading::title(ui, "This run cannot be loaded");
+    ui.horizontal(|ui| {
+        if ui.add(style::secondary_button("Open folder")).clicked() {
+            actions.push(Action::OpenFolder(entry.folder.clone()));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if ui.add(style::secondary_button(RichText::new("Delete…").color(style::palette(ui).bad))).clicked() {
+                *confirming = Some(entry.folder.clone());
+            }
+        });
+    });
+    before_deleting(ui, entry, || "Delete this run's folder?".to_owned(), confirming, actions);
+    ui.add_space(style::GAP / 2.0);
     let message = Message::from(problem);
     ui.label(message.what);
     if !message.remedy.is_empty() {
         ui.label(RichText::new(message.remedy).weak());
     }
     ui.add(Label::new(RichText::new(visible::path(&entry.folder)).weak()).wrap());
-    ui.horizontal(|ui| {
-        if ui.button("Open folder").clicked() {
-            actions.push(Action::OpenFolder(entry.folder.clone()));
-        }
-        if ui.button("Delete…").clicked() {
-            *confirming = Some(entry.folder.clone());
-        }
-    });
-    before_deleting(ui, entry, || "Delete this run's folder?".to_owned(), confirming, actions);
 }
 
 /// A finished run.
@@ -116,9 +74,15 @@ pub fn run(
     view: &mut ModelsView,
     actions: &mut Vec<Action>,
 ) {
-    heading::show(ui, entry, summary, view, actions);
-    ui.add_space(style::GAP / 2.0);
-    buttons(ui, app, entry, summary, &mut view.confirming, actions);
+    heading::title_with_star(ui, entry, actions);
+    offers::of_run(ui, app, entry, summary, view, actions);
+    let question = || {
+        let together = Repeats::of(runs, summary).map_or(1, |repeats| repeats.runs().len());
+        let of = if together > 1 { format!(", one of {together} with different seeds,") } else { String::new() };
+        format!("Delete this run{of} with its model, settings and training history?")
+    };
+    before_deleting(ui, entry, question, &mut view.confirming, actions);
+    heading::about(ui, entry, summary, view);
     export::show(ui, app, (&ModelRef::File(summary.model_path.clone()), summary.config.model), actions);
     ui.add_space(style::GAP);
     repeats::show(ui, runs, entry, summary, &mut view.selected);
@@ -156,65 +120,6 @@ fn column(ui: &mut Ui, width: f32, fill: impl FnOnce(&mut Ui)) {
     });
 }
 
-fn buttons(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
-    ui.horizontal_wrapped(|ui| {
-        use_button(ui, app, ModelRef::File(summary.model_path.clone()), actions);
-        for ensemble in app.ensembles_of(summary) {
-            let (label, about) = ensemble_button(&ensemble);
-            if ui.button(label).on_hover_text(about).clicked() {
-                actions.push(Action::DrawWith(ModelRef::Ensemble(ensemble)));
-            }
-        }
-        if !summary.epochs.is_empty() {
-            let curves = ui.add_enabled(!app.is_training(), Button::new("Curves"));
-            let about = "Loss and accuracy during training, on the Train screen";
-            if curves.on_hover_text(about).on_disabled_hover_text("Unavailable while a run is in progress").clicked() {
-                actions.push(Action::ShowCurves(entry.folder.clone()));
-            }
-        }
-        if ui.button("Results").on_hover_text("Accuracy, confusion matrix and misclassified images").clicked() {
-            actions.push(Action::ShowResults(entry.folder.clone()));
-        }
-        let about = "Curves, settings and accuracies of this model beside those of others, and whether one of them is better";
-        if ui.button("Compare…").on_hover_text(about).clicked() {
-            actions.push(Action::OpenComparison(entry.folder.clone()));
-        }
-        if ui.button("Export…").on_hover_text(EXPORT).clicked() {
-            actions.push(Action::OpenExport(ModelRef::File(summary.model_path.clone())));
-        }
-        let about = "Set up a run that starts from these weights, at a tenth of the learning rate, on any data set";
-        let is_trainable = summary.config.model.is_trainable();
-        let why_not = if is_trainable { "Unavailable while training is in progress" } else { NOT_TRAINABLE };
-        let fine_tune = ui.add_enabled(is_trainable && !app.is_training(), Button::new("Fine-tune"));
-        if fine_tune.on_hover_text(about).on_disabled_hover_text(why_not).clicked() {
-            actions.push(Action::TrainFurther(entry.folder.clone()));
-        }
-        if !summary.epochs.is_empty() && ui.button("Reuse settings").clicked() {
-            actions.push(Action::Configure(Box::new(summary.config.clone())));
-            actions.push(Action::Show(Screen::Train));
-        }
-        if !summary.epochs.is_empty() {
-            let reproduce = ui.add_enabled(!app.is_training() && !app.is_sweeping(), Button::new("Reproduce"));
-            let about = "Train it again with the same settings and seed, and see whether the weights come out the same, bit for bit";
-            if reproduce.on_hover_text(about).on_disabled_hover_text("Unavailable while a run or a sweep is in progress").clicked() {
-                actions.push(Action::Reproduce(entry.folder.clone()));
-            }
-        }
-        if ui.button("Open folder").clicked() {
-            actions.push(Action::OpenFolder(entry.folder.clone()));
-        }
-        if ui.button("Delete…").clicked() {
-            *confirming = Some(entry.folder.clone());
-        }
-    });
-    let question = || {
-        let together = app.runs.as_deref().and_then(|runs| Repeats::of(runs, summary)).map_or(1, |repeats| repeats.runs().len());
-        let of = if together > 1 { format!(", one of {together} with different seeds,") } else { String::new() };
-        format!("Delete this run{of} with its model, settings and training history?")
-    };
-    before_deleting(ui, entry, question, confirming, actions);
-}
-
 /// The confirmation, while this run's deletion waits for it.
 fn before_deleting(
     ui: &mut Ui,
@@ -236,23 +141,25 @@ fn before_deleting(
     });
 }
 
+/// "99.32 % on MNIST, 10,000 images (95 % CI 99.14 % to 99.46 %)".
+fn on_images(accuracy: &Accuracy) -> String {
+    let interval = accuracy.images.map_or_else(String::new, |images| {
+        let (low, high) = wilson_interval((accuracy.value * images as f64).round() as u64, images);
+        format!(" (95 % CI {} to {})", percent(low, 2), percent(high, 2))
+    });
+    format!("{} on {}{interval}", accuracy.percent(), accuracy.measured_on())
+}
+
 fn figures(ui: &mut Ui, summary: &RunSummary) {
-    // Validation images come from every data set, test images from the first: of a mixed one they are not the same measure.
-    let mixed = summary.config.data.sources().len() > 1;
-    let measured_on = |data: String| if mixed { format!(", on {data}") } else { String::new() };
     facts(ui, "figures", |fact| {
-        if let Some(test) = &summary.test {
-            let right = (test.accuracy * test.images as f64).round() as u64;
-            let (low, high) = wilson_interval(right, test.images);
-            let test_set = summary.config.data.sources().first().map(DataSource::label).unwrap_or_default();
-            let value = format!("{} (95 % CI {} to {})", percent(test.accuracy, 2), percent(low, 2), percent(high, 2));
-            fact("Test accuracy", value + &measured_on(test_set));
-        } else {
-            let stopped = if summary.stopped { " because the run was stopped" } else { "" };
-            fact("Test accuracy", format!("not evaluated{stopped}; open Results to evaluate it"));
+        match &summary.test {
+            Some(test) => fact("Test accuracy", on_images(&test.accuracy())),
+            None => fact("Test accuracy", "not evaluated; open Results to evaluate it".to_owned()),
         }
         if let Some(record) = summary.kept() {
-            fact("Validation accuracy", percent(f64::from(record.validation_accuracy), 2) + &measured_on(summary.config.data.label()));
+            // Those of a mix are from all of its sources: not the same measure as the test accuracy.
+            let held_out = format!("{} images held out from training", grouped(summary.plan.validation_images));
+            fact("Validation accuracy", format!("{} on {held_out}", percent(f64::from(record.validation_accuracy), 2)));
         }
         fact("Parameters", grouped(summary.plan.parameters));
         // Weights are stored as 32-bit floats in every precision.

@@ -1,37 +1,50 @@
-//! The heading of a run's details: its name with what changes it, when and how it was trained, and its note.
+//! The heading of a model's details: its title on one line, and below what can be done with it when and how it was trained, and its note.
 
-use eframe::egui::{Label, Response, RichText, Role, Sense, Ui, WidgetInfo, vec2};
+use eframe::egui::{Align, Label, Layout, Response, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 
 use super::ModelsView;
-use super::editor::{Editor, First};
 use crate::app::Action;
 use crate::records::{Annotation, RunSummary};
 use crate::runs::RunEntry;
 use crate::text::format::{count, local_time};
 use crate::text::visible;
-use crate::ui::{icons, shortcuts, style};
+use crate::ui::{icons, style};
 
-/// Draws it.
-pub fn show(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, view: &mut ModelsView, actions: &mut Vec<Action>) {
-    ui.horizontal_wrapped(|ui| {
+/// The height of the title, in points: one line, however long it is, so that what follows is in the same place for every model.
+const HEIGHT: f32 = 32.0;
+
+/// Draws the title of a model that cannot be starred.
+pub fn title(ui: &mut Ui, title: &str) {
+    line(ui, |ui| {
+        ui.add(Label::new(RichText::new(title).heading()).truncate());
+    });
+}
+
+/// Draws a run's title with its star.
+pub fn title_with_star(ui: &mut Ui, entry: &RunEntry, actions: &mut Vec<Action>) {
+    line(ui, |ui| {
         if star_button(ui, entry.annotation.starred).clicked() {
             actions.push(star(entry));
         }
-        ui.add(Label::new(RichText::new(&entry.title).heading()).wrap());
-        let keys = ui.ctx().format_shortcut(&shortcuts::RENAME);
-        if ui.add(style::small_button("Rename…")).on_hover_text(format!("Give this model a name of its own ({keys})")).clicked() {
-            view.editor = Editor::open(entry, First::Name);
-        }
-        if ui.add(style::small_button(note_label(entry))).clicked() {
-            view.editor = Editor::open(entry, First::Note);
-        }
-        if ui.add(style::small_button(tags_label(entry))).clicked() {
-            view.editor = Editor::open(entry, First::Tags);
-        }
+        ui.add(Label::new(RichText::new(&entry.title).heading()).truncate());
     });
+}
+
+fn line(ui: &mut Ui, fill: impl FnOnce(&mut Ui)) {
+    ui.allocate_ui_with_layout(vec2(ui.available_width(), HEIGHT), Layout::left_to_right(Align::Center), |ui| {
+        ui.set_min_height(HEIGHT);
+        fill(ui);
+    });
+}
+
+/// Draws what is known of a run beside its figures: when and how it was trained, its note and its tags.
+pub fn about(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, view: &mut ModelsView) {
     ui.add(Label::new(RichText::new(origin(entry, summary)).weak()).wrap());
     if !entry.annotation.note.is_empty() {
         ui.add(Label::new(&entry.annotation.note).wrap().selectable(true));
+    }
+    if entry.annotation.tags.is_empty() {
+        return;
     }
     ui.horizontal_wrapped(|ui| {
         for tag in &entry.annotation.tags {

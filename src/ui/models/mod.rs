@@ -11,6 +11,7 @@ mod editor;
 mod export;
 mod heading;
 mod interrupted;
+mod offers;
 mod order;
 mod repeats;
 mod sparkline;
@@ -25,7 +26,7 @@ use self::order::Order;
 use super::help::{self, Topic};
 use super::{shortcuts, style};
 use crate::app::{Action, App, Screen};
-use crate::records::{ModelRef, RunSummary};
+use crate::records::ModelRef;
 use crate::runs::RunEntry;
 
 /// The selected model.
@@ -179,7 +180,7 @@ fn list(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen
                 view.selected = Some(this.clone());
                 view.editor = Editor::open(entry, First::Name);
             }
-            card.context_menu(|ui| context_menu(ui, app, entry, summary, view, actions));
+            card.context_menu(|ui| offers::context_menu(ui, app, entry, summary, view, actions));
         }
         if inline && is_shown {
             ui.indent("details", |ui| show_details(ui, app, runs, view, chosen, actions));
@@ -199,49 +200,6 @@ fn list(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen
     }
     if inline && *chosen == Selected::Starter {
         ui.indent("details of the starter", |ui| show_details(ui, app, runs, view, chosen, actions));
-    }
-}
-
-/// What a right click on a model offers.
-fn context_menu(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, view: &mut ModelsView, actions: &mut Vec<Action>) {
-    let (folder, model) = (&entry.folder, ModelRef::File(summary.model_path.clone()));
-    let training = app.is_training();
-    for (label, enabled, action) in [
-        if app.is_in_use(&model) {
-            (details::IN_USE, true, Action::Show(Screen::Draw))
-        } else {
-            (details::USE, true, Action::DrawWith(model.clone()))
-        },
-        ("Show curves", !training && !summary.epochs.is_empty(), Action::ShowCurves(folder.clone())),
-        ("Compare…", true, Action::OpenComparison(folder.clone())),
-        ("Show results", true, Action::ShowResults(folder.clone())),
-        ("Fine-tune", !training, Action::TrainFurther(folder.clone())),
-        ("Export…", true, Action::OpenExport(model)),
-        ("Open folder", true, Action::OpenFolder(folder.clone())),
-    ] {
-        if ui.add_enabled(enabled, Button::new(label)).clicked() {
-            view.selected = Some(Selected::Run(folder.clone()));
-            actions.push(action);
-        }
-    }
-    ui.separator();
-    let rename = Button::new("Rename…").shortcut_text(ui.ctx().format_shortcut(&shortcuts::RENAME));
-    if ui.add(rename).clicked() {
-        view.editor = Editor::open(entry, First::Name);
-    }
-    if ui.button(heading::note_label(entry)).clicked() {
-        view.editor = Editor::open(entry, First::Note);
-    }
-    if ui.button(heading::tags_label(entry)).clicked() {
-        view.editor = Editor::open(entry, First::Tags);
-    }
-    if ui.button(if entry.annotation.starred { "Remove the star" } else { "Star" }).clicked() {
-        actions.push(heading::star(entry));
-    }
-    ui.separator();
-    if ui.button("Delete…").clicked() {
-        view.selected = Some(Selected::Run(folder.clone()));
-        view.confirming = Some(folder.clone());
     }
 }
 

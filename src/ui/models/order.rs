@@ -96,12 +96,17 @@ impl Order {
             // As they were listed.
             SortBy::Newest => {}
             SortBy::Starred => listed.sort_by_key(|entry| !entry.annotation.starred),
-            SortBy::Accuracy => listed.sort_by(by(|a, b| card::accuracy(b).total_cmp(&card::accuracy(a)))),
+            SortBy::Accuracy => listed.sort_by(by(|a, b| accuracy(b).total_cmp(&accuracy(a)))),
             SortBy::Tag => listed.sort_by_key(|entry| (entry.annotation.tags.is_empty(), first_tag(entry).to_lowercase())),
             SortBy::Network => listed.sort_by(by(|a, b| a.config.title().cmp(&b.config.title()))),
         }
         listed
     }
+}
+
+/// The accuracy that stands for a run's model, or 0.
+fn accuracy(summary: &RunSummary) -> f64 {
+    summary.accuracy().map_or(0.0, |accuracy| accuracy.value)
 }
 
 /// The tag that a run is grouped by; empty where it has none.

@@ -1,29 +1,34 @@
-//! The line above the plots: the accuracy in large figures, and beside it how far the run is or what to do with its model.
+//! What stands above the plots: which run they are of, its accuracy in large figures, and beside that how far it is or what to do with its model.
 
-use eframe::egui::{Align, Label, Layout, RichText, Ui, vec2};
+use eframe::egui::{Align, Label, Layout, RichText, TextStyle, TextWrapMode, Ui, WidgetText, vec2};
 
-use crate::app::{Action, Headline, Phase, RunView};
+use crate::app::{Action, App, Headline, Phase, RunView};
 use crate::records::{ModelRef, RunSummary};
 use crate::ui::style;
 
 /// Below this width, in points, only the most important is shown.
 const COMPACT: f32 = 620.0;
-/// Width of the accuracy with its name, so that nothing beside it moves when it gets a digit more.
-const ACCURACY_WIDTH: f32 = 216.0;
-const ACCURACY_WIDTH_COMPACT: f32 = 140.0;
+/// Width of the accuracy, so that nothing beside it moves when it gets a digit more.
+const ACCURACY_WIDTH: f32 = 140.0;
+const ACCURACY_WIDTH_COMPACT: f32 = 120.0;
+/// The least width of the run's name, in points.
+const LEAST_TITLE: f32 = 120.0;
 /// Widths of the epoch, the time left and the speed.
 const PROGRESS_WIDTHS: [f32; 3] = [92.0, 116.0, 128.0];
 
-/// Draws the line. `training` is the training accuracy, from 0 to 1.
-pub fn show(ui: &mut Ui, run: &RunView, training: Option<f64>, actions: &mut Vec<Action>) {
+/// Draws it. `training` is the training accuracy, from 0 to 1.
+pub fn show(ui: &mut Ui, app: &App, run: &RunView, training: Option<f64>, actions: &mut Vec<Action>) {
     let Some(headline) = run.headline(training) else { return };
     let compact = ui.available_width() < COMPACT;
+    let saved = if let Phase::Finished(summary) = &run.phase { app.saved_model_name(&summary.model_path) } else { None };
+    caption(ui, saved.unwrap_or(&run.title()), &headline);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = style::GAP;
         let size = vec2(if compact { ACCURACY_WIDTH_COMPACT } else { ACCURACY_WIDTH }, style::HEADLINE_HEIGHT);
         ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
             ui.set_min_size(size);
-            accuracy(ui, &headline, compact);
+            let value = RichText::new(&headline.value).size(style::HEADLINE).strong();
+            ui.add(Label::new(value).extend()).on_hover_text(headline.about);
         });
         ui.allocate_ui_with_layout(vec2(ui.available_width(), size.y), Layout::left_to_right(Align::Center), |ui| {
             if let Phase::Finished(summary) = &run.phase {
@@ -38,12 +43,19 @@ pub fn show(ui: &mut Ui, run: &RunView, training: Option<f64>, actions: &mut Vec
     }
 }
 
-fn accuracy(ui: &mut Ui, headline: &Headline, compact: bool) {
-    ui.spacing_mut().item_spacing.y = 0.0;
-    let Headline { name, value, measured, about, .. } = headline;
-    let caption = if compact { (*name).to_owned() } else { format!("{name} {measured}") };
-    ui.add(Label::new(style::hint(caption)).truncate()).on_hover_text(*about);
-    ui.add(Label::new(RichText::new(value).size(style::HEADLINE).strong()).extend()).on_hover_text(*about);
+/// The run's name, and which accuracy the figure below is. The name is cut where there is no room for both.
+fn caption(ui: &mut Ui, title: &str, headline: &Headline) {
+    let Headline { name, measured, about, .. } = headline;
+    ui.horizontal(|ui| {
+        let measured = WidgetText::from(style::hint(format!("{name} {measured}")));
+        let measured = measured.into_galley(ui, Some(TextWrapMode::Extend), f32::INFINITY, TextStyle::Small);
+        let room = ui.available_width() - measured.size().x - ui.spacing().item_spacing.x;
+        ui.scope(|ui| {
+            ui.set_max_width(room.max(LEAST_TITLE));
+            ui.add(Label::new(RichText::new(title).strong()).truncate());
+        });
+        ui.add(Label::new(measured)).on_hover_text(*about);
+    });
 }
 
 fn progress(ui: &mut Ui, run: &RunView, compact: bool) {

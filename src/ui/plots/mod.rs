@@ -90,7 +90,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
         return before_the_first_step(ui, app, run, &mut view.data_images);
     }
     let training = view.curves.accuracy.smooth.points().last().map(|point| point[1] / 100.0);
-    headline::show(ui, run, training, actions);
+    headline::show(ui, app, run, training, actions);
     if let Some(format) = toolbar::show(ui, app, view, actions) {
         save_figure(ui, app, view, run, format, actions);
     }

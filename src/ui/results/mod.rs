@@ -14,7 +14,7 @@ use self::mistakes::Gallery;
 use super::style;
 use crate::app::{Action, App, ResultsView};
 use crate::math::statistics::{calibration_error, cell_sentence, error_count, wilson_interval};
-use crate::records::{Evaluation, ModelRef};
+use crate::records::{Evaluation, ModelRef, SplitEvaluation};
 use crate::run_config::{Classes, DataSpec};
 use crate::text::format::{grouped, percent};
 
@@ -53,10 +53,10 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
         return;
     };
     view.classes = results.model.classes.clone();
-    if view.gallery.sync(ui.ctx(), &results.evaluation.mistakes) {
+    let evaluation = &results.measured.evaluation;
+    if view.gallery.sync(ui.ctx(), &evaluation.mistakes) {
         (view.cell, view.opened) = (None, None);
     }
-    let evaluation = &results.evaluation;
     let visible = ui.available_height();
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         headline(ui, app, results);
@@ -121,7 +121,7 @@ fn columns(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, heigh
 
 /// The model and test set, and accuracy with its confidence interval, errors and loss.
 fn headline(ui: &mut Ui, app: &App, results: &ResultsView) {
-    let evaluation = &results.evaluation;
+    let evaluation = &results.measured.evaluation;
     let wrong = error_count(evaluation);
     let (low, high) = wilson_interval(evaluation.images.saturating_sub(wrong), evaluation.images);
     ui.label(RichText::new(subject(app, results)).weak());
@@ -143,7 +143,8 @@ fn headline(ui: &mut Ui, app: &App, results: &ResultsView) {
 /// "Best one (LeNet-5 on MNIST), evaluated on MNIST".
 fn subject(app: &App, results: &ResultsView) -> String {
     let name = app.model_name(&results.model.reference);
-    let data = format!("{} ({})", results.data.label(), results.split.label());
+    let SplitEvaluation { data, split, .. } = &results.measured;
+    let data = format!("{} ({})", data.label(), split.label());
     let network = format!("{} on {}", results.model.network.label(), results.model.data.label());
     if name.starts_with(&network) { format!("{name}, evaluated on {data}") } else { format!("{name} ({network}), evaluated on {data}") }
 }

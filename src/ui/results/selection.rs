@@ -16,7 +16,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     let models = app.models(usize::MAX);
     let data = data_sets(app);
     // The last evaluation's model and data, unless others were chosen and still exist.
-    let measured = app.results.as_ref().map(|results| (results.model.reference.clone(), results.data.clone()));
+    let measured = app.results.as_ref().map(|results| (results.model.reference.clone(), results.measured.data.clone()));
     let model = view.model.clone().filter(|model| models.contains(model)).or_else(|| measured.as_ref().map(|(model, _)| model.clone()));
     let model = model.filter(|model| models.contains(model)).unwrap_or(ModelRef::Starter);
     let set = view.data.clone().filter(|set| data.contains(set)).or_else(|| measured.map(|(_, set)| set)).unwrap_or_else(DataSpec::builtin);
@@ -54,11 +54,12 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
         } else {
             let busy = app.is_training();
             let evaluate = ui.add_enabled(!busy, style::primary_button(ui, "Evaluate"));
-            if evaluate.on_disabled_hover_text("Unavailable while training is in progress").clicked() {
+            let why_not = "Inkling does one thing at a time: an evaluation would slow down the run in progress";
+            if evaluate.on_disabled_hover_text(why_not).clicked() {
                 actions.push(Action::Evaluate { model, data: set });
             }
             if busy {
-                ui.label(RichText::new("unavailable during training").weak());
+                ui.label(RichText::new("available when the run in progress has ended").weak());
             }
         }
         help::button(ui, Topic::Results);
@@ -72,7 +73,8 @@ fn data_sets(app: &App) -> Vec<DataSpec> {
     let mine = (!app.my_digits.drawings().is_empty()).then_some(DataSource::Mine);
     let chosen = app.settings.data_folders.iter().map(|folder| DataSource::Path(Path::new(folder).to_owned()));
     let mut sets = vec![DataSpec::builtin()];
-    for set in found.chain(mine).chain(chosen).map(DataSpec::single).chain(app.results.iter().map(|results| results.data.clone())) {
+    for set in found.chain(mine).chain(chosen).map(DataSpec::single).chain(app.results.iter().map(|results| results.measured.data.clone()))
+    {
         if !sets.contains(&set) {
             sets.push(set);
         }

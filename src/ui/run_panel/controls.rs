@@ -6,7 +6,7 @@ use super::fields;
 use crate::app::messages::Message;
 use crate::app::{Action, App, Field, Phase, RunView, Screen};
 use crate::records::RunPosition;
-use crate::text::format::{duration, percent};
+use crate::text::format::duration;
 use crate::ui::{icons, shortcuts, style};
 
 /// Draws the buttons at the bottom and the run's progress in a panel above them: lines that come and go there must not move a button
@@ -134,10 +134,7 @@ fn state(ui: &mut Ui, app: &App, run: &RunView) {
     if let Phase::Training | Phase::Paused = run.phase {
         figures.insert(0, format!("{:.0} %", run.fraction() * 100.0));
     }
-    if let Phase::Finished(summary) = &run.phase
-        && let Some(test) = &summary.test
-    {
-        figures.push(format!("test accuracy {}", percent(test.accuracy, 2)));
+    if let Phase::Finished(summary) = &run.phase {
         figures.push(format!("trained in {}", duration(summary.train_seconds)));
     }
     if !figures.is_empty() {

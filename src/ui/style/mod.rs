@@ -32,8 +32,8 @@ pub const VERDICT_SMALL: f32 = 44.0;
 pub const HEADLINE: f32 = 32.0;
 /// Type size of what stands beside it.
 pub const HEADLINE_BESIDE: f32 = 17.0;
-/// Height of both with their names, in points.
-pub const HEADLINE_HEIGHT: f32 = 54.0;
+/// Height of both, in points.
+pub const HEADLINE_HEIGHT: f32 = 40.0;
 /// The greatest width of running text, in points.
 pub const TEXT_WIDTH: f32 = 560.0;
 /// The height of main buttons and those beside them, in points.

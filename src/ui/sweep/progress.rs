@@ -94,9 +94,9 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
             actions.extend(shown.map(|trial| Action::Sweep(SweepAction::Use(trial.number))));
         }
         if let Some((trial, tested)) = &sweep.tested {
-            let accuracy = tested
-                .test_accuracy
-                .map_or_else(|| "The data has no test images".to_owned(), |accuracy| format!("Test accuracy {}", percent(accuracy, 2)));
+            let data = sweep.definition.base.data.tested().label();
+            let named = |accuracy| format!("Test accuracy on {data}: {}", percent(accuracy, 2));
+            let accuracy = tested.test_accuracy.map_or_else(|| "The data has no test images".to_owned(), named);
             ui.label(RichText::new(accuracy).strong());
             ui.label(format!("with the settings of trial {trial}"));
             if ui.link("Show the model").on_hover_text(visible::path(&tested.run)).clicked() {

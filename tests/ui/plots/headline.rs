@@ -37,7 +37,10 @@ fn the_accuracy_that_says_most_stands_above_the_plots() {
     serve(&mut harness);
     harness.state_mut().engine.finish();
     harness.run();
-    harness.get_by_label("Test accuracy on 100 images");
+    harness.get_by_label("Test accuracy on Built-in digits, 100 images");
+    let title = harness.state().app.run.as_ref().unwrap().title();
+    let [title, figure] = [title.as_str(), "99.00 %"].map(|label| harness.get_by_label(label).rect());
+    assert!(title.bottom() <= figure.top(), "the run's name stands over its figure");
     harness.get_by_label("99.00 %");
 }
 
@@ -66,7 +69,15 @@ fn the_accuracy_and_the_buttons_fit_a_small_window() {
     let mut harness = finished();
     harness.set_size(eframe::egui::vec2(548.0, 480.0));
     harness.run();
-    for label in ["Test accuracy", "99.00 %", "Draw with it", "See its mistakes", "Export…", "Loss plot", "Accuracy plot"] {
+    for label in [
+        "Test accuracy on Built-in digits, 100 images",
+        "99.00 %",
+        "Draw with it",
+        "See its mistakes",
+        "Export…",
+        "Loss plot",
+        "Accuracy plot",
+    ] {
         let rect = harness.get_by_label(label).rect();
         assert!(rect.left() >= 0.0 && rect.right() <= 548.0 && rect.bottom() <= 480.0, "{label}: {rect}");
     }

@@ -12,9 +12,9 @@ use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{Command, Event, JobEvent, JobProgress};
 use crate::records::{
-    Calibration, EpochRecord, InitializationReport, Intervention, ModelInfo, ModelRef, RunPlan, RunPosition, StepPoint, Telemetry,
+    Accuracy, Calibration, EpochRecord, InitializationReport, Intervention, ModelInfo, ModelRef, RunPlan, RunPosition, StepPoint, Telemetry,
 };
-use crate::run_config::{Classes, RunConfig};
+use crate::run_config::{Classes, EvaluationSplit, RunConfig};
 use crate::runs::CheckpointWriter;
 use crate::train::{Checkpoint, EndRequest, LearningProbe, Observer, RunOrigin};
 
@@ -114,11 +114,16 @@ impl ObservedRun<'_, '_, '_> {
             classes: self.classes.clone(),
             data: self.config.data.clone(),
             epochs: record.map_or(0, |record| record.epoch),
-            validation_accuracy: record.map(|record| record.validation_accuracy),
+            accuracy: record.map(|record| self.validation_accuracy(record)),
         };
         let classifier = Classifier::new(net.clone(), self.config.device.resolved(), info, self.calibration);
         let queue = &mut *self.context.queue;
         queue.recognizer.set_training(run, classifier, queue.events);
+    }
+
+    fn validation_accuracy(&self, record: &EpochRecord) -> Accuracy {
+        let (data, split) = (self.config.data.clone(), EvaluationSplit::Validation);
+        Accuracy { value: f64::from(record.validation_accuracy), images: None, data, split }
     }
 
     /// Recognises drawings with the run's weights from here on, unless another model was chosen.
