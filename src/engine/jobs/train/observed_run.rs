@@ -206,7 +206,7 @@ impl Observer for ObservedRun<'_, '_, '_> {
         if self.steps > 0 && self.probe.as_ref().is_some_and(LearningProbe::is_due) {
             self.report_learning(net);
         }
-        self.end.map_or_else(|| self.check(), Err)
+        self.end.take().map_or_else(|| self.check(), Err)
     }
 
     fn step(&mut self, point: StepPoint, now: Telemetry) {
