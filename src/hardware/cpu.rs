@@ -9,6 +9,12 @@ use super::Cpu;
 use super::MAX_SYSTEM_FILE_BYTES;
 #[cfg(target_os = "linux")]
 use crate::system::files::read_limited;
+#[cfg(target_os = "macos")]
+use crate::system::process::run_within;
+
+/// How long `sysctl` may take.
+#[cfg(target_os = "macos")]
+const SYSCTL_LIMIT: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// Probes the CPU.
 pub fn probe() -> Cpu {
@@ -73,8 +79,9 @@ fn core_kinds() -> Option<(u32, u32)> {
 #[cfg(target_os = "macos")]
 fn core_kinds() -> Option<(u32, u32)> {
     let count = |level: &str| -> Option<u32> {
-        let told = std::process::Command::new("sysctl").args(["-n", &format!("hw.{level}.physicalcpu")]).output().ok()?;
-        String::from_utf8(told.stdout).ok()?.trim().parse().ok()
+        let mut sysctl = std::process::Command::new("sysctl");
+        sysctl.args(["-n", &format!("hw.{level}.physicalcpu")]);
+        run_within(sysctl, SYSCTL_LIMIT).ok()?.0.trim().parse().ok()
     };
     Some((count("perflevel0")?, count("perflevel1")?))
 }

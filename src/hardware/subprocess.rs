@@ -17,6 +17,8 @@ const HANG_TIMEOUT: Duration = Duration::from_secs(10);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 /// One that failed is started again after this long.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
+/// Bytes of the longest line that is read: a machine with many GPUs prints a few kilobytes.
+const MAX_LINE_BYTES: u64 = 1 << 20;
 /// How long one that was killed may take to be gone.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -102,17 +104,21 @@ impl Watched {
     }
 }
 
-/// Takes in what is printed until that ends, or nobody looks any more: true in the latter case.
+/// Takes in what is printed until that ends, a line is too long, or nobody looks any more: true in the last case.
 fn listen(stdout: impl Read, latest: &Mutex<Latest>) -> bool {
-    for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-        let Ok(LoadSample { gpus, .. }) = serde_json::from_str(&line) else { continue };
+    let (mut stdout, mut line) = (BufReader::new(stdout), Vec::new());
+    loop {
+        line.clear();
+        if stdout.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line).is_err() || !line.ends_with(b"\n") {
+            return false;
+        }
+        let Ok(LoadSample { gpus, .. }) = serde_json::from_slice(&line) else { continue };
         let mut latest = lock(latest);
         if latest.looked.elapsed() > IDLE_TIMEOUT {
             return true;
         }
         (latest.state, latest.printed) = (State::Answers(gpus), Instant::now());
     }
-    false
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -13,6 +13,10 @@ use std::time::Duration;
 const POLL: Duration = Duration::from_millis(20);
 /// Lines of standard error that are kept.
 const STDERR_LINES: usize = 8;
+/// Bytes that are kept of each of them; a process may write without ever ending a line.
+const MAX_LINE_BYTES: usize = 4 << 10;
+/// The most that a program which is run to its end may print: a self-test or a long Slurm queue takes a few hundred kilobytes.
+const MAX_OUTPUT_BYTES: usize = 8_000_000;
 /// How long the last output of a process that has ended is waited for: a process that it started may hold the pipe open for good.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
@@ -67,7 +71,7 @@ pub fn quoted_for_sh(word: &str) -> String {
 #[derive(Clone, Debug)]
 pub struct ChildProcess {
     child: Arc<Mutex<Child>>,
-    stderr: Arc<Mutex<Option<Output>>>,
+    stderr: Arc<Mutex<Option<Output<Tail>>>>,
 }
 
 /// How a process ended.
@@ -102,8 +106,7 @@ impl ChildProcess {
         let mut child = program.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let process = Self { child: Arc::new(Mutex::new(child)), stderr: Arc::default() };
-        let log = |line: &str| tracing::info!(target: "inkling::child", line, "standard error");
-        let tail = stderr.map(|stderr| Output::read(stderr, "inkling-stderr", STDERR_LINES, log));
+        let tail = stderr.map(|stderr| Output::read(stderr, "inkling-stderr", Tail::default()));
         match (tail.transpose(), stdout.ok_or(io::ErrorKind::BrokenPipe)) {
             (Ok(tail), Ok(stdout)) => {
                 *lock(&process.stderr) = tail;
@@ -151,63 +154,113 @@ impl ChildProcess {
         Exit {
             is_success: status.is_some_and(|status| status.success()),
             status: status.map_or_else(|| "no status".to_owned(), |status: ExitStatus| status.to_string()),
-            stderr_tail: stderr.map(Output::finish).unwrap_or_default().trim().to_owned(),
+            stderr_tail: stderr.map(Output::finish).map(Tail::text).unwrap_or_default(),
             timed_out,
         }
     }
 }
 
-/// Runs `program` to its end, for at most `limit`: its standard output, and how it ended. An error, in words, where it could not be started
-/// or had to be killed.
+/// Runs `program` to its end, for at most `limit`: its standard output, and how it ended. An error, in words, where it could not be started,
+/// printed too much, or had to be killed.
 pub fn run_within(program: Command, limit: Duration) -> Result<(String, Exit), String> {
     let (process, _, stdout) = ChildProcess::spawn(program, Stdio::null()).map_err(|error| error.to_string())?;
     // Read while the process runs, so that it never waits for a full pipe.
-    let output = Output::read(stdout, "inkling-stdout", usize::MAX, |_| {});
+    let output = Output::read(stdout, "inkling-stdout", Whole::default());
     let exit = process.wait(limit);
+    let Whole { bytes, is_too_large } = output.map(Output::finish).unwrap_or_default();
+    if is_too_large {
+        return Err(format!("it printed more than {} MB", MAX_OUTPUT_BYTES / 1_000_000));
+    }
     if exit.timed_out {
         return Err(format!("it took longer than {} s", limit.as_secs()));
     }
-    Ok((output.map(Output::finish).unwrap_or_default(), exit))
+    Ok((String::from_utf8_lossy(&bytes).into_owned(), exit))
+}
+
+/// What is kept of a pipe, within a limit.
+trait Keep: Default + Send + 'static {
+    /// Takes in what was read next; false where nothing further is wanted.
+    fn take(&mut self, bytes: &[u8]) -> bool;
+}
+
+/// All that came.
+#[derive(Debug, Default)]
+struct Whole {
+    bytes: Vec<u8>,
+    is_too_large: bool,
+}
+
+impl Keep for Whole {
+    fn take(&mut self, bytes: &[u8]) -> bool {
+        self.is_too_large = self.bytes.len() + bytes.len() > MAX_OUTPUT_BYTES;
+        if !self.is_too_large {
+            self.bytes.extend_from_slice(bytes);
+        }
+        !self.is_too_large
+    }
+}
+
+/// The last lines, the newest of which may go on.
+#[derive(Debug, Default)]
+struct Tail(VecDeque<Line>);
+
+/// The beginning of a line.
+#[derive(Debug, Default)]
+struct Line {
+    bytes: Vec<u8>,
+    has_ended: bool,
+}
+
+impl Keep for Tail {
+    fn take(&mut self, bytes: &[u8]) -> bool {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            if self.0.back().is_none_or(|line| line.has_ended) {
+                self.0.push_back(Line::default());
+                if self.0.len() > STDERR_LINES {
+                    self.0.pop_front();
+                }
+            }
+            if let Some(line) = self.0.back_mut() {
+                let room = MAX_LINE_BYTES.saturating_sub(line.bytes.len());
+                line.bytes.extend_from_slice(&part[..part.len().min(room)]);
+                line.has_ended = part.ends_with(b"\n");
+                if line.has_ended {
+                    tracing::info!(target: "inkling::child", line = String::from_utf8_lossy(&line.bytes).trim_end(), "standard error");
+                }
+            }
+        }
+        true
+    }
+}
+
+impl Tail {
+    fn text(self) -> String {
+        let lines: Vec<String> = self.0.iter().map(|line| String::from_utf8_lossy(&line.bytes).trim_end_matches('\n').to_owned()).collect();
+        lines.join("\n").trim().to_owned()
+    }
 }
 
 /// What a thread reads from a pipe.
 #[derive(Debug)]
-struct Output {
-    /// The lines, the last of which may go on.
-    lines: Arc<Mutex<VecDeque<Vec<u8>>>>,
+struct Output<K> {
+    kept: Arc<Mutex<K>>,
     /// Disconnected when the pipe ends.
     end: Receiver<()>,
 }
 
-impl Output {
-    /// Reads a pipe, of which the last `most` lines are kept, in a thread with this name.
-    fn read(mut pipe: impl Read + Send + 'static, name: &str, most: usize, seen: impl Fn(&str) + Send + 'static) -> io::Result<Self> {
+impl<K: Keep> Output<K> {
+    /// Reads a pipe in a thread with this name. A pipe of which nothing further is wanted is closed.
+    fn read(mut pipe: impl Read + Send + 'static, name: &str, keep: K) -> io::Result<Self> {
         let (at_end, end) = channel();
-        let output = Self { lines: Arc::default(), end };
-        let lines = Arc::clone(&output.lines);
+        let output = Self { kept: Arc::new(Mutex::new(keep)), end };
+        let kept = Arc::clone(&output.kept);
         let read = move || {
             let mut piece = vec![0; 1 << 12];
             loop {
-                let count = match pipe.read(&mut piece) {
-                    Ok(0) => break,
-                    Ok(count) => count,
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    Err(_) => break,
-                };
-                let mut lines = lock(&lines);
-                for part in piece[..count].split_inclusive(|byte| *byte == b'\n') {
-                    if lines.back().is_none_or(|line| line.ends_with(b"\n")) {
-                        lines.push_back(Vec::new());
-                        if lines.len() > most {
-                            lines.pop_front();
-                        }
-                    }
-                    if let Some(line) = lines.back_mut() {
-                        line.extend_from_slice(part);
-                        if part.ends_with(b"\n") {
-                            seen(String::from_utf8_lossy(line).trim_end());
-                        }
-                    }
+                match pipe.read(&mut piece) {
+                    Ok(count @ 1..) if lock(&kept).take(&piece[..count]) => {}
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    _ => break,
                 }
             }
             drop(at_end);
@@ -217,10 +270,9 @@ impl Output {
     }
 
     /// What came until the pipe ended, or until the process has ended for a moment.
-    fn finish(self) -> String {
+    fn finish(self) -> K {
         let _: Result<(), _> = self.end.recv_timeout(LAST_OUTPUT);
-        let bytes = Vec::from(std::mem::take(&mut *lock(&self.lines))).concat();
-        String::from_utf8_lossy(&bytes).into_owned()
+        std::mem::take(&mut *lock(&self.kept))
     }
 }
 
