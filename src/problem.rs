@@ -91,6 +91,14 @@ pub enum Problem {
         /// What is wrong there.
         reason: String,
     },
+    /// My digits were to be sent to another machine, and the person has not agreed to that.
+    #[error("{drawings} drawings of My digits may not be sent to {machine}")]
+    NoConsent {
+        /// How many drawings there are.
+        drawings: u64,
+        /// The machine.
+        machine: String,
+    },
     /// A run is in progress already.
     #[error("another run is already in progress")]
     Busy,

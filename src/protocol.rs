@@ -9,10 +9,10 @@ use crate::ink::{CandidateImage, Image, Ink, Steps};
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
-    BatchSizeFinding, BatchSizeSpec, BundleId, BundleUse, ComparisonSpec, DigitPrediction, DrawingAnswer, EpochRecord, EvaluationReport,
-    EvaluationSpec, ExportSpec, FileInfo, FilePart, FineTuned, HeldOutImage, ImportFinding, ImportSpec, InitializationReport, Intervention,
-    JobId, LearningSnapshot, ModelComparison, ModelInfo, ModelRef, Prediction, Profile, QuantizedAccuracy, RateFinding, Replace, Rescue,
-    RunPlan, RunPosition, RunSummary, StepPoint, Telemetry, TimeToAccuracy,
+    BatchSizeFinding, BatchSizeSpec, BundleId, BundleUse, ComparisonSpec, DataUpload, DigitPrediction, DrawingAnswer, EpochRecord,
+    EvaluationReport, EvaluationSpec, ExportSpec, FileInfo, FilePart, FineTuned, HeldOutImage, ImportFinding, ImportSpec,
+    InitializationReport, Intervention, JobId, LearningSnapshot, ModelComparison, ModelInfo, ModelRef, Prediction, Profile,
+    QuantizedAccuracy, RateFinding, Replace, Rescue, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry, TimeToAccuracy,
 };
 use crate::run_config::{DeviceChoice, InferenceChoice, RunConfig};
 
@@ -101,6 +101,8 @@ pub enum Command {
         bundle: BundleId,
         /// What it is for.
         purpose: BundleUse,
+        /// What is in it, for the list of what was sent there.
+        what: String,
     },
     /// Answer with [`Event::Pong`].
     Ping,
@@ -321,6 +323,8 @@ pub enum Event {
         /// The digits, from left to right.
         digits: Result<Vec<DigitPrediction>, Problem>,
     },
+    /// Training data that is missing on the other machine is about to be sent there.
+    Sending(DataUpload),
     /// To a caller on another machine: where a bundle is, or why it could not be kept; `None` where it is missing.
     Bundle {
         /// The bundle.

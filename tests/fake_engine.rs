@@ -26,11 +26,11 @@ use inkling::progress::Cancelled;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
 use inkling::records::{
-    Accuracy, BatchSizeFinding, BatchSizeSpec, BeforeAfter, ComparedModel, ComparisonSpec, DigitDetection, DigitPrediction, DrawingAnswer,
-    EpochRecord, Evaluation, EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage, ImportFinding, JobId,
-    LabelRejection, LearningSnapshot, Mistake, ModelComparison, ModelInfo, ModelRef, Prediction, Profile, RELIABILITY_BINS, RateFinding,
-    Reached, ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, SplitEvaluation, StepPoint, Telemetry,
-    TensorFormat, TensorInfo, TimeToAccuracy, WeightImages, WriterScore,
+    Accuracy, BatchSizeFinding, BatchSizeSpec, BeforeAfter, ComparedModel, ComparisonSpec, DeletedBundle, DigitDetection, DigitPrediction,
+    DrawingAnswer, EpochRecord, Evaluation, EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage,
+    ImportFinding, JobId, LabelRejection, LearningSnapshot, Mistake, ModelComparison, ModelInfo, ModelRef, Prediction, Profile,
+    RELIABILITY_BINS, RateFinding, Reached, ReceivedBundle, ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS,
+    SplitEvaluation, StepPoint, Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, WeightImages, WriterScore,
 };
 use inkling::run_config::{Classes, ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
 use inkling::system::paths::Paths;
@@ -68,6 +68,8 @@ pub struct FakeEngine {
     pub trial_epochs: Arc<AtomicI64>,
     /// The live readings of the machine.
     pub live: Arc<Mutex<Live>>,
+    /// What was sent to the other machine.
+    pub received: Arc<Mutex<Vec<ReceivedBundle>>>,
     /// What the server of data sets does, in turn; a download waits for it.
     pub server: Sender<Download>,
     /// The folder everything is kept in; goes with this.
@@ -264,6 +266,7 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
     let paths = Paths {
         local: home.path().to_owned(),
         settings: at("settings.json"),
+        recipients: at("my-digits-recipients.json"),
         runs: at("runs"),
         checkpoints: at("checkpoints"),
         benchmarks: at("bench"),
@@ -278,6 +281,8 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
     let asked_for = Rc::clone(&lines);
     let settings_of = Rc::new(RefCell::new(Vec::new()));
     let started = Rc::clone(&settings_of);
+    let received = Arc::<Mutex<Vec<ReceivedBundle>>>::default();
+    let (listed, received_there) = (Arc::clone(&received), Arc::clone(&received));
     let trial_epochs = Arc::new(AtomicI64::new(i64::MAX));
     let epochs = Arc::clone(&trial_epochs);
     let deps = AppDeps {
@@ -305,6 +310,15 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
             };
             OtherMachine::reach(host, hardware, |_, device| Ok(checked(device)))
         }),
+        list_received: Arc::new(move |_| Ok(listed.lock().unwrap().clone())),
+        delete_received: Arc::new(move |_, bundles| {
+            let mut there = received_there.lock().unwrap();
+            let (deleted, kept) =
+                std::mem::take(&mut *there).into_iter().partition(|bundle| bundles.contains(&bundle.id) && !bundle.in_use);
+            *there = kept;
+            let deleted: Vec<ReceivedBundle> = deleted;
+            Ok(deleted.into_iter().map(|bundle| DeletedBundle { id: bundle.id, what: bundle.what, problem: None }).collect())
+        }),
         dialogs: Box::new(dialogs),
         desktop: Arc::clone(&desktop) as Arc<dyn Desktop>,
         wake: Arc::new(|| {}),
@@ -323,6 +337,7 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         trial_epochs,
         live: Arc::default(),
         settings_of,
+        received,
         server: send,
         home,
     };

@@ -24,7 +24,7 @@ const INK_ENDINGS: [&str; 5] = ["json", "jsonl", "ndjson", "gz", "ink"];
 impl App {
     /// Carries an action out.
     pub fn apply(&mut self, action: Action) {
-        if self.apply_to_image(&action) {
+        if self.apply_to_image(&action) || self.ask_before_sending(&action) {
             return;
         }
         match action {
@@ -274,7 +274,12 @@ impl App {
             Screen::MyDigits => {
                 // Another window may have changed them.
                 self.load_my_digits();
+                self.read_recipients();
                 self.withdraw_fine_tuned();
+            }
+            Screen::Hardware => {
+                self.read_recipients();
+                self.list_sent();
             }
             _ => {}
         }

@@ -19,8 +19,8 @@ use crate::engine::SshHost;
 use crate::hardware::{Hardware, LoadSample};
 use crate::ink::{Ink, SourceImage, Stage};
 use crate::problem::{EngineExit, Problem};
-use crate::records::StepPoint;
 use crate::records::benchmark::{self, Saved};
+use crate::records::{DeletedBundle, ReceivedBundle, StepPoint};
 use crate::run_config::DeviceChoice;
 use crate::runs::{FinishedRun, InterruptedRun, Reproduction, RunEntry, RunError};
 use crate::self_test::Report;
@@ -129,6 +129,15 @@ pub enum BackgroundResult {
     },
     /// Another machine was reached, or could not be.
     HostReached(SshHost, Result<Box<OtherMachine>, Problem>),
+    /// What was sent to the other machine was listed, or could not be.
+    SentListed {
+        /// The machine.
+        host: SshHost,
+        /// What is there.
+        listed: Result<Vec<ReceivedBundle>, Problem>,
+        /// What became of what was to be deleted before.
+        deleted: Vec<DeletedBundle>,
+    },
     /// The newest saved benchmark, if there is one.
     Benchmark(Option<Box<(benchmark::Report, Saved)>>),
     /// A sample of the machine's load.

@@ -68,6 +68,7 @@ pub(super) fn engine_settings(deps: &AppDeps, settings: &Settings) -> EngineSett
         cuda_folder: settings.cuda_folder.clone(),
         background_priority: true,
         reports_learning: true,
+        recipients: deps.paths.recipients.clone(),
         devices: this_machine(),
     }
 }

@@ -109,6 +109,7 @@ impl App {
                     learning.take(snapshot);
                 }
             }
+            Event::Sending(upload) => self.show_notice(Severity::Info, Message::sending(&upload)),
             Event::Paused(run) => self.set_run_phase(run, |_| Phase::Paused),
             Event::Resumed(run) => self.set_run_phase(run, |run| if run.plan.is_some() { Phase::Training } else { Phase::Preparing(0.0) }),
             Event::BenchmarkRow { id, row } => self.on_benchmark_row(id, row),
@@ -207,6 +208,7 @@ impl App {
             BackgroundResult::SweepTested(folder, outcome) => self.sweep_tested(&folder, outcome),
             BackgroundResult::ComparedSteps { folder, curve } => self.set_compared_steps(folder, curve),
             BackgroundResult::Thumbnail { folder, thumbnail } => self.set_thumbnail(&folder, thumbnail),
+            BackgroundResult::SentListed { host, listed, deleted } => self.on_sent(&host, listed, &deleted),
             BackgroundResult::HostReached(host, reached) => self.host_reached(&host, reached),
             BackgroundResult::Checked { device, found, .. } => {
                 self.checks.insert(device, Checked::Done(found));

@@ -31,8 +31,8 @@ pub use drawing::{
 pub use jobs::{Jobs, RunningJob, ShownJob};
 pub use learning::{ClassCount, Learning};
 pub use machine::{
-    BenchmarkView, Checked, Checks, Comparison, ComparisonKind, MachineAction, Monitor, OtherMachine, OtherMachineDialog, ReachHost,
-    ReachState, SampleLoad, SelfTest, about, automatic, diagnostics,
+    BenchmarkView, Checked, Checks, Comparison, ComparisonKind, DeleteReceived, ListReceived, MachineAction, Monitor, OtherMachine,
+    OtherMachineDialog, ReachHost, ReachState, SampleLoad, SelfTest, SendingQuestion, SentView, about, automatic, diagnostics,
 };
 pub use models::{Change, ComparisonView, Dropped, ExportView, ImportQuestion, InTheWay, ResultsView, Thumbnail};
 pub use my_digits::{Collection, DIGITS, FileStep, FineTuneResult, Loaded, MyDigitsView, MyDrawing, NOT_TRAINABLE};

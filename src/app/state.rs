@@ -13,7 +13,10 @@ use super::drawing::{Drawing, InferenceDevice, NumberCanvas, OpenImages, Predict
 use super::engine_link::EngineLink;
 use super::jobs::Jobs;
 use super::learning::Learning;
-use super::machine::{BenchmarkView, Checks, Monitor, OtherMachine, OtherMachineDialog, ReachHost, SampleLoad, SelfTest};
+use super::machine::{
+    BenchmarkView, Checks, DeleteReceived, ListReceived, Monitor, OtherMachine, OtherMachineDialog, ReachHost, SampleLoad, SelfTest,
+    SendingQuestion, SentView,
+};
 use super::messages::Message;
 use super::models::{Changes, ComparisonView, ExportView, ImportQuestion, ResultsView, Thumbnail};
 use super::my_digits::MyDigitsView;
@@ -57,6 +60,10 @@ pub struct AppDeps {
     pub has_network: Box<dyn Fn() -> bool>,
     /// Looks up another machine, and runs its self-tests.
     pub reach_host: ReachHost,
+    /// Lists what was sent to another machine.
+    pub list_received: ListReceived,
+    /// Deletes some of it.
+    pub delete_received: DeleteReceived,
     /// Downloads a data set; blocks until it is done.
     pub download: Downloader,
     /// File dialogs.
@@ -140,6 +147,12 @@ pub struct App {
     pub(super) other_machine: Option<OtherMachine>,
     /// The dialog that asks for another machine, while it is open.
     pub machine_dialog: Option<OtherMachineDialog>,
+    /// The question whether My digits may be sent to it, while it is asked.
+    pub sending_question: Option<SendingQuestion>,
+    /// What was sent to it.
+    pub sent: SentView,
+    /// The other machines that My digits may be sent to.
+    pub(super) recipients: Vec<String>,
     /// The machine's recent load, sampled while the monitor is shown.
     pub monitor: Monitor,
     /// Notices, oldest first.
@@ -226,6 +239,9 @@ impl App {
             checks: Checks::default(),
             other_machine: None,
             machine_dialog: None,
+            sending_question: None,
+            sent: SentView::default(),
+            recipients: Vec::new(),
             monitor: Monitor::default(),
             notices: Vec::new(),
             focused: true,

@@ -80,6 +80,7 @@ impl Engine {
             cuda_folder: None,
             background_priority: false,
             reports_learning: false,
+            recipients: paths.recipients,
             devices: this_machine(),
         };
         // One pending wake-up is enough, because the receiver takes all events.

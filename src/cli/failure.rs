@@ -101,9 +101,12 @@ impl<P: Into<Problem>> From<P> for Failure {
         tracing::info!(problem = problem.name(), "a problem is reported");
         let sentence = Message::from(&problem).to_string();
         match (problem, interrupt::requested()) {
-            (Problem::Config(_) | Problem::Comparison(ComparisonError::Count { .. } | ComparisonError::Repeated), _) => {
-                Self::Usage(sentence)
-            }
+            (
+                Problem::Config(_)
+                | Problem::Comparison(ComparisonError::Count { .. } | ComparisonError::Repeated)
+                | Problem::NoConsent { .. },
+                _,
+            ) => Self::Usage(sentence),
             (Problem::Cancelled(_), Some(Request::Interrupt(status))) => Self::Terminated { sentence: Some(sentence), status },
             (Problem::Cancelled(_), _) => Self::Terminated { sentence: Some(sentence), status: INTERRUPTED },
             _ => Self::Failed(sentence),

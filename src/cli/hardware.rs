@@ -8,11 +8,11 @@ use super::arguments::choice;
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
-use crate::app::{Settings, diagnostics};
+use super::settings_file;
+use crate::app::diagnostics;
 use crate::hardware::{Gpu, Hardware, LoadSample, Meter, Watched, lines, probe};
 use crate::run_config::DeviceChoice;
 use crate::self_test::{Report, run as self_test, sections};
-use crate::system::files::read_limited;
 use crate::system::log::Names;
 use crate::system::paths::Paths;
 use crate::text::format::{memory, percent};
@@ -20,9 +20,6 @@ use crate::text::table;
 
 /// The time between two lines of `--watch`.
 const INTERVAL: Duration = Duration::from_secs(1);
-
-/// Larger settings are not read.
-const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
 /// The options of `inkling hardware`.
 #[derive(Debug, clap::Args)]
@@ -62,10 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let paths = Paths::find();
     let hardware = probe(&paths.runs);
     if arguments.diagnostics {
-        // Unlike `Settings::load`, this leaves a file that cannot be read where it is.
-        let settings = read_limited(&paths.settings, MAX_SETTINGS_BYTES).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let settings: Settings = settings.unwrap_or_default();
-        let text = diagnostics::text(Some(&hardware), &settings, &paths, &Names::of_this_machine());
+        let text = diagnostics::text(Some(&hardware), &settings_file::read(&paths), &paths, &Names::of_this_machine());
         return Output::new(false).text(text.trim_end());
     }
     let report = if arguments.self_test { Some(check(arguments.device)?) } else { None };

@@ -3,8 +3,12 @@
 use std::path::PathBuf;
 
 use crate::cli::failure::Failure;
-use crate::engine::{EngineHost, EngineSettings, RemoteHost, SshHost};
+use crate::data::{MyDigits, Recipients};
+use crate::engine::{EngineHost, EngineSettings, RemoteHost, SLURM, SshHost};
+use crate::problem::Problem;
+use crate::run_config::DataSpec;
 use crate::sweep::{EngineExecutor, SlurmArray, Work};
+use crate::system::paths::Paths;
 
 /// Tasks of a job array where nobody says.
 const TASKS: u32 = 4;
@@ -32,6 +36,9 @@ pub struct Machines {
     /// Option for sbatch, such as --slurm=--partition=gpu; may be repeated
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     slurm: Vec<String>,
+    /// Agree that My digits are sent to these machines, now and later; `inkling hosts withdraw` takes that back
+    #[arg(long)]
+    send_my_digits: bool,
 }
 
 impl Machines {
@@ -73,9 +80,32 @@ impl Machines {
             ExecutorKind::Local | ExecutorKind::Ssh if !self.slurm.is_empty() => {
                 usage("--slurm is for --executor slurm. Leave --slurm out, or add --executor slurm.")
             }
+            ExecutorKind::Local if self.send_my_digits => {
+                usage("--send-my-digits is for other machines. Leave it out, or add --hosts or --executor slurm.")
+            }
             ExecutorKind::Ssh if self.hosts.is_empty() => usage("--executor ssh needs hosts: --hosts HOST,HOST"),
             _ => Ok(()),
         }
+    }
+
+    /// An error where My digits are among the data and the person has not agreed that they are sent to these machines; to be asked before
+    /// any is connected to.
+    pub fn check_consent(&self, data: &DataSpec, folders: &[PathBuf], paths: &Paths) -> Result<(), Failure> {
+        if self.is_here() || !data.has_my_digits() {
+            return Ok(());
+        }
+        let drawings = MyDigits::in_folders(folders).count()?;
+        let recipients = Recipients::in_file(&paths.recipients);
+        let mut machines: Vec<&str> = if self.is_in_array() { vec![SLURM] } else { self.hosts.iter().map(SshHost::name).collect() };
+        machines.retain(|machine| !recipients.contains(machine));
+        machines.dedup();
+        if machines.is_empty() {
+            return Ok(());
+        }
+        if !self.send_my_digits {
+            return Err(Problem::NoConsent { drawings, machine: machines.join(", ") }.into());
+        }
+        Ok(machines.into_iter().try_for_each(|machine| recipients.add(machine))?)
     }
 
     /// What trains this many at once, with this many threads each if that is said.

@@ -17,6 +17,7 @@ mod find_batch_size;
 mod find_lr;
 mod format;
 mod hardware;
+mod hosts;
 mod import;
 mod interrupt;
 mod licences;
@@ -30,6 +31,7 @@ mod reference;
 mod schema;
 mod serve;
 mod settings;
+mod settings_file;
 mod startup;
 mod sweep;
 mod train;
@@ -84,6 +86,9 @@ enum Command {
     Data(data::Command),
     /// Show the hardware of this machine, test it, or monitor its load
     Hardware(hardware::Arguments),
+    /// Other machines: which may receive My digits, what was sent to them, and deleting it
+    #[command(subcommand)]
+    Hosts(hosts::Command),
     /// Benchmark this machine: matrix products, training, data pipeline, recognition
     Bench(bench::Arguments),
     /// Print a script that lets a shell complete commands and options
@@ -151,6 +156,7 @@ fn run(command: Option<Command>) -> Result<(), Failure> {
         Some(Command::Import(arguments)) => import::run(arguments),
         Some(Command::Data(command)) => data::run(command),
         Some(Command::Hardware(arguments)) => hardware::run(&arguments),
+        Some(Command::Hosts(command)) => hosts::run(&command),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Schema(arguments)) => schema::run(&arguments),

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::CommandFactory;
 
+use crate::engine::ReceivedFolder;
 use crate::runs::Checkpoints;
 use crate::system::files::remove_leftovers;
 use crate::system::log;
@@ -19,6 +20,7 @@ pub fn run(paths: &Paths) {
     tracing::info!(version = env!("CARGO_PKG_VERSION"), command = command.unwrap_or("window"), "started");
     let folders: [&Path; 5] = [&paths.local, &paths.runs, &paths.checkpoints, &paths.benchmarks, &paths.sweeps];
     folders.into_iter().chain(paths.settings.parent()).for_each(remove_leftovers);
+    ReceivedFolder::of(paths).delete_unused();
     // Checkpoints are written in folders of their own.
     Checkpoints::new(&paths.checkpoints).remove_leftovers();
 }

@@ -1,5 +1,5 @@
-//! The drawings that a person keeps, each with the digit that it shows: an ink file in Inkling's data folder. It never leaves this machine
-//! by itself.
+//! The drawings that a person keeps, each with the digit that it shows: an ink file in Inkling's data folder. They stay on this machine
+//! unless the person exports them, or agrees that they are sent to another machine ([`super::Recipients`]).
 //!
 //! Two windows may change the file at once: each change is made to what is there at that moment, under a lock, and concerns single lines.
 //! Lines that cannot be read stay where they are.
@@ -129,6 +129,14 @@ impl MyDigits {
     /// What it holds; nothing where there is none yet.
     pub fn read(&self) -> Result<Kept, DataError> {
         Ok(self.kept(&self.lines()?))
+    }
+
+    /// How many drawings it holds; an error where there are none.
+    pub fn count(&self) -> Result<u64, DataError> {
+        match self.read()?.drawings.len() as u64 {
+            0 => Err(DataError::NoDrawings { path: self.file.clone() }),
+            count => Ok(count),
+        }
     }
 
     /// Makes a change, and gives what is in the file then.

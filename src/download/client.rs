@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use ureq::http::{HeaderMap, Response, StatusCode, header};
 use ureq::tls::{RootCerts, TlsConfig};
-use ureq::{Agent, Body, Error, Timeout};
+use ureq::typestate::WithoutBody;
+use ureq::{Agent, Body, Error, RequestBuilder, Timeout};
 
 use super::{DownloadError, Patience};
 use crate::progress::Progress;
@@ -26,6 +27,7 @@ const TOO_FEW: &str = "the server sent fewer bytes than were requested";
 pub struct Client {
     agent: Agent,
     patience: Patience,
+    authorization: Option<String>,
 }
 
 /// Which bytes of a file to download.
@@ -45,8 +47,9 @@ enum Attempt<T = ()> {
 }
 
 impl Client {
-    /// With `encrypted`, addresses and redirects that are not HTTPS are refused.
-    pub fn new(encrypted: bool, patience: Patience) -> Self {
+    /// With `encrypted`, addresses and redirects that are not HTTPS are refused. `authorization` is the value of that header, which redirects do
+    /// not get.
+    pub fn new(encrypted: bool, patience: Patience, authorization: Option<String>) -> Self {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).unversioned_rustls_crypto_provider(provider).build();
         let config = Agent::config_builder()
@@ -61,7 +64,15 @@ impl Client {
             .timeout_per_read(Some(patience.wait))
             .tls_config(tls)
             .build();
-        Self { agent: config.into(), patience }
+        Self { agent: config.into(), patience, authorization }
+    }
+
+    fn get(&self, address: &str) -> RequestBuilder<WithoutBody> {
+        let request = self.agent.get(address);
+        match &self.authorization {
+            Some(authorization) => request.header(header::AUTHORIZATION, authorization),
+            None => request,
+        }
     }
 
     /// Downloads these bytes of the file at this address into `part`, after what is there already.
@@ -75,7 +86,7 @@ impl Client {
         let length = range.end.saturating_sub(range.start);
         self.persist(address, || {
             progress.report(0.0)?;
-            let request = self.agent.get(address).config().timeout_recv_body(Some(self.patience.wait)).build();
+            let request = self.get(address).config().timeout_recv_body(Some(self.patience.wait)).build();
             let mut response = match request.header(header::RANGE, bytes_header(&range)).call() {
                 Ok(response) => response,
                 Err(error) => return failed(address, &error),
@@ -126,7 +137,7 @@ impl Client {
         };
         let unwritable = |error: &io::Error| DownloadError::from(WriteError::new(part, error));
         let mut have = file.metadata().map_err(|error| unwritable(&error))?.len();
-        let mut request = self.agent.get(address);
+        let mut request = self.get(address);
         if let Some(range) = range {
             if have >= size {
                 return Ok(Attempt::Complete(()));

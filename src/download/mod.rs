@@ -85,7 +85,8 @@ pub fn download(
     let usual = mirrors(set);
     let other = mirror.map(|mirror| mirror.folder_of(set));
     let mirrors = other.as_ref().map_or(usual.as_slice(), std::slice::from_ref);
-    let client = Client::new(mirrors.iter().all(Mirror::is_encrypted), patience);
+    let authorization = other.as_ref().and_then(Mirror::authorization);
+    let client = Client::new(mirrors.iter().all(Mirror::is_encrypted), patience, authorization);
     let total = published_size(set) as f32;
     let mut before = 0.0;
     for file in files {

@@ -3,8 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use base64::prelude::{BASE64_STANDARD, Engine};
+
 use super::DownloadError;
 use crate::run_config::NamedSet;
+use crate::text::visible;
 
 /// A file of a set.
 pub(super) struct SourceFile {
@@ -119,7 +122,7 @@ pub fn mirrors(set: NamedSet) -> Vec<Mirror> {
         // 562 MB with all of EMNIST's sets, of which only what is wanted is downloaded.
         NamedSet::EmnistDigits | NamedSet::EmnistLetters => &["https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip"],
     };
-    addresses.iter().map(|&address| Mirror(address.to_owned())).collect()
+    addresses.iter().map(|&address| Mirror { address: address.to_owned(), credentials: None }).collect()
 }
 
 /// The environment variable that names a mirror, as in a school without a way to the public ones.
@@ -127,8 +130,13 @@ const MIRROR_VARIABLE: &str = "INKLING_DATA_MIRROR";
 
 /// A folder of a server, with files or with a folder for each data set: an address that ends in `/`. Or a ZIP archive with files of data sets,
 /// whose address ends in `.zip`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mirror(String);
+#[derive(Clone, PartialEq, Eq)]
+pub struct Mirror {
+    /// Without the credentials: it is shown, and logged.
+    address: String,
+    /// `user:password`, as it was given.
+    credentials: Option<String>,
+}
 
 impl Mirror {
     /// The one that the environment names.
@@ -141,43 +149,75 @@ impl Mirror {
 
     /// Whether it is an archive.
     pub fn is_archive(&self) -> bool {
-        !self.0.ends_with('/')
+        !self.address.ends_with('/')
     }
 
     /// Its folder of a set, which has the set's name. An archive has no such folders.
     #[must_use]
     pub fn folder_of(&self, set: NamedSet) -> Self {
-        if self.is_archive() { self.clone() } else { Self(format!("{}{}/", self.0, set.name())) }
+        let address = if self.is_archive() { self.address.clone() } else { format!("{}{}/", self.address, set.name()) };
+        Self { address, credentials: self.credentials.clone() }
     }
 
     /// The address where a file is downloaded from: that of the file, or of the archive.
     pub fn address_of(&self, name: &str) -> String {
-        if self.is_archive() { self.0.clone() } else { format!("{}{name}", self.0) }
+        if self.is_archive() { self.address.clone() } else { format!("{}{name}", self.address) }
+    }
+
+    /// The value of the header that has the user and the password (RFC 7617).
+    pub fn authorization(&self) -> Option<String> {
+        Some(format!("Basic {}", BASE64_STANDARD.encode(percent_decoded(self.credentials.as_deref()?))))
     }
 
     /// Whether what comes from there can be neither read nor changed on its way.
     pub fn is_encrypted(&self) -> bool {
-        self.0.starts_with("https://")
+        self.address.starts_with("https://")
     }
 }
 
 impl fmt::Display for Mirror {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.address)
+    }
+}
+
+/// As it is shown, without its credentials.
+impl fmt::Debug for Mirror {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "Mirror({self})")
     }
 }
 
 impl FromStr for Mirror {
     type Err = DownloadError;
 
-    /// An address over HTTPS, or over HTTP as within a school: files are recognised by their digests in any case.
+    /// An address over HTTPS, or over HTTP as within a school: files are recognised by their digests in any case. A user and a password may
+    /// stand before the host.
     fn from_str(text: &str) -> Result<Self, DownloadError> {
-        let wrong = || DownloadError::Address { address: text.to_owned() };
-        let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or_else(wrong)?;
-        if host.is_empty() || host.starts_with('/') || text.contains(char::is_whitespace) {
+        let wrong = || DownloadError::Address { address: visible::without_credentials(text) };
+        let scheme = ["https://", "http://"].into_iter().find(|scheme| text.starts_with(scheme)).ok_or_else(wrong)?;
+        let after = &text[scheme.len()..];
+        let authority = after.split(['/', '?', '#']).next().unwrap_or_default();
+        let (credentials, host) = authority.rsplit_once('@').map_or((None, authority), |(credentials, host)| (Some(credentials), host));
+        let has_wrong_port = host.rsplit_once(':').is_some_and(|(_, port)| !port.ends_with(']') && port.parse::<u16>().is_err());
+        if host.is_empty() || has_wrong_port || text.contains(char::is_whitespace) {
             return Err(wrong());
         }
-        let is_complete = text.ends_with('/') || text.to_ascii_lowercase().ends_with(".zip");
-        Ok(Self(if is_complete { text.to_owned() } else { format!("{text}/") }))
+        let path = &after[authority.len()..];
+        let is_complete = path.ends_with('/') || path.to_ascii_lowercase().ends_with(".zip");
+        let address = format!("{scheme}{host}{path}{}", if is_complete { "" } else { "/" });
+        Ok(Self { address, credentials: credentials.map(str::to_owned) })
     }
+}
+
+/// The bytes of a text in which `%40` stands for `@`.
+fn percent_decoded(text: &str) -> Vec<u8> {
+    let (mut decoded, mut rest) = (Vec::new(), text.as_bytes());
+    while let Some((&first, after)) = rest.split_first() {
+        let code = after.get(..2).filter(|_| first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        decoded.push(byte.unwrap_or(first));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    decoded
 }

@@ -55,9 +55,27 @@ pub struct EngineSettings {
     /// True if runs report what they make of held-out images as they train, for somebody who watches.
     #[serde(default)]
     pub reports_learning: bool,
+    /// The list of other machines that My digits may be sent to.
+    #[serde(skip)]
+    pub recipients: PathBuf,
     /// The devices of the machine it is on.
     #[serde(skip, default = "this_machine")]
     pub devices: Arc<dyn Devices>,
+}
+
+impl EngineSettings {
+    /// What an engine on another machine needs to know of these: none of the folders of this one.
+    pub(super) fn for_other_machine(&self) -> Self {
+        Self {
+            data_folders: Vec::new(),
+            data_dir: None,
+            runs: RunsTarget::Store(PathBuf::new()),
+            checkpoints: PathBuf::new(),
+            benchmarks: PathBuf::new(),
+            cuda_folder: None,
+            ..self.clone()
+        }
+    }
 }
 
 /// The devices of this machine.

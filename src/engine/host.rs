@@ -51,7 +51,7 @@ impl EngineHandle {
                 let program = look_for_cuda_in(settings.cuda_folder.as_deref(), process::this_program(&["engine"]));
                 Self::child(program, settings, HANG_TIMEOUT, wake)
             }
-            EngineHost::Remote(host) => Self::remote(host.program(), host.name(), settings, wake),
+            EngineHost::Remote(host) => Self::remote(host.program(), &host, settings, wake),
         }
     }
 }

@@ -24,7 +24,7 @@ pub use devices::{Devices, ThisMachine};
 pub use event_sink::EventSink;
 pub use handle::{EngineGone, EngineHandle, EngineSettings, EngineSide, RunsTarget, this_machine};
 pub use host::EngineHost;
-pub use remote::{RemoteHost, SlurmTask, SshHost, hardware_on, self_test_on};
+pub use remote::{ReceivedFolder, RemoteHost, SLURM, SlurmTask, SshHost, delete_received_on, hardware_on, received_on, self_test_on};
 pub use server::{CallerLocation, Interrupter, ServeError, serve};
 pub use supervisor::{Activity, WorkerContext, supervise};
 pub use wire::{Handshake, read, recv_handshake, send_handshake, write};

@@ -9,7 +9,8 @@ use std::time::Duration;
 use super::handle::{EngineHandle, EngineSettings};
 use super::remote::{BundleStore, files_of};
 use super::wire::{self, Handshake};
-use crate::protocol::{Command, Event};
+use crate::protocol::{Command, Event, JobEvent};
+use crate::system::files::keep_new_files_private;
 use crate::system::paths::Paths;
 
 /// Why a caller is not served.
@@ -88,6 +89,7 @@ pub fn serve(
     let mut settings: EngineSettings = wire::read(&mut input).map_err(ServeError::of_pipe)?.ok_or(ServeError::NoCaller)?;
     let mut bundles = None;
     if caller == CallerLocation::OtherMachine {
+        keep_new_files_private();
         let paths = Paths::find();
         let store = BundleStore::open(&paths).map_err(ServeError::Store)?;
         settings = store.settings(settings, &paths);
@@ -131,6 +133,10 @@ pub fn serve(
     let mut alive = true;
     // Also with nobody to hear it, the engine comes to its end by itself.
     while let Ok(event) = events.recv() {
+        let is_end = matches!(event, Event::Job { event: JobEvent::Done(_) | JobEvent::Cancelled | JobEvent::Failed(_), .. });
+        if let Some(bundles) = lock(&bundles).as_mut().filter(|_| is_end) {
+            bundles.job_ended();
+        }
         for event in with_files(event, caller) {
             let written = || wire::write(&mut *lock(&output), &event).inspect_err(|error| tracing::info!(%error, "the caller is gone"));
             alive = alive && written().is_ok();

@@ -30,7 +30,11 @@ pub fn lines(hardware: &Hardware) -> Vec<Line> {
         Some(free) => line("Free disk space", file_size(free), "Plenty: a finished run takes a few megabytes."),
         None => line("Free disk space", "unknown".to_owned(), "A finished run takes a few megabytes."),
     });
-    lines.push(line("System", hardware.system.clone(), "Everything stays on this machine; no internet connection is needed."));
+    lines.push(line(
+        "System",
+        hardware.system.clone(),
+        "Everything stays here unless you train on another machine; no internet connection is needed.",
+    ));
     lines
 }
 

@@ -24,3 +24,45 @@ pub struct FilePart {
     #[serde(with = "serde_bytes")]
     pub bytes: Vec<u8>,
 }
+
+/// Days after its last use at which a bundle is deleted by the next start of Inkling on the machine that it was sent to.
+pub const KEPT_DAYS: u64 = 30;
+
+/// A data set or a model that another machine has sent, as it is listed there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceivedBundle {
+    /// Its name.
+    pub id: BundleId,
+    /// What is in it, in the words of whoever sent it.
+    pub what: String,
+    /// Its size.
+    pub bytes: u64,
+    /// When it was last used, as in RFC 3339.
+    pub last_used: String,
+    /// Whether a run uses it now.
+    pub in_use: bool,
+}
+
+/// What became of a bundle that was to be deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeletedBundle {
+    /// Its name.
+    pub id: BundleId,
+    /// What was in it.
+    pub what: String,
+    /// Why it is still there, if it is: a run uses it, or the system refuses.
+    pub problem: Option<String>,
+}
+
+/// Training data that is about to be sent to another machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataUpload {
+    /// The name of the data set.
+    pub what: String,
+    /// How many images it has.
+    pub images: u64,
+    /// The size of its files.
+    pub bytes: u64,
+    /// The machine.
+    pub machine: String,
+}

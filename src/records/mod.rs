@@ -27,7 +27,7 @@ pub use annotation::Annotation;
 pub use batch_size_search::{
     BatchSizeFinding, BatchSizeSpec, Reached, TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy, batch_size_configs, fastest_batch_size,
 };
-pub use bundle::{BundleId, BundleUse, FilePart};
+pub use bundle::{BundleId, BundleUse, DataUpload, DeletedBundle, FilePart, KEPT_DAYS, ReceivedBundle};
 pub use calibration::{Calibration, RELIABILITY_BINS, ReliabilityBin};
 pub use comparison::{COMPARED_MODELS, ComparedModel, ComparisonSpec, ModelComparison, PairedCounts};
 pub use ensemble::{Ensemble, Uncertainty};

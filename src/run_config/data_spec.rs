@@ -202,6 +202,11 @@ impl DataSpec {
         Self(self.0.iter().map(located).collect())
     }
 
+    /// True if the drawings that the person keeps are among it.
+    pub fn has_my_digits(&self) -> bool {
+        self.0.contains(&DataSource::Mine)
+    }
+
     /// True where it can be looked for.
     pub fn is_known(&self) -> bool {
         !self.0.contains(&DataSource::Unknown)

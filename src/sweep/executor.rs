@@ -2,6 +2,7 @@
 
 use super::trial::TrialEpoch;
 use crate::problem::Problem;
+use crate::records::DataUpload;
 use crate::run_config::RunConfig;
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ pub trait Executor {
 pub enum TrialEvent {
     /// How much of it is done, 0 to 1.
     Progress(f32),
+    /// Its data is about to be sent to another machine.
+    Sending(DataUpload),
     /// It completed an epoch.
     Epoch(TrialEpoch),
     /// It trained to its end.

@@ -10,6 +10,7 @@ use super::sampler::suggest;
 use super::trial::Trial;
 use crate::problem::Problem;
 use crate::progress::Cancelled;
+use crate::records::DataUpload;
 
 /// How often the observer is asked whether to go on.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -18,6 +19,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub trait Observer {
     /// A trial began.
     fn started(&mut self, _trial: &Trial) {}
+
+    /// The data of the trials is about to be sent to another machine.
+    fn sending(&mut self, _upload: &DataUpload) {}
 
     /// A trial completed an epoch, its last.
     fn epoch(&mut self, _trial: &Trial) {}
@@ -157,6 +161,7 @@ impl Session<'_> {
             TrialEvent::Progress(fraction) => {
                 self.running.insert(number, fraction.clamp(0.0, 1.0));
             }
+            TrialEvent::Sending(upload) => self.observer.sending(&upload),
             TrialEvent::Epoch(epoch) => {
                 self.sweep.record(number, elapsed, Entry::Epoch(epoch))?;
                 let Some(trial) = self.sweep.trial(number) else { return Ok(()) };

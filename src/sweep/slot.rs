@@ -139,6 +139,7 @@ impl Slot {
                 self.job = None;
                 (trial, event)
             }),
+            Event::Sending(upload) => job.map(|(_, trial)| (trial, TrialEvent::Sending(upload))),
             Event::EngineExited(exit) => {
                 (self.losses, self.was_reached) = (before, was_reached);
                 self.engine_lost(exit.into())

@@ -9,6 +9,8 @@ pub struct Paths {
     pub local: PathBuf,
     /// The settings file.
     pub settings: PathBuf,
+    /// The list of other machines that My digits may be sent to.
+    pub recipients: PathBuf,
     /// One folder per finished run.
     pub runs: PathBuf,
     /// One folder per run that is under way or was interrupted.
@@ -37,6 +39,7 @@ impl Paths {
         let given = std::env::var_os("INKLING_DATA_DIR").map(PathBuf::from);
         Self {
             settings: config.join("settings.json"),
+            recipients: config.join("my-digits-recipients.json"),
             local: local.clone(),
             runs: local.join("runs"),
             checkpoints: local.join("checkpoints"),

@@ -38,6 +38,22 @@ pub fn label(text: &str) -> String {
     }
 }
 
+/// The text without what stands before an `@` in addresses (`https://user:password@host/`).
+pub fn without_credentials(text: &str) -> String {
+    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        shown.push_str(before);
+        let word = after.split(|c: char| c.is_whitespace() || c == '"').next().unwrap_or_default();
+        let authority = word.split(['/', '?', '#']).next().unwrap_or_default();
+        // What is no port belongs to a password with a slash in it.
+        let is_cut_off = authority.rsplit_once(':').is_some_and(|(_, port)| !port.bytes().all(|byte| byte.is_ascii_digit()));
+        let end = authority.rfind('@').or_else(|| word.rfind('@').filter(|_| is_cut_off));
+        rest = end.map_or(after, |end| &after[end + 1..]);
+    }
+    shown + rest
+}
+
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

@@ -79,7 +79,8 @@ impl Topic {
             Self::MyDigits => {
                 "Drawings that you keep in Draw, by digit; a cross marks those that the model in use takes for another digit or for none. Select one to change its digit, to \
                  open or to delete it. Fine-tuning trains the model for a few seconds on your drawings, mixed with images that it knows, and takes the result over \
-                 only if it is no worse on those. As a data set they are called My digits, on the command line mine. They never leave this machine by themselves."
+                 only if it is no worse on those. As a data set they are called My digits, on the command line mine. They stay on this machine unless you export them, or agree to send them to \
+                 another machine that you train on; while one is in use, what you draw on the canvas is recognized there."
             }
             Self::Hardware => {
                 "What this machine offers for training. The self-test checks that every operation and its gradient are computed correctly. \

@@ -24,6 +24,7 @@ mod path_question;
 pub mod plots;
 pub mod results;
 mod run_panel;
+mod sending_question;
 mod shell;
 mod shortcuts;
 mod start;

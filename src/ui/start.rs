@@ -13,7 +13,7 @@ use super::dialogs::SystemDialogs;
 use super::window::Inkling;
 use crate::app::{Action, App, AppDeps, OtherMachine, Settings};
 use crate::device::look_for_cuda_in;
-use crate::engine::{EngineHandle, EngineHost, hardware_on, self_test_on};
+use crate::engine::{EngineHandle, EngineHost, delete_received_on, hardware_on, received_on, self_test_on};
 use crate::hardware::{Meter, probe_in_subprocess};
 use crate::self_test::check_in_subprocess;
 use crate::sweep::EngineExecutor;
@@ -81,6 +81,8 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<u8, eframe::
                 reach_host: Arc::new(|host| {
                     OtherMachine::reach(host, |host| Ok(hardware_on(host)?), |host, device| Ok(self_test_on(host, device)?))
                 }),
+                list_received: Arc::new(|host| Ok(received_on(host)?)),
+                delete_received: Arc::new(|host, bundles| Ok(delete_received_on(host, bundles)?)),
                 dialogs: Box::new(SystemDialogs),
                 desktop: Arc::new(SystemDesktop),
                 wake: Arc::new(move || ctx.request_repaint()),

@@ -18,7 +18,9 @@ use super::plots::PlotsView;
 use super::results::ResultsScreen;
 use super::shell::CloseAnswer;
 use super::sweep::SweepScreen;
-use super::{about, drop_zone, import_question, other_machine, path_question, run_panel, shell, shortcuts, style, wizard};
+use super::{
+    about, drop_zone, import_question, other_machine, path_question, run_panel, sending_question, shell, shortcuts, style, wizard,
+};
 use crate::app::{Action, App, Phase, RunView, SweepView, Theme, WindowGeometry, WindowRequest, ZOOM};
 use crate::ink::SIDE;
 
@@ -172,6 +174,7 @@ impl Inkling {
             run_panel::batch_size_search::show(ui, &self.app, &mut self.actions);
             other_machine::show(ui, &self.app, &mut self.actions);
         }
+        sending_question::show(ui, &self.app, &mut self.actions);
         path_question::show(ui, &self.app, &mut self.actions);
         import_question::show(ui, &self.app, &mut self.actions);
         drop_zone::show(ui, &self.app, &mut self.actions);

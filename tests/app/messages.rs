@@ -250,6 +250,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
     all.push((Problem::NotOneModel, vec!["ensemble"]));
     all.push((Problem::DifferentClasses { model: Classes::Hiragana, data: Classes::Digits }, vec!["hiragana", "digits"]));
     all.push((Problem::NotSent { reason: reason() }, vec!["Permission denied"]));
+    all.push((Problem::NoConsent { drawings: 1234, machine: "gpu-box".to_owned() }, vec!["1,234 drawings", "gpu-box", "--send-my-digits"]));
     all.extend(exits.map(|(exit, words)| (exit.into(), words)));
     all
 }
@@ -277,7 +278,7 @@ fn all_are_there<'e, E: 'e>((kinds, kind): (&[&str], fn(&E) -> &'static str), er
 fn every_problem_is_really_every_one() {
     let all: Vec<Problem> = every_problem().into_iter().map(|(problem, _)| problem).collect();
     all_are_there(
-        kinds!(Problem: Config, Data, Download, Ink, Model, Compute, Run, Comparison, Ensemble, DifferentClasses, NotOneModel, Export, Import, Write, Target, Show, NotSent, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
+        kinds!(Problem: Config, Data, Download, Ink, Model, Compute, Run, Comparison, Ensemble, DifferentClasses, NotOneModel, Export, Import, Write, Target, Show, NotSent, NoConsent, Busy, NoSuchRun, Diverged, DataChanged, NotResumable,
             Interrupted, Panicked, SelfTest, EngineExited, EngineGone, Cancelled),
         all.iter(),
     );

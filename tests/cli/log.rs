@@ -66,3 +66,19 @@ fn diagnostics_hold_what_helps_and_nothing_personal() {
     assert!(host.is_empty() || !text.split(|letter: char| !letter.is_alphanumeric() && letter != '-').any(|word| word == host), "{text}");
     assert_eq!(fs::read(home.join("settings.json")).unwrap(), before);
 }
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_can_read_the_log_and_it_has_no_passwords() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = tempfile::tempdir().unwrap();
+    for mirror in ["http://anna:s3cret@127.0.0.1:1/sets", "http://anna:s3/cret@127.0.0.1:1/sets", "ftp://anna:s3cret@host/"] {
+        let output = run(home.path(), &["data", "fetch", "mnist", "--mirror", mirror]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(!stderr(&output).contains("cret"), "{}", stderr(&output));
+    }
+    let log = home.path().join("inkling.log");
+    let text = fs::read_to_string(&log).unwrap();
+    assert!(text.contains("127.0.0.1:1") && !text.contains("cret"), "{text}");
+    assert_eq!(fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
+}

@@ -8,6 +8,8 @@ mod eval;
 mod find_batch_size;
 mod find_lr;
 mod hardware;
+#[cfg(unix)]
+mod hosts;
 mod import_export;
 #[cfg(unix)]
 mod interrupt;

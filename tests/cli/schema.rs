@@ -119,7 +119,8 @@ fn every_command_that_prints_json_has_a_schema_that_is_whole() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap().replace('\\', "");
         let name = path.file_stem().unwrap().to_str().unwrap().strip_prefix("inkling").unwrap().trim_start_matches('-').to_owned();
-        let command = if name.starts_with("data-") { name.replacen('-', " ", 1) } else { name };
+        let is_of_a_group = ["data-", "hosts-"].iter().any(|group| name.starts_with(group));
+        let command = if is_of_a_group { name.replacen('-', " ", 1) } else { name };
         // As an option of the command and not in a sentence.
         let prints = text.lines().any(|line| line.contains("--json") && line.starts_with("fB"));
         assert_eq!(prints, schemas.contains_key(&command), "{command}");

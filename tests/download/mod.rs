@@ -13,7 +13,7 @@ use inkling::download::{DownloadError, Mirror, Patience, download};
 use inkling::progress::Unwatched;
 use inkling::run_config::NamedSet;
 
-use self::server::{Request, Server, cancel_in_the_middle, send, serve};
+use self::server::{Request, Server, cancel_in_the_middle, fetch, send, serve};
 use crate::support::mnist_folder;
 
 /// The file of the real MNIST that is asked for.
@@ -203,4 +203,20 @@ fn mirrors_are_addresses() {
     for text in ["ftp://example.org/", "example.org", "https://", "http:///mnist", "https://exa mple.org"] {
         assert!(matches!(text.parse::<Mirror>(), Err(DownloadError::Address { .. })), "{text}");
     }
+}
+
+#[test]
+fn a_user_and_a_password_are_sent_as_a_header_and_shown_nowhere() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::new(|request, stream, _| {
+        // anna:p@ss
+        let is_allowed = request.authorization.as_deref() == Some("Basic YW5uYTpwQHNz");
+        send(stream, if is_allowed { "410 Gone" } else { "401 Unauthorized" }, b"");
+    });
+    let mirror: Mirror = server.mirror.to_string().replace("http://", "http://anna:p%40ss@").parse().unwrap();
+    let Err(DownloadError::Status { address, status }) = fetch(NamedSet::Mnist, &mirror, home.path(), &mut Unwatched) else {
+        panic!("it was downloaded")
+    };
+    assert_eq!((status, address.contains("anna")), (410, false), "{address}");
+    assert!(!format!("{mirror} {mirror:?}").contains("ss@"));
 }

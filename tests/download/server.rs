@@ -17,6 +17,7 @@ pub struct Request {
     pub name: String,
     pub from: Option<u64>,
     pub to: Option<u64>,
+    pub authorization: Option<String>,
 }
 
 /// The name of each file that was asked for, and the byte from which on.
@@ -84,7 +85,8 @@ fn read_request(stream: &TcpStream) -> Option<Request> {
     let headers: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
     let range = headers.iter().find_map(|line| line.to_lowercase().strip_prefix("range: bytes=").map(str::to_owned));
     let (from, to) = range.as_deref().and_then(|range| range.split_once('-')).unwrap_or_default();
-    Some(Request { name, from: from.parse().ok(), to: to.parse().ok() })
+    let authorization = headers.iter().find(|line| line.to_lowercase().starts_with("authorization: ")).map(|line| line[15..].to_owned());
+    Some(Request { name, from: from.parse().ok(), to: to.parse().ok(), authorization })
 }
 
 pub fn send(stream: &mut TcpStream, head: &str, body: &[u8]) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command as Program, Stdio};
 use std::time::{Duration, Instant};
 
-use inkling::engine::{EngineHandle, send_handshake, this_machine};
+use inkling::engine::{EngineHandle, send_handshake, this_machine, write};
 use inkling::ink::{Ink, Steps};
 use inkling::problem::EngineExit;
 use inkling::protocol::{Command, Event, JobEvent};
@@ -247,4 +247,23 @@ mod killed {
         assert_eq!(until(&handle, lost), EngineExit::Hung { seconds: 2 });
         assert!(engines(folder.path()).is_empty());
     }
+}
+
+#[test]
+fn what_a_caller_sends_stays_text_on_standard_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut program = program();
+    program.env("INKLING_HOME", folder.path()).env_remove("RUST_LOG");
+    let mut engine = program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = engine.stdin.take().unwrap();
+    send_handshake(&mut input).unwrap();
+    write(&mut input, &settings(folder.path(), this_machine())).unwrap();
+    // A command that there is not, whose name would clear the screen, fake a line and turn text around.
+    write(&mut input, &"\u{1b}[2J\r\nfake line\u{202e}\u{9b}31m").unwrap();
+    drop(input);
+    let output = engine.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("\\u{1b}[2J"), "{text:?}");
+    let hidden = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+    assert!(!text.contains(hidden) && !text.contains("\nfake line"), "{text:?}");
 }

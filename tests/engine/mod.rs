@@ -5,6 +5,8 @@ mod inference_device;
 mod interruption;
 #[cfg(target_os = "linux")]
 mod remote;
+#[cfg(target_os = "linux")]
+mod sending;
 mod supervision;
 mod wire;
 mod work;
@@ -26,6 +28,7 @@ fn settings(folder: &Path, devices: Arc<dyn Devices>) -> EngineSettings {
         cuda_folder: None,
         background_priority: false,
         reports_learning: true,
+        recipients: folder.join("my-digits-recipients.json"),
         devices,
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command as Program, Stdio};
 
-use inkling::engine::{EngineHandle, SshHost, read, recv_handshake, send_handshake, this_machine, write};
+use inkling::engine::{EngineHandle, RemoteHost, SshHost, read, recv_handshake, send_handshake, this_machine, write};
 use inkling::ink::{Ink, Steps};
 use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, JobEvent};
@@ -17,14 +17,18 @@ use crate::jobs::{failure, finished, train};
 use crate::support::write_idx_set;
 
 /// The program as another machine has it, whose folders are in `home`.
-fn there(home: &Path) -> Program {
+pub(super) fn there(home: &Path) -> Program {
     let mut program = Program::new(env!("CARGO_BIN_EXE_inkling"));
     program.args(["engine", "--remote"]).env("INKLING_HOME", home).env_remove("INKLING_DATA_DIR");
     program
 }
 
-fn connect(home: &Path, here: &Path) -> EngineHandle {
-    EngineHandle::remote(there(home), "gpu-box", settings(here, this_machine()), || {})
+pub(super) fn connect(home: &Path, here: &Path) -> EngineHandle {
+    EngineHandle::remote(there(home), &host("gpu-box"), settings(here, this_machine()), || {})
+}
+
+pub(super) fn host(name: &str) -> RemoteHost {
+    RemoteHost::Ssh(name.parse().unwrap())
 }
 
 /// The run of this configuration on this machine.
@@ -39,8 +43,9 @@ fn weights(summary: &RunSummary) -> Vec<u8> {
 }
 
 /// The folders of bundles that are kept there.
-fn kept(home: &Path) -> usize {
-    std::fs::read_dir(home.join("received")).unwrap().filter(|entry| entry.as_ref().unwrap().file_name().len() == 64).count()
+pub(super) fn kept(home: &Path) -> usize {
+    let entries = std::fs::read_dir(home.join("received")).into_iter().flatten();
+    entries.filter(|entry| entry.as_ref().unwrap().file_name().len() == 64).count()
 }
 
 #[test]
@@ -52,8 +57,9 @@ fn a_run_trains_there_with_data_of_this_machine_and_is_saved_here() {
     let summary = until(&handle, finished);
     assert!(summary.folder.starts_with(here.path().join("runs")), "{:?}", summary.folder);
     assert_eq!((&summary.config, summary.epochs.len()), (&config, 2));
-    let model = until(&handle, |event| if let Event::ModelInUse(model) = event { Some(model.reference) } else { None });
-    assert_eq!(model, ModelRef::File(summary.model_path.clone()), "the model in use is called as it is here");
+    let model = until(&handle, |event| if let Event::ModelInUse(model) = event { Some(model) } else { None });
+    assert_eq!(model.reference, ModelRef::File(summary.model_path.clone()), "the model in use is called as it is here");
+    assert_eq!(model.data, config.data, "and so is its data");
     handle.send(Command::Classify {
         request: 7,
         ink: Ink { strokes: vec![vec![[0.0, 0.0], [0.0, 9.0]]], ..Ink::default() },
@@ -81,7 +87,7 @@ fn a_run_whose_machine_is_lost_is_resumed_on_another_and_ends_with_the_same_weig
     // So many epochs that it is not over before two of them are known to be safe here.
     let config = config(here.path(), 40);
     let program = there(home.path());
-    let handle = EngineHandle::remote(program, "gpu-box", settings(here.path(), this_machine()), || {});
+    let handle = EngineHandle::remote(program, &host("gpu-box"), settings(here.path(), this_machine()), || {});
     handle.send(train(1, &config, None));
     // Two epochs are safe here, or a few more where checkpoints are written less often; then the machine there is lost.
     let mut safe = 0;
@@ -190,7 +196,7 @@ fn data_that_is_missing_here_and_programs_that_are_no_engines_are_said() {
     assert!(matches!(problem, Problem::Data(_)), "{problem:?}");
     let mut none = Program::new("sh");
     none.args(["-c", "echo no such host >&2; exit 255"]);
-    let handle = EngineHandle::remote(none, "nowhere", settings(here.path(), this_machine()), || {});
+    let handle = EngineHandle::remote(none, &host("nowhere"), settings(here.path(), this_machine()), || {});
     let exit = until(&handle, |event| if let Event::EngineExited(exit) = event { Some(exit) } else { None });
     assert_eq!(exit, EngineExit::Disconnected { machine: "nowhere".to_owned(), reason: "no such host".to_owned() });
 }
@@ -221,7 +227,7 @@ fn a_bundle_is_kept_only_where_it_is_what_it_claims_and_stays_in_its_folder() {
         bundle: bundle.clone(),
         part: FilePart { name: name.to_owned(), bytes: b"bytes".to_vec() },
     };
-    let keep = |bundle: &BundleId| Command::KeepBundle { bundle: bundle.clone(), purpose: BundleUse::Keep };
+    let keep = |bundle: &BundleId| Command::KeepBundle { bundle: bundle.clone(), purpose: BundleUse::Keep, what: "data".to_owned() };
     let claimed = BundleId("0".repeat(64));
     let leads_away = BundleId("../../away".to_owned());
     let found = answers(
@@ -246,10 +252,12 @@ fn a_bundle_is_kept_only_where_it_is_what_it_claims_and_stays_in_its_folder() {
 
 #[test]
 fn hosts_are_named_as_for_ssh_and_no_name_is_an_option() {
-    for name in ["gpu-box", "anna@10.0.0.7", "anna@gpu-box:/opt/my inkling"] {
+    for name in ["gpu-box", "anna@10.0.0.7", "anna@gpu-box:/opt/my inkling", "ssh://gpu-box", "ssh://anna@[::1]:2222/opt/my inkling"] {
         assert_eq!(name.parse::<SshHost>().unwrap().to_string(), name);
     }
-    for name in ["", " ", "-oProxyCommand=reboot", "two words", "a\nb"] {
+    let urls =
+        ["ssh://", "ssh:///opt/inkling", "ssh://-oProxyCommand=reboot", "ssh://-l@gpu-box", "ssh://gpu-box:no", "ssh://a:secret@gpu-box"];
+    for name in ["", " ", "-oProxyCommand=reboot", "two words", "a\nb"].into_iter().chain(urls) {
         assert!(name.parse::<SshHost>().is_err(), "{name:?}");
     }
     let arguments = |name: &str| {
@@ -258,6 +266,10 @@ fn hosts_are_named_as_for_ssh_and_no_name_is_an_option() {
     };
     let plain = arguments("gpu-box");
     assert_eq!(plain[plain.len() - 3..], ["--", "gpu-box", "exec inkling engine --remote"]);
+    let url = arguments("ssh://anna@10.0.0.7:2222/");
+    assert_eq!(url[url.len() - 3..], ["--", "ssh://anna@10.0.0.7:2222", "exec inkling engine --remote"]);
+    let url = arguments("ssh://anna@10.0.0.7:2222/opt/inkling");
+    assert_eq!(url[url.len() - 3..], ["--", "ssh://anna@10.0.0.7:2222", "exec /opt/inkling engine --remote"]);
     let quoted = arguments("anna@gpu-box:/opt/it's; reboot");
     assert_eq!(quoted.last().unwrap(), r"exec '/opt/it'\''s; reboot' engine --remote");
 }

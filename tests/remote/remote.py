@@ -8,8 +8,10 @@ import glob
 import hashlib
 import json
 import os
+import pwd
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -231,13 +233,69 @@ def data(inkling, one):
         (folder / f"{part}-images-idx3-ubyte").write_bytes(images)
         (folder / f"{part}-labels-idx1-ubyte").write_bytes(labels)
     train = ["train", "--data", str(folder), "--model", "mlp", "--batch-size", "10", "--epochs", "1", "--hosts", one]
-    received = lambda: sorted(glob.glob(f"/home/{USERS['one']}/.local/share/inkling/received/?*/train-images*"))
-    inkling.run(*train)
+    received = lambda: sorted(glob.glob(f"{received_folder('one')}/?*/train-images*"))
+    text = inkling.run(*train)
+    check("Sending set to one: 200 images," in text, "what is sent is said, with its size and the host")
     first = received()
     check(len(first) == 1, "data is sent to a host where it is missing")
     time_of = os.path.getmtime(first[0])
     inkling.run(*train)
     check(received() == first and os.path.getmtime(first[0]) == time_of, "and not a second time")
+
+
+def received_folder(host):
+    return Path(f"/home/{USERS[host]}/.local/share/inkling/received")
+
+
+def check_private(host):
+    """Lists what has arrived, and checks that nobody but its owner can read it."""
+    found = [received_folder(host), *sorted(received_folder(host).rglob("*"))]
+    for path in found:
+        try:
+            status = path.lstat()
+        except FileNotFoundError:
+            continue
+        print(f"    {stat.filemode(status.st_mode)} {status.st_size:>9} {path.relative_to(received_folder(host).parent)}", flush=True)
+        wanted = 0o700 if stat.S_ISDIR(status.st_mode) else 0o600
+        assert stat.S_IMODE(status.st_mode) == wanted and status.st_uid == pwd.getpwnam(USERS[host]).pw_uid, path
+    return [path.name for path in found]
+
+
+def my_digits(inkling, one):
+    (inkling.home / "data").mkdir(exist_ok=True)
+    drawing = lambda digit: json.dumps({"strokes": [[[float(digit), 0.0], [9.5, 40.0]]], "pen": 4.0, "label": str(digit)})
+    (inkling.home / "data" / "my-digits.jsonl").write_text("".join(f"{drawing(digit)}\n" for _ in range(3) for digit in range(10)))
+    train = ["train", "--data", "builtin+mine", "--preset", "quick", "--epochs", "3", "--hosts", one]
+    before = sorted(path.name for path in received_folder("one").rglob("*"))
+    text = inkling.run(*train, status=2)
+    check(all(part in text for part in ("30 drawings", "one", "--send-my-digits", "30 days")), "My digits are not sent unasked")
+    check(sorted(path.name for path in received_folder("one").rglob("*")) == before, "nor anything else")
+    process = inkling.start(*train, "--send-my-digits")
+    wait_for_output(process, "Epoch 1 of 3")
+    names = check_private("one")
+    check("checkpoints" in names and "train-images-idx3-ubyte" in names, "during a run, all that has arrived is for its owner alone")
+    on = ["--on", one, "--json"]
+    listed = [json.loads(line) for line in inkling.run("hosts", "received", *on).splitlines()]
+    mine = [bundle for bundle in listed if "My digits" in bundle["what"]]
+    check(len(mine) == 1 and mine[0]["in_use"], "it is listed from here, as in use")
+    inkling.run("hosts", "delete", mine[0]["id"], *on, status=1)
+    check(process.wait(timeout=120) == 0, "and is not deleted until the run has ended")
+    check_private("one")
+    other = subprocess.run(["su", USERS["two"], "-s", "/bin/sh", "-c", f"ls {received_folder('one')}"], capture_output=True)
+    check(other.returncode != 0, "another user of that machine cannot even list it")
+    inkling.run("hosts", "delete", mine[0]["id"], *on)
+    check(not (received_folder("one") / mine[0]["id"]).exists(), "it is deleted from here")
+    inkling.run("hosts", "withdraw", "one")
+    inkling.run(*train, status=2)
+    say("and the agreement can be withdrawn")
+
+
+def addresses(inkling, program, folder):
+    """A host with a user and a port, as an address."""
+    port = next(line.split()[1] for line in (Path(folder) / "sshd_config").read_text().splitlines() if line.startswith("Port"))
+    url = f"ssh://{USERS['one']}@127.0.0.1:{port}{program}"
+    text = inkling.run("hosts", "received", "--on", url)
+    check("last used" in text, "a host can be named as ssh://USER@HOST:PORT/PATH")
 
 
 def main():
@@ -254,6 +312,8 @@ def main():
     try:
         processes.append(services.start_sshd(folder))
         data(inkling, one)
+        my_digits(inkling, one)
+        addresses(inkling, program, folder)
         runs(inkling, one, two)
         signals(inkling, one)
         text = inkling.run("train", *TRAIN, "--hosts", "nowhere.invalid", status=1)

@@ -48,7 +48,7 @@ def start_sshd(folder):
         f"StrictModes no\nAuthorizedKeysFile {authorized}\n")
     hosts = "".join(f"Host {host}\n  User {user}\n" for host, user in USERS.items())
     (folder / "ssh_config").write_text(
-        f"{hosts}Host one two\n  HostName 127.0.0.1\n  Port {port}\n  IdentityFile {folder}/user\n  IdentitiesOnly yes\n"
+        f"{hosts}Host one two\n  HostName 127.0.0.1\n  Port {port}\nHost one two 127.0.0.1\n  IdentityFile {folder}/user\n  IdentitiesOnly yes\n"
         f"  StrictHostKeyChecking no\n  UserKnownHostsFile {folder}/known_hosts\n  LogLevel ERROR\n")
     # What a person has in ~/.ssh/config: OpenSSH looks for that in the home folder of the user's account alone.
     shim = folder / "bin" / "ssh"

@@ -1,3 +1,4 @@
 //! Text that people read.
 
 mod licences;
+mod visible;

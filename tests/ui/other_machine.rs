@@ -4,10 +4,14 @@ use eframe::egui::{Key, accesskit::Role};
 use egui_kittest::kittest::{NodeT, Queryable};
 
 use egui_kittest::Harness;
-use inkling::app::ReachState;
+use inkling::app::{Action, MachineAction, ReachState, Screen};
+use inkling::protocol::{Command, Job};
+use inkling::records::{BundleId, ReceivedBundle};
+use inkling::run_config::DataSpec;
 use inkling::ui::Inkling;
 
 use super::window::{sized, until};
+use crate::jobs::submitted;
 
 /// Opens the list of machines under "More settings", and the dialog from there.
 fn ask(window: &mut Harness<'static, Inkling>) {
@@ -59,4 +63,111 @@ fn a_host_that_is_not_there_is_said_and_escape_closes() {
     window.key_press(Key::Escape);
     window.run_steps(3);
     assert!(window.state().app().machine_dialog.is_none() && window.state().app().other_machine().is_none());
+}
+
+/// The window with gpu-box in use, three drawings kept, and My digits among the data.
+fn on_gpu_box(window: &mut Harness<'static, Inkling>, home: &std::path::Path) {
+    let drawing = |digit: u8| format!("{{\"strokes\":[[[{digit}.0,0.0],[9.5,40.0]]],\"pen\":4.0,\"label\":\"{digit}\"}}\n");
+    std::fs::create_dir_all(home.join("data")).unwrap();
+    std::fs::write(home.join("data/my-digits.jsonl"), (0..3).map(drawing).collect::<String>()).unwrap();
+    window.state_mut().apply(Action::Machine(MachineAction::Ask(Some("gpu-box".to_owned()))));
+    until(window, "the machine", |app| matches!(app.machine_dialog.as_ref().unwrap().state, ReachState::Reached(_)));
+    window.state_mut().apply(Action::Machine(MachineAction::Use));
+    let data: DataSpec = "builtin+mine".parse().unwrap();
+    let config = inkling::run_config::RunConfig { data, ..window.state().app().config.clone() };
+    window.state_mut().apply(Action::Configure(Box::new(config)));
+    window.run_steps(3);
+}
+
+#[test]
+fn my_digits_are_asked_about_before_they_are_sent() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let (mut window, mut engine) = sized(size);
+        let home = engine.home.path().to_owned();
+        on_gpu_box(&mut window, &home);
+        let actions = [Action::Start, Action::FindLearningRate, Action::Sweep(inkling::app::SweepAction::Start)];
+        window.state_mut().apply(Action::Show(Screen::Sweep));
+        for action in actions {
+            window.state_mut().apply(action);
+            until(&mut window, "the drawings", |app| app.my_digits.drawings().len() == 3);
+            window.get_by_label("Send My digits to gpu-box?");
+            window.get_by_label_contains("needs your 3 drawings");
+            window.get_by_label_contains("30 days");
+            let cancel = window.get_by_label("Cancel").rect();
+            assert!(cancel.bottom() < size[1] && cancel.top() > 0.0, "{size:?}: {cancel:?}");
+            window.get_by_label("Cancel").click();
+            window.run_steps(3);
+            let app = window.state().app();
+            assert!(app.sending_question.is_none() && app.run.is_none() && app.jobs.is_empty() && !app.is_sweeping());
+        }
+        window.state_mut().apply(Action::Start);
+        window.run_steps(3);
+        window.key_press(Key::Escape);
+        window.run_steps(3);
+        assert!(window.state().app().run.is_none(), "Escape means no");
+        assert!(!engine.listen().iter().any(|command| submitted(command).is_some()));
+
+        window.state_mut().apply(Action::Start);
+        window.run_steps(3);
+        window.get_by_label("Send").click();
+        window.run_steps(3);
+        let heard = engine.listen();
+        assert!(heard.iter().filter_map(submitted).any(|(_, job)| matches!(job, Job::Train { .. })), "{heard:?}");
+        assert_eq!(window.state().app().may_send_my_digits(), Some(true));
+        assert!(std::fs::read_to_string(home.join("my-digits-recipients.json")).unwrap().contains("gpu-box"));
+    }
+}
+
+#[test]
+fn drawings_that_are_kept_are_recognized_elsewhere_only_if_they_may_be_sent() {
+    let (mut window, mut engine) = sized([1280.0, 800.0]);
+    let home = engine.home.path().to_owned();
+    on_gpu_box(&mut window, &home);
+    engine.serve();
+    let asked = |commands: &[Command]| commands.iter().any(|command| matches!(command, Command::ClassifyAll { .. }));
+    window.state_mut().apply(Action::Show(Screen::MyDigits));
+    until(&mut window, "the drawings", |app| app.my_digits.drawings().len() == 3);
+    window.run_steps(3);
+    window.get_by_label_contains("the other machine would need your drawings");
+    assert!(!asked(&engine.listen()));
+    inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json")).add("gpu-box").unwrap();
+    window.state_mut().apply(Action::Show(Screen::MyDigits));
+    window.run_steps(5);
+    assert!(asked(&engine.listen()));
+}
+
+#[test]
+fn what_was_sent_is_listed_beside_the_machine_and_deleted() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let (mut window, engine) = sized(size);
+        let home = engine.home.path().to_owned();
+        let bundle = |name: &str, what: &str, in_use: bool| ReceivedBundle {
+            id: BundleId(name.repeat(64)),
+            what: what.to_owned(),
+            bytes: 47_040_032,
+            last_used: "2026-11-28T08:12:00Z".to_owned(),
+            in_use,
+        };
+        *engine.received.lock().unwrap() = vec![bundle("a", "MNIST (70,000 images)", true), bundle("b", "My digits (3 images)", false)];
+        on_gpu_box(&mut window, &home);
+        window.state_mut().apply(Action::Show(Screen::Hardware));
+        until(&mut window, "the list", |app| app.sent.bundles.as_ref().is_some_and(|bundles| bundles.len() == 2));
+        window.get_by_label("Sent to gpu-box");
+        window.get_by_label("My digits (3 images)");
+        let buttons: Vec<_> = window.get_all_by_role_and_label(Role::Button, "Delete").collect();
+        assert_eq!(buttons.iter().map(|button| button.accesskit_node().is_disabled()).collect::<Vec<_>>(), [true, false], "one is in use");
+        buttons[1].click_accesskit();
+        drop(buttons);
+        window.run_steps(2);
+        until(&mut window, "the shorter list", |app| app.sent.bundles.as_ref().is_some_and(|bundles| bundles.len() == 1));
+        assert!(window.query_by_label("My digits (3 images)").is_none());
+        window.get_by_label("My digits are not sent there unless you agree.");
+        inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json")).add("gpu-box").unwrap();
+        window.state_mut().apply(Action::Show(Screen::Hardware));
+        window.run_steps(3);
+        window.get_by_label("Withdraw").click_accesskit();
+        window.run_steps(3);
+        assert_eq!(window.state().app().may_send_my_digits(), Some(false));
+        assert!(inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json")).list().is_empty());
+    }
 }

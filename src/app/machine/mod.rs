@@ -8,8 +8,12 @@ mod device_check;
 pub mod diagnostics;
 mod monitor;
 mod other_machine;
+mod sending;
+mod sent;
 
 pub use benchmark::{BenchmarkView, Comparison, ComparisonKind};
 pub use device_check::{Checked, Checks, SelfTest, automatic};
 pub use monitor::{Monitor, SampleLoad};
 pub use other_machine::{MachineAction, OtherMachine, OtherMachineDialog, ReachHost, ReachState};
+pub use sending::SendingQuestion;
+pub use sent::{DeleteReceived, ListReceived, SentView};

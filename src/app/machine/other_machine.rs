@@ -4,12 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::device_check::{Checked, Checks};
+use super::sent::SentView;
 use crate::app::App;
+use crate::app::action::Screen;
 use crate::app::background::BackgroundResult;
 use crate::app::messages::Message;
 use crate::engine::{EngineHost, RemoteHost, SshHost};
 use crate::hardware::{Hardware, device_availability};
 use crate::problem::Problem;
+use crate::records::BundleId;
 use crate::run_config::DeviceChoice;
 
 /// Hosts that are remembered, the last one used first.
@@ -65,6 +68,14 @@ pub enum MachineAction {
     Use,
     /// Train on this machine again.
     UseThis,
+    /// Answer whether My digits may be sent to the other machine.
+    AnswerSending(bool),
+    /// Send My digits to it no longer.
+    WithdrawMyDigits,
+    /// List again what was sent to it.
+    ListSent,
+    /// Delete this there.
+    DeleteSent(BundleId),
     /// Close the dialog.
     Close,
 }
@@ -145,6 +156,10 @@ impl App {
                     self.move_engine_to(self.deps.host.clone());
                 }
             }
+            MachineAction::AnswerSending(may_send) => self.answer_sending(may_send),
+            MachineAction::WithdrawMyDigits => self.withdraw_my_digits(),
+            MachineAction::ListSent => self.list_sent(),
+            MachineAction::DeleteSent(bundle) => self.delete_sent(bundle),
             MachineAction::Close => self.machine_dialog = None,
         }
     }
@@ -189,6 +204,11 @@ impl App {
         self.settings.hosts.truncate(REMEMBERED);
         let host = EngineHost::Remote(RemoteHost::Ssh(machine.host.clone()));
         self.other_machine = Some(*machine);
+        self.read_recipients();
+        self.sent = SentView::default();
         self.move_engine_to(host);
+        if self.screen == Screen::Hardware {
+            self.list_sent();
+        }
     }
 }

@@ -10,13 +10,13 @@ use crate::infer::DeviceRejection;
 use crate::problem::Problem;
 use crate::protocol::ExportReport;
 use crate::records::{
-    Accuracy, BatchSizeFinding, BeforeAfter, Divergence, FineTuned, ImportFinding, Intervention, QuantizedAccuracy, RateFinding, Rescue,
-    RunPosition, RunSummary, SearchEnd, TimeToAccuracy, fastest_batch_size,
+    Accuracy, BatchSizeFinding, BeforeAfter, DataUpload, Divergence, FineTuned, ImportFinding, Intervention, KEPT_DAYS, QuantizedAccuracy,
+    RateFinding, Rescue, RunPosition, RunSummary, SearchEnd, TimeToAccuracy, fastest_batch_size,
 };
 use crate::run_config::{DataSpec, DeviceChoice, ModelKind, NotCnnLayers, Range, RunConfig};
 use crate::runs::Reproduction;
 use crate::system::WriteError;
-use crate::text::format::{capitalised, count, duration, grouped, percent, plain, plain_percent, rounded};
+use crate::text::format::{capitalised, count, duration, file_size, grouped, percent, plain, plain_percent, rounded};
 use crate::text::visible;
 
 impl Message {
@@ -204,11 +204,27 @@ impl Message {
         }
     }
 
+    /// Training data is about to be sent to another machine.
+    pub fn sending(upload: &DataUpload) -> Self {
+        let DataUpload { what, images, bytes, machine } = upload;
+        Self::new(
+            format!("Sending {what} to {machine}: {}, {}.", count(*images, "image"), file_size(*bytes)),
+            format!(
+                "It is kept there until {KEPT_DAYS} days after its last use, or until you delete it: under Hardware, or with `inkling hosts`."
+            ),
+        )
+    }
+
+    /// Something that was sent to another machine could not be deleted there.
+    pub(in crate::app) fn not_deleted_there(what: &str, host: &str, problem: &str) -> Self {
+        Self::new(format!("{what} was not deleted on {host}, because {problem}."), "Try again when no run trains there.")
+    }
+
     /// What was typed is not a host.
     pub fn not_a_host(given: &str) -> Self {
         Self::new(
             format!("“{}” is not the name of an SSH host.", visible::one_line(given)),
-            "Enter a name as you would after `ssh`, without options.",
+            "Enter a name as you would after `ssh`, without options, such as gpu-box, anna@10.0.0.7 or ssh://anna@10.0.0.7:2222.",
         )
     }
 

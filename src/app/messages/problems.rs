@@ -14,7 +14,7 @@ use crate::ink::{IMAGE_FORMATS, InkError};
 use crate::nn::ComputeError;
 use crate::nn::ModelError;
 use crate::problem::{EngineExit, Problem};
-use crate::records::{COMPARED_MODELS, Doubt, Ensemble, MeasuredReading};
+use crate::records::{COMPARED_MODELS, Doubt, Ensemble, KEPT_DAYS, MeasuredReading};
 use crate::run_config::{CnnLayers, ConfigProblem, DataSpec, MAX_PARAMETERS, MAX_WIDTH, ModelKind, Precision};
 use crate::runs::RunError;
 use crate::system::{TargetError, WriteError, WriteErrorKind};
@@ -74,12 +74,27 @@ impl From<&Problem> for Message {
                 format!("The files could not be sent to the other machine: {}", sentence(reason)),
                 "Check that there is space on its disk, and try again.",
             ),
+            Problem::NoConsent { drawings, machine } => Self::new(
+                format!(
+                    "This would send My digits to {machine}: {}. You have not agreed to that, so nothing was sent.",
+                    drawings_and_stay(*drawings)
+                ),
+                "Agree with --send-my-digits, or in the window when you start it there; or train on this machine.",
+            ),
             Problem::EngineExited(loss) => of_loss(loss),
             Problem::EngineGone => {
                 Self::new("Inkling's engine has stopped and could not be restarted.", "Saved models are safe. Restart Inkling.")
             }
         }
     }
+}
+
+/// What is sent of My digits and how long it stays, in words.
+pub fn drawings_and_stay(drawings: u64) -> String {
+    format!(
+        "{}, as images with their labels, to be kept there for your account alone until {KEPT_DAYS} days after their last use",
+        count(drawings, "drawing")
+    )
 }
 
 fn of_comparison(error: &ComparisonError) -> Message {

@@ -55,7 +55,7 @@ fn is_right(answer: DrawingAnswer, drawing: &MyDrawing) -> bool {
 impl App {
     /// Asks for answers where they are shown and not known yet.
     pub(in crate::app) fn update_answers(&mut self) {
-        let shown = self.screen == Screen::MyDigits && self.model_in_use.is_some();
+        let shown = self.screen == Screen::MyDigits && self.model_in_use.is_some() && self.may_send_my_digits() != Some(false);
         if !shown || self.my_digits.asked.is_some() {
             return;
         }

@@ -175,6 +175,7 @@ impl App {
                     view.take(trials, status);
                 }
             }
+            SweepNews::Sending(upload) => self.show_notice(Severity::Info, Message::sending(&upload)),
             SweepNews::Ended(loaded, error) => self.sweep_ended(*loaded, error.as_ref()),
             SweepNews::Failed(error) => {
                 self.sweeps.requests = None;

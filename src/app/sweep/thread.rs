@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::engine::{EngineHost, EngineSettings};
 use crate::progress::Cancelled;
+use crate::records::DataUpload;
 use crate::sweep::{self, Definition, Ending, Executor, Observer, Status, Sweep, SweepError, Tested, Trial};
 
 /// Makes what trains this many trials at once; called on the thread of the sweep.
@@ -50,6 +51,8 @@ pub enum SweepNews {
     Began(Box<LoadedSweep>),
     /// These trials have begun, completed an epoch or ended, and so far it is.
     Progress(Vec<Trial>, Status),
+    /// Its data is about to be sent to another machine.
+    Sending(DataUpload),
     /// It goes on no further: it is complete or was interrupted, or there is an error.
     Ended(Box<LoadedSweep>, Option<SweepError>),
     /// It could not begin.
@@ -119,6 +122,10 @@ impl Watch<'_> {
 impl Observer for Watch<'_> {
     fn started(&mut self, trial: &Trial) {
         self.note(trial);
+    }
+
+    fn sending(&mut self, upload: &DataUpload) {
+        (self.tell)(SweepNews::Sending(upload.clone()));
     }
 
     fn epoch(&mut self, trial: &Trial) {

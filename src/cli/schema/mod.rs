@@ -15,7 +15,7 @@ const VERSION: u32 = 1;
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// The commands that have `--json`, and the schema of a line of it.
-const COMMANDS: [(&str, &str); 17] = [
+const COMMANDS: [(&str, &str); 20] = [
     ("train", include_str!("train.json")),
     ("sweep", include_str!("sweep.json")),
     ("find-lr", include_str!("find-lr.json")),
@@ -32,6 +32,9 @@ const COMMANDS: [(&str, &str); 17] = [
     ("data check", include_str!("data-check.json")),
     ("data export", include_str!("data-export.json")),
     ("hardware", include_str!("hardware.json")),
+    ("hosts list", include_str!("hosts-list.json")),
+    ("hosts received", include_str!("hosts-received.json")),
+    ("hosts delete", include_str!("hosts-delete.json")),
     ("bench", include_str!("bench.json")),
 ];
 

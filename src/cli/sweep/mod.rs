@@ -16,7 +16,7 @@ use super::output::{Output, note};
 use super::train;
 use crate::engine::{EngineSettings, RunsTarget, this_machine};
 use crate::run_config::{DataSpec, DeviceChoice, Preset, RunConfig};
-use crate::sweep::{self, Ending, SamplerKind, Sweep, Tested, Work};
+use crate::sweep::{self, Definition, Ending, SamplerKind, Sweep, Tested, Work};
 use crate::system::paths::Paths;
 
 /// The options of `inkling sweep`.
@@ -93,6 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(folder) => {
             let folder = folder.clone().map_or_else(|| Sweep::newest(&paths.sweeps), Ok).map_err(Failure::of_sweep)?;
             let mut sweep = Sweep::open(&folder).map_err(Failure::of_sweep)?;
+            check_consent(arguments, sweep.definition(), &paths)?;
             let seconds = arguments.time.as_deref().map(sweep::seconds).transpose().map_err(|error| Failure::of_sweep(error.into()))?;
             // A job array is as long as before; hosts may be others than before.
             let places = arguments.machines.usual_at_once().filter(|_| !arguments.machines.is_in_array());
@@ -112,6 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         cuda_folder: None,
         background_priority: false,
         reports_learning: false,
+        recipients: paths.recipients,
         devices: this_machine(),
     };
     let mut executor = arguments.machines.executor(Work::Trials, definition.at_once, definition.base.threads, settings)?;
@@ -135,12 +137,19 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
+/// An error where trials would need My digits on machines that may not receive them.
+fn check_consent(arguments: &Arguments, definition: &Definition, paths: &Paths) -> Result<(), Failure> {
+    let folders = data_folders(definition.data_dir.clone(), paths)?;
+    arguments.machines.check_consent(&definition.base.data, &folders, paths)
+}
+
 fn begin(arguments: &Arguments, paths: &Paths) -> Result<Sweep, Failure> {
     let mut definition = define::definition(arguments)?;
     let problems = definition.problems();
     if !problems.is_empty() {
         return Err(define::failure(&problems));
     }
+    check_consent(arguments, &definition, paths)?;
     if arguments.machines.is_here() {
         definition.base.device = devices::resolve(definition.base.device, definition.base.precision)?;
     }

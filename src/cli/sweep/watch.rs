@@ -1,11 +1,13 @@
 //! Follows a sweep: turns what happens into progress, lines and JSON.
 
 use super::report;
+use crate::app::messages::Message;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 use crate::progress::Cancelled;
+use crate::records::DataUpload;
 use crate::sweep::{self, Ending, Executor, Observer, Status, Sweep, Trial};
 use crate::text::format::percent;
 
@@ -42,6 +44,10 @@ impl Watch<'_> {
 impl Observer for Watch<'_> {
     fn started(&mut self, trial: &Trial) {
         self.json(&report::TrialStarted::new(trial, &self.names));
+    }
+
+    fn sending(&mut self, upload: &DataUpload) {
+        self.progress.note(&Message::sending(upload).to_string());
     }
 
     fn epoch(&mut self, trial: &Trial) {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use self::watch::{RunEnd, Start};
 use super::arguments::choice;
 use super::devices;
-use super::engine::Engine;
+use super::engine::{Engine, data_folders};
 use super::failure::Failure;
 use super::interrupt;
 use super::machines::Machines;
@@ -125,6 +125,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(folder) = &arguments.tensorboard {
         tensorboard::check(folder)?;
     }
+    let paths = Paths::find();
+    let folders = data_folders(arguments.settings.data_dir.clone(), &paths)?;
+    arguments.machines.check_consent(&config.data, &folders, &paths)?;
     let host = arguments.machines.only_host();
     if host.is_none() && !arguments.machines.is_here() {
         if arguments.resume.is_some() || first.is_some() || arguments.tensorboard.is_some() {

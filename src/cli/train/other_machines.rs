@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use super::{Arguments, repeats, report};
+use crate::app::messages::Message;
 use crate::cli::engine::data_folders;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::{self, Request};
@@ -38,6 +39,7 @@ pub fn run(arguments: &Arguments, config: &RunConfig) -> Result<(), Failure> {
         cuda_folder: None,
         background_priority: false,
         reports_learning: false,
+        recipients: paths.recipients,
         devices: this_machine(),
     };
     let waiting: VecDeque<RunConfig> = config.repetitions(&jiff::Timestamp::now().to_string()).into();
@@ -102,6 +104,7 @@ impl Runs {
         let Some((config, done)) = self.training.get_mut(&run) else { return Ok(None) };
         match event {
             TrialEvent::Progress(_) => {}
+            TrialEvent::Sending(upload) => progress.note(&Message::sending(&upload).to_string()),
             TrialEvent::Epoch(epoch) => *done = epoch.epoch as f32 / config.epochs.max(1) as f32,
             TrialEvent::Interrupted => {
                 let (config, _) = self.training.remove(&run).unwrap_or_default();

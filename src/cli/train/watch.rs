@@ -104,6 +104,7 @@ pub fn train(
                 plan = Some(started);
                 checkpoints = Some(folder);
             }
+            Update::Event(Event::Sending(upload)) => progress.note(&Message::sending(&upload).to_string()),
             Update::Event(Event::Initialized { report, .. }) => {
                 output.json(&report::Initialized::new(&report))?;
                 report.sentences().iter().for_each(|sentence| progress.note(sentence));

@@ -52,14 +52,20 @@ impl Bundle {
         Ok(Self { files })
     }
 
-    /// The images of a data set that is on this machine, as IDX files.
-    pub fn of_data(data: &DataSpec, folders: &[PathBuf], progress: &mut dyn Progress) -> Result<Self, Problem> {
+    /// The images of a data set that is on this machine, as IDX files, and how many there are.
+    pub fn of_data(data: &DataSpec, folders: &[PathBuf], progress: &mut dyn Progress) -> Result<(Self, u64), Problem> {
         let set = load(data, folders, progress)?;
         let folder = tempfile::tempdir().map_err(|error| unreadable(&std::env::temp_dir(), &error))?;
         let files = folder.path().join("data");
         export_set(&set, SetFormat::Idx, &files, false, &[], progress)
             .map_err(|error| DataError::Unreadable { path: files.clone(), reason: error.to_string() })?;
-        Ok(Self::of_folder(&files).map_err(|error| unreadable(&files, &error))?)
+        let bundle = Self::of_folder(&files).map_err(|error| unreadable(&files, &error))?;
+        Ok((bundle, (set.train.len() + set.test.len()) as u64))
+    }
+
+    /// The size of its files.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|(_, bytes)| bytes.len() as u64).sum()
     }
 
     /// Its name.
@@ -70,10 +76,10 @@ impl Bundle {
     }
 
     /// The commands that send it.
-    pub fn commands(&self, id: &BundleId, purpose: BundleUse) -> Vec<Command> {
+    pub fn commands(&self, id: &BundleId, purpose: BundleUse, what: &str) -> Vec<Command> {
         let send = |part| Command::SendFile { bundle: id.clone(), part };
         let parts = self.files.iter().flat_map(|(name, bytes)| file_parts(name, bytes));
-        parts.map(send).chain([Command::KeepBundle { bundle: id.clone(), purpose }]).collect()
+        parts.map(send).chain([Command::KeepBundle { bundle: id.clone(), purpose, what: what.to_owned() }]).collect()
     }
 }
 

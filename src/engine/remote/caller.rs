@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::Builder;
 use std::time::Duration;
 
+use super::host::RemoteHost;
 use super::received::{ReceivedFiles, RemoteRun, Unsaved};
 use super::uploads::SentData;
 use crate::engine::child::HANG_TIMEOUT;
@@ -18,6 +19,7 @@ use crate::engine::handle::{EngineHandle, EngineSettings, EngineSide, no_thread}
 use crate::problem::{EngineExit, Problem};
 use crate::protocol::{Command, Event, Job, JobEvent};
 use crate::records::{BundleId, Ensemble, JobId, ModelRef};
+use crate::run_config::DataSpec;
 use crate::system::process::ignoring_hangup_and_termination;
 
 /// How long to wait before it is tried again to save a run that could not be.
@@ -47,8 +49,8 @@ pub(super) struct Caller {
     to_inbox: Sender<Input>,
     /// Commands that came while files were sent.
     waiting: VecDeque<Command>,
-    /// What messages call the other machine.
-    machine: String,
+    /// The other machine.
+    pub machine: RemoteHost,
     pub sent: Option<SentData>,
     /// How many commands about a bundle are still to be answered.
     unanswered: BTreeMap<BundleId, usize>,
@@ -59,6 +61,8 @@ pub(super) struct Caller {
     pub sends_run_with_model: bool,
     /// The run in progress.
     pub run: Option<RemoteRun>,
+    /// What the data of the last run is called there, and here.
+    pub run_data: Option<(DataSpec, DataSpec)>,
     /// A run that has ended and could not be saved yet.
     pub unsaved: Option<Unsaved>,
     is_connected: bool,
@@ -66,13 +70,13 @@ pub(super) struct Caller {
 
 impl EngineHandle {
     /// Starts the program that reaches another machine, and so an engine there: `inkling engine --remote` at the end of `ssh`, for example.
-    /// `machine` is what messages call it. Where that fails, [`Event::EngineExited`] is the last event.
-    pub fn remote(program: Program, machine: &str, settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
+    /// `machine` is where that leads. Where it fails, [`Event::EngineExited`] is the last event.
+    pub fn remote(program: Program, machine: &RemoteHost, settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (handle, EngineSide { commands, events }) = Self::pair(wake);
         let not_started = events.fork();
         let (to_inbox, inbox) = channel();
         let Self { commands: remote, events: from_remote, .. } =
-            Self::child(ignoring_hangup_and_termination(program), settings.clone(), HANG_TIMEOUT, || {});
+            Self::child(ignoring_hangup_and_termination(program), settings.for_other_machine(), HANG_TIMEOUT, || {});
         let caller = Caller {
             settings,
             events,
@@ -81,13 +85,14 @@ impl EngineHandle {
             inbox,
             to_inbox: to_inbox.clone(),
             waiting: VecDeque::new(),
-            machine: machine.to_owned(),
+            machine: machine.clone(),
             sent: None,
             unanswered: BTreeMap::new(),
             models: BTreeMap::new(),
             received: ReceivedFiles::default(),
             sends_run_with_model: false,
             run: None,
+            run_data: None,
             unsaved: None,
             is_connected: true,
         };
@@ -199,6 +204,11 @@ impl Caller {
                     Err(problem) => self.events.send(Event::Failed(problem)),
                 }
             }
+            // These are My digits.
+            Command::ClassifyAll { request, drawings } => match self.check_consent(drawings.len() as u64) {
+                Ok(()) => self.tell(Command::ClassifyAll { request, drawings }),
+                Err(problem) => self.events.send(Event::ClassifiedAll { request, answers: Err(problem) }),
+            },
             // Which devices there are here means nothing there.
             Command::ChooseInferenceDevice { choice, .. } => self.tell(Command::ChooseInferenceDevice { choice, usable: Vec::new() }),
             Command::Save { folder, .. } if self.unsaved.is_some() => self.save_again(folder),
@@ -296,6 +306,9 @@ impl Caller {
             Event::Job { id, event } => self.on_job_event(id, event),
             Event::ModelInUse(mut model) => {
                 self.locate(&mut model.reference);
+                if let Some((_, here)) = self.run_data.as_ref().filter(|(there, _)| *there == model.data) {
+                    here.clone_into(&mut model.data);
+                }
                 self.events.send(Event::ModelInUse(model));
             }
             Event::InferenceDevice(mut comparison) => {
@@ -311,7 +324,7 @@ impl Caller {
         // Whoever hears of it may resume the run.
         self.run = None;
         self.is_connected = false;
-        let machine = self.machine.clone();
+        let machine = self.machine.name().to_owned();
         self.events.send(Event::EngineExited(EngineExit::Disconnected { machine, reason }));
     }
 

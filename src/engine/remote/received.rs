@@ -36,8 +36,10 @@ impl ReceivedFiles {
     }
 
     fn remove(&mut self, folder: &Path) -> BTreeMap<String, Vec<u8>> {
-        self.bytes = 0;
-        self.folders.remove(folder).unwrap_or_default()
+        let files = self.folders.remove(folder).unwrap_or_default();
+        // What a run that failed has left is no use to anybody.
+        (self.folders, self.bytes) = Default::default();
+        files
     }
 }
 
@@ -93,9 +95,20 @@ impl RemoteRun {
             }
         }
         let summary = load(folder.path())?;
-        let model = ModelFile::load(&summary.model_path)?;
-        let posterior = summary.posterior_sample_paths().iter().map(|path| ModelFile::load(path)).collect::<Result<_, _>>()?;
-        let config = RunConfig { data: self.config.data.clone(), initial_weights: self.config.initial_weights.clone(), ..summary.config };
+        let of_this_machine = |config: RunConfig| RunConfig {
+            data: self.config.data.clone(),
+            initial_weights: self.config.initial_weights.clone(),
+            ..config
+        };
+        let load_model = |path: &Path| {
+            let mut model = ModelFile::load(path)?;
+            model.card.data = self.config.data.clone();
+            model.card.config = of_this_machine(model.card.config);
+            Ok::<_, Problem>(model)
+        };
+        let model = load_model(&summary.model_path)?;
+        let posterior = summary.posterior_sample_paths().iter().map(|path| load_model(path)).collect::<Result<_, _>>()?;
+        let config = of_this_machine(summary.config);
         let steps = Cow::Owned(load_steps(folder.path()));
         Ok(RunContents { model, posterior, summary: Cow::Owned(RunSummary { config, ..summary }), steps })
     }

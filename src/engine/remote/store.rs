@@ -4,26 +4,21 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::bundle::{BundleHash, MAX_BYTES, file_parts};
+use super::received_folder::{BundleInUse, ReceivedFolder};
 use crate::engine::handle::{EngineSettings, RunsTarget};
 use crate::protocol::{Command, Event, JobEvent, JobResult};
 use crate::records::{BundleId, BundleUse};
 use crate::system::files::{TemporaryFolder, read_limited, write_whole};
 use crate::system::paths::Paths;
 
-/// Bundles that were not used for so long are deleted: they are sent again when they are needed.
-const KEPT_FOR: Duration = Duration::from_hours(30 * 24);
-
-/// What the name of the file whose time is that of a bundle's last use adds to the bundle's.
-const USED: &str = ".used";
-
 /// What was sent, and what is to be sent back.
 #[derive(Debug)]
 pub struct BundleStore {
-    /// Bundles that are kept, each in a folder with its name.
-    kept: PathBuf,
+    received: ReceivedFolder,
+    /// Those that the job in progress, or the next one, has asked for.
+    in_use: Vec<BundleInUse>,
     /// Runs and checkpoints of this connection; deleted at its end, or by the next start.
     session: TemporaryFolder,
     /// Files that are coming in, by bundle.
@@ -34,11 +29,15 @@ pub struct BundleStore {
 impl BundleStore {
     /// The store of this installation.
     pub fn open(paths: &Paths) -> io::Result<Self> {
-        let kept = paths.local.join("received");
-        let session = TemporaryFolder::new_in(&kept)?;
-        let store = Self { kept, session, incoming: BTreeMap::new(), bytes: 0 };
-        store.delete_unused();
-        Ok(store)
+        let received = ReceivedFolder::of(paths);
+        received.create()?;
+        let session = TemporaryFolder::new_in(received.path())?;
+        Ok(Self { received, in_use: Vec::new(), session, incoming: BTreeMap::new(), bytes: 0 })
+    }
+
+    /// Notes that a job has ended: what it used may be deleted again.
+    pub fn job_ended(&mut self) {
+        self.in_use.clear();
     }
 
     /// Where this end looks for data and saves its runs, whatever the caller's own folders are.
@@ -67,10 +66,11 @@ impl BundleStore {
                 }
                 Event::Bundle { bundle: bundle.clone(), folder: Ok(None) }
             }
-            Command::KeepBundle { bundle, purpose } => {
-                let files = self.incoming.remove(bundle).unwrap_or_default();
+            Command::KeepBundle { bundle, purpose, what } => {
+                // Bundles are sent one after the other: nothing else is coming in.
+                let files = std::mem::take(&mut self.incoming).remove(bundle).unwrap_or_default();
                 let too_large = std::mem::take(&mut self.bytes) > MAX_BYTES;
-                let folder = if too_large { Err(io::ErrorKind::FileTooLarge.into()) } else { self.keep(bundle, *purpose, &files) };
+                let folder = if too_large { Err(io::ErrorKind::FileTooLarge.into()) } else { self.keep(bundle, *purpose, &files, what) };
                 Event::Bundle { bundle: bundle.clone(), folder: folder.map(Some).map_err(|error| error.to_string()) }
             }
             _ => return None,
@@ -78,20 +78,14 @@ impl BundleStore {
     }
 
     /// The folder of a bundle that is here.
-    fn find(&self, bundle: &BundleId) -> Option<PathBuf> {
-        let folder = is_digest(&bundle.0).then(|| self.kept.join(&bundle.0)).filter(|folder| folder.is_dir())?;
-        self.note_use(bundle);
+    fn find(&mut self, bundle: &BundleId) -> Option<PathBuf> {
+        let found = self.received.find(bundle)?;
+        let folder = found.folder.clone();
+        self.in_use.push(found);
         Some(folder)
     }
 
-    /// Notes the time; where that fails, the bundle is sent again some day.
-    fn note_use(&self, bundle: &BundleId) {
-        if let Err(error) = write_whole(&self.kept.join(format!("{}{USED}", bundle.0)), b"") {
-            tracing::info!(%error, "the use of a bundle cannot be noted");
-        }
-    }
-
-    fn keep(&self, bundle: &BundleId, purpose: BundleUse, files: &BTreeMap<String, Vec<u8>>) -> io::Result<PathBuf> {
+    fn keep(&mut self, bundle: &BundleId, purpose: BundleUse, files: &BTreeMap<String, Vec<u8>>, what: &str) -> io::Result<PathBuf> {
         let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
         let mut hash = BundleHash::default();
         for (name, bytes) in files {
@@ -103,31 +97,23 @@ impl BundleStore {
         if hash.id() != *bundle {
             return Err(wrong("the files were damaged on their way"));
         }
-        let (parent, folder) = match purpose {
-            BundleUse::Keep => (self.kept.clone(), self.kept.join(&bundle.0)),
-            BundleUse::Change => (self.session.path().join("checkpoints"), self.session.path().join("checkpoints").join(&bundle.0)),
-        };
-        let mut new = TemporaryFolder::new_in(&parent)?;
+        let checkpoints = self.session.path().join("checkpoints");
+        let parent = if purpose == BundleUse::Keep { self.received.path() } else { &checkpoints };
+        let mut new = TemporaryFolder::new_in(parent)?;
         for (name, bytes) in files {
             write_whole(&new.path().join(name), bytes).map_err(|error| io::Error::other(error.reason))?;
         }
-        match new.move_to(&folder) {
-            // Sent by another caller meanwhile.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(folder),
-            moved => moved.map(|()| folder),
-        }
-    }
-
-    fn delete_unused(&self) {
-        let Ok(entries) = std::fs::read_dir(&self.kept) else { return };
-        for entry in entries.filter_map(Result::ok).filter(|entry| entry.file_name().to_str().is_some_and(is_digest)) {
-            let mut note = entry.path().into_os_string();
-            note.push(USED);
-            let used = std::fs::metadata(&note).or_else(|_| entry.metadata()).and_then(|metadata| metadata.modified());
-            if used.is_ok_and(|used| used.elapsed().is_ok_and(|since| since > KEPT_FOR)) {
-                // What remains goes at the next start.
-                let _ = std::fs::remove_dir_all(entry.path()).and_then(|()| std::fs::remove_file(&note));
+        match purpose {
+            BundleUse::Keep => {
+                let kept = self.received.keep(bundle, new, what)?;
+                let folder = kept.folder.clone();
+                self.in_use.push(kept);
+                Ok(folder)
             }
+            BundleUse::Change => match new.move_to(&checkpoints.join(&bundle.0)) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+                _ => Ok(checkpoints.join(&bundle.0)),
+            },
         }
     }
 }
@@ -135,10 +121,6 @@ impl BundleStore {
 /// A name without a folder, which no system takes for one.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', ':', '\0'])
-}
-
-fn is_digest(name: &str) -> bool {
-    name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The files that have to be sent to the caller before this event, which names their folder: those of a checkpoint or a finished run.

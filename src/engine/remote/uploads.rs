@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use super::bundle::Bundle;
 use super::caller::Caller;
 use super::received::RemoteRun;
-use crate::data::DataError;
+use crate::data::{DataError, MyDigits, Recipients};
 use crate::engine::places::{places, target};
 use crate::problem::Problem;
 use crate::protocol::{Command, Event, Job, JobEvent, JobProgress};
-use crate::records::{BundleUse, JobId};
+use crate::records::{BundleId, BundleUse, DataUpload, JobId};
 use crate::run_config::{DataSpec, RunConfig};
 use crate::runs::Checkpoints;
+use crate::text::format::count;
 use crate::train::RunPlaces;
 
 /// The name of a model's file in its bundle.
@@ -24,8 +25,7 @@ const READING: f32 = 0.3;
 pub struct SentData {
     data: DataSpec,
     folders: Vec<PathBuf>,
-    /// Where it is there.
-    folder: PathBuf,
+    bundle: BundleId,
 }
 
 impl Caller {
@@ -41,23 +41,27 @@ impl Caller {
                 Job::Train { config, from }
             }
             Job::Trial(config) => {
-                // The data of a sweep's trials is looked at once.
+                // The data of a sweep's trials is read here once. It may have been deleted there since.
                 let known = self.sent.as_ref().filter(|sent| sent.data == config.data && sent.folders == self.settings.data_folders);
-                data = match known {
-                    Some(sent) => Some(sent.folder.clone()),
+                let there = match known.map(|sent| sent.bundle.clone()) {
+                    Some(bundle) => self.find_bundle(Some(id), &bundle)?,
+                    None => None,
+                };
+                data = match there {
+                    Some(folder) => Some(folder),
                     None => self.send_data(id, &config.data, &self.settings.data_folders.clone())?,
                 };
-                Job::Trial(self.with_initial_weights(id, config)?)
+                Job::Trial(self.config_there(id, config)?)
             }
             Job::FindLearningRate(config) => {
                 data = self.send_data(id, &config.data, &self.settings.data_folders.clone())?;
-                Job::FindLearningRate(self.with_initial_weights(id, config)?)
+                Job::FindLearningRate(self.config_there(id, config)?)
             }
             // It uses the built-in digits, whatever the run learns from.
-            Job::Profile(config) => Job::Profile(self.with_initial_weights(id, config)?),
+            Job::Profile(config) => Job::Profile(self.config_there(id, config)?),
             Job::FindBatchSize(mut spec) => {
                 data = self.send_data(id, &spec.config.data, &self.settings.data_folders.clone())?;
-                spec.config = self.with_initial_weights(id, spec.config)?;
+                spec.config = self.config_there(id, spec.config)?;
                 Job::FindBatchSize(spec)
             }
             job => job,
@@ -83,36 +87,58 @@ impl Caller {
         RemoteRun::check(&target)?;
         self.sends_run_with_model = resumed.as_ref().is_some_and(|(_, checkpoint)| !checkpoint.card.epochs.is_empty());
         let data = self.send_data(id, &config.data.located(&places.working_folder), &places.data_folders)?;
-        let there = self.with_initial_weights(id, config.clone())?;
+        let there = self.config_there(id, config.clone())?;
         let (folder, from) = match resumed {
             None => (Checkpoints::new(&self.settings.checkpoints).begin(), None),
             Some((folder, mut checkpoint)) => {
                 checkpoint.card.config = there.clone();
                 if let Some(origin) = &mut checkpoint.card.origin {
                     // No folder of this machine means anything there.
-                    origin.places = RunPlaces { out: None, replace: false, data_folders: Vec::new(), ..places.clone() };
+                    origin.places =
+                        RunPlaces { out: None, replace: false, data_folders: Vec::new(), working_folder: PathBuf::new(), ..places.clone() };
                 }
                 let bundle = Bundle::of_checkpoint(&checkpoint).map_err(|error| Problem::NotResumable { reason: error.to_string() })?;
-                let from = self.send_bundle(Some(id), &bundle, BundleUse::Change)?;
+                let from = self.send_bundle(Some(id), &bundle, BundleUse::Change, "checkpoint")?;
                 (folder, Some(from))
             }
         };
+        self.run_data = Some((there.data.clone(), config.data.clone()));
         self.run = Some(RemoteRun { id, config, places, target, folder });
         Ok((there, from, data))
     }
 
-    fn with_initial_weights(&mut self, id: JobId, config: RunConfig) -> Result<RunConfig, Problem> {
+    /// The settings as they are there: with the path of the initial weights there, which are sent, and without folders of this machine.
+    fn config_there(&mut self, id: JobId, config: RunConfig) -> Result<RunConfig, Problem> {
         let initial_weights = config.initial_weights.as_deref().map(|path| self.send_model(Some(id), path)).transpose()?;
-        Ok(RunConfig { initial_weights, ..config })
+        let mut sources = Vec::new();
+        for source in config.data.without_folders().sources() {
+            // Two folders may have the same name.
+            if !sources.contains(source) {
+                sources.push(source.clone());
+            }
+        }
+        Ok(RunConfig { data: DataSpec::of(sources), initial_weights, ..config })
     }
 
     /// Sends a model's file where it is missing: its path there.
     pub fn send_model(&mut self, job: Option<JobId>, path: &Path) -> Result<PathBuf, Problem> {
         let bundle = Bundle::of_file(path, MODEL)
             .map_err(|error| Problem::Data(DataError::Unreadable { path: path.to_owned(), reason: error.to_string() }))?;
-        let there = self.send_bundle(job, &bundle, BundleUse::Keep)?.join(MODEL);
+        let folder = match self.find_bundle(job, &bundle.id())? {
+            Some(folder) => folder,
+            None => self.send_bundle(job, &bundle, BundleUse::Keep, "model")?,
+        };
+        let there = folder.join(MODEL);
         self.models.insert(there.clone(), path.to_owned());
         Ok(there)
+    }
+
+    /// An error unless the person has agreed that My digits, of which there are so many, are sent to this machine.
+    pub fn check_consent(&self, drawings: u64) -> Result<(), Problem> {
+        if Recipients::in_file(&self.settings.recipients).contains(self.machine.recipient()) {
+            return Ok(());
+        }
+        Err(Problem::NoConsent { drawings, machine: self.machine.recipient().to_owned() })
     }
 
     /// Sends a data set where it is missing: its folder there; `None` where every machine has it.
@@ -120,27 +146,39 @@ impl Caller {
         if *data == DataSpec::builtin() {
             return Ok(None);
         }
+        if data.has_my_digits() {
+            self.check_consent(MyDigits::in_folders(folders).count()?)?;
+        }
         let events = self.events.fork();
-        let bundle = Bundle::of_data(data, folders, &mut |fraction: f32| {
+        let (bundle, images) = Bundle::of_data(data, folders, &mut |fraction: f32| {
             events.send(progress(id, fraction * READING));
             Ok(())
         })?;
-        let folder = self.send_bundle(Some(id), &bundle, BundleUse::Keep)?;
-        self.sent = Some(SentData { data: data.clone(), folders: folders.to_owned(), folder: folder.clone() });
+        let bundle_id = bundle.id();
+        let folder = if let Some(folder) = self.find_bundle(Some(id), &bundle_id)? {
+            folder
+        } else {
+            let (what, machine) = (data.label(), self.machine.name().to_owned());
+            let label = format!("{what} ({})", count(images, "image"));
+            self.events.send(Event::Sending(DataUpload { what, images, bytes: bundle.bytes(), machine }));
+            self.send_bundle(Some(id), &bundle, BundleUse::Keep, &label)?
+        };
+        self.sent = Some(SentData { data: data.clone(), folders: folders.to_owned(), bundle: bundle_id });
         Ok(Some(folder))
     }
 
-    /// Sends a bundle where it is missing: its folder there.
-    fn send_bundle(&mut self, job: Option<JobId>, bundle: &Bundle, purpose: BundleUse) -> Result<PathBuf, Problem> {
+    /// The folder of a bundle that is there already.
+    fn find_bundle(&mut self, job: Option<JobId>, id: &BundleId) -> Result<Option<PathBuf>, Problem> {
+        let mut stale = self.unanswered(id);
+        self.tell_about_bundle(id, Command::FindBundle(id.clone()));
+        Ok(self.next_bundle_answer(id, &mut stale, job)?.unwrap_or_default())
+    }
+
+    /// Sends a bundle: its folder there.
+    fn send_bundle(&mut self, job: Option<JobId>, bundle: &Bundle, purpose: BundleUse, what: &str) -> Result<PathBuf, Problem> {
         let id = bundle.id();
         let mut stale = self.unanswered(&id);
-        if purpose == BundleUse::Keep {
-            self.tell_about_bundle(&id, Command::FindBundle(id.clone()));
-            if let Ok(Some(folder)) = self.next_bundle_answer(&id, &mut stale, job)? {
-                return Ok(folder);
-            }
-        }
-        let commands = bundle.commands(&id, purpose);
+        let commands = bundle.commands(&id, purpose, what);
         let total = commands.len() as f32;
         commands.into_iter().for_each(|command| self.tell_about_bundle(&id, command));
         // Each part is answered, and at last the folder.

@@ -9,7 +9,8 @@
 //! | write a folder, whole or not at all | [`TemporaryFolder`] |
 //! | make a folder that is there after a power cut | [`create_folder`], or [`sync_folder`] after it was made |
 //! | read a file that may be anything | [`open_regular`], [`read_limited`] |
-//! | open a file to lock it, or to add to it | [`open_lock`], [`open_append`] |
+//! | open a file to lock it, or to add to it | [`open_lock`], [`open_append`], [`open_append_private`] |
+//! | write for nobody but the user to read | [`keep_new_files_private`] |
 //! | delete what killed processes left behind | [`remove_leftovers`] |
 //!
 //! Whatever is being written is called `.inkling-` and six letters or digits, beside its target, and locked as long as its process lives.
@@ -25,6 +26,6 @@ mod write;
 pub use folder::TemporaryFolder;
 pub use group::write_group;
 pub use leftovers::remove_leftovers;
-pub use read::{open_append, open_lock, open_regular, read_limited};
+pub use read::{open_append, open_append_private, open_lock, open_regular, read_limited};
 pub use sync::{create_folder, folder_of, sync_folder};
-pub use write::{check_target, write_through_links, write_whole, write_whole_with};
+pub use write::{check_target, keep_new_files_private, write_through_links, write_whole, write_whole_with};

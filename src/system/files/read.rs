@@ -40,6 +40,14 @@ pub fn open_append(path: &Path) -> io::Result<File> {
     checked(options().create(true).append(true).read(true).open(path)?)
 }
 
+/// The same, where a file that is created can be read by nobody but the user.
+pub fn open_append_private(path: &Path) -> io::Result<File> {
+    let mut options = options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    checked(options.create(true).append(true).read(true).open(path)?)
+}
+
 fn checked(file: File) -> io::Result<File> {
     require_regular(&file.metadata()?)?;
     Ok(file)

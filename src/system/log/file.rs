@@ -1,5 +1,5 @@
 //! The file behind the log: every process of Inkling appends to the same one, a line at a time. One that is full is renamed, and the one
-//! before the last is deleted.
+//! before the last is deleted. Only the user can read it.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::system::files::open_append;
+use crate::system::files::open_append_private;
 
 /// The log in use, and older ones.
 pub const NAMES: [&str; 3] = ["inkling.log", "inkling.1.log", "inkling.2.log"];
@@ -38,7 +38,7 @@ impl LogFile {
     fn next(&self) -> io::Result<File> {
         std::fs::create_dir_all(&self.folder)?;
         let [current, older, oldest] = NAMES.map(|name| self.folder.join(name));
-        let file = open_append(&current)?;
+        let file = open_append_private(&current)?;
         let is_full = || current.metadata().is_ok_and(|metadata| metadata.len() >= MAX_BYTES);
         if !is_full() {
             return Ok(file);
@@ -48,7 +48,7 @@ impl LogFile {
             let _ = std::fs::rename(&older, oldest);
             std::fs::rename(&current, older)?;
         }
-        open_append(&current)
+        open_append_private(&current)
     }
 }
 

@@ -9,6 +9,9 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
+use super::shown;
+use crate::text::visible;
+
 /// Writes such lines. Values are always quoted, with line breaks and quotation marks escaped, so that it is certain where each ends.
 pub struct LineFormat;
 
@@ -35,10 +38,10 @@ struct Fields {
 impl Visit for Fields {
     fn record_str(&mut self, field: &Field, value: &str) {
         if field.name() == "message" {
-            self.message = value.replace(['\n', '\r'], " ");
+            self.message = shown(value);
         } else {
             // Writing to a string cannot fail.
-            let _ = write!(self.others, " {}={value:?}", field.name());
+            let _ = write!(self.others, " {}={:?}", field.name(), visible::without_credentials(value));
         }
     }
 

@@ -8,14 +8,19 @@ mod line;
 mod names;
 mod shareable;
 
+use std::fmt::{self, Debug};
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
+use tracing::field::Field;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::field::MakeExt;
+use tracing_subscriber::fmt::format::{Writer, debug_fn};
 use tracing_subscriber::fmt::layer;
 use tracing_subscriber::prelude::*;
 
 use super::files::read_limited;
+use crate::text::visible;
 use file::{LogFile, MAX_BYTES, NAMES};
 use line::LineFormat;
 
@@ -30,10 +35,25 @@ const FILE: &str = "warn,winit=error,inkling=info";
 /// Starts logging, with the file in `folder`, and has panics logged as well. Nothing is created before there is something to write.
 pub fn start(folder: &Path) {
     let to_stderr = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(STDERR));
-    let to_stderr = layer().with_writer(io::stderr).with_ansi(io::stderr().is_terminal()).with_filter(to_stderr);
+    let to_stderr = layer()
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .fmt_fields(debug_fn(visible_field).delimited(" "))
+        .with_filter(to_stderr);
     let to_file = layer().event_format(LineFormat).with_ansi(false).with_writer(LogFile::new(folder)).with_filter(EnvFilter::new(FILE));
     tracing_subscriber::registry().with(to_stderr).with(to_file).init();
     log_panics();
+}
+
+/// Writes a field in one line, in which text from outside stays text.
+fn visible_field(to: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt::Result {
+    let value = shown(&format!("{value:?}"));
+    if field.name() == "message" { write!(to, "{value}") } else { write!(to, "{}={value}", field.name()) }
+}
+
+/// Text as the log and standard error show it: in one line, and without the passwords in addresses.
+fn shown(text: &str) -> String {
+    visible::one_line(&visible::without_credentials(text))
 }
 
 /// The last lines of the log in `folder`, at most `count`, the oldest first.

@@ -4,6 +4,7 @@ mod benchmark;
 mod cards;
 pub mod libraries;
 mod self_test;
+mod sent;
 pub(super) mod table;
 
 use eframe::egui::{Align, Layout, ScrollArea, Ui, vec2};
@@ -89,9 +90,11 @@ fn machine_in_use(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-/// What this machine has.
+/// What was sent to the other machine, if one is in use, and what this machine has.
 fn parts(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if app.other_machine().is_some() {
+    if let Some(machine) = app.other_machine() {
+        sent::show(ui, app, machine.host.name(), actions);
+        ui.add_space(style::GAP);
         ui.heading("This machine");
     }
     cards::show(ui, app);

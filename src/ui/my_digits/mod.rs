@@ -74,7 +74,7 @@ fn overview(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn figures(ui: &mut Ui, app: &App) {
     let digits = &app.my_digits;
     let drawings = digits.drawings();
-    style::figure(ui, "Drawings", &grouped(drawings.len() as u64), "on this machine only");
+    style::figure(ui, "Drawings", &grouped(drawings.len() as u64), "kept on this machine");
     let missing = digits.missing();
     let about = match missing.as_slice() {
         [] => "at least one of each".to_owned(),
@@ -83,6 +83,10 @@ fn figures(ui: &mut Ui, app: &App) {
     style::figure(ui, "Digits", &format!("{} of {DIGITS}", DIGITS - missing.len()), &about);
     if let Some(model) = &app.model_in_use {
         let name = app.model_name(&model.reference);
+        if app.may_send_my_digits() == Some(false) {
+            style::figure(ui, "Recognised", "–", "not checked: the other machine would need your drawings");
+            return;
+        }
         let (value, about) = match digits.correct(drawings.iter()) {
             Some(correct) => {
                 let strange = match digits.not_digits() {
@@ -147,7 +151,7 @@ fn undo_words(app: &App) -> (&'static str, String) {
 
 fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
     let body = "Draw each digit three times: 30 drawings, one to two minutes. Or in Draw, press Enter when a digit was recognised correctly, and type the digit \
-                that it is when it was not. Inkling can then fine-tune its model on your handwriting. Your drawings stay on this machine.";
+                that it is when it was not. Inkling can then fine-tune its model on your handwriting. Your drawings stay on this machine unless you export them, or agree to send them to another machine that you train on.";
     style::empty_state(ui, "No drawings yet", body);
     ui.vertical_centered(|ui| {
         let [usual, more] = Collection::ROUNDS;

@@ -51,7 +51,7 @@ fn welcome(ui: &mut Ui) {
     }
     ui.add_space(style::GAP);
     ui.label(
-        "Your data never leaves this computer, and no internet connection is needed. Setup takes four short pages; press Enter to move on.",
+        "Your data stays on this computer unless you train on another one, and no internet connection is needed. Setup takes four short pages; press Enter to move on.",
     );
 }
 

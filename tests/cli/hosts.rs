@@ -1,0 +1,168 @@
+//! Training on other machines from the command line: what may be sent, what was sent, and deleting it. `ssh` is a script that runs Inkling
+//! with another home.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use super::{objects, schema, stderr, stdout};
+use crate::support::write_idx_set;
+
+/// This machine, the other one, and a folder with `ssh`.
+struct Machines {
+    here: tempfile::TempDir,
+    there: tempfile::TempDir,
+    bin: tempfile::TempDir,
+}
+
+impl Machines {
+    fn new() -> Self {
+        let [here, there, bin] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+        let machines = Self { here, there, bin };
+        let program = env!("CARGO_BIN_EXE_inkling");
+        std::os::unix::fs::symlink(program, machines.bin.path().join("inkling")).unwrap();
+        // The last argument is the command.
+        machines.script("ssh", "touch \"$0.called\"; for last; do :; done; INKLING_HOME=\"$THERE\" exec sh -c \"$last\"");
+        let drawing = |digit: u8| format!("{{\"strokes\":[[[{digit}.0,0.0],[9.5,40.0]]],\"pen\":4.0,\"label\":\"{digit}\"}}\n");
+        let drawings: String = (0..3).flat_map(|_| 0..10).map(drawing).collect();
+        std::fs::create_dir_all(machines.here.path().join("data")).unwrap();
+        std::fs::write(machines.here.path().join("data/my-digits.jsonl"), drawings).unwrap();
+        write_idx_set(&machines.here.path().join("set"), 200, 20);
+        machines
+    }
+
+    fn script(&self, name: &str, script: &str) {
+        let path = self.bin.path().join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let path =
+            std::env::join_paths([self.bin.path().to_owned()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())));
+        let mut program = super::inkling(self.here.path());
+        let output = program.args(arguments).env("PATH", path.unwrap()).env("THERE", self.there.path()).output().unwrap();
+        schema::check_output(arguments, &String::from_utf8_lossy(&output.stdout));
+        output
+    }
+
+    fn was_called(&self, name: &str) -> bool {
+        std::fs::remove_file(self.bin.path().join(format!("{name}.called"))).is_ok()
+    }
+
+    fn received(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.there.path().join("received")).into_iter().flatten();
+        entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir() && path.file_name().unwrap().len() == 64).collect()
+    }
+}
+
+/// Asserts that it was refused, as bad usage, before anything was connected to.
+#[track_caller]
+fn assert_refused(machines: &Machines, arguments: &[&str], host: &str) {
+    let refused = machines.run(arguments);
+    let text = stderr(&refused);
+    assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {text}");
+    for part in ["30 drawings", host, "--send-my-digits", "30 days"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!machines.was_called("ssh") && !machines.was_called("sbatch"), "{arguments:?} connected first");
+}
+
+const SHORT: [&str; 10] = ["--model", "mlp", "--epochs", "1", "--batch-size", "10", "--threads", "1", "--precision", "f32"];
+
+#[test]
+fn my_digits_are_sent_once_it_was_agreed_to_for_each_host() {
+    let machines = Machines::new();
+    machines.script("sbatch", "touch \"$0.called\"; exit 1");
+    let train = |more: &[&'static str]| [&["train", "--data", "mine"], &SHORT[..], more].concat();
+    assert_refused(&machines, &train(&["--hosts", "gpu-box"]), "gpu-box");
+    assert_refused(&machines, &["train", "--data", "set+mine", "--hosts", "gpu-box"], "gpu-box");
+    assert_refused(&machines, &train(&["--repeat", "2", "--hosts", "gpu-box,other"]), "gpu-box, other");
+    assert_refused(&machines, &train(&["--executor", "slurm"]), "Slurm");
+    let sweep = ["sweep", "--data", "mine", "--set", "lr=0.001,0.01", "--set", "epochs=1", "--sampler", "grid", "--hosts", "gpu-box"];
+    assert_refused(&machines, &sweep, "gpu-box");
+    assert!(!machines.here.path().join("sweeps").exists(), "a sweep that was refused is not there to be resumed");
+
+    let agreed = machines.run(&train(&["--hosts", "gpu-box", "--send-my-digits"]));
+    assert_eq!(agreed.status.code(), Some(0), "{}", stderr(&agreed));
+    assert!(stderr(&agreed).contains("Sending My digits to gpu-box: 30 images,"), "{}", stderr(&agreed));
+    assert_eq!(machines.received().len(), 1);
+    let again = machines.run(&train(&["--hosts", "gpu-box"]));
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    assert!(!stderr(&again).contains("Sending"), "{}", stderr(&again));
+    assert!(machines.was_called("ssh"));
+    assert_refused(&machines, &train(&["--hosts", "other"]), "other");
+
+    let listed = objects(&machines.run(&["hosts", "list", "--json"]));
+    assert_eq!((listed.len(), listed[0]["host"].as_str(), listed[0]["my_digits"].as_bool()), (1, Some("gpu-box"), Some(true)));
+    let withdrawn = machines.run(&["hosts", "withdraw", "gpu-box"]);
+    assert_eq!(withdrawn.status.code(), Some(0), "{}", stderr(&withdrawn));
+    assert!(stdout(&withdrawn).contains("inkling hosts delete --on gpu-box --all"), "{}", stdout(&withdrawn));
+    assert_refused(&machines, &train(&["--hosts", "gpu-box"]), "gpu-box");
+    assert_eq!(machines.run(&["hosts", "withdraw", "gpu-box"]).status.code(), Some(1), "there is nothing to withdraw");
+    assert_eq!(machines.run(&["train", "--send-my-digits"]).status.code(), Some(2), "nothing is sent here");
+}
+
+#[test]
+fn a_folder_that_is_named_is_sent_and_that_is_said() {
+    let machines = Machines::new();
+    let trained = machines.run(&[&["train", "--data", "set", "--hosts", "gpu-box"], &SHORT[..]].concat());
+    assert_eq!(trained.status.code(), Some(0), "{}", stderr(&trained));
+    let said: Vec<String> = stderr(&trained).lines().filter(|line| line.contains("Sending")).map(str::to_owned).collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("Sending set to gpu-box: 220 images, 173 kB."), "{said:?}");
+    let swept =
+        machines.run(&["sweep", "--data", "set", "--set", "epochs=1,2", "--sampler", "grid", "--pruner", "none", "--hosts", "other"]);
+    assert_eq!(swept.status.code(), Some(0), "{}", stderr(&swept));
+    assert!(!stderr(&swept).contains("Sending"), "it is there already: {}", stderr(&swept));
+}
+
+fn delete<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["hosts", "delete", "--on", "gpu-box", "--json"], more].concat()
+}
+
+#[test]
+fn what_was_sent_is_listed_and_deleted_from_here() {
+    let machines = Machines::new();
+    let on = ["--on", "gpu-box"];
+    let nothing = machines.run(&[&["hosts", "received"], &on[..]].concat());
+    assert_eq!(nothing.status.code(), Some(0), "{}", stderr(&nothing));
+    assert!(stdout(&nothing).contains("Nothing is there"), "{}", stdout(&nothing));
+    machines.run(&[&["train", "--data", "set", "--hosts", "gpu-box"], &SHORT[..]].concat());
+    machines.run(&[&["train", "--data", "mine", "--hosts", "gpu-box", "--send-my-digits"], &SHORT[..]].concat());
+    let people = stdout(&machines.run(&[&["hosts", "received"], &on[..]].concat()));
+    assert!(people.contains("My digits (30 images)") && people.contains("set (220 images)") && people.contains("last used"), "{people}");
+    let listed = objects(&machines.run(&[&["hosts", "received", "--json"], &on[..]].concat()));
+    assert_eq!(listed.len(), 2);
+    assert_eq!(listed[0]["what"].as_str(), Some("My digits (30 images)"), "the last one used is the first");
+    let id = listed[0]["id"].as_str().unwrap();
+    let deleted = machines.run(&delete(&[&id[..12]]));
+    assert_eq!((deleted.status.code(), objects(&deleted)[0]["problem"].is_null()), (Some(0), true), "{}", stderr(&deleted));
+    assert_eq!(machines.received().len(), 1);
+    let missing = machines.run(&delete(&[id]));
+    assert_eq!((missing.status.code(), objects(&missing)[0]["problem"].as_str()), (Some(1), Some("it is not there")));
+    assert_eq!(machines.run(&delete(&["ffff"])).status.code(), Some(1));
+    assert_eq!(machines.run(&delete(&[])).status.code(), Some(2));
+    assert_eq!(machines.run(&delete(&["--all"])).status.code(), Some(0));
+    assert_eq!((machines.received(), std::fs::read_dir(machines.there.path().join("received")).unwrap().count()), (Vec::new(), 0));
+    // An Inkling that is missing there.
+    let unreachable = machines.run(&["hosts", "received", "--on", "gpu-box:/none/inkling"]);
+    assert_eq!(unreachable.status.code(), Some(1));
+    assert!(stderr(&unreachable).contains("gpu-box"), "{}", stderr(&unreachable));
+}
+
+/// A file whose contents say that a host may receive anything is none.
+#[test]
+fn a_list_of_hosts_that_cannot_be_read_is_no_consent() {
+    let machines = Machines::new();
+    for contents in ["", "[1]", "{\"gpu-box\": true}", "[\"gpu-box\""] {
+        std::fs::write(recipients(machines.here.path()), contents).unwrap();
+        let refused = machines.run(&["train", "--data", "mine", "--hosts", "gpu-box"]);
+        assert_eq!(refused.status.code(), Some(2), "{contents}: {}", stderr(&refused));
+        assert!(!machines.was_called("ssh"));
+    }
+}
+
+fn recipients(home: &Path) -> PathBuf {
+    home.join("my-digits-recipients.json")
+}
