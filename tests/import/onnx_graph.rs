@@ -280,7 +280,7 @@ fn what_a_refusal_offers_is_what_is_imported_when_it_is_accepted() {
     std::fs::write(at("strided.onnx"), strided()).unwrap();
     std::fs::write(at("sigmoid.onnx"), lenet("lenet-sigmoid.safetensors", Activation::Tanh, &[("Tanh", "Sigmoid")])).unwrap();
     std::fs::write(at("maximum.onnx"), lenet("lenet-average-pooling.safetensors", Activation::Tanh, &[])).unwrap();
-    let several = Network::from(ModelKind::Cnn).with_layers(Some("4C3P1-5C3P1-MP2-6C3P1-MP2-20".parse().unwrap()));
+    let several = Network::from(ModelKind::Cnn).with_layers(Some("2C3P1-2C3P1-MP2-2C3P1-MP2-8".parse().unwrap()));
     super::write(&at("several.safetensors"), &untrained_model(several, Activation::Relu).file.net);
     for (path, model) in [
         (at("strided.onnx"), ModelKind::Onnx),

@@ -42,8 +42,12 @@ fn later_the_last_completed_epoch_is_kept() {
 
 #[test]
 fn a_run_stopped_at_the_test_split_is_complete_but_untested() {
-    let mut watcher = Watcher { stop_at: Some(16), ..Watcher::default() };
-    let trained = train(&of(), &square_set(480, 10), &mut watcher).unwrap().unwrap();
+    let data = square_set(480, 10);
+    let mut whole = Watcher::default();
+    train(&of(), &data, &mut whole).unwrap();
+    // The last call is in the middle of the test.
+    let mut watcher = Watcher { stop_at: Some(whole.between), ..Watcher::default() };
+    let trained = train(&of(), &data, &mut watcher).unwrap().unwrap();
     assert!(!trained.summary.stopped);
     assert_eq!(trained.summary.epochs.len(), 3);
     assert_eq!(trained.summary.test, None);

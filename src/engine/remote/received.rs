@@ -94,7 +94,8 @@ impl RemoteRun {
                 write_whole(&path, bytes)?;
             }
         }
-        let summary = load(folder.path())?;
+        let mut summary = load(folder.path())?;
+        summary.test.iter_mut().for_each(|test| test.data = self.config.data.tested());
         let of_this_machine = |config: RunConfig| RunConfig {
             data: self.config.data.clone(),
             initial_weights: self.config.initial_weights.clone(),
@@ -104,6 +105,7 @@ impl RemoteRun {
             let mut model = ModelFile::load(path)?;
             model.card.data = self.config.data.clone();
             model.card.config = of_this_machine(model.card.config);
+            model.card.test.iter_mut().for_each(|test| test.data = self.config.data.tested());
             Ok::<_, Problem>(model)
         };
         let model = load_model(&summary.model_path)?;
