@@ -279,15 +279,11 @@ fn what_a_refusal_offers_is_what_is_imported_when_it_is_accepted() {
     let at = |name: &str| folder.path().join(name);
     std::fs::write(at("strided.onnx"), strided()).unwrap();
     std::fs::write(at("sigmoid.onnx"), lenet("lenet-sigmoid.safetensors", Activation::Tanh, &[("Tanh", "Sigmoid")])).unwrap();
-    std::fs::write(at("maximum.onnx"), lenet("lenet-average-pooling.safetensors", Activation::Tanh, &[])).unwrap();
     let several = Network::from(ModelKind::Cnn).with_layers(Some("2C3P1-2C3P1-MP2-2C3P1-MP2-8".parse().unwrap()));
     super::write(&at("several.safetensors"), &untrained_model(several, Activation::Relu).file.net);
-    for (path, model) in [
-        (at("strided.onnx"), ModelKind::Onnx),
-        (at("sigmoid.onnx"), ModelKind::Onnx),
-        (at("maximum.onnx"), ModelKind::LeNet),
-        (at("several.safetensors"), ModelKind::Cnn),
-    ] {
+    for (path, model) in
+        [(at("strided.onnx"), ModelKind::Onnx), (at("sigmoid.onnx"), ModelKind::Onnx), (at("several.safetensors"), ModelKind::Cnn)]
+    {
         let spec = ImportSpec::of(path.clone());
         let trials = offered(&spec);
         assert_eq!(trials.model, model, "{}: {trials:?}", path.display());
@@ -296,8 +292,8 @@ fn what_a_refusal_offers_is_what_is_imported_when_it_is_accepted() {
         let readings = std::iter::once(trials.supported).chain(
             trials.readings.iter().copied().filter(|other| other.reading.settings().is_some() && other.reading != trials.supported.reading),
         );
-        // In a terminal, and with the first two buttons in the window.
-        for (measured, spec) in std::iter::once((trials.supported, accepted(path.clone()))).chain(readings.zip(choices).take(2)) {
+        // In a terminal, and with the first button in the window.
+        for (measured, spec) in std::iter::once((trials.supported, accepted(path.clone()))).chain(readings.zip(choices).take(1)) {
             let imported = import(&spec).unwrap();
             let (ImportFinding::Recognised { accuracy, .. } | ImportFinding::OnnxGraph { accuracy, .. }) = imported.finding else {
                 panic!("described")
