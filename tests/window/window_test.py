@@ -175,7 +175,7 @@ def survive_the_engine(home):
     with Program(path, home=home, environment={"INKLING_ENGINE": "process"}) as program:
         program.wait_for_window()
         program.find("Using", seconds=15)
-        program.click("Epochs", role="entry")
+        click_in_run_panel(program, "Epochs", role="entry")
         program.key("ctrl+a", "4", "0", "0")
         wait(lambda: program.find("Epochs", role="entry").text.endswith("400"), 10, "400 in the field", program)
         program.click("Start", role="push button")
@@ -295,7 +295,8 @@ def goes_on_out_of_sight():
         json.dump({"wizard_done": True}, settings)
     with Program(path, home=home) as program:
         program.wait_for_window()
-        program.click("Epochs", role="entry", seconds=15)
+        program.find("Epochs", role="entry", seconds=15)
+        click_in_run_panel(program, "Epochs", role="entry")
         program.key("ctrl+a", "2", "0", "0")
         wait(lambda: program.find("Epochs", role="entry").text.endswith("200"), 10, "200 in the field", program)
         program.click("Start", role="push button")
