@@ -104,7 +104,7 @@ pub enum BackgroundResult {
         interrupted: Vec<InterruptedRun>,
         /// The run whose model was used last, if it is there.
         finished: Option<Box<FinishedRun>>,
-        /// The newest run, where no model was used last.
+        /// The newest run, if no model was used last.
         newest: Option<Box<FinishedRun>>,
     },
     /// A finished run whose curves are to be shown.

@@ -275,7 +275,7 @@ impl App {
         self.predictions.prediction()
     }
 
-    /// True while Train shows the next run: where there is no other, or the person has chosen so.
+    /// True while Train shows the next run: if there is no other, or the person has chosen so.
     pub const fn shows_next_run(&self) -> bool {
         self.run.is_none() || self.next_run_shown
     }

@@ -131,7 +131,7 @@ impl MyDigits {
         Ok(self.kept(&self.lines()?))
     }
 
-    /// How many drawings it holds; an error where there are none.
+    /// Number of drawings; an error if there are none.
     pub fn count(&self) -> Result<u64, DataError> {
         match self.read()?.drawings.len() as u64 {
             0 => Err(DataError::NoDrawings { path: self.file.clone() }),

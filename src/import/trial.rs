@@ -36,13 +36,13 @@ pub struct TrialImages {
 /// Loads images that a network may have learned from, if there are any.
 pub type MoreImages<'a> = dyn FnMut(&mut dyn Progress) -> Result<Option<TrialImages>, ImportError> + 'a;
 
-/// The reading that is imported, or offered where there is doubt about it.
+/// The reading that is imported, or offered if there is doubt about it.
 pub struct Decided {
     /// The network with it.
     pub net: Net,
     activation: Activation,
     tried_on: TrialImages,
-    /// What was measured, where that leaves doubt.
+    /// The measurements, if they leave doubt.
     pub doubt: Option<Trials>,
     /// True if activation and normalisation were both given, so that nothing was guessed but how the network pools and pads.
     given: bool,
@@ -166,7 +166,7 @@ pub struct Chosen {
     pub reading: Reading,
     /// What it was tried on.
     pub tried_on: TrialImages,
-    /// What was measured, where that leaves doubt.
+    /// The measurements, if they leave doubt.
     pub doubt: Option<Trials>,
 }
 

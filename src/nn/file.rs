@@ -53,7 +53,7 @@ pub struct ModelCard {
     pub epochs: u32,
     /// Accuracy on the validation split after the last of them, where it was measured.
     pub validation_accuracy: Option<f32>,
-    /// Accuracy on test images, where it was measured.
+    /// Accuracy on test images, if it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<Accuracy>,
     /// The run's configuration.

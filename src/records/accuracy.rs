@@ -12,7 +12,7 @@ use crate::text::format::{grouped, percent};
 pub struct Accuracy {
     /// Share of the images classified correctly, from 0 to 1.
     pub value: f64,
-    /// Images classified, where their number is known.
+    /// Images classified, if their number is known.
     pub images: Option<u64>,
     /// The data set they belong to.
     pub data: DataSpec,

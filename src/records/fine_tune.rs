@@ -41,7 +41,7 @@ pub struct FineTuned {
     pub old_data: DataSpec,
     /// The accuracy that stood for the model before.
     pub before: Option<Accuracy>,
-    /// The model that was saved, measured on test images afterwards; `None` where it was not taken over, since it had become worse.
+    /// The model that was saved, measured on test images afterwards; `None` if it was not taken over because it had become worse.
     pub saved: Option<Box<RunSummary>>,
     /// How long it took, in seconds.
     pub seconds: f32,

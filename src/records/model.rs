@@ -36,7 +36,7 @@ pub struct ModelInfo {
     pub data: DataSpec,
     /// Epochs of training behind it.
     pub epochs: u32,
-    /// The accuracy that stands for it, where one is known: on test images if it was measured on any.
+    /// The accuracy that stands for it, if one is known: on test images if it was measured on any.
     pub accuracy: Option<Accuracy>,
 }
 

@@ -14,7 +14,7 @@ pub const EVALUATION: &str = "evaluation.json";
 /// Larger files are not read; one with all its misclassified images has about 200 kB.
 const MAX_BYTES: u64 = 2 << 20;
 
-/// The evaluation in `folder`; nothing where there is none that can be read.
+/// The evaluation in `folder`, if there is one that can be read.
 pub fn read(folder: &Path) -> Option<SplitEvaluation> {
     let reason = match read_limited(&folder.join(EVALUATION), MAX_BYTES) {
         Ok(bytes) => match serde_json::from_slice(&bytes) {

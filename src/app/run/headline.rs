@@ -15,7 +15,7 @@ pub struct Headline {
     pub measured: String,
     /// A sentence on what it means.
     pub about: &'static str,
-    /// What it is to be compared with, where it is lower than people may expect.
+    /// A figure to compare it with, if it is lower than people may expect.
     pub note: Option<String>,
 }
 

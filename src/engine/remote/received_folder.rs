@@ -45,7 +45,7 @@ impl ReceivedFolder {
         &self.folder
     }
 
-    /// Creates it where it is missing; on Unix nobody else may enter it.
+    /// Creates it if it is missing; on Unix nobody else may enter it.
     pub fn create(&self) -> io::Result<()> {
         create_folder(&self.folder)?;
         #[cfg(unix)]

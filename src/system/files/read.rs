@@ -40,7 +40,7 @@ pub fn open_append(path: &Path) -> io::Result<File> {
     checked(options().create(true).append(true).read(true).open(path)?)
 }
 
-/// The same, where a file that is created can be read by nobody but the user.
+/// Like [`open_append`], but only the user can read a file that it creates.
 pub fn open_append_private(path: &Path) -> io::Result<File> {
     let mut options = options();
     #[cfg(unix)]

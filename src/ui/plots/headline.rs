@@ -43,7 +43,7 @@ pub fn show(ui: &mut Ui, app: &App, run: &RunView, training: Option<f64>, action
     }
 }
 
-/// The run's name, and which accuracy the figure below is. The name is cut where there is no room for both.
+/// The run's name, and which accuracy the figure below is. The name is cut if there is no room for both.
 fn caption(ui: &mut Ui, title: &str, headline: &Headline) {
     let Headline { name, measured, about, .. } = headline;
     ui.horizontal(|ui| {
