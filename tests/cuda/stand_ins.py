@@ -91,10 +91,10 @@ status, output = self_test(folder(OUTDATED))
 check(status == 2 and "303" in output or "SHARED_OBJECT_INIT_FAILED" in output, "functions that an outdated library lacks return an error", output)
 crashing = folder(CRASHING)
 status, output = self_test(crashing)
-# The exit status of abort() on Windows is 3.
-check(status == (3 if WINDOWS else -6), "a driver that crashes ends the self-test", f"{status}: {output}")
+# The exit status of abort() on Windows is 3; elsewhere Inkling ends with a sentence and status 1.
+check(status == 3 if WINDOWS else status == 1 and "had to end" in output, "a driver that crashes ends the self-test", f"{status}: {output}")
 status, output = run(crashing, "train", "--device", "cuda", "--preset", "quick", "--epochs", "1")
-check(status == 1 and "self-test" in output and ("code: 3" if WINDOWS else "SIGABRT") in output, "training on it fails with a sentence", output)
+check(status == 1 and "self-test" in output and ("code: 3" if WINDOWS else "status: 1") in output, "training on it fails with a sentence", output)
 status, output = run(crashing, "train", "--preset", "quick", "--epochs", "1")
 check(status == 0, "training on the CPU works", output)
 print("the stand-ins work")
