@@ -1,5 +1,6 @@
-//! Everything that is generated at build time: the text of the licences, the resources of the executable for Windows, and with CUDA our kernels and the
-//! stand-ins for NVIDIA's functions. Without CUDA no NVIDIA software is needed.
+//! Everything that is generated at build time: the text of the licences, the resources of the
+//! executable for Windows, and with CUDA our kernels and the stand-ins for NVIDIA's functions.
+//! Without CUDA no NVIDIA software is needed.
 
 #[path = "build/kernels.rs"]
 mod kernels;
@@ -30,10 +31,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let packages = packages::built_in();
     packed.write_all(licences::text(&packages).as_bytes())?;
     std::fs::write(folder.join("licences.gz"), packed.finish()?)?;
-    let is = |variable: &str, expected: &str| std::env::var(variable).is_ok_and(|value| value == expected);
+    let is = |variable: &str, expected: &str| {
+        std::env::var(variable).is_ok_and(|value| value == expected)
+    };
     let has_cuda = std::env::var_os("CARGO_FEATURE_CUDA").is_some();
-    let needs_stand_ins =
-        has_cuda && (is("CARGO_CFG_TARGET_OS", "linux") || is("CARGO_CFG_TARGET_OS", "windows")) && is("CARGO_CFG_TARGET_ARCH", "x86_64");
+    let needs_stand_ins = has_cuda
+        && (is("CARGO_CFG_TARGET_OS", "linux") || is("CARGO_CFG_TARGET_OS", "windows"))
+        && is("CARGO_CFG_TARGET_ARCH", "x86_64");
     if is("CARGO_CFG_TARGET_OS", "windows") {
         resources::embed()?;
     }
@@ -41,13 +45,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         kernels::compile(&folder)?;
     }
     if needs_stand_ins {
-        std::fs::write(folder.join("cuda_stand_ins.rs"), stand_ins::code(&packages?)?)?;
+        std::fs::write(
+            folder.join("cuda_stand_ins.rs"),
+            stand_ins::code(&packages?)?,
+        )?;
     }
     Ok(())
 }
 
 /// The compiler's name and version.
 fn compiler() -> Result<String, Box<dyn Error>> {
-    let output = Command::new(std::env::var("RUSTC")?).arg("--version").output()?;
+    let output = Command::new(std::env::var("RUSTC")?)
+        .arg("--version")
+        .output()?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

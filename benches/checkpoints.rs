@@ -1,6 +1,7 @@
-//! What checkpoints cost: `cargo bench --bench checkpoints` trains each network on the built-in digits and compares pairs of stretches of the
-//! same steps, one with a checkpoint, taken and written as the engine does it, and one without. Prints the median difference, and its share
-//! of the time between two checkpoints: 30 s, or an epoch where that is shorter.
+//! What checkpoints cost: `cargo bench --bench checkpoints` trains each network on the built-in
+//! digits and compares pairs of stretches of the same steps, one with a checkpoint, taken and
+//! written as the engine does it, and one without. Prints the median difference, and its share of
+//! the time between two checkpoints: 30 s, or an epoch where that is shorter.
 
 use std::time::{Duration, Instant};
 
@@ -49,21 +50,36 @@ impl Stretches<'_> {
 }
 
 impl Observer for Stretches<'_> {
-    fn prepare(&mut self, plan: &RunPlan, _: &Net, _: &Split, _: &[EpochRecord], _: &[StepPoint], _: RunPosition) {
+    fn prepare(
+        &mut self,
+        plan: &RunPlan,
+        _: &Net,
+        _: &Split,
+        _: &[EpochRecord],
+        _: &[StepPoint],
+        _: RunPosition,
+    ) {
         self.steps_per_epoch = plan.steps_per_epoch;
     }
 
     fn between(&mut self, _: &Net) -> Result<(), EndRequest> {
-        if self.seconds[1].len() >= PAIRS { Err(EndRequest::Stop) } else { Ok(()) }
+        if self.seconds[1].len() >= PAIRS {
+            Err(EndRequest::Stop)
+        } else {
+            Ok(())
+        }
     }
 
     fn step(&mut self, _: StepPoint, _: Telemetry) {
-        let Some((began, steps)) = &mut self.current else { return self.begin() };
+        let Some((began, steps)) = &mut self.current else {
+            return self.begin();
+        };
         *steps += 1;
         let seconds = began.elapsed().as_secs_f64();
         if self.length == 0 && *steps == FIRST_STEPS {
             let step = seconds / FIRST_STEPS as f64;
-            self.length = ((STRETCH.as_secs_f64() / step) as u64).clamp(2, (self.steps_per_epoch / 3).max(2));
+            self.length =
+                ((STRETCH.as_secs_f64() / step) as u64).clamp(2, (self.steps_per_epoch / 3).max(2));
             self.epoch_seconds = step * self.steps_per_epoch as f64;
             self.begin();
         } else if self.length > 0 && *steps == self.length {
@@ -83,7 +99,11 @@ impl Observer for Stretches<'_> {
     }
 
     fn checkpoint_interval(&self) -> Duration {
-        if self.wanted { Duration::ZERO } else { Duration::MAX }
+        if self.wanted {
+            Duration::ZERO
+        } else {
+            Duration::MAX
+        }
     }
 }
 
@@ -92,9 +112,18 @@ fn measure(model: ModelKind, data: &DataSet) -> Result<String, Box<dyn std::erro
     let place = Checkpoints::new(folder.path()).begin();
     let file = place.path().join("checkpoint");
     let thread = CheckpointThread::start(false)?;
-    let writer = CheckpointWriter::start(&thread, place, Box::new(|_, _, written| assert!(written.is_ok(), "{written:?}")))?;
-    let config =
-        RunConfig { model, epochs: 1000, learning_rate: 1e-5, weight_averaging: Some(0.99), ..RunConfig::preset(Preset::Balanced) };
+    let writer = CheckpointWriter::start(
+        &thread,
+        place,
+        Box::new(|_, _, written| assert!(written.is_ok(), "{written:?}")),
+    )?;
+    let config = RunConfig {
+        model,
+        epochs: 1000,
+        learning_rate: 1e-5,
+        weight_averaging: Some(0.99),
+        ..RunConfig::preset(Preset::Balanced)
+    };
     let mut stretches = Stretches {
         writer: &writer,
         steps_per_epoch: 0,
@@ -106,7 +135,11 @@ fn measure(model: ModelKind, data: &DataSet) -> Result<String, Box<dyn std::erro
     };
     train(&config, data, &DeviceContext::CPU, None, &mut stretches)?;
     let [without, with] = &stretches.seconds;
-    let differences: Vec<f64> = with.iter().zip(without).map(|(with, without)| with - without).collect();
+    let differences: Vec<f64> = with
+        .iter()
+        .zip(without)
+        .map(|(with, without)| with - without)
+        .collect();
     let (cost, interval) = (median(&differences), stretches.epoch_seconds.min(INTERVAL));
     writer.keep();
     Ok(format!(

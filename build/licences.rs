@@ -1,6 +1,7 @@
 //! The licences of the packages Inkling is built from, gathered from their folders.
 //!
-//! A failure does not fail the build: the text says so instead, and the check of the packages notices.
+//! A failure does not fail the build: the text says so instead, and the check of the packages
+//! notices.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -12,7 +13,15 @@ use serde_json::Value;
 use crate::packages::{folder, string};
 
 /// Names of files with licences begin with these.
-const NAMES: [&str; 7] = ["licen", "copying", "copyright", "notice", "ofl", "ufl", "unlicense"];
+const NAMES: [&str; 7] = [
+    "licen",
+    "copying",
+    "copyright",
+    "notice",
+    "ofl",
+    "ufl",
+    "unlicense",
+];
 /// Folders of a package that have such files.
 const FOLDERS: [&str; 4] = ["", "licenses", "LICENSES", "fonts"];
 
@@ -20,7 +29,9 @@ const FOLDERS: [&str; 4] = ["", "licenses", "LICENSES", "fonts"];
 pub fn text(packages: &Result<Vec<Value>, Box<dyn Error>>) -> String {
     match packages {
         Ok(list) => format_text(&list.iter().map(package).collect::<Vec<_>>()),
-        Err(error) => format!("The licences could not be gathered when Inkling was built: {error}\n"),
+        Err(error) => {
+            format!("The licences could not be gathered when Inkling was built: {error}\n")
+        }
     }
 }
 
@@ -34,41 +45,78 @@ struct Package {
 
 fn package(metadata: &Value) -> Package {
     let licence = string(&metadata["license"]);
-    let authors: Vec<String> = metadata["authors"].as_array().into_iter().flatten().map(string).collect();
-    let owners = [authors.join(", "), string(&metadata["repository"])].into_iter().filter(|part| !part.is_empty());
+    let authors: Vec<String> = metadata["authors"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(string)
+        .collect();
+    let owners = [authors.join(", "), string(&metadata["repository"])]
+        .into_iter()
+        .filter(|part| !part.is_empty());
     Package {
-        name: format!("{} {}", string(&metadata["name"]), string(&metadata["version"])),
+        name: format!(
+            "{} {}",
+            string(&metadata["name"]),
+            string(&metadata["version"])
+        ),
         texts: texts(&folder(metadata), &licence),
-        licence: if licence.is_empty() { "see below".to_owned() } else { licence },
+        licence: if licence.is_empty() {
+            "see below".to_owned()
+        } else {
+            licence
+        },
         owners: owners.collect::<Vec<_>>().join("; "),
     }
 }
 
-/// The texts in a package's folder; of two licences to choose from, the MIT one where it is among them.
+/// The texts in a package's folder; of two licences to choose from, the MIT one where it is among
+/// them.
 fn texts(folder: &Path, licence: &str) -> Vec<String> {
     let mut files: Vec<PathBuf> = FOLDERS
         .iter()
         .filter_map(|name| std::fs::read_dir(folder.join(name)).ok())
         .flat_map(|entries| entries.filter_map(Result::ok).map(|entry| entry.path()))
         .filter(|path| path.is_file() && NAMES.iter().any(|name| file_name(path).starts_with(name)))
-        .filter(|path| !["rs", "toml", "html", "spdx"].iter().any(|ending| path.extension().is_some_and(|has| has == *ending)))
+        .filter(|path| {
+            !["rs", "toml", "html", "spdx"]
+                .iter()
+                .any(|ending| path.extension().is_some_and(|has| has == *ending))
+        })
         .collect();
     files.sort();
     if (licence.contains(" OR ") || licence.contains('/'))
-        && let Some(mit) = files.iter().find(|path| file_name(path).contains("mit")).cloned()
+        && let Some(mit) = files
+            .iter()
+            .find(|path| file_name(path).contains("mit"))
+            .cloned()
     {
         files.retain(|path| *path == mit || file_name(path).starts_with("notice"));
     }
-    files.iter().filter_map(|path| std::fs::read_to_string(path).ok()).map(|text| tidy(&text)).filter(|text| !text.is_empty()).collect()
+    files
+        .iter()
+        .filter_map(|path| std::fs::read_to_string(path).ok())
+        .map(|text| tidy(&text))
+        .filter(|text| !text.is_empty())
+        .collect()
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().to_lowercase()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase()
 }
 
 /// The text without invisible differences, so that equal texts are listed once.
 fn tidy(text: &str) -> String {
-    text.trim_start_matches('\u{feff}').lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_matches('\n').to_owned()
+    text.trim_start_matches('\u{feff}')
+        .lines()
+        .map(str::trim_end)
+        .collect::<Vec<_>>()
+        .join("\n")
+        .trim_matches('\n')
+        .to_owned()
 }
 
 /// The packages, then each text with the packages it belongs to.
@@ -88,7 +136,12 @@ fn format_text(packages: &[Package]) -> String {
     let mut texts: Vec<_> = texts.into_iter().collect();
     texts.sort_by(|a, b| a.1.cmp(&b.1));
     for (licence, packages) in texts {
-        let _ = write!(text, "\n{}\n{}\n\n{licence}\n", "=".repeat(78), packages.join(", "));
+        let _ = write!(
+            text,
+            "\n{}\n{}\n\n{licence}\n",
+            "=".repeat(78),
+            packages.join(", ")
+        );
     }
     text
 }

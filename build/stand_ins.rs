@@ -1,5 +1,6 @@
-//! Generates the stand-ins for NVIDIA's functions and for candle's kernels of quantised weights (see `src/device/cuda/stand_ins`): one for each function
-//! that cudarc and candle-kernels declare, so that everything candle may call can be linked.
+//! Generates the stand-ins for NVIDIA's functions and for candle's kernels of quantised weights
+//! (see `src/device/cuda/stand_ins`): one for each function that cudarc and candle-kernels declare,
+//! so that everything candle may call can be linked.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -11,18 +12,32 @@ use serde_json::Value;
 use crate::packages::folder;
 
 /// The modules of cudarc that candle enables, and the library whose functions each declares.
-const LIBRARIES: [(&str, &str); 5] =
-    [("driver", "Driver"), ("cublas", "Cublas"), ("cublaslt", "CublasLt"), ("curand", "Curand"), ("nvrtc", "Nvrtc")];
+const LIBRARIES: [(&str, &str); 5] = [
+    ("driver", "Driver"),
+    ("cublas", "Cublas"),
+    ("cublaslt", "CublasLt"),
+    ("curand", "Curand"),
+    ("nvrtc", "Nvrtc"),
+];
 
 /// The stand-ins, as Rust with assembly.
 pub fn code(packages: &[Value]) -> Result<String, Box<dyn Error>> {
-    let of =
-        |name: &str| packages.iter().find(|package| package["name"] == name).map(folder).ok_or_else(|| format!("{name} is not built in"));
+    let of = |name: &str| {
+        packages
+            .iter()
+            .find(|package| package["name"] == name)
+            .map(folder)
+            .ok_or_else(|| format!("{name} is not built in"))
+    };
     let (cudarc, kernels) = (of("cudarc")?, of("candle-kernels")?);
-    let (mut table, mut code, mut slots, mut count) = (String::new(), String::new(), String::new(), 0);
+    let (mut table, mut code, mut slots, mut count) =
+        (String::new(), String::new(), String::new(), 0);
     for (part, library) in LIBRARIES {
         for name in declared(&cudarc.join("src").join(part).join("sys/mod.rs"))? {
-            writeln!(table, "    Function {{ name: c\"{name}\", library: Owner::{library} }},")?;
+            writeln!(
+                table,
+                "    Function {{ name: c\"{name}\", library: Owner::{library} }},"
+            )?;
             writeln!(
                 code,
                 "    \".globl {name}\", \"{name}:\", \"jmp qword ptr [rip + inkling_cuda_slots + {}]\",\n    \
@@ -34,7 +49,10 @@ pub fn code(packages: &[Value]) -> Result<String, Box<dyn Error>> {
         }
     }
     for name in declared(&kernels.join("src/ffi.rs"))? {
-        writeln!(code, "    \".globl {name}\", \"{name}:\", \"jmp inkling_left_out\",")?;
+        writeln!(
+            code,
+            "    \".globl {name}\", \"{name}:\", \"jmp inkling_left_out\","
+        )?;
     }
     Ok(format!(
         "static FUNCTIONS: [Function; {count}] = [\n{table}];\n\n\
@@ -44,16 +62,35 @@ pub fn code(packages: &[Value]) -> Result<String, Box<dyn Error>> {
     ))
 }
 
-/// The names of the functions that a file declares: each in an `extern` block within a function of the same name, or all in one block.
+/// The names of the functions that a file declares: each in an `extern` block within a function of
+/// the same name, or all in one block.
 fn declared(file: &Path) -> Result<BTreeSet<String>, Box<dyn Error>> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    let indented = text.lines().filter(|line| line.starts_with(' ')).map(str::trim_start);
-    let named = indented.filter_map(|line| line.strip_prefix("pub ").unwrap_or(line).strip_prefix("fn ")?.split_once('('));
-    let names: BTreeSet<String> = named.map(|(name, _)| name.to_owned()).filter(|name| is_foreign(name)).collect();
-    if names.is_empty() { Err(format!("{} declares no functions", file.display()).into()) } else { Ok(names) }
+    let text =
+        std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let indented = text
+        .lines()
+        .filter(|line| line.starts_with(' '))
+        .map(str::trim_start);
+    let named = indented.filter_map(|line| {
+        line.strip_prefix("pub ")
+            .unwrap_or(line)
+            .strip_prefix("fn ")?
+            .split_once('(')
+    });
+    let names: BTreeSet<String> = named
+        .map(|(name, _)| name.to_owned())
+        .filter(|name| is_foreign(name))
+        .collect();
+    if names.is_empty() {
+        Err(format!("{} declares no functions", file.display()).into())
+    } else {
+        Ok(names)
+    }
 }
 
 /// True for a foreign function, false for a method beside them.
 fn is_foreign(name: &str) -> bool {
-    ["cu", "nvrtc", "launch_", "moe_", "candle_launch_"].iter().any(|prefix| name.starts_with(prefix))
+    ["cu", "nvrtc", "launch_", "moe_", "candle_launch_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
 }

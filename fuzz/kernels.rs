@@ -1,6 +1,7 @@
-//! Every op of the self-test with its gradients on the CPU, whose kernels are the `unsafe` code of this project: built with AddressSanitizer by
-//! `.ci/fuzz`, and for Miri with `cargo +nightly miri run --bin kernels NAME...`, which is thousands of times as slow.
-//! Usage: kernels [NAME...], each a part of an op's name
+//! Every op of the self-test with its gradients on the CPU, whose kernels are the `unsafe` code of
+//! this project: built with AddressSanitizer by `.ci/fuzz`, and for Miri with
+//! `cargo +nightly miri run --bin kernels NAME...`, which is thousands of times as slow. Usage:
+//! kernels [NAME...], each a part of an op's name
 
 use std::process::ExitCode;
 
@@ -28,5 +29,9 @@ fn main() -> ExitCode {
         }
     }
     println!("{checked} ops checked, {failed} failed");
-    if checked > 0 && failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if checked > 0 && failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }

@@ -1,4 +1,5 @@
-//! Writes a few valid inputs for each fuzz target, so that mutations start close to what is accepted. Usage: make_corpus FOLDER
+//! Writes a few valid inputs for each fuzz target, so that mutations start close to what is
+//! accepted. Usage: make_corpus FOLDER
 
 use std::fs;
 use std::io::{Cursor, Write};
@@ -50,7 +51,9 @@ impl Observer for Keeper {
 }
 
 fn main() {
-    let root = std::env::args_os().nth(1).expect("usage: make_corpus FOLDER");
+    let root = std::env::args_os()
+        .nth(1)
+        .expect("usage: make_corpus FOLDER");
     let root = Path::new(&root);
     let add = |target: &str, name: &str, bytes: &[u8]| {
         fs::create_dir_all(root.join(target)).expect("a folder for the target");
@@ -63,26 +66,60 @@ fn main() {
     add_run(&add, &data);
     add_frames(&add);
     add_sweeps(&add);
-    let settings = Settings { data_folders: vec!["some/where".into()], ..Settings::default() };
-    add("settings", "default", &serde_json::to_vec(&Settings::default()).expect("settings"));
-    add("settings", "folders", &serde_json::to_vec_pretty(&settings).expect("settings"));
+    let settings = Settings {
+        data_folders: vec!["some/where".into()],
+        ..Settings::default()
+    };
+    add(
+        "settings",
+        "default",
+        &serde_json::to_vec(&Settings::default()).expect("settings"),
+    );
+    add(
+        "settings",
+        "folders",
+        &serde_json::to_vec_pretty(&settings).expect("settings"),
+    );
 }
 
 fn add_data(add: &impl Fn(&str, &str, &[u8]), data: &DataSet) {
-    let idx = |header: &[u32], items: &[u8]| [&header.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<_>>(), items].concat();
+    let idx = |header: &[u32], items: &[u8]| {
+        [
+            &header
+                .iter()
+                .flat_map(|word| word.to_be_bytes())
+                .collect::<Vec<_>>(),
+            items,
+        ]
+        .concat()
+    };
     let images = idx(&[0x0803, 2, 28, 28], &data.train.images[..2 * PIXELS]);
     let labels = idx(&[0x0801, 40], &data.train.labels);
     for (name, kind, bytes) in [("images", 0, &images), ("labels", 1, &labels)] {
         add("idx", name, &[&[kind], &bytes[..]].concat());
-        add("idx", &format!("{name}.gz"), &[&[kind], &gzipped(bytes)[..]].concat());
+        add(
+            "idx",
+            &format!("{name}.gz"),
+            &[&[kind], &gzipped(bytes)[..]].concat(),
+        );
         // The target writes the first three bytes itself.
         add("gzip", name, &gzipped(bytes)[3..]);
     }
     let row = |index: usize| {
-        let pixels = data.train.image(index).iter().map(|pixel| format!(",{pixel}")).collect::<String>();
+        let pixels = data
+            .train
+            .image(index)
+            .iter()
+            .map(|pixel| format!(",{pixel}"))
+            .collect::<String>();
         format!("{}{pixels}\n", data.train.labels[index])
     };
-    let header = format!("label{}\n", (0..PIXELS).map(|pixel| format!(",pixel{pixel}")).collect::<String>());
+    let header = format!(
+        "label{}\n",
+        (0..PIXELS)
+            .map(|pixel| format!(",pixel{pixel}"))
+            .collect::<String>()
+    );
     add("csv", "rows", (row(0) + &row(1)).as_bytes());
     add("csv", "header", (header + &row(2)).as_bytes());
     add("csv", "rows.gz", &gzipped((row(0) + &row(1)).as_bytes()));
@@ -91,59 +128,125 @@ fn add_data(add: &impl Fn(&str, &str, &[u8]), data: &DataSet) {
     add("ink", "two.gz", &gzipped(ink.as_bytes()));
     let npy = |shape: &str, numbers: &[u8]| {
         let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({shape}), }}\n");
-        [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), numbers].concat()
+        [
+            b"\x93NUMPY\x01\0",
+            &(header.len() as u16).to_le_bytes()[..],
+            header.as_bytes(),
+            numbers,
+        ]
+        .concat()
     };
-    for (name, method) in [("stored", zip::CompressionMethod::Stored), ("deflated", zip::CompressionMethod::Deflated)] {
+    for (name, method) in [
+        ("stored", zip::CompressionMethod::Stored),
+        ("deflated", zip::CompressionMethod::Deflated),
+    ] {
         let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-        for (file, array) in
-            [("x_train.npy", npy("2, 28, 28", &data.train.images[..2 * PIXELS])), ("y_train.npy", npy("2,", &data.train.labels[..2]))]
-        {
-            zip.start_file(file, SimpleFileOptions::default().compression_method(method)).expect("a file in an archive in memory");
-            zip.write_all(&array).expect("a file in an archive in memory");
+        for (file, array) in [
+            (
+                "x_train.npy",
+                npy("2, 28, 28", &data.train.images[..2 * PIXELS]),
+            ),
+            ("y_train.npy", npy("2,", &data.train.labels[..2])),
+        ] {
+            zip.start_file(
+                file,
+                SimpleFileOptions::default().compression_method(method),
+            )
+            .expect("a file in an archive in memory");
+            zip.write_all(&array)
+                .expect("a file in an archive in memory");
         }
-        add("npz", name, zip.finish().expect("an archive in memory").get_ref());
+        add(
+            "npz",
+            name,
+            zip.finish().expect("an archive in memory").get_ref(),
+        );
     }
 }
 
 fn add_images(add: &impl Fn(&str, &str, &[u8])) {
-    let ink = image::GrayImage::from_fn(40, 30, |x, y| image::Luma([if (18..22).contains(&x) && (5..25).contains(&y) { 20 } else { 250 }]));
+    let ink = image::GrayImage::from_fn(40, 30, |x, y| {
+        image::Luma([if (18..22).contains(&x) && (5..25).contains(&y) {
+            20
+        } else {
+            250
+        }])
+    });
     let image = DynamicImage::from(ink);
-    for (name, image) in [("grey", image.clone()), ("rgba", image.to_rgba8().into()), ("rgb16", image.to_rgb16().into())] {
+    for (name, image) in [
+        ("grey", image.clone()),
+        ("rgba", image.to_rgba8().into()),
+        ("rgb16", image.to_rgb16().into()),
+    ] {
         let mut png = Cursor::new(Vec::new());
         image.write_to(&mut png, ImageFormat::Png).expect("a PNG");
         add("image", &format!("{name}.png"), png.get_ref());
     }
     for (name, image) in [("grey", image.clone()), ("rgb", image.to_rgb8().into())] {
         let mut jpeg = Cursor::new(Vec::new());
-        image.write_to(&mut jpeg, ImageFormat::Jpeg).expect("a JPEG");
+        image
+            .write_to(&mut jpeg, ImageFormat::Jpeg)
+            .expect("a JPEG");
         add("image", &format!("{name}.jpg"), jpeg.get_ref());
     }
-    let formats = [ImageFormat::Bmp, ImageFormat::Gif, ImageFormat::Pnm, ImageFormat::Tiff, ImageFormat::WebP];
-    for (format, (name, image)) in
-        formats.iter().flat_map(|format| [("grey", image.clone()), ("rgb", image.to_rgb8().into())].map(|of| (format, of)))
-    {
+    let formats = [
+        ImageFormat::Bmp,
+        ImageFormat::Gif,
+        ImageFormat::Pnm,
+        ImageFormat::Tiff,
+        ImageFormat::WebP,
+    ];
+    for (format, (name, image)) in formats.iter().flat_map(|format| {
+        [("grey", image.clone()), ("rgb", image.to_rgb8().into())].map(|of| (format, of))
+    }) {
         let mut bytes = Cursor::new(Vec::new());
         let image: DynamicImage = image;
         // GIF has no grey.
         if image.write_to(&mut bytes, *format).is_ok() {
-            add("image", &format!("{name}.{}", format.extensions_str()[0]), bytes.get_ref());
+            add(
+                "image",
+                &format!("{name}.{}", format.extensions_str()[0]),
+                bytes.get_ref(),
+            );
         }
     }
 }
 
 fn add_weights(add: &impl Fn(&str, &str, &[u8])) {
     add("pickle", "tensor", PICKLE);
-    for (name, options) in [("stored", zip::CompressionMethod::Stored), ("deflated", zip::CompressionMethod::Deflated)] {
+    for (name, options) in [
+        ("stored", zip::CompressionMethod::Stored),
+        ("deflated", zip::CompressionMethod::Deflated),
+    ] {
         let options = SimpleFileOptions::default().compression_method(options);
         let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-        for (file, bytes) in [("m/data.pkl", PICKLE), ("m/byteorder", b"little"), ("m/data/0", &[0x3F; 24])] {
-            zip.start_file(file, options).expect("a file in an archive in memory");
-            zip.write_all(bytes).expect("a file in an archive in memory");
+        for (file, bytes) in [
+            ("m/data.pkl", PICKLE),
+            ("m/byteorder", b"little"),
+            ("m/data/0", &[0x3F; 24]),
+        ] {
+            zip.start_file(file, options)
+                .expect("a file in an archive in memory");
+            zip.write_all(bytes)
+                .expect("a file in an archive in memory");
         }
-        add("zip", name, zip.finish().expect("an archive in memory").get_ref());
+        add(
+            "zip",
+            name,
+            zip.finish().expect("an archive in memory").get_ref(),
+        );
     }
     let header = r#"{"fc.weight":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"__metadata__":{"format":"pt"}}"#;
-    add("safetensors", "tensor", &[&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0x3F; 24]].concat());
+    add(
+        "safetensors",
+        "tensor",
+        &[
+            &(header.len() as u64).to_le_bytes()[..],
+            header.as_bytes(),
+            &[0x3F; 24],
+        ]
+        .concat(),
+    );
 }
 
 /// A short run: its model, its summary and its checkpoints.
@@ -157,42 +260,95 @@ fn add_run(add: &impl Fn(&str, &str, &[u8]), data: &DataSet) {
     };
     let mut keeper = Keeper::default();
     let outcome = train(&config, data, &DeviceContext::CPU, None, &mut keeper).expect("a run");
-    let TrainOutcome::Trained(outcome) = outcome else { panic!("a run that nobody ends has a model") };
+    let TrainOutcome::Trained(outcome) = outcome else {
+        panic!("a run that nobody ends has a model")
+    };
     let model = outcome.model_file();
-    add("safetensors", "model", &model.to_bytes(WeightFormat::F16).expect("a model's file"));
-    let exported = ExportedModel { file: model.clone(), run: None, quantized: None };
+    add(
+        "safetensors",
+        "model",
+        &model.to_bytes(WeightFormat::F16).expect("a model's file"),
+    );
+    let exported = ExportedModel {
+        file: model.clone(),
+        run: None,
+        quantized: None,
+    };
     for (name, spec) in [
         ("floats", ExportSpec::new(ExportFormat::Onnx)),
-        ("bytes", ExportSpec { quantize: true, ..ExportSpec::new(ExportFormat::Onnx) }),
-        ("halves", ExportSpec { weights: WeightFormat::F16, ..ExportSpec::new(ExportFormat::Onnx) }),
+        (
+            "bytes",
+            ExportSpec {
+                quantize: true,
+                ..ExportSpec::new(ExportFormat::Onnx)
+            },
+        ),
+        (
+            "halves",
+            ExportSpec {
+                weights: WeightFormat::F16,
+                ..ExportSpec::new(ExportFormat::Onnx)
+            },
+        ),
     ] {
         let export = export(&exported, &spec, "model").expect("an export");
-        let file = export.files().iter().find(|file| file.info.name == "model").expect("the model's file");
+        let file = export
+            .files()
+            .iter()
+            .find(|file| file.info.name == "model")
+            .expect("the model's file");
         add("onnx", name, &file.bytes);
     }
-    add("card", "card", serde_json::to_string(&model.card).expect("a card").as_bytes());
-    add("run_json", "summary", &serde_json::to_vec(&outcome.summary).expect("a summary"));
-    add("run_json", "annotation", br#"{"name":"Best one","note":"with rotation","starred":true}"#);
+    add(
+        "card",
+        "card",
+        serde_json::to_string(&model.card)
+            .expect("a card")
+            .as_bytes(),
+    );
+    add(
+        "run_json",
+        "summary",
+        &serde_json::to_vec(&outcome.summary).expect("a summary"),
+    );
+    add(
+        "run_json",
+        "annotation",
+        br#"{"name":"Best one","note":"with rotation","starred":true}"#,
+    );
     for (index, checkpoint) in keeper.0.iter().enumerate() {
-        add("checkpoint", &index.to_string(), &checkpoint_file(checkpoint));
+        add(
+            "checkpoint",
+            &index.to_string(),
+            &checkpoint_file(checkpoint),
+        );
     }
 }
 
-/// The file of a checkpoint with the first two of each list of weights: whole, it would be too large to be mutated quickly. The target corrects
-/// the checksums.
+/// The file of a checkpoint with the first two of each list of weights: whole, it would be too
+/// large to be mutated quickly. The target corrects the checksums.
 fn checkpoint_file(checkpoint: &Checkpoint) -> Vec<u8> {
     let card = rmp_serde::to_vec_named(&checkpoint.card).expect("a card");
     let mut whole = serde_json::to_value(checkpoint).expect("a checkpoint");
     shorten(&mut whole);
     let whole = rmp_serde::to_vec_named(&whole).expect("a checkpoint");
-    let header = [&b"INKCKPT\n"[..], &2_u32.to_le_bytes(), &(card.len() as u32).to_le_bytes()].concat();
+    let header = [
+        &b"INKCKPT\n"[..],
+        &2_u32.to_le_bytes(),
+        &(card.len() as u32).to_le_bytes(),
+    ]
+    .concat();
     [&header, &card, &[0; 32][..], &whole, &[0; 32]].concat()
 }
 
 fn shorten(value: &mut Value) {
     match value {
         Value::Array(items) => {
-            items.truncate(if items.iter().all(Value::is_number) { 2 } else { 8 });
+            items.truncate(if items.iter().all(Value::is_number) {
+                2
+            } else {
+                8
+            });
             items.iter_mut().for_each(shorten);
         }
         Value::Object(entries) => entries.values_mut().for_each(shorten),
@@ -204,41 +360,82 @@ fn add_frames(add: &impl Fn(&str, &str, &[u8])) {
     let mut handshake = Vec::new();
     send_handshake(&mut handshake).expect("a pipe in memory");
     add("frames", "handshake", &handshake);
-    let submit = |job: Job| Command::Submit { id: JobId(1), job: Box::new(job), data: None };
+    let submit = |job: Job| Command::Submit {
+        id: JobId(1),
+        job: Box::new(job),
+        data: None,
+    };
     let commands = [
-        submit(Job::Train { config: RunConfig::default(), from: Some("checkpoints/one".into()) }),
+        submit(Job::Train {
+            config: RunConfig::default(),
+            from: Some("checkpoints/one".into()),
+        }),
         submit(Job::Import(ImportSpec::of("a.pt".into()))),
-        submit(Job::Export { model: ModelRef::Starter, spec: ExportSpec::new(ExportFormat::Zip), to: None, replace: Replace::Nothing }),
+        submit(Job::Export {
+            model: ModelRef::Starter,
+            spec: ExportSpec::new(ExportFormat::Zip),
+            to: None,
+            replace: Replace::Nothing,
+        }),
         Command::Ping,
     ];
     let mut pipe = Vec::new();
-    commands.iter().for_each(|command| write(&mut pipe, command).expect("a pipe in memory"));
+    commands
+        .iter()
+        .for_each(|command| write(&mut pipe, command).expect("a pipe in memory"));
     add("frames", "commands", &pipe);
     let mut pipe = Vec::new();
-    let progress = JobEvent::Progress(JobProgress { fraction: 0.5, ..JobProgress::default() });
-    for event in [Event::Job { id: JobId(1), event: progress }, Event::Pong] {
+    let progress = JobEvent::Progress(JobProgress {
+        fraction: 0.5,
+        ..JobProgress::default()
+    });
+    for event in [
+        Event::Job {
+            id: JobId(1),
+            event: progress,
+        },
+        Event::Pong,
+    ] {
         write(&mut pipe, &event).expect("a pipe in memory");
     }
     add("frames", "events", &pipe);
 }
 
-/// A sweep as a person writes it and as it is kept, and a journal with everything that can happen to a trial.
+/// A sweep as a person writes it and as it is kept, and a journal with everything that can happen
+/// to a trial.
 fn add_sweeps(add: &impl Fn(&str, &str, &[u8])) {
     add("sweep_definition", "toml", SWEEP.as_bytes());
     add("sweep_definition", "time", b"1.5h");
     let definition = sweep::definition();
-    add("sweep_definition", "random", &serde_json::to_vec(&definition).expect("a definition"));
-    let mut grid = Definition { sampler: SamplerKind::Grid, pruner: None, ..definition };
-    grid.set(SettingRange::parse("lr=1e-4..1e-1:log:4").expect("a range")).expect("a setting");
-    add("sweep_definition", "grid", &serde_json::to_vec_pretty(&grid).expect("a definition"));
-    let started =
-        |trial: u32, rate: f64| format!(r#"{{"trial":{trial},"elapsed":0.5,"event":"started","values":{{"batch-size":64,"lr":{rate}}}}}"#);
+    add(
+        "sweep_definition",
+        "random",
+        &serde_json::to_vec(&definition).expect("a definition"),
+    );
+    let mut grid = Definition {
+        sampler: SamplerKind::Grid,
+        pruner: None,
+        ..definition
+    };
+    grid.set(SettingRange::parse("lr=1e-4..1e-1:log:4").expect("a range"))
+        .expect("a setting");
+    add(
+        "sweep_definition",
+        "grid",
+        &serde_json::to_vec_pretty(&grid).expect("a definition"),
+    );
+    let started = |trial: u32, rate: f64| {
+        format!(
+            r#"{{"trial":{trial},"elapsed":0.5,"event":"started","values":{{"batch-size":64,"lr":{rate}}}}}"#
+        )
+    };
     let epoch = |trial: u32| {
         format!(
             r#"{{"trial":{trial},"elapsed":4.1,"event":"epoch","epoch":1,"validation_accuracy":0.98,"validation_loss":0.07,"seconds":3.9}}"#
         )
     };
-    let ended = |trial: u32, event: &str| format!(r#"{{"trial":{trial},"elapsed":9.25,"event":{event}}}"#);
+    let ended =
+        |trial: u32, event: &str| format!(r#"{{"trial":{trial},"elapsed":9.25,"event":{event}}}"#);
     let lines = [
         started(1, 0.003),
         started(2, 0.01),
@@ -253,7 +450,11 @@ fn add_sweeps(add: &impl Fn(&str, &str, &[u8])) {
     ];
     let journal = lines.join("\n") + "\n";
     add("sweep_journal", "whole", journal.as_bytes());
-    add("sweep_journal", "cut", &journal.as_bytes()[..journal.len() - 9]);
+    add(
+        "sweep_journal",
+        "cut",
+        &journal.as_bytes()[..journal.len() - 9],
+    );
 }
 
 fn gzipped(bytes: &[u8]) -> Vec<u8> {

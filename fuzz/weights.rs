@@ -4,7 +4,9 @@ use inkling::import::{Known, Weights, identify};
 
 /// Reads all its tensors, and looks for the network they are of.
 pub fn read(bytes: &[u8]) {
-    let Ok(mut weights) = Weights::open(bytes) else { return };
+    let Ok(mut weights) = Weights::open(bytes) else {
+        return;
+    };
     for tensor in weights.tensors() {
         if let Ok(values) = weights.values(&tensor.name) {
             assert_eq!(tensor.shape.iter().product::<usize>(), values.len());

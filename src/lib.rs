@@ -1,4 +1,5 @@
-//! Inkling: train a digit classifier on your own machine, then draw a digit and watch it being recognised.
+//! Inkling: train a digit classifier on your own machine, then draw a digit and watch it being
+//! recognised.
 //!
 //! # The map
 //!
@@ -9,8 +10,8 @@
 //!                                                                optim --> nn --> device
 //! ```
 //!
-//! The modules, from the top down. Each depends only on modules below it, so there are no cycles; `tests/tidy` reads this table and the
-//! sources, and fails where one says otherwise.
+//! The modules, from the top down. Each depends only on modules below it, so there are no cycles;
+//! `tests/tidy` reads this table and the sources, and fails where one says otherwise.
 //!
 //! | module | owns |
 //! |---|---|
@@ -47,26 +48,33 @@
 //!
 //! Proved by `tests/tidy`, by imports:
 //!
-//! - Only `device`, `nn`, `optim` and the modules that compute with them (`train`, `infer`, `export`, `import`, `bench`, `self_test`)
-//!   depend on candle. Only `ui` depends on egui, and the file of `cli` that opens it;
-//!   `cargo check --lib --no-default-features` has no window in it.
-//! - Whatever [`protocol`] stands on, down to each module's `error.rs`, is plain data: no tensors, threads, locks or files.
-//! - Each module returns its own error. [`problem::Problem`] unites them, and nothing below depends on it.
-//! - All randomness comes from [`math::random::Random`], seeded; candle's own generator is never used but by the
-//!   benchmark of plain candle.
+//! - Only `device`, `nn`, `optim` and the modules that compute with them (`train`, `infer`,
+//!   `export`, `import`, `bench`, `self_test`) depend on candle. Only `ui` depends on egui, and the
+//!   file of `cli` that opens it; `cargo check --lib --no-default-features` has no window in it.
+//! - Whatever [`protocol`] stands on, down to each module's `error.rs`, is plain data: no tensors,
+//!   threads, locks or files.
+//! - Each module returns its own error. [`problem::Problem`] unites them, and nothing below depends
+//!   on it.
+//! - All randomness comes from [`math::random::Random`], seeded; candle's own generator is never
+//!   used but by the benchmark of plain candle.
 //! - Every file is written by [`system::files`]: whole or not at all.
-//! - candle's `max_pool2d` and `conv2d` are never called where gradients matter: the first has a wrong gradient, the second a slow one.
+//! - candle's `max_pool2d` and `conv2d` are never called where gradients matter: the first has a
+//!   wrong gradient, the second a slow one.
 //!
-//! Where something is added: an op in `nn/ops.rs`, `nn/backend.rs` and each backend, with a case in `self_test/op_cases.rs`; an optimiser in
-//! `run_config/choices.rs` and a formula in `optim`; a job in [`protocol::Job`] and a file in `engine/jobs`; a setting in
-//! [`run_config::RunConfig`] and [`run_config::Field`]; an error in the `error.rs` of its module and a sentence in `app/messages`.
+//! Where something is added: an op in `nn/ops.rs`, `nn/backend.rs` and each backend, with a case in
+//! `self_test/op_cases.rs`; an optimiser in `run_config/choices.rs` and a formula in `optim`; a job
+//! in [`protocol::Job`] and a file in `engine/jobs`; a setting in [`run_config::RunConfig`] and
+//! [`run_config::Field`]; an error in the `error.rs` of its module and a sentence in
+//! `app/messages`.
 //!
 //! Kept by whoever changes the code:
 //!
-//! - One engine thread owns every tensor. No mutex is shared across its boundary; a panic in it becomes an event. Only the comparison of
-//!   devices has a thread of its own beside it, which recognises with a model that is no longer trained.
-//! - Errors are data, and [`app::messages`] words them. What a module finds out (`hardware`, `self_test`, `bench`, `export`) it words
-//!   itself, in one file, so that window, command line and reports say the same.
+//! - One engine thread owns every tensor. No mutex is shared across its boundary; a panic in it
+//!   becomes an event. Only the comparison of devices has a thread of its own beside it, which
+//!   recognises with a model that is no longer trained.
+//! - Errors are data, and [`app::messages`] words them. What a module finds out (`hardware`,
+//!   `self_test`, `bench`, `export`) it words itself, in one file, so that window, command line and
+//!   reports say the same.
 //! - A range or a default of a setting stands once, in [`run_config`].
 
 pub mod app;

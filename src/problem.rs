@@ -1,5 +1,6 @@
-//! The one error that crosses modules: the union of each module's own errors, as plain data. It is formed where the engine hands results
-//! to those who asked; modules below the engine return their own. `app::messages` words each.
+//! The one error that crosses modules: the union of each module's own errors, as plain data. It is
+//! formed where the engine hands results to those who asked; modules below the engine return their
+//! own. `app::messages` words each.
 
 use std::path::PathBuf;
 
@@ -204,11 +205,16 @@ pub enum EngineExit {
     },
 }
 
-/// A problem that reached a module through another keeps that other's variant: callers find each in one place, however far it came.
+/// A problem that reached a module through another keeps that other's variant: callers find each in
+/// one place, however far it came.
 impl Problem {
-    /// The names of its variants, from the outermost in: "Run(Write(WriteError". Nothing that varies is in it.
+    /// The names of its variants, from the outermost in: "Run(Write(WriteError". Nothing that
+    /// varies is in it.
     pub fn name(&self) -> String {
-        format!("{self:?}").chars().take_while(|&letter| letter.is_ascii_alphanumeric() || letter == '(').collect()
+        format!("{self:?}")
+            .chars()
+            .take_while(|&letter| letter.is_ascii_alphanumeric() || letter == '(')
+            .collect()
     }
 }
 

@@ -1,4 +1,5 @@
-//! How long work reports its progress and how it is cancelled: one trait and one type for every module.
+//! How long work reports its progress and how it is cancelled: one trait and one type for every
+//! module.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +10,12 @@ pub struct Cancelled;
 
 /// Whoever waits for long work. Any closure from a fraction to a result will do.
 pub trait Progress {
-    /// Called often with the share that is done, from 0 to 1; an error means that the work is to end.
+    /// Called often with the share that is done, from 0 to 1; an error means that the work is to
+    /// end.
     fn report(&mut self, fraction: f32) -> Result<(), Cancelled>;
 
-    /// Called with images that were read or generated just now, a byte for each pixel of 28x28, so that they can be shown.
+    /// Called with images that were read or generated just now, a byte for each pixel of 28x28, so
+    /// that they can be shown.
     fn images(&mut self, _pixels: &[u8]) {}
 
     /// The same listener for one part of the work, which goes from `start` to `end` of the whole.
@@ -20,7 +23,11 @@ pub trait Progress {
     where
         Self: Sized,
     {
-        PartialProgress { whole: self, start, end }
+        PartialProgress {
+            whole: self,
+            start,
+            end,
+        }
     }
 }
 
@@ -36,7 +43,8 @@ pub struct PartialProgress<'p> {
 
 impl Progress for PartialProgress<'_> {
     fn report(&mut self, fraction: f32) -> Result<(), Cancelled> {
-        self.whole.report(self.start + (self.end - self.start) * fraction)
+        self.whole
+            .report(self.start + (self.end - self.start) * fraction)
     }
 
     fn images(&mut self, pixels: &[u8]) {
@@ -46,7 +54,10 @@ impl Progress for PartialProgress<'_> {
 
 impl std::fmt::Debug for PartialProgress<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PartialProgress").field("start", &self.start).field("end", &self.end).finish_non_exhaustive()
+        f.debug_struct("PartialProgress")
+            .field("start", &self.start)
+            .field("end", &self.end)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,4 +1,5 @@
-//! The language between the engine and its callers: closed enums of plain data that can cross a pipe.
+//! The language between the engine and its callers: closed enums of plain data that can cross a
+//! pipe.
 
 use std::path::PathBuf;
 
@@ -9,29 +10,35 @@ use crate::ink::{CandidateImage, Image, Ink, Steps};
 use crate::problem::{EngineExit, Problem};
 use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
 use crate::records::{
-    BatchSizeFinding, BatchSizeSpec, BundleId, BundleUse, ComparisonSpec, DataUpload, DigitPrediction, DrawingAnswer, EpochRecord,
-    EvaluationReport, EvaluationSpec, ExportSpec, FileInfo, FilePart, FineTuned, HeldOutImage, ImportFinding, ImportSpec,
-    InitializationReport, Intervention, JobId, LearningSnapshot, ModelComparison, ModelInfo, ModelRef, Prediction, Profile,
-    QuantizedAccuracy, RateFinding, Replace, Rescue, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry, TimeToAccuracy,
+    BatchSizeFinding, BatchSizeSpec, BundleId, BundleUse, ComparisonSpec, DataUpload,
+    DigitPrediction, DrawingAnswer, EpochRecord, EvaluationReport, EvaluationSpec, ExportSpec,
+    FileInfo, FilePart, FineTuned, HeldOutImage, ImportFinding, ImportSpec, InitializationReport,
+    Intervention, JobId, LearningSnapshot, ModelComparison, ModelInfo, ModelRef, Prediction,
+    Profile, QuantizedAccuracy, RateFinding, Replace, Rescue, RunPlan, RunPosition, RunSummary,
+    StepPoint, Telemetry, TimeToAccuracy,
 };
 use crate::run_config::{DeviceChoice, InferenceChoice, RunConfig};
 
-/// What the engine can be asked to do. Each is acted on within 100 ms, also in the middle of a training step.
+/// What the engine can be asked to do. Each is acted on within 100 ms, also in the middle of a
+/// training step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Command {
-    /// Start a job. One runs at a time: a new one cancels whatever runs, unless that is a training run, which refuses it with
-    /// [`Problem::Busy`]. A job that is done at once ([`Job::is_immediate`]) disturbs nothing.
+    /// Start a job. One runs at a time: a new one cancels whatever runs, unless that is a training
+    /// run, which refuses it with [`Problem::Busy`]. A job that is done at once
+    /// ([`Job::is_immediate`]) disturbs nothing.
     Submit {
         /// The name its events will carry.
         id: JobId,
         /// The work.
         job: Box<Job>,
-        /// The folder with its data, where a caller on another machine has sent it; `None` where it is looked for here.
+        /// The folder with its data, where a caller on another machine has sent it; `None` where it
+        /// is looked for here.
         #[serde(default)]
         data: Option<PathBuf>,
     },
-    /// End a job. A training run that has completed an epoch is saved and done; anything else ends with [`JobEvent::Cancelled`]. A run that
-    /// has taken no more than steps completes the one it is in and leaves a checkpoint, from which it can be resumed.
+    /// End a job. A training run that has completed an epoch is saved and done; anything else ends
+    /// with [`JobEvent::Cancelled`]. A run that has taken no more than steps completes the one it
+    /// is in and leaves a checkpoint, from which it can be resumed.
     Cancel(JobId),
     /// Hold the training run where it is.
     Pause(JobId),
@@ -46,8 +53,9 @@ pub enum Command {
     },
     /// Choose the model that recognises drawings.
     UseModel(ModelRef),
-    /// Choose where models recognise drawings once they have finished learning: the CPU, or one of these devices, best first. They are
-    /// compared with the CPU now and for every further model, whenever no job runs; until then the CPU is used.
+    /// Choose where models recognise drawings once they have finished learning: the CPU, or one of
+    /// these devices, best first. They are compared with the CPU now and for every further model,
+    /// whenever no job runs; until then the CPU is used.
     ChooseInferenceDevice {
         /// Which of them.
         choice: InferenceChoice,
@@ -63,14 +71,16 @@ pub enum Command {
         /// The steps that make an image of it.
         steps: Steps,
     },
-    /// Recognise several drawings with the model in use, at once: a few dozen at a time, so that nothing else waits.
+    /// Recognise several drawings with the model in use, at once: a few dozen at a time, so that
+    /// nothing else waits.
     ClassifyAll {
         /// Returned with the answers.
         request: u64,
         /// The drawings.
         drawings: Vec<Ink>,
     },
-    /// Read writing with several digits; of this, the next and [`Command::Classify`], only the latest that waits is looked at.
+    /// Read writing with several digits; of this, the next and [`Command::Classify`], only the
+    /// latest that waits is looked at.
     ReadNumber {
         /// Returned with the digits.
         request: u64,
@@ -86,7 +96,8 @@ pub enum Command {
         /// The candidates with their images.
         candidates: Vec<CandidateImage>,
     },
-    /// From a caller on another machine: whether this bundle is here; answered with [`Event::Bundle`].
+    /// From a caller on another machine: whether this bundle is here; answered with
+    /// [`Event::Bundle`].
     FindBundle(BundleId),
     /// From there: the next part of a file of a bundle.
     SendFile {
@@ -106,10 +117,12 @@ pub enum Command {
     },
     /// Answer with [`Event::Pong`].
     Ping,
-    /// Cancel whatever runs and end the engine. A training run that has completed an epoch is saved, as after [`Command::Cancel`].
+    /// Cancel whatever runs and end the engine. A training run that has completed an epoch is
+    /// saved, as after [`Command::Cancel`].
     Shutdown,
-    /// Interrupt whatever runs and end the engine. A training run is not saved: it ends with [`Problem::Interrupted`] and can be resumed from
-    /// its checkpoint. A caller that vanishes without a word means the same.
+    /// Interrupt whatever runs and end the engine. A training run is not saved: it ends with
+    /// [`Problem::Interrupted`] and can be resumed from its checkpoint. A caller that vanishes
+    /// without a word means the same.
     Interrupt,
 }
 
@@ -123,8 +136,9 @@ pub enum Job {
         /// The folder of the checkpoint to resume from, for a run that was interrupted.
         from: Option<PathBuf>,
     },
-    /// Train a trial of a sweep: for its validation accuracy alone, reading no test images and saving nothing. Each epoch is reported with
-    /// [`Event::Epoch`], and how far it is with [`JobEvent::Progress`].
+    /// Train a trial of a sweep: for its validation accuracy alone, reading no test images and
+    /// saving nothing. Each epoch is reported with [`Event::Epoch`], and how far it is with
+    /// [`JobEvent::Progress`].
     Trial(RunConfig),
     /// Measure a model on a data set.
     Evaluate(EvaluationSpec),
@@ -141,14 +155,16 @@ pub enum Job {
     },
     /// Compare models on the same images.
     CompareModels(ComparisonSpec),
-    /// Time a few training steps of each of these configurations, for an estimate of how long it takes.
+    /// Time a few training steps of each of these configurations, for an estimate of how long it
+    /// takes.
     TimeSteps(Vec<RunConfig>),
     /// Record where the time of training steps with this configuration goes.
     Profile(RunConfig),
-    /// Search for a good learning rate for runs of this configuration, by short training with rates that grow. The steps are reported as
-    /// [`Event::Steps`].
+    /// Search for a good learning rate for runs of this configuration, by short training with rates
+    /// that grow. The steps are reported as [`Event::Steps`].
     FindLearningRate(RunConfig),
-    /// Train with each batch size until a validation accuracy is reached. Each is reported with [`Event::TimedToAccuracy`].
+    /// Train with each batch size until a validation accuracy is reached. Each is reported with
+    /// [`Event::TimedToAccuracy`].
     FindBatchSize(BatchSizeSpec),
     /// Export a model, or only tell what its export would hold.
     Export {
@@ -166,14 +182,15 @@ pub enum Job {
 }
 
 impl Job {
-    /// True for work so short that it is done between two training steps: an export for which nothing has to be measured.
+    /// True for work so short that it is done between two training steps: an export for which
+    /// nothing has to be measured.
     pub const fn is_immediate(&self) -> bool {
         matches!(self, Self::Export { spec, to, .. } if to.is_none() || !spec.is_quantized())
     }
 }
 
-/// What the engine reports. [`JobEvent::Progress`] and [`Event::Steps`] are telemetry: coalesced, at most ten a second.
-/// Everything else is delivered, in order.
+/// What the engine reports. [`JobEvent::Progress`] and [`Event::Steps`] are telemetry: coalesced,
+/// at most ten a second. Everything else is delivered, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// How far a job is, or how it ended.
@@ -183,7 +200,8 @@ pub enum Event {
         /// What happened.
         event: JobEvent,
     },
-    /// Training: some images of its data, as they are read or generated. Only to be shown; sent where somebody watches.
+    /// Training: some images of its data, as they are read or generated. Only to be shown; sent
+    /// where somebody watches.
     DataImages {
         /// The run.
         run: JobId,
@@ -221,7 +239,8 @@ pub enum Event {
         /// Its figures.
         record: EpochRecord,
     },
-    /// Training: a checkpoint, from which the run can be resumed after an interruption, was written or could not be.
+    /// Training: a checkpoint, from which the run can be resumed after an interruption, was written
+    /// or could not be.
     Checkpoint {
         /// The run.
         run: JobId,
@@ -232,9 +251,10 @@ pub enum Event {
         /// Why it was not written.
         kept: Result<(), Problem>,
     },
-    /// Training: the run has ended, but could not be saved. It waits, and tries again every few seconds. [`Command::Cancel`] ends it with
-    /// [`Problem::Interrupted`] if it has a checkpoint. If it has none, what can be saved is saved before it ends
-    /// ([`Event::Rescued`]); if nothing can be, this event follows again.
+    /// Training: the run has ended, but could not be saved. It waits, and tries again every few
+    /// seconds. [`Command::Cancel`] ends it with [`Problem::Interrupted`] if it has a checkpoint.
+    /// If it has none, what can be saved is saved before it ends ([`Event::Rescued`]); if nothing
+    /// can be, this event follows again.
     NotSaved {
         /// The run.
         run: JobId,
@@ -243,7 +263,8 @@ pub enum Event {
         /// How far the run is in its checkpoint; `None` if there is none.
         checkpoint: Option<RunPosition>,
     },
-    /// Training: the run could not be saved as a whole where it was to be, and was saved another way. Its end follows.
+    /// Training: the run could not be saved as a whole where it was to be, and was saved another
+    /// way. Its end follows.
     Rescued {
         /// The run.
         run: JobId,
@@ -259,14 +280,16 @@ pub enum Event {
         /// What.
         intervention: Intervention,
     },
-    /// Training: what the weights were initialised from, where those are statistics of the training images. Sent before the first step.
+    /// Training: what the weights were initialised from, where those are statistics of the training
+    /// images. Sent before the first step.
     Initialized {
         /// The run.
         run: JobId,
         /// What was found.
         report: InitializationReport,
     },
-    /// Training: validation images that the run classifies again and again while it trains. Sent once, before its first step.
+    /// Training: validation images that the run classifies again and again while it trains. Sent
+    /// once, before its first step.
     HeldOut {
         /// The run.
         run: JobId,
@@ -325,21 +348,24 @@ pub enum Event {
     },
     /// Training data that is missing on the other machine is about to be sent there.
     Sending(DataUpload),
-    /// To a caller on another machine: where a bundle is, or why it could not be kept; `None` where it is missing.
+    /// To a caller on another machine: where a bundle is, or why it could not be kept; `None` where
+    /// it is missing.
     Bundle {
         /// The bundle.
         bundle: BundleId,
         /// Its folder.
         folder: Result<Option<PathBuf>, String>,
     },
-    /// To a caller on another machine: the next part of a file in a folder that the next event names.
+    /// To a caller on another machine: the next part of a file in a folder that the next event
+    /// names.
     File {
         /// The folder, which is not there on the caller's machine.
         folder: PathBuf,
         /// The part.
         part: FilePart,
     },
-    /// Something failed that belongs to no job: a model that was to be used could not be loaded, or the engine panicked while idle.
+    /// Something failed that belongs to no job: a model that was to be used could not be loaded, or
+    /// the engine panicked while idle.
     Failed(Problem),
     /// The answer to [`Command::Ping`].
     Pong,
@@ -349,14 +375,16 @@ pub enum Event {
     EngineExited(EngineExit),
 }
 
-/// What a job reports. Training and benchmarks say more, in events of their own; each job ends with one of the last three.
+/// What a job reports. Training and benchmarks say more, in events of their own; each job ends with
+/// one of the last three.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum JobEvent {
     /// How far it is; training reports this only while it prepares its data.
     Progress(JobProgress),
     /// It is done.
     Done(Box<JobResult>),
-    /// It was cancelled; nothing is kept of it but the checkpoint of a run, which was reported before.
+    /// It was cancelled; nothing is kept of it but the checkpoint of a run, which was reported
+    /// before.
     Cancelled,
     /// It failed.
     Failed(Problem),
@@ -402,7 +430,8 @@ pub enum JobResult {
     CompareModels(ModelComparison),
     /// The throughput of each configuration.
     TimeSteps {
-        /// In training images per second, in the order of the configurations; `None` where it could not be measured.
+        /// In training images per second, in the order of the configurations; `None` where it could
+        /// not be measured.
         images_per_second: Vec<Option<f64>>,
         /// The share of the CPU that other programs used meanwhile, 0 to 1.
         background_load: f32,

@@ -1,4 +1,5 @@
-//! Owns a GPU in name: candle's ops on the processor, and everything that can go wrong with a device where a test says so.
+//! Owns a GPU in name: candle's ops on the processor, and everything that can go wrong with a
+//! device where a test says so.
 
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
@@ -62,14 +63,25 @@ impl Devices for FakeDevices {
             let _ = gate.lock().unwrap().recv();
         }
         if self.script == Script::Absent {
-            return Err(ConfigProblem::DeviceUnavailable { device, reason: "it fell out.".to_owned() });
+            return Err(ConfigProblem::DeviceUnavailable {
+                device,
+                reason: "it fell out.".to_owned(),
+            });
         }
         Ok(candle())
     }
 
-    fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, InferError> {
+    fn load(
+        &self,
+        model: &Classifier,
+        device: DeviceChoice,
+    ) -> Result<Box<dyn Classify>, InferError> {
         let classifier = model.to_device(device, &self.open(device)?)?;
-        Ok(Box::new(Scripted { classifier, script: self.script, readings: 0.into() }))
+        Ok(Box::new(Scripted {
+            classifier,
+            script: self.script,
+            readings: 0.into(),
+        }))
     }
 }
 
@@ -85,7 +97,9 @@ impl Classify for Scripted {
         match self.script {
             Script::Slow(by) => std::thread::sleep(by),
             Script::Fails(after) if self.readings.get() > after => {
-                return Err(InferError::Compute(ComputeError::Failed { message: "the driver is gone".to_owned() }));
+                return Err(InferError::Compute(ComputeError::Failed {
+                    message: "the driver is gone".to_owned(),
+                }));
             }
             Script::Panics(after) if self.readings.get() > after => panic!("the driver is gone"),
             _ => {}

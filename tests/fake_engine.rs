@@ -1,5 +1,6 @@
-//! Owns an engine without tensors, for tests of app and window: it answers on the real line what a real engine would,
-//! but only when a test says so ([`FakeEngine::serve`]), so nothing depends on time.
+//! Owns an engine without tensors, for tests of app and window: it answers on the real line what a
+//! real engine would, but only when a test says so ([`FakeEngine::serve`]), so nothing depends on
+//! time.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -12,7 +13,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use inkling::app::messages::Message;
-use inkling::app::{Answer, App, AppDeps, Choice, Desktop, Dialogs, OtherMachine, SampleLoad, Settings, Wake};
+use inkling::app::{
+    Answer, App, AppDeps, Choice, Desktop, Dialogs, OtherMachine, SampleLoad, Settings, Wake,
+};
 use inkling::bench::side_of;
 use inkling::download::DownloadError;
 use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide, SshHost};
@@ -24,15 +27,22 @@ use inkling::optim::Schedule;
 use inkling::problem::{EngineExit, Problem};
 use inkling::progress::Cancelled;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
-use inkling::records::benchmark::{BATCH_SIZES, Extent, Machine, Report, Row, Saved, Side, Subject, VERSION};
-use inkling::records::{
-    Accuracy, BatchSizeFinding, BatchSizeSpec, BeforeAfter, ComparedModel, ComparisonSpec, DeletedBundle, DigitDetection, DigitPrediction,
-    DrawingAnswer, EpochRecord, Evaluation, EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage,
-    ImportFinding, JobId, LabelRejection, LearningSnapshot, Mistake, ModelComparison, ModelInfo, ModelRef, Prediction, Profile,
-    RELIABILITY_BINS, RateFinding, Reached, ReceivedBundle, ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS,
-    SplitEvaluation, StepPoint, Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, WeightImages, WriterScore,
+use inkling::records::benchmark::{
+    BATCH_SIZES, Extent, Machine, Report, Row, Saved, Side, Subject, VERSION,
 };
-use inkling::run_config::{Classes, ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset, RunConfig};
+use inkling::records::{
+    Accuracy, BatchSizeFinding, BatchSizeSpec, BeforeAfter, ComparedModel, ComparisonSpec,
+    DeletedBundle, DigitDetection, DigitPrediction, DrawingAnswer, EpochRecord, Evaluation,
+    EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage,
+    ImportFinding, JobId, LabelRejection, LearningSnapshot, Mistake, ModelComparison, ModelInfo,
+    ModelRef, Prediction, Profile, RELIABILITY_BINS, RateFinding, Reached, ReceivedBundle,
+    ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, SplitEvaluation,
+    StepPoint, Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, WeightImages, WriterScore,
+};
+use inkling::run_config::{
+    Classes, ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset,
+    RunConfig,
+};
 use inkling::system::paths::Paths;
 
 use crate::fake_executor::FakeExecutor;
@@ -109,7 +119,12 @@ pub struct Live {
 impl Live {
     fn read(&mut self, watched: &Watched) -> LoadSample {
         self.asked.push(watched.clone());
-        if self.script.len() > 1 { self.script.pop_front() } else { self.script.front().cloned() }.unwrap_or_default()
+        if self.script.len() > 1 {
+            self.script.pop_front()
+        } else {
+            self.script.front().cloned()
+        }
+        .unwrap_or_default()
     }
 }
 
@@ -131,7 +146,10 @@ fn answer_of_server(
                 return Ok(path);
             }
             Ok(Download::IsAway) => {
-                let (address, reason) = ("https://example.org/mnist/".to_owned(), "no route to host".to_owned());
+                let (address, reason) = (
+                    "https://example.org/mnist/".to_owned(),
+                    "no route to host".to_owned(),
+                );
                 return Err(DownloadError::NoConnection { address, reason });
             }
             Err(_) => {}
@@ -141,15 +159,30 @@ fn answer_of_server(
 
 /// A machine this busy, with 16 GB of memory of which a quarter is free.
 pub fn busy(processor: f32) -> LoadSample {
-    LoadSample { processor, memory_total: 16 << 30, memory_available: 4 << 30, process_memory: Some(300 << 20), gpus: Vec::new() }
+    LoadSample {
+        processor,
+        memory_total: 16 << 30,
+        memory_available: 4 << 30,
+        process_memory: Some(300 << 20),
+        gpus: Vec::new(),
+    }
 }
 
-/// The machine the tests run on; with a folder for NVIDIA's libraries, one with a GPU and what that folder lacks.
+/// The machine the tests run on; with a folder for NVIDIA's libraries, one with a GPU and what that
+/// folder lacks.
 fn probed(cuda_folder: Option<&Path>) -> Hardware {
     let here = inkling::hardware::probe(Path::new("."));
-    let Some(folder) = cuda_folder else { return here };
-    let cuda_finding = (!folder.join("all of them").exists()).then(|| format!("Nothing is in {}.", folder.display()));
-    Hardware { gpus: vec![gpu()], gpu_finding: None, cuda_finding, ..here }
+    let Some(folder) = cuda_folder else {
+        return here;
+    };
+    let cuda_finding = (!folder.join("all of them").exists())
+        .then(|| format!("Nothing is in {}.", folder.display()));
+    Hardware {
+        gpus: vec![gpu()],
+        gpu_finding: None,
+        cuda_finding,
+        ..here
+    }
 }
 
 /// A GPU at work.
@@ -243,20 +276,37 @@ impl Dialogs for Answers {
 
 /// An app past the wizard, and its engine.
 pub fn app() -> (App, FakeEngine) {
-    app_with(Settings { wizard_done: true, ..Settings::default() }, Answers::default())
+    app_with(
+        Settings {
+            wizard_done: true,
+            ..Settings::default()
+        },
+        Answers::default(),
+    )
 }
 
 /// An app with these settings and dialogs, and its engine.
 pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
     let live = Arc::new(Mutex::new(Live::default()));
     let script = Arc::clone(&live);
-    let (app, engine) = app_around(settings, dialogs, Arc::new(move |watched| script.lock().unwrap().read(watched)));
+    let (app, engine) = app_around(
+        settings,
+        dialogs,
+        Arc::new(move |watched| script.lock().unwrap().read(watched)),
+    );
     (app, FakeEngine { live, ..engine })
 }
 
 /// An app that reads the machine this way.
 pub fn app_sampling_load(sample_load: SampleLoad) -> (App, FakeEngine) {
-    app_around(Settings { wizard_done: true, ..Settings::default() }, Answers::default(), sample_load)
+    app_around(
+        Settings {
+            wizard_done: true,
+            ..Settings::default()
+        },
+        Answers::default(),
+        sample_load,
+    )
 }
 
 fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> (App, FakeEngine) {
@@ -296,7 +346,10 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
             handle
         }),
         executor: Arc::new(move |_host, _settings, _at_once| {
-            Box::new(FakeExecutor { epochs: Some(Arc::clone(&epochs)), ..FakeExecutor::default() })
+            Box::new(FakeExecutor {
+                epochs: Some(Arc::clone(&epochs)),
+                ..FakeExecutor::default()
+            })
         }),
         probe: Arc::new(probed),
         sample_load,
@@ -305,19 +358,35 @@ fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> 
         download: Arc::new(move |_, folder, progress| answer_of_server(&server, folder, progress)),
         reach_host: Arc::new(|host| {
             let hardware = |host: &SshHost| match host.name() {
-                "gpu-box" => Ok(Hardware { system: "Linux".to_owned(), gpus: vec![gpu()], ..Hardware::default() }),
-                name => Err(EngineExit::Disconnected { machine: name.to_owned(), reason: "ssh: no such host".to_owned() }.into()),
+                "gpu-box" => Ok(Hardware {
+                    system: "Linux".to_owned(),
+                    gpus: vec![gpu()],
+                    ..Hardware::default()
+                }),
+                name => Err(EngineExit::Disconnected {
+                    machine: name.to_owned(),
+                    reason: "ssh: no such host".to_owned(),
+                }
+                .into()),
             };
             OtherMachine::reach(host, hardware, |_, device| Ok(checked(device)))
         }),
         list_received: Arc::new(move |_| Ok(listed.lock().unwrap().clone())),
         delete_received: Arc::new(move |_, bundles| {
             let mut there = received_there.lock().unwrap();
-            let (deleted, kept) =
-                std::mem::take(&mut *there).into_iter().partition(|bundle| bundles.contains(&bundle.id) && !bundle.in_use);
+            let (deleted, kept) = std::mem::take(&mut *there)
+                .into_iter()
+                .partition(|bundle| bundles.contains(&bundle.id) && !bundle.in_use);
             *there = kept;
             let deleted: Vec<ReceivedBundle> = deleted;
-            Ok(deleted.into_iter().map(|bundle| DeletedBundle { id: bundle.id, what: bundle.what, problem: None }).collect())
+            Ok(deleted
+                .into_iter()
+                .map(|bundle| DeletedBundle {
+                    id: bundle.id,
+                    what: bundle.what,
+                    problem: None,
+                })
+                .collect())
         }),
         dialogs: Box::new(dialogs),
         desktop: Arc::clone(&desktop) as Arc<dyn Desktop>,
@@ -356,7 +425,12 @@ impl FakeEngine {
     /// Answers everything that was asked, as an engine would.
     pub fn serve(&mut self) {
         loop {
-            let command = self.lines.borrow().last().and_then(Option::as_ref).and_then(|side| side.commands.try_recv().ok());
+            let command = self
+                .lines
+                .borrow()
+                .last()
+                .and_then(Option::as_ref)
+                .and_then(|side| side.commands.try_recv().ok());
             let Some(command) = command else { return };
             self.heard.push(command.clone());
             self.answer(command);
@@ -366,22 +440,41 @@ impl FakeEngine {
     /// Takes what was asked and answers nothing.
     pub fn listen(&mut self) -> Vec<Command> {
         let lines = self.lines.borrow();
-        let new: Vec<Command> = lines.last().and_then(Option::as_ref).map(|side| side.commands.try_iter().collect()).unwrap_or_default();
+        let new: Vec<Command> = lines
+            .last()
+            .and_then(Option::as_ref)
+            .map(|side| side.commands.try_iter().collect())
+            .unwrap_or_default();
         self.heard.extend(new.clone());
         new
     }
 
     /// Reports this.
     pub fn send(&self, event: Event) {
-        self.lines.borrow().last().unwrap().as_ref().unwrap().events.send(event);
+        self.lines
+            .borrow()
+            .last()
+            .unwrap()
+            .as_ref()
+            .unwrap()
+            .events
+            .send(event);
     }
 
     /// Trains this many steps; an epoch is reported where one is complete.
     pub fn train(&mut self, steps: u64) {
         for _ in 0..steps {
-            let run = self.run.as_mut().filter(|run| !run.paused).expect("a run that is going on");
+            let run = self
+                .run
+                .as_mut()
+                .filter(|run| !run.paused)
+                .expect("a run that is going on");
             run.step += 1;
-            let (id, step, total) = (run.id, run.step, u64::from(run.config.epochs) * STEPS_PER_EPOCH);
+            let (id, step, total) = (
+                run.id,
+                run.step,
+                u64::from(run.config.epochs) * STEPS_PER_EPOCH,
+            );
             let now = Telemetry {
                 step,
                 epoch: (1 + (step - 1) / STEPS_PER_EPOCH) as u32,
@@ -391,7 +484,12 @@ impl FakeEngine {
                 memory_bytes: 100 << 20,
                 ..Telemetry::default()
             };
-            let point = StepPoint { step, loss: 2.3 / step as f32, accuracy: 1.0 - 0.9 / step as f32, learning_rate: 0.01 };
+            let point = StepPoint {
+                step,
+                loss: 2.3 / step as f32,
+                accuracy: 1.0 - 0.9 / step as f32,
+                learning_rate: 0.01,
+            };
             let record = step.is_multiple_of(STEPS_PER_EPOCH).then_some(EpochRecord {
                 epoch: (step / STEPS_PER_EPOCH) as u32,
                 step,
@@ -402,11 +500,22 @@ impl FakeEngine {
                 seconds: STEPS_PER_EPOCH as f32,
             });
             run.epochs.extend(record);
-            self.send(Event::Steps { run: id, steps: vec![point], now });
-            self.send(Event::Learning { run: id, snapshot: learning(step, 10 * step as usize) });
+            self.send(Event::Steps {
+                run: id,
+                steps: vec![point],
+                now,
+            });
+            self.send(Event::Learning {
+                run: id,
+                snapshot: learning(step, 10 * step as usize),
+            });
             if let Some(record) = record {
                 self.send(Event::Epoch { run: id, record });
-                self.send(Event::ModelInUse(ModelInfo { reference: ModelRef::Training(id), epochs: record.epoch, ..starter() }));
+                self.send(Event::ModelInUse(ModelInfo {
+                    reference: ModelRef::Training(id),
+                    epochs: record.epoch,
+                    ..starter()
+                }));
             }
         }
     }
@@ -423,26 +532,69 @@ impl FakeEngine {
     pub fn finish_benchmark(&mut self) {
         let id = self.benchmark.take().expect("a benchmark");
         let at = |name| self.home.path().join("bench").join(name);
-        let saved = Ok(Saved { json: at("now.json"), text: at("now.txt") });
-        self.send(done(id, JobResult::Benchmark { report: report(), saved }));
+        let saved = Ok(Saved {
+            json: at("now.json"),
+            text: at("now.txt"),
+        });
+        self.send(done(
+            id,
+            JobResult::Benchmark {
+                report: report(),
+                saved,
+            },
+        ));
     }
 
     /// The comparison of batch sizes comes to its end: 64 is as good as any larger one.
     pub fn finish_batch_sizes(&mut self) {
-        let sides = BATCH_SIZES.map(|batch_size| Side { batch_size, ..side_of(&RunConfig::default()) });
-        self.finish_comparison(&sides.into_iter().zip([3000.0, 4800.0, 4900.0, 5000.0, 4950.0, 4700.0]).collect::<Vec<_>>(), Vec::new());
+        let sides = BATCH_SIZES.map(|batch_size| Side {
+            batch_size,
+            ..side_of(&RunConfig::default())
+        });
+        self.finish_comparison(
+            &sides
+                .into_iter()
+                .zip([3000.0, 4800.0, 4900.0, 5000.0, 4950.0, 4700.0])
+                .collect::<Vec<_>>(),
+            Vec::new(),
+        );
     }
 
     /// A comparison comes to its end, with this many images a second on each side.
     pub fn finish_comparison(&mut self, rates: &[(Side, f64)], failed: Vec<(Side, Problem)>) {
         let id = self.benchmark.take().expect("a comparison");
-        for &(Side { device, precision, threads, batch_size }, images_per_second) in rates {
+        for &(
+            Side {
+                device,
+                precision,
+                threads,
+                batch_size,
+            },
+            images_per_second,
+        ) in rates
+        {
             let milliseconds = f64::from(batch_size) / images_per_second * 1e3;
             let (model, gflops, product_gflops) = (ModelKind::ConvNet, 100.0, 200.0);
-            let row = Row::Step { model, device, precision, batch_size, threads, milliseconds, images_per_second, gflops, product_gflops };
+            let row = Row::Step {
+                model,
+                device,
+                precision,
+                batch_size,
+                threads,
+                milliseconds,
+                images_per_second,
+                gflops,
+                product_gflops,
+            };
             self.send(Event::BenchmarkRow { id, row });
         }
-        self.send(done(id, JobResult::Compare { failed, background_load: 0.0 }));
+        self.send(done(
+            id,
+            JobResult::Compare {
+                failed,
+                background_load: 0.0,
+            },
+        ));
     }
 
     /// The search for a learning rate comes to its end, with this finding.
@@ -455,16 +607,31 @@ impl FakeEngine {
     /// Recording comes to its end, with this profile.
     pub fn finish_profile(&mut self, profile: Profile) {
         let id = self.searching.take().expect("a recording");
-        self.send(done(id, JobResult::Profile { profile, background_load: 0.0 }));
+        self.send(done(
+            id,
+            JobResult::Profile {
+                profile,
+                background_load: 0.0,
+            },
+        ));
     }
 
     /// The search for a batch size comes to its end: the two largest did not reach the accuracy.
     pub fn finish_batch_size_search(&mut self, config: &RunConfig) {
         let id = self.searching.take().expect("a search");
-        for batch_size in BATCH_SIZES.into_iter().filter(|size| *size != config.batch_size) {
-            self.send(Event::TimedToAccuracy { id, row: time_to_accuracy(config, batch_size) });
+        for batch_size in BATCH_SIZES
+            .into_iter()
+            .filter(|size| *size != config.batch_size)
+        {
+            self.send(Event::TimedToAccuracy {
+                id,
+                row: time_to_accuracy(config, batch_size),
+            });
         }
-        let finding = BatchSizeFinding { noise_scale: Some(314.0), background_load: 0.0 };
+        let finding = BatchSizeFinding {
+            noise_scale: Some(314.0),
+            background_load: 0.0,
+        };
         self.send(done(id, JobResult::FindBatchSize(finding)));
     }
 
@@ -472,11 +639,24 @@ impl FakeEngine {
     fn search(&self, id: JobId, until: u64) {
         let schedule = Schedule::growing(SEARCH_RATES, SEARCH_STEPS);
         let point = |step: u64| {
-            let loss = if step < 80 { 2.3 } else { 2.3 - 0.02 * (step - 80) as f32 };
-            StepPoint { step: step + 1, loss, accuracy: 0.5, learning_rate: schedule.lr(step) }
+            let loss = if step < 80 {
+                2.3
+            } else {
+                2.3 - 0.02 * (step - 80) as f32
+            };
+            StepPoint {
+                step: step + 1,
+                loss,
+                accuracy: 0.5,
+                learning_rate: schedule.lr(step),
+            }
         };
         let steps = if until > 100 { 100..until } else { 0..until };
-        self.send(Event::Steps { run: id, steps: steps.map(point).collect(), now: Telemetry::default() });
+        self.send(Event::Steps {
+            run: id,
+            steps: steps.map(point).collect(),
+            now: Telemetry::default(),
+        });
     }
 
     /// The run fails.
@@ -496,7 +676,10 @@ impl FakeEngine {
         if run.epochs.is_empty() {
             self.send(cancelled(run.id));
         } else {
-            self.send(done(run.id, JobResult::Train(summary(&run.config, run.epochs, stopped))));
+            self.send(done(
+                run.id,
+                JobResult::Train(summary(&run.config, run.epochs, stopped)),
+            ));
         }
     }
 
@@ -506,33 +689,90 @@ impl FakeEngine {
             Command::Cancel(id) => self.cancel(id),
             Command::Pause(id) => self.hold(id, true),
             Command::Resume(id) => self.hold(id, false),
-            Command::UseModel(reference) => self.send(Event::ModelInUse(ModelInfo { reference, ..starter() })),
-            Command::ChooseInferenceDevice { .. } => self.send(Event::InferenceDevice(self.reads.clone())),
-            Command::ReadNumber { request, ink, steps } => self.send(Event::NumberRead { request, digits: Ok(digits(&ink, &steps)) }),
-            Command::ReadCandidates { request, candidates } => {
-                let one = |candidate: &&CandidateImage| candidate.candidate.pieces.len() == 1;
-                let digits = candidates.iter().filter(one).map(|CandidateImage { candidate, image }| DigitPrediction {
-                    bounds: candidate.bounds.rectangle(),
-                    pieces: candidate.pieces.clone(),
-                    prediction: Prediction { image: image.clone(), ..prediction(&Ink { strokes: vec![Vec::new()], pen: None }) },
-                });
-                self.send(Event::NumberRead { request, digits: Ok(digits.collect()) });
+            Command::UseModel(reference) => self.send(Event::ModelInUse(ModelInfo {
+                reference,
+                ..starter()
+            })),
+            Command::ChooseInferenceDevice { .. } => {
+                self.send(Event::InferenceDevice(self.reads.clone()))
             }
-            Command::Classify { request, ink, steps } => {
-                let model = ModelInfo { classes: self.data.classes(), data: self.data.clone(), ..starter() };
-                let prediction = Prediction { image: rasterize_steps(&ink, &steps), model, ..prediction(&ink) };
-                self.send(Event::Classified { request, prediction: Ok(Box::new(prediction)) });
+            Command::ReadNumber {
+                request,
+                ink,
+                steps,
+            } => self.send(Event::NumberRead {
+                request,
+                digits: Ok(digits(&ink, &steps)),
+            }),
+            Command::ReadCandidates {
+                request,
+                candidates,
+            } => {
+                let one = |candidate: &&CandidateImage| candidate.candidate.pieces.len() == 1;
+                let digits =
+                    candidates
+                        .iter()
+                        .filter(one)
+                        .map(|CandidateImage { candidate, image }| DigitPrediction {
+                            bounds: candidate.bounds.rectangle(),
+                            pieces: candidate.pieces.clone(),
+                            prediction: Prediction {
+                                image: image.clone(),
+                                ..prediction(&Ink {
+                                    strokes: vec![Vec::new()],
+                                    pen: None,
+                                })
+                            },
+                        });
+                self.send(Event::NumberRead {
+                    request,
+                    digits: Ok(digits.collect()),
+                });
+            }
+            Command::Classify {
+                request,
+                ink,
+                steps,
+            } => {
+                let model = ModelInfo {
+                    classes: self.data.classes(),
+                    data: self.data.clone(),
+                    ..starter()
+                };
+                let prediction = Prediction {
+                    image: rasterize_steps(&ink, &steps),
+                    model,
+                    ..prediction(&ink)
+                };
+                self.send(Event::Classified {
+                    request,
+                    prediction: Ok(Box::new(prediction)),
+                });
             }
             Command::ClassifyAll { request, drawings } => {
                 let answer = |ink: &Ink| {
-                    let Prediction { digit, confidence, is_digit, .. } = prediction(ink);
-                    DrawingAnswer { digit, confidence, is_digit }
+                    let Prediction {
+                        digit,
+                        confidence,
+                        is_digit,
+                        ..
+                    } = prediction(ink);
+                    DrawingAnswer {
+                        digit,
+                        confidence,
+                        is_digit,
+                    }
                 };
-                self.send(Event::ClassifiedAll { request, answers: Ok(drawings.iter().map(answer).collect()) });
+                self.send(Event::ClassifiedAll {
+                    request,
+                    answers: Ok(drawings.iter().map(answer).collect()),
+                });
             }
             Command::Ping => self.send(Event::Pong),
             Command::Save { .. } | Command::Shutdown | Command::Interrupt => {}
-            Command::FindBundle(_) | Command::SendFile { .. } | Command::KeepBundle { .. } => panic!("this engine is on this machine"),
+            Command::FindBundle(_) | Command::SendFile { .. } | Command::KeepBundle { .. } => {
+                panic!("this engine is on this machine")
+            }
         }
     }
 
@@ -540,7 +780,14 @@ impl FakeEngine {
         match job {
             Job::Train { .. } if self.run.is_some() => self.send(failed(id, Problem::Busy)),
             Job::Train { config, .. } if config.data.label() == "few" && config.batch_size > 39 => {
-                self.send(failed(id, ConfigProblem::BatchLargerThanSet { given: config.batch_size, images: 39 }.into()));
+                self.send(failed(
+                    id,
+                    ConfigProblem::BatchLargerThanSet {
+                        given: config.batch_size,
+                        images: 39,
+                    }
+                    .into(),
+                ));
             }
             Job::Train { config, .. } => {
                 self.send(progress(id.0, 0.5));
@@ -553,13 +800,30 @@ impl FakeEngine {
                     position: RunPosition::default(),
                     folder,
                 });
-                self.send(Event::HeldOut { run: id, images: held_out() });
-                self.run = Some(FakeRun { id, config, step: 0, epochs: Vec::new(), paused: false });
+                self.send(Event::HeldOut {
+                    run: id,
+                    images: held_out(),
+                });
+                self.run = Some(FakeRun {
+                    id,
+                    config,
+                    step: 0,
+                    epochs: Vec::new(),
+                    paused: false,
+                });
             }
             Job::Evaluate(EvaluationSpec { model, data, .. }) => {
                 self.send(progress(id.0, 0.5));
-                let model = ModelInfo { reference: model, classes: self.data.classes(), data: self.data.clone(), ..starter() };
-                self.send(done(id, JobResult::Evaluate(evaluation_report(model, &data))));
+                let model = ModelInfo {
+                    reference: model,
+                    classes: self.data.classes(),
+                    data: self.data.clone(),
+                    ..starter()
+                };
+                self.send(done(
+                    id,
+                    JobResult::Evaluate(evaluation_report(model, &data)),
+                ));
             }
             Job::FineTune(_) => {
                 self.send(progress(id.0, 0.5));
@@ -567,7 +831,10 @@ impl FakeEngine {
             }
             Job::Benchmark(_) => {
                 self.measuring(id, Subject::Products, 0.25, 30.0);
-                self.send(Event::BenchmarkRow { id, row: report().rows[0] });
+                self.send(Event::BenchmarkRow {
+                    id,
+                    row: report().rows[0],
+                });
                 self.benchmark = Some(id);
             }
             Job::Compare { config, .. } => {
@@ -594,10 +861,21 @@ impl FakeEngine {
                 self.send(Event::TimedToAccuracy { id, row });
             }
             Job::TimeSteps(configs) => {
-                let images_per_second = configs.iter().map(|config| (config.preset != Some(Preset::Best)).then_some(5500.0)).collect();
-                self.send(done(id, JobResult::TimeSteps { images_per_second, background_load: 0.0 }));
+                let images_per_second = configs
+                    .iter()
+                    .map(|config| (config.preset != Some(Preset::Best)).then_some(5500.0))
+                    .collect();
+                self.send(done(
+                    id,
+                    JobResult::TimeSteps {
+                        images_per_second,
+                        background_load: 0.0,
+                    },
+                ));
             }
-            Job::Export { spec, to: Some(_), .. } if spec.is_quantized() => {
+            Job::Export {
+                spec, to: Some(_), ..
+            } if spec.is_quantized() => {
                 self.send(progress(id.0, 0.5));
                 self.exporting = Some(id);
             }
@@ -605,10 +883,19 @@ impl FakeEngine {
             Job::Trial(_) => self.send(done(id, JobResult::Trial)),
             Job::Import(spec) if spec.path.ends_with("average.pt") && !spec.accept => {
                 let trials = Box::new(crate::app::messages::trials());
-                self.send(failed(id, Problem::Import(ImportError::Undecided { path: spec.path, trials })));
+                self.send(failed(
+                    id,
+                    Problem::Import(ImportError::Undecided {
+                        path: spec.path,
+                        trials,
+                    }),
+                ));
             }
             Job::Import(_) => {
-                let summary = RunSummary { imported: Some("net.pt".to_owned()), ..summary(&RunConfig::default(), Vec::new(), false) };
+                let summary = RunSummary {
+                    imported: Some("net.pt".to_owned()),
+                    ..summary(&RunConfig::default(), Vec::new(), false)
+                };
                 let renamed = vec![("c1.weight".to_owned(), "conv1.weight".to_owned())];
                 let finding = ImportFinding::Recognised {
                     renamed,
@@ -624,8 +911,16 @@ impl FakeEngine {
     }
 
     fn measuring(&self, id: JobId, subject: Subject, fraction: f32, remaining_seconds: f32) {
-        let progress = JobProgress { fraction, remaining_seconds: Some(remaining_seconds), subject: Some(subject), background_load: 0.0 };
-        self.send(Event::Job { id, event: JobEvent::Progress(progress) });
+        let progress = JobProgress {
+            fraction,
+            remaining_seconds: Some(remaining_seconds),
+            subject: Some(subject),
+            background_load: 0.0,
+        };
+        self.send(Event::Job {
+            id,
+            event: JobEvent::Progress(progress),
+        });
     }
 
     fn cancel(&mut self, id: JobId) {
@@ -640,19 +935,41 @@ impl FakeEngine {
     fn hold(&mut self, id: JobId, paused: bool) {
         if let Some(run) = self.run.as_mut().filter(|run| run.id == id) {
             run.paused = paused;
-            self.send(if paused { Event::Paused(id) } else { Event::Resumed(id) });
+            self.send(if paused {
+                Event::Paused(id)
+            } else {
+                Event::Resumed(id)
+            });
         }
     }
 }
 
 /// What came of fine-tuning, saved or not.
 pub fn fine_tuned(saved: bool) -> FineTuned {
-    let summary = RunSummary { model_path: PathBuf::from("tuned/model.safetensors"), ..summary(&RunConfig::default(), Vec::new(), false) };
-    let before = Accuracy { value: 0.985, ..tested_on(&DataSpec::builtin()).accuracy() };
+    let summary = RunSummary {
+        model_path: PathBuf::from("tuned/model.safetensors"),
+        ..summary(&RunConfig::default(), Vec::new(), false)
+    };
+    let before = Accuracy {
+        value: 0.985,
+        ..tested_on(&DataSpec::builtin()).accuracy()
+    };
     FineTuned {
-        mine: BeforeAfter { images: 50, before: 46, after: 50 },
-        held_out: Some(BeforeAfter { images: 10, before: 9, after: 10 }),
-        old: BeforeAfter { images: 2000, before: 1990, after: 1990 },
+        mine: BeforeAfter {
+            images: 50,
+            before: 46,
+            after: 50,
+        },
+        held_out: Some(BeforeAfter {
+            images: 10,
+            before: 9,
+            after: 10,
+        }),
+        old: BeforeAfter {
+            images: 2000,
+            before: 1990,
+            after: 1990,
+        },
         old_data: DataSpec::builtin(),
         before: Some(before),
         saved: saved.then(|| Box::new(summary)),
@@ -662,10 +979,27 @@ pub fn fine_tuned(saved: bool) -> FineTuned {
 
 /// An export of two files with one weight between them.
 pub fn exported(to: Option<PathBuf>) -> ExportReport {
-    let file = |name: &str, tensors| FileInfo { name: name.to_owned(), about: "something".to_owned(), bytes: 123_456, tensors };
-    let weight = TensorInfo { name: "fc1.weight".to_owned(), shape: vec![256, 784], format: TensorFormat::F32 };
-    let files = vec![file("model.onnx", vec![weight]), file("predict.py", Vec::new())];
-    ExportReport { files, paths: to.into_iter().collect(), quantized: None, unmeasured: None }
+    let file = |name: &str, tensors| FileInfo {
+        name: name.to_owned(),
+        about: "something".to_owned(),
+        bytes: 123_456,
+        tensors,
+    };
+    let weight = TensorInfo {
+        name: "fc1.weight".to_owned(),
+        shape: vec![256, 784],
+        format: TensorFormat::F32,
+    };
+    let files = vec![
+        file("model.onnx", vec![weight]),
+        file("predict.py", Vec::new()),
+    ];
+    ExportReport {
+        files,
+        paths: to.into_iter().collect(),
+        quantized: None,
+        unmeasured: None,
+    }
 }
 
 /// The model every engine reads with at first.
@@ -681,20 +1015,41 @@ pub fn starter() -> ModelInfo {
     }
 }
 
-/// The starter model on these devices, with the median of a reading in microseconds; it reads on the last.
+/// The starter model on these devices, with the median of a reading in microseconds; it reads on
+/// the last.
 pub fn reads(devices: &[(DeviceChoice, f32)]) -> DeviceComparison {
-    let agreement = Agreement { images: 256, matching: 256, max_difference: 3e-6 };
+    let agreement = Agreement {
+        images: 256,
+        matching: 256,
+        max_difference: 3e-6,
+    };
     let of = |&(device, median_microseconds): &(DeviceChoice, f32)| {
-        let figures = DeviceTiming { median_microseconds, p99_microseconds: 2.0 * median_microseconds, agreement };
-        DeviceTrial { device, outcome: Ok(figures) }
+        let figures = DeviceTiming {
+            median_microseconds,
+            p99_microseconds: 2.0 * median_microseconds,
+            agreement,
+        };
+        DeviceTrial {
+            device,
+            outcome: Ok(figures),
+        }
     };
     let device = devices.last().unwrap().0;
-    DeviceComparison { model: ModelRef::Starter, device, trials: devices.iter().map(of).collect() }
+    DeviceComparison {
+        model: ModelRef::Starter,
+        device,
+        trials: devices.iter().map(of).collect(),
+    }
 }
 
 /// A machine of two cores, measured.
 pub fn report() -> Report {
-    let product = |threads, gflops| Row::Product { precision: Precision::F32, threads, size: 1024, gflops };
+    let product = |threads, gflops| Row::Product {
+        precision: Precision::F32,
+        threads,
+        size: 1024,
+        gflops,
+    };
     let step = |precision, threads, images_per_second: f64| Row::Step {
         model: ModelKind::ConvNet,
         device: DeviceChoice::Cpu,
@@ -712,7 +1067,12 @@ pub fn report() -> Report {
         version: VERSION,
         measured_at: "2026-11-21T13:00:00Z".to_owned(),
         program: "0.1.0".to_owned(),
-        machine: Machine { system: "A system".to_owned(), processor: "A processor".to_owned(), simd: vec!["AVX2".to_owned()], threads: 2 },
+        machine: Machine {
+            system: "A system".to_owned(),
+            processor: "A processor".to_owned(),
+            simd: vec!["AVX2".to_owned()],
+            threads: 2,
+        },
         extent: Extent::Full,
         seconds: 42.0,
         rows: vec![
@@ -721,7 +1081,11 @@ pub fn report() -> Report {
             step(Precision::F32, 1, 2500.0),
             step(Precision::F32, 2, 5000.0),
             step(Precision::Bf16, 2, 2500.0),
-            Row::ClassifyOne { model: ModelKind::ConvNet, median_microseconds: 120.0, p99_microseconds: 250.0 },
+            Row::ClassifyOne {
+                model: ModelKind::ConvNet,
+                median_microseconds: 120.0,
+                p99_microseconds: 250.0,
+            },
             Row::PlainCandle {
                 model: ModelKind::ConvNet,
                 batch_size: 128,
@@ -744,7 +1108,11 @@ pub fn checked(device: DeviceChoice) -> inkling::self_test::Report {
         tolerance: 0.6,
         detail: "a loss".to_owned(),
     };
-    inkling::self_test::Report { device, checks: Precision::on(device).map(check).collect(), seconds: 1.0 }
+    inkling::self_test::Report {
+        device,
+        checks: Precision::on(device).map(check).collect(),
+        seconds: 1.0,
+    }
 }
 
 /// So many strokes look like no digit.
@@ -772,17 +1140,30 @@ pub fn prediction(ink: &Ink) -> Prediction {
 /// A digit for each stroke: the number of its points.
 pub fn digits(ink: &Ink, steps: &Steps) -> Vec<DigitPrediction> {
     let digit = |(index, stroke): (usize, &Vec<[f32; 2]>)| {
-        let points = Ink { strokes: vec![Vec::new(); stroke.len()], pen: None };
+        let points = Ink {
+            strokes: vec![Vec::new(); stroke.len()],
+            pen: None,
+        };
         let image = Writing::of_ink_with(ink, steps).image(index..index + 1);
-        let prediction = Prediction { image, ..prediction(&points) };
-        DigitPrediction { bounds: Bounds::of(stroke.iter().copied()).rectangle(), pieces: index..index + 1, prediction }
+        let prediction = Prediction {
+            image,
+            ..prediction(&points)
+        };
+        DigitPrediction {
+            bounds: Bounds::of(stroke.iter().copied()).rectangle(),
+            pieces: index..index + 1,
+            prediction,
+        }
     };
     ink.strokes.iter().enumerate().map(digit).collect()
 }
 
 /// Ten images of each digit.
 pub fn held_out() -> Vec<HeldOutImage> {
-    let image = |index: u8| HeldOutImage { image: Image::new(std::array::from_fn(|place| (place % 200) as u8)), label: index / 10 };
+    let image = |index: u8| HeldOutImage {
+        image: Image::new(std::array::from_fn(|place| (place % 200) as u8)),
+        label: index / 10,
+    };
     (0..100).map(image).collect()
 }
 
@@ -790,11 +1171,27 @@ pub fn held_out() -> Vec<HeldOutImage> {
 pub fn learning(step: u64, correct: usize) -> LearningSnapshot {
     let answer = |index: usize| {
         let label = (index / 10) as u8;
-        let digit = if index < correct { label } else { (label + 1) % 10 };
-        HeldOutAnswer { digit, probability: 0.62, label_probability: if digit == label { 0.62 } else { 0.3 } }
+        let digit = if index < correct {
+            label
+        } else {
+            (label + 1) % 10
+        };
+        HeldOutAnswer {
+            digit,
+            probability: 0.62,
+            label_probability: if digit == label { 0.62 } else { 0.3 },
+        }
     };
-    let first_layer = Some(WeightImages { width: 5, height: 5, images: vec![vec![200; 25], vec![60; 25]] });
-    LearningSnapshot { step, answers: (0..100).map(answer).collect(), first_layer }
+    let first_layer = Some(WeightImages {
+        width: 5,
+        height: 5,
+        images: vec![vec![200; 25], vec![60; 25]],
+    });
+    LearningSnapshot {
+        step,
+        answers: (0..100).map(answer).collect(),
+        first_layer,
+    }
 }
 
 /// Ten images of each digit, one 4 read as 9.
@@ -805,39 +1202,98 @@ pub fn evaluation() -> Evaluation {
     }
     (confusion[4][4], confusion[4][9]) = (9, 1);
     let mut reliability = [ReliabilityBin::default(); RELIABILITY_BINS];
-    reliability[13] = ReliabilityBin { images: 20, correct: 19, confidence: 0.92 };
-    reliability[14] = ReliabilityBin { images: 80, correct: 80, confidence: 0.99 };
-    let mistake = Mistake { index: 44, image: Image::BLANK, label: 4, answer: 9, confidence: 0.93, label_probability: 0.05 };
-    Evaluation { images: 100, accuracy: 0.99, loss: 0.04, confusion, mistakes: vec![mistake], reliability: Some(reliability) }
+    reliability[13] = ReliabilityBin {
+        images: 20,
+        correct: 19,
+        confidence: 0.92,
+    };
+    reliability[14] = ReliabilityBin {
+        images: 80,
+        correct: 80,
+        confidence: 0.99,
+    };
+    let mistake = Mistake {
+        index: 44,
+        image: Image::BLANK,
+        label: 4,
+        answer: 9,
+        confidence: 0.93,
+        label_probability: 0.05,
+    };
+    Evaluation {
+        images: 100,
+        accuracy: 0.99,
+        loss: 0.04,
+        confusion,
+        mistakes: vec![mistake],
+        reliability: Some(reliability),
+    }
 }
 
 /// That result on the test images of this data set.
 pub fn tested_on(data: &DataSpec) -> SplitEvaluation {
-    SplitEvaluation { data: data.tested(), split: EvaluationSplit::Test, evaluation: evaluation() }
+    SplitEvaluation {
+        data: data.tested(),
+        split: EvaluationSplit::Test,
+        evaluation: evaluation(),
+    }
 }
 
 /// What an evaluation of a model with that result reports.
 pub fn evaluation_report(model: ModelInfo, data: &DataSpec) -> EvaluationReport {
-    let writers = vec![WriterScore { writer: "Ada".to_owned(), images: 100, correct: 99 }];
-    let labels = vec![LabelRejection { label: 'é', drawings: 8, rejected: 7 }];
-    let detection = DigitDetection { auroc: 0.97, digits: 100, kept: 95, not_digits: 8, rejected: 7, labels };
-    EvaluationReport { model, measured: tested_on(data), writers, detection: Some(detection) }
+    let writers = vec![WriterScore {
+        writer: "Ada".to_owned(),
+        images: 100,
+        correct: 99,
+    }];
+    let labels = vec![LabelRejection {
+        label: 'é',
+        drawings: 8,
+        rejected: 7,
+    }];
+    let detection = DigitDetection {
+        auroc: 0.97,
+        digits: 100,
+        kept: 95,
+        not_digits: 8,
+        rejected: 7,
+        labels,
+    };
+    EvaluationReport {
+        model,
+        measured: tested_on(data),
+        writers,
+        detection: Some(detection),
+    }
 }
 
-/// What such a run computes.
-/// A comparison on 1,000 images, of which the first model classifies 950 correctly and every further one 20 more.
+/// What such a run computes. A comparison on 1,000 images, of which the first model classifies 950
+/// correctly and every further one 20 more.
 pub fn model_comparison(spec: &ComparisonSpec) -> ModelComparison {
     let model = |(position, reference): (usize, &ModelRef)| {
         let correct = 950 + 20 * position as u64;
         ComparedModel {
-            model: ModelInfo { reference: reference.clone(), ..starter() },
-            config: RunConfig { epochs: position as u32 + 1, ..RunConfig::default() },
+            model: ModelInfo {
+                reference: reference.clone(),
+                ..starter()
+            },
+            config: RunConfig {
+                epochs: position as u32 + 1,
+                ..RunConfig::default()
+            },
             train_seconds: (position > 0).then_some(62.0),
             correct,
             correct_digits: vec![correct / 10; 10],
-            // What a better model classifies correctly includes what a worse one does, but for five images.
+            // What a better model classifies correctly includes what a worse one does, but for five
+            // images.
             only_correct: (0..spec.models.len())
-                .map(|other| if other == position { 0 } else { 5 + 20 * position.saturating_sub(other) as u64 })
+                .map(|other| {
+                    if other == position {
+                        0
+                    } else {
+                        5 + 20 * position.saturating_sub(other) as u64
+                    }
+                })
                 .collect(),
         }
     };
@@ -891,7 +1347,11 @@ pub fn summary(config: &RunConfig, epochs: Vec<EpochRecord>, stopped: bool) -> R
 /// The larger the batch size, the sooner the accuracy is reached, but for the largest.
 fn time_to_accuracy(config: &RunConfig, batch_size: u32) -> TimeToAccuracy {
     let seconds = 400.0 / f64::from(batch_size);
-    let reached = Reached { seconds, steps: 9000.0 / f64::from(batch_size), images: 9000.0 };
+    let reached = Reached {
+        seconds,
+        steps: 9000.0 / f64::from(batch_size),
+        images: 9000.0,
+    };
     TimeToAccuracy {
         batch_size,
         learning_rate: config.learning_rate,

@@ -1,4 +1,5 @@
-//! An executor for sweeps that trains nothing: each trial completes an epoch whenever it is its turn.
+//! An executor for sweeps that trains nothing: each trial completes an epoch whenever it is its
+//! turn.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -69,11 +70,18 @@ impl Executor for FakeExecutor {
 }
 
 pub fn epoch(epoch: u32, validation_accuracy: f64) -> TrialEpoch {
-    TrialEpoch { epoch, validation_accuracy: validation_accuracy as f32, validation_loss: Some(0.5), seconds: 1.0 }
+    TrialEpoch {
+        epoch,
+        validation_accuracy: validation_accuracy as f32,
+        validation_loss: Some(0.5),
+        seconds: 1.0,
+    }
 }
 
-/// An accuracy that is best for a learning rate of 0.003 and small batches, and grows with the epochs.
+/// An accuracy that is best for a learning rate of 0.003 and small batches, and grows with the
+/// epochs.
 pub fn accuracy(config: &RunConfig, epoch: u32) -> f64 {
-    let distance = (config.learning_rate / 3e-3).log10().abs() + f64::from(config.batch_size) / 1000.0;
+    let distance =
+        (config.learning_rate / 3e-3).log10().abs() + f64::from(config.batch_size) / 1000.0;
     0.99 - 0.1 * distance - 0.05 / f64::from(epoch)
 }

@@ -8,16 +8,30 @@ use inkling::records::{JobId, RunSummary};
 use inkling::run_config::RunConfig;
 
 pub fn submit(id: u64, job: Job) -> Command {
-    Command::Submit { id: JobId(id), job: Box::new(job), data: None }
+    Command::Submit {
+        id: JobId(id),
+        job: Box::new(job),
+        data: None,
+    }
 }
 
 pub fn train(id: u64, config: &RunConfig, from: Option<PathBuf>) -> Command {
-    submit(id, Job::Train { config: config.clone(), from })
+    submit(
+        id,
+        Job::Train {
+            config: config.clone(),
+            from,
+        },
+    )
 }
 
 /// The job that a command submits.
 pub fn submitted(command: &Command) -> Option<(JobId, &Job)> {
-    if let Command::Submit { id, job, .. } = command { Some((*id, job.as_ref())) } else { None }
+    if let Command::Submit { id, job, .. } = command {
+        Some((*id, job.as_ref()))
+    } else {
+        None
+    }
 }
 
 /// The configuration and the checkpoint of the training run that a command submits.
@@ -29,26 +43,47 @@ pub fn submitted_run(command: &Command) -> Option<(JobId, &RunConfig, Option<&Pa
 }
 
 pub fn progress(id: u64, fraction: f32) -> Event {
-    Event::Job { id: JobId(id), event: JobEvent::Progress(JobProgress { fraction, ..JobProgress::default() }) }
+    Event::Job {
+        id: JobId(id),
+        event: JobEvent::Progress(JobProgress {
+            fraction,
+            ..JobProgress::default()
+        }),
+    }
 }
 
 pub fn done(id: JobId, result: JobResult) -> Event {
-    Event::Job { id, event: JobEvent::Done(Box::new(result)) }
+    Event::Job {
+        id,
+        event: JobEvent::Done(Box::new(result)),
+    }
 }
 
 pub fn cancelled(id: JobId) -> Event {
-    Event::Job { id, event: JobEvent::Cancelled }
+    Event::Job {
+        id,
+        event: JobEvent::Cancelled,
+    }
 }
 
 pub fn failed(id: JobId, problem: Problem) -> Event {
-    Event::Job { id, event: JobEvent::Failed(problem) }
+    Event::Job {
+        id,
+        event: JobEvent::Failed(problem),
+    }
 }
 
 /// The result of this job, once an event brings it; panics when the job fails.
 pub fn result(event: Event, wanted: u64) -> Option<JobResult> {
     match event {
-        Event::Job { id, event: JobEvent::Done(result) } if id.0 == wanted => Some(*result),
-        Event::Job { event: JobEvent::Failed(problem), .. } => panic!("{problem}"),
+        Event::Job {
+            id,
+            event: JobEvent::Done(result),
+        } if id.0 == wanted => Some(*result),
+        Event::Job {
+            event: JobEvent::Failed(problem),
+            ..
+        } => panic!("{problem}"),
         _ => None,
     }
 }
@@ -56,7 +91,10 @@ pub fn result(event: Event, wanted: u64) -> Option<JobResult> {
 /// Why this job failed, once an event says so.
 pub fn failure(event: Event, wanted: u64) -> Option<Problem> {
     match event {
-        Event::Job { id, event: JobEvent::Failed(problem) } if id.0 == wanted => Some(problem),
+        Event::Job {
+            id,
+            event: JobEvent::Failed(problem),
+        } if id.0 == wanted => Some(problem),
         _ => None,
     }
 }
@@ -64,16 +102,28 @@ pub fn failure(event: Event, wanted: u64) -> Option<Problem> {
 /// The summary of a training run that ended well; panics when a job fails.
 pub fn finished(event: Event) -> Option<RunSummary> {
     match event {
-        Event::Job { event: JobEvent::Done(result), .. } => match *result {
+        Event::Job {
+            event: JobEvent::Done(result),
+            ..
+        } => match *result {
             JobResult::Train(summary) => Some(summary),
             other => panic!("{other:?}"),
         },
-        Event::Job { event: JobEvent::Failed(problem), .. } => panic!("{problem}"),
+        Event::Job {
+            event: JobEvent::Failed(problem),
+            ..
+        } => panic!("{problem}"),
         _ => None,
     }
 }
 
 /// True when a job has ended, however it did.
 pub fn has_ended(event: &Event) -> bool {
-    matches!(event, Event::Job { event: JobEvent::Done(_) | JobEvent::Cancelled | JobEvent::Failed(_), .. })
+    matches!(
+        event,
+        Event::Job {
+            event: JobEvent::Done(_) | JobEvent::Cancelled | JobEvent::Failed(_),
+            ..
+        }
+    )
 }

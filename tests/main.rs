@@ -1,5 +1,10 @@
 //! Every test of Inkling, in one program, mirroring `src/`.
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails should stop there")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that fails should stop there"
+)]
 
 mod app;
 mod bench;

@@ -1,5 +1,6 @@
-//! Owns the memory meter: the allocator of this program counts, for threads that ask, the bytes they hold and the most they ever held.
-//! What counts is what is asked for, used or not, and memory that grows counts twice for a moment: the worst case on any system.
+//! Owns the memory meter: the allocator of this program counts, for threads that ask, the bytes
+//! they hold and the most they ever held. What counts is what is asked for, used or not, and memory
+//! that grows counts twice for a moment: the worst case on any system.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -79,7 +80,11 @@ pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
 /// The same on as many threads, which share what `work` does in parallel.
 pub fn peak_on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> (T, usize) {
     let meter = Meter::new();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).start_handler(|_| METER.set(Some(meter))).build().unwrap();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .start_handler(|_| METER.set(Some(meter)))
+        .build()
+        .unwrap();
     let given = pool.install(work);
     (given, meter.peak.load(Ordering::Relaxed).unsigned_abs())
 }
@@ -88,7 +93,9 @@ pub fn peak_on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send)
 fn memory_is_counted_at_its_peak_and_by_thread() {
     let (kept, peak) = peak_of(|| {
         drop(vec![1_u8; 3 << 20]);
-        std::thread::spawn(|| drop(vec![1_u8; 9 << 20])).join().unwrap();
+        std::thread::spawn(|| drop(vec![1_u8; 9 << 20]))
+            .join()
+            .unwrap();
         vec![1_u8; 1 << 20]
     });
     assert_eq!(kept.len(), 1 << 20);

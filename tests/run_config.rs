@@ -1,8 +1,8 @@
 //! What a run is: presets, older files, and values no run can have.
 
 use inkling::run_config::{
-    Augmentation, Chosen, Classes, ClassesError, CnnLayer, CnnLayers, ConfigProblem, DataSource, DataSpec, Field, ModelKind, OptimizerKind,
-    Preset, RunConfig, VERSION, Widths,
+    Augmentation, Chosen, Classes, ClassesError, CnnLayer, CnnLayers, ConfigProblem, DataSource,
+    DataSpec, Field, ModelKind, OptimizerKind, Preset, RunConfig, VERSION, Widths,
 };
 
 #[test]
@@ -13,9 +13,22 @@ fn a_file_of_version_1_means_what_it_meant() {
     let read: RunConfig = serde_json::from_str(old).unwrap();
     assert_eq!((read.version, read.seed, read.threads), (1, 7, Some(2)));
     // Version 1 had Nesterov momentum of 0.9 and nothing of the rest.
-    assert_eq!((read.optimizer, read.momentum, read.nesterov), (OptimizerKind::Sgd, 0.9, true));
-    assert_eq!((read.label_smoothing, read.clip_norm, read.accumulation), (0.0, None, 1));
-    assert_eq!((read.weight_averaging, read.early_stopping, read.augmentation), (None, None, Augmentation::Off));
+    assert_eq!(
+        (read.optimizer, read.momentum, read.nesterov),
+        (OptimizerKind::Sgd, 0.9, true)
+    );
+    assert_eq!(
+        (read.label_smoothing, read.clip_norm, read.accumulation),
+        (0.0, None, 1)
+    );
+    assert_eq!(
+        (
+            read.weight_averaging,
+            read.early_stopping,
+            read.augmentation
+        ),
+        (None, None, Augmentation::Off)
+    );
     assert_eq!(read.problems(), []);
 }
 
@@ -37,25 +50,52 @@ fn what_is_written_is_read_again() {
 
 #[test]
 fn a_former_name_is_still_understood() {
-    let old: RunConfig = serde_json::from_str(r#"{"version": 2, "preset": "speedrun", "model": "speedrun"}"#).unwrap();
-    assert_eq!((old.preset, old.model), (Some(Preset::OneEpoch), ModelKind::Speedrun));
-    assert!(serde_json::to_string(&old).unwrap().contains(r#""preset":"one-epoch""#));
+    let old: RunConfig =
+        serde_json::from_str(r#"{"version": 2, "preset": "speedrun", "model": "speedrun"}"#)
+            .unwrap();
+    assert_eq!(
+        (old.preset, old.model),
+        (Some(Preset::OneEpoch), ModelKind::Speedrun)
+    );
+    assert!(
+        serde_json::to_string(&old)
+            .unwrap()
+            .contains(r#""preset":"one-epoch""#)
+    );
     let labels: Vec<&str> = Preset::ALL.iter().map(|preset| preset.label()).collect();
-    let shared = ModelKind::ALL.iter().find(|model| labels.contains(&model.label()));
+    let shared = ModelKind::ALL
+        .iter()
+        .find(|model| labels.contains(&model.label()));
     assert_eq!(shared, None, "a preset and a network with the same name");
 }
 
 #[test]
 fn a_preset_is_recognised_until_one_of_its_values_changes() {
     for &preset in Preset::ALL {
-        let config = RunConfig { seed: 99, threads: Some(3), ..RunConfig::preset(preset) };
+        let config = RunConfig {
+            seed: 99,
+            threads: Some(3),
+            ..RunConfig::preset(preset)
+        };
         assert_eq!(config.problems(), []);
         assert_eq!(config.matching_preset(), Some(preset));
         for changed in [
-            RunConfig { label_smoothing: 0.123, ..config.clone() },
-            RunConfig { augmentation: other(config.augmentation), ..config.clone() },
-            RunConfig { weight_averaging: Some(0.123), ..config.clone() },
-            RunConfig { momentum: 0.123, ..config.clone() },
+            RunConfig {
+                label_smoothing: 0.123,
+                ..config.clone()
+            },
+            RunConfig {
+                augmentation: other(config.augmentation),
+                ..config.clone()
+            },
+            RunConfig {
+                weight_averaging: Some(0.123),
+                ..config.clone()
+            },
+            RunConfig {
+                momentum: 0.123,
+                ..config.clone()
+            },
         ] {
             assert_eq!(changed.matching_preset(), None, "{preset}");
         }
@@ -63,7 +103,11 @@ fn a_preset_is_recognised_until_one_of_its_values_changes() {
 }
 
 fn other(augmentation: Augmentation) -> Augmentation {
-    if augmentation == Augmentation::Strong { Augmentation::Off } else { Augmentation::Strong }
+    if augmentation == Augmentation::Strong {
+        Augmentation::Off
+    } else {
+        Augmentation::Strong
+    }
 }
 
 #[test]
@@ -71,21 +115,125 @@ fn each_value_that_cannot_be_is_named() {
     use ConfigProblem as P;
     let base = RunConfig::default;
     for (config, problem) in [
-        (RunConfig { version: VERSION + 1, ..base() }, P::NewerVersion { version: VERSION + 1 }),
-        (RunConfig { momentum: 1.0, ..base() }, P::OutOfRange { field: Field::Momentum, given: "1".to_owned() }),
-        (RunConfig { momentum: f64::NAN, ..base() }, P::OutOfRange { field: Field::Momentum, given: "NaN".to_owned() }),
-        (RunConfig { label_smoothing: -0.1, ..base() }, P::OutOfRange { field: Field::LabelSmoothing, given: "-0.1".to_owned() }),
-        (RunConfig { label_smoothing: f64::NAN, ..base() }, P::OutOfRange { field: Field::LabelSmoothing, given: "NaN".to_owned() }),
-        (RunConfig { clip_norm: Some(f64::INFINITY), ..base() }, P::OutOfRange { field: Field::ClipNorm, given: "inf".to_owned() }),
-        (RunConfig { clip_norm: Some(f64::NAN), ..base() }, P::OutOfRange { field: Field::ClipNorm, given: "NaN".to_owned() }),
-        (RunConfig { accumulation: 1025, ..base() }, P::OutOfRange { field: Field::Accumulation, given: "1025".to_owned() }),
-        (RunConfig { weight_averaging: Some(0.0), ..base() }, P::OutOfRange { field: Field::WeightAveraging, given: "0".to_owned() }),
         (
-            RunConfig { weight_averaging: Some(f64::NAN), ..base() },
-            P::OutOfRange { field: Field::WeightAveraging, given: "NaN".to_owned() },
+            RunConfig {
+                version: VERSION + 1,
+                ..base()
+            },
+            P::NewerVersion {
+                version: VERSION + 1,
+            },
         ),
-        (RunConfig { early_stopping: Some(1001), ..base() }, P::OutOfRange { field: Field::EarlyStopping, given: "1001".to_owned() }),
-        (RunConfig { threads: Some(0), ..base() }, P::OutOfRange { field: Field::Threads, given: "0".to_owned() }),
+        (
+            RunConfig {
+                momentum: 1.0,
+                ..base()
+            },
+            P::OutOfRange {
+                field: Field::Momentum,
+                given: "1".to_owned(),
+            },
+        ),
+        (
+            RunConfig {
+                momentum: f64::NAN,
+                ..base()
+            },
+            P::OutOfRange {
+                field: Field::Momentum,
+                given: "NaN".to_owned(),
+            },
+        ),
+        (
+            RunConfig {
+                label_smoothing: -0.1,
+                ..base()
+            },
+            P::OutOfRange {
+                field: Field::LabelSmoothing,
+                given: "-0.1".to_owned(),
+            },
+        ),
+        (
+            RunConfig {
+                label_smoothing: f64::NAN,
+                ..base()
+            },
+            P::OutOfRange {
+                field: Field::LabelSmoothing,
+                given: "NaN".to_owned(),
+            },
+        ),
+        (
+            RunConfig {
+                clip_norm: Some(f64::INFINITY),
+                ..base()
+            },
+            P::OutOfRange {
+                field: Field::ClipNorm,
+                given: "inf".to_owned(),
+            },
+        ),
+        (
+            RunConfig {
+                clip_norm: Some(f64::NAN),
+                ..base()
+            },
+            P::OutOfRange {
+                field: Field::ClipNorm,
+                given: "NaN".to_owned(),
+            },
+        ),
+        (
+            RunConfig {
+                accumulation: 1025,
+                ..base()
+            },
+            P::OutOfRange {
+                field: Field::Accumulation,
+                given: "1025".to_owned(),
+            },
+        ),
+        (
+            RunConfig {
+                weight_averaging: Some(0.0),
+                ..base()
+            },
+            P::OutOfRange {
+                field: Field::WeightAveraging,
+                given: "0".to_owned(),
+            },
+        ),
+        (
+            RunConfig {
+                weight_averaging: Some(f64::NAN),
+                ..base()
+            },
+            P::OutOfRange {
+                field: Field::WeightAveraging,
+                given: "NaN".to_owned(),
+            },
+        ),
+        (
+            RunConfig {
+                early_stopping: Some(1001),
+                ..base()
+            },
+            P::OutOfRange {
+                field: Field::EarlyStopping,
+                given: "1001".to_owned(),
+            },
+        ),
+        (
+            RunConfig {
+                threads: Some(0),
+                ..base()
+            },
+            P::OutOfRange {
+                field: Field::Threads,
+                given: "0".to_owned(),
+            },
+        ),
     ] {
         assert_eq!(config.problems(), [problem]);
     }
@@ -104,9 +252,25 @@ fn a_path_with_a_plus_is_looked_for_only_where_a_person_types_it() {
     assert_eq!(serde_json::from_str::<DataSpec>(&stored).unwrap(), typed);
     let text = serde_json::to_string(path.to_str().unwrap()).unwrap();
     let found: DataSpec = serde_json::from_str(&text).unwrap();
-    assert_eq!(found.sources().len(), 2, "the file system was asked about a name in a file");
-    for (text, sources) in [("\"mnist+builtin\"", 2), ("\"/some/folder\"", 1), ("[\"mnist\", \"c++\"]", 2), ("\"c++\"", 1)] {
-        assert_eq!(serde_json::from_str::<DataSpec>(text).unwrap().sources().len(), sources, "{text}");
+    assert_eq!(
+        found.sources().len(),
+        2,
+        "the file system was asked about a name in a file"
+    );
+    for (text, sources) in [
+        ("\"mnist+builtin\"", 2),
+        ("\"/some/folder\"", 1),
+        ("[\"mnist\", \"c++\"]", 2),
+        ("\"c++\"", 1),
+    ] {
+        assert_eq!(
+            serde_json::from_str::<DataSpec>(text)
+                .unwrap()
+                .sources()
+                .len(),
+            sources,
+            "{text}"
+        );
     }
     for text in ["\"\"", "[]", "7"] {
         assert!(serde_json::from_str::<DataSpec>(text).is_err(), "{text}");
@@ -116,7 +280,11 @@ fn a_path_with_a_plus_is_looked_for_only_where_a_person_types_it() {
 #[test]
 fn little_data_gets_smaller_batches_and_more_epochs() {
     let balanced = RunConfig::preset(Preset::Balanced);
-    let fitted = |images, chosen| balanced.fit_to(images, chosen).map(|fitted| (fitted.batch_size, fitted.epochs));
+    let fitted = |images, chosen| {
+        balanced
+            .fit_to(images, chosen)
+            .map(|fitted| (fitted.batch_size, fitted.epochs))
+    };
     // 44 images: batches of 8, 6 of them an epoch.
     assert_eq!(fitted(44, Chosen::default()), Some((8, 67)));
     assert_eq!(fitted(300, Chosen::default()), Some((64, 80)));
@@ -125,10 +293,31 @@ fn little_data_gets_smaller_batches_and_more_epochs() {
     assert_eq!(fitted(5_500, Chosen::default()), None);
     assert_eq!(fitted(60_000, Chosen::default()), None);
     // What a person has chosen is theirs.
-    assert_eq!(fitted(44, Chosen { batch_size: true, epochs: true }), None);
-    assert_eq!(fitted(44, Chosen { batch_size: false, epochs: true }), Some((8, 12)));
+    assert_eq!(
+        fitted(
+            44,
+            Chosen {
+                batch_size: true,
+                epochs: true
+            }
+        ),
+        None
+    );
+    assert_eq!(
+        fitted(
+            44,
+            Chosen {
+                batch_size: false,
+                epochs: true
+            }
+        ),
+        Some((8, 12))
+    );
     let fitted = balanced.fit_to(44, Chosen::default()).unwrap();
-    assert_eq!((fitted.preset, fitted.learning_rate, fitted.problems()), (None, balanced.learning_rate, Vec::new()));
+    assert_eq!(
+        (fitted.preset, fitted.learning_rate, fitted.problems()),
+        (None, balanced.learning_rate, Vec::new())
+    );
 }
 
 #[test]
@@ -141,7 +330,11 @@ fn classes_are_those_of_the_first_source_that_says_what_they_are() {
         ("some/folder", Classes::Digits, false),
     ] {
         let spec: DataSpec = data.parse().unwrap();
-        assert_eq!((spec.classes(), spec.known_classes()), (classes.clone(), known.then_some(classes)), "{data}");
+        assert_eq!(
+            (spec.classes(), spec.known_classes()),
+            (classes.clone(), known.then_some(classes)),
+            "{data}"
+        );
     }
 }
 
@@ -149,39 +342,90 @@ fn classes_are_those_of_the_first_source_that_says_what_they_are() {
 fn classes_are_stored_as_their_names() {
     for (classes, count) in Classes::KNOWN.into_iter().zip([10, 10, 10, 26]) {
         let names: Vec<String> = classes.clone().into();
-        assert_eq!((Classes::of_names(&names), names.len(), classes.len()), (Ok(classes), count, count));
+        assert_eq!(
+            (Classes::of_names(&names), names.len(), classes.len()),
+            (Ok(classes), count, count)
+        );
     }
     let pets = Classes::of_names(&["cat", "dog"]).unwrap();
-    assert_eq!((pets.len(), pets.name(1_u8), pets.name(2_u8), pets.plural()), (2, "dog", "?", "the classes cat and dog".to_owned()));
+    assert_eq!(
+        (pets.len(), pets.name(1_u8), pets.name(2_u8), pets.plural()),
+        (2, "dog", "?", "the classes cat and dog".to_owned())
+    );
     assert_eq!(serde_json::to_string(&pets).unwrap(), r#"["cat","dog"]"#);
-    assert_eq!(serde_json::from_str::<Classes>(r#"["cat","dog"]"#).unwrap(), pets);
-    assert_eq!(Classes::of_names(&["a"; 1]), Err(ClassesError::Count { given: 1 }));
-    assert_eq!(Classes::of_names(&vec!["a"; 101]), Err(ClassesError::Count { given: 101 }));
-    assert_eq!(Classes::of_names(&["a", "b", "a"]), Err(ClassesError::Duplicate("a".to_owned())));
+    assert_eq!(
+        serde_json::from_str::<Classes>(r#"["cat","dog"]"#).unwrap(),
+        pets
+    );
+    assert_eq!(
+        Classes::of_names(&["a"; 1]),
+        Err(ClassesError::Count { given: 1 })
+    );
+    assert_eq!(
+        Classes::of_names(&vec!["a"; 101]),
+        Err(ClassesError::Count { given: 101 })
+    );
+    assert_eq!(
+        Classes::of_names(&["a", "b", "a"]),
+        Err(ClassesError::Duplicate("a".to_owned()))
+    );
     for name in ["", " ", "red\u{1b}[31m", "two\nlines", &"long ".repeat(9)] {
-        assert!(matches!(Classes::of_names(&["a", name]), Err(ClassesError::Name(_))), "{name:?}");
+        assert!(
+            matches!(Classes::of_names(&["a", name]), Err(ClassesError::Name(_))),
+            "{name:?}"
+        );
     }
 }
 
 #[test]
 fn numbers_are_taken_for_whatever_classes_a_model_has_of_them() {
     let signs = Classes::numbered(24).unwrap();
-    assert_eq!((Classes::numbered(3), signs.len(), signs.name(24_u8)), (Ok(Classes::Digits), 25, "24"));
+    assert_eq!(
+        (Classes::numbered(3), signs.len(), signs.name(24_u8)),
+        (Ok(Classes::Digits), 25, "24")
+    );
     assert!(Classes::numbered(100).is_err());
     let alphabet = Classes::numbered(25).unwrap();
-    assert!(Classes::Letters.accept(&alphabet) && signs.accept(&Classes::Digits) && Classes::Clothing.accept(&Classes::Digits));
-    assert!(!Classes::Letters.accept(&signs) && !Classes::Letters.accept(&Classes::Digits), "digits are not letters");
-    assert!(!Classes::Clothing.accept(&signs) && !Classes::Digits.accept(&Classes::Clothing) && !signs.accept(&Classes::Letters));
+    assert!(
+        Classes::Letters.accept(&alphabet)
+            && signs.accept(&Classes::Digits)
+            && Classes::Clothing.accept(&Classes::Digits)
+    );
+    assert!(
+        !Classes::Letters.accept(&signs) && !Classes::Letters.accept(&Classes::Digits),
+        "digits are not letters"
+    );
+    assert!(
+        !Classes::Clothing.accept(&signs)
+            && !Classes::Digits.accept(&Classes::Clothing)
+            && !signs.accept(&Classes::Letters)
+    );
 }
 
 #[test]
 fn sets_of_different_things_are_not_mixed() {
-    let config = |data: &str| RunConfig { data: data.parse().unwrap(), ..RunConfig::default() };
-    let mixed = |first: &str, other: &str| ConfigProblem::MixedClasses { first: first.to_owned(), other: other.to_owned() };
-    assert_eq!(config("mnist+fashion-mnist").problems(), [mixed("MNIST", "Fashion-MNIST")]);
-    assert_eq!(config("some/folder+kmnist+builtin").problems(), [mixed("Kuzushiji-MNIST", "Built-in digits")]);
+    let config = |data: &str| RunConfig {
+        data: data.parse().unwrap(),
+        ..RunConfig::default()
+    };
+    let mixed = |first: &str, other: &str| ConfigProblem::MixedClasses {
+        first: first.to_owned(),
+        other: other.to_owned(),
+    };
+    assert_eq!(
+        config("mnist+fashion-mnist").problems(),
+        [mixed("MNIST", "Fashion-MNIST")]
+    );
+    assert_eq!(
+        config("some/folder+kmnist+builtin").problems(),
+        [mixed("Kuzushiji-MNIST", "Built-in digits")]
+    );
     assert_eq!(mixed("", "").field(), Field::Data);
-    for data in ["mnist+builtin+emnist-digits+mine", "some/folder+fashion-mnist", "kmnist"] {
+    for data in [
+        "mnist+builtin+emnist-digits+mine",
+        "some/folder+fashion-mnist",
+        "kmnist",
+    ] {
         assert_eq!(config(data).problems(), [], "{data}");
     }
 }
@@ -190,28 +434,74 @@ fn sets_of_different_things_are_not_mixed() {
 fn widths_are_written_with_hyphens_and_read_with_commas_too() {
     for text in ["128-64", "128,64", "128, 64", " 128 64 "] {
         let widths: Widths = text.parse().unwrap();
-        assert_eq!((widths.values(), widths.to_string().as_str()), (&[128, 64][..], "128-64"), "{text}");
+        assert_eq!(
+            (widths.values(), widths.to_string().as_str()),
+            (&[128, 64][..], "128-64"),
+            "{text}"
+        );
     }
-    for text in ["", "-", "0", "128-0", "2049", "1.5", "128x64", "99999999", "1-1-1-1-1-1-1-1-1", "a"] {
+    for text in [
+        "",
+        "-",
+        "0",
+        "128-0",
+        "2049",
+        "1.5",
+        "128x64",
+        "99999999",
+        "1-1-1-1-1-1-1-1-1",
+        "a",
+    ] {
         assert!(text.parse::<Widths>().is_err(), "{text}");
     }
-    let config = RunConfig { model: ModelKind::Mlp, widths: Some("12-7".parse().unwrap()), ..RunConfig::default() };
+    let config = RunConfig {
+        model: ModelKind::Mlp,
+        widths: Some("12-7".parse().unwrap()),
+        ..RunConfig::default()
+    };
     let text = serde_json::to_string(&config).unwrap();
     assert!(text.contains(r#""widths":[12,7]"#), "{text}");
     assert_eq!(serde_json::from_str::<RunConfig>(&text).unwrap(), config);
     assert_eq!(config.title(), "MLP (12-7) on Built-in digits");
-    for wrong in ["[]", "[0]", "[2049]", "[1,1,1,1,1,1,1,1,1]", "[-1]", "[70000]", "\"12\""] {
-        assert!(serde_json::from_str::<RunConfig>(&text.replace("[12,7]", wrong)).is_err(), "{wrong}");
+    for wrong in [
+        "[]",
+        "[0]",
+        "[2049]",
+        "[1,1,1,1,1,1,1,1,1]",
+        "[-1]",
+        "[70000]",
+        "\"12\"",
+    ] {
+        assert!(
+            serde_json::from_str::<RunConfig>(&text.replace("[12,7]", wrong)).is_err(),
+            "{wrong}"
+        );
     }
 }
 
 #[test]
 fn the_layers_of_a_cnn_are_written_as_in_papers() {
-    for text in ["32C3-MP2-64C5P2-128", "32c3,mp2,64c5p2,128", " 32C3 MP2 64C5P2 128 "] {
+    for text in [
+        "32C3-MP2-64C5P2-128",
+        "32c3,mp2,64c5p2,128",
+        " 32C3 MP2 64C5P2 128 ",
+    ] {
         let layers: CnnLayers = text.parse().unwrap();
         assert_eq!(layers.to_string(), "32C3-MP2-64C5P2-128", "{text}");
-        let convolution = |filters, kernel, padding| CnnLayer::Convolution { filters, kernel, padding };
-        assert_eq!(layers.as_slice(), [convolution(32, 3, 0), CnnLayer::MaxPooling, convolution(64, 5, 2), CnnLayer::Dense(128)]);
+        let convolution = |filters, kernel, padding| CnnLayer::Convolution {
+            filters,
+            kernel,
+            padding,
+        };
+        assert_eq!(
+            layers.as_slice(),
+            [
+                convolution(32, 3, 0),
+                CnnLayer::MaxPooling,
+                convolution(64, 5, 2),
+                CnnLayer::Dense(128)
+            ]
+        );
         assert_eq!(layers.output_side(), 13);
     }
     for (text, reason) in [
@@ -223,28 +513,63 @@ fn the_layers_of_a_cnn_are_written_as_in_papers() {
         ("32C3-MP2-MP2", "MP2 must follow a convolution"),
         ("32C3-128-MP2", "MP2 must follow a convolution"),
         ("32C3-128-32C3", "a convolution cannot follow a dense layer"),
-        ("0C3", "a layer has from 1 to 2048 filters or neurons, not 0"),
-        ("32C3-2049", "a layer has from 1 to 2048 filters or neurons, not 2049"),
+        (
+            "0C3",
+            "a layer has from 1 to 2048 filters or neurons, not 0",
+        ),
+        (
+            "32C3-2049",
+            "a layer has from 1 to 2048 filters or neurons, not 2049",
+        ),
         ("32C12", "needs a kernel of 1 to 11 pixels"),
         ("32C3P3", "less padding"),
         ("8C11-MP2-8C11", "the image is too small for 8C11 by then"),
-        ("8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3", "more than 12 layers"),
+        (
+            "8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3-8C3",
+            "more than 12 layers",
+        ),
     ] {
         let refused = text.parse::<CnnLayers>().unwrap_err();
-        assert!(refused.reason.contains(reason), "{text}: {}", refused.reason);
+        assert!(
+            refused.reason.contains(reason),
+            "{text}: {}",
+            refused.reason
+        );
     }
-    let config = RunConfig { model: ModelKind::Cnn, layers: Some("8C3-MP2-20".parse().unwrap()), ..RunConfig::default() };
+    let config = RunConfig {
+        model: ModelKind::Cnn,
+        layers: Some("8C3-MP2-20".parse().unwrap()),
+        ..RunConfig::default()
+    };
     let text = serde_json::to_string(&config).unwrap();
     assert!(text.contains(r#""layers":"8C3-MP2-20""#), "{text}");
     assert_eq!(serde_json::from_str::<RunConfig>(&text).unwrap(), config);
     assert!(serde_json::from_str::<RunConfig>(&text.replace("8C3", "8C30")).is_err());
-    assert_eq!((config.title().as_str(), config.problems().len()), ("CNN (8C3-MP2-20) on Built-in digits", 0));
+    assert_eq!(
+        (config.title().as_str(), config.problems().len()),
+        ("CNN (8C3-MP2-20) on Built-in digits", 0)
+    );
     // They belong to a CNN, and the usual ones need not be written out.
-    let other = RunConfig { model: ModelKind::Mlp, ..config.clone() };
-    assert_eq!(other.problems(), [ConfigProblem::Layers { model: ModelKind::Mlp, given: "8C3-MP2-20".to_owned() }]);
+    let other = RunConfig {
+        model: ModelKind::Mlp,
+        ..config.clone()
+    };
+    assert_eq!(
+        other.problems(),
+        [ConfigProblem::Layers {
+            model: ModelKind::Mlp,
+            given: "8C3-MP2-20".to_owned()
+        }]
+    );
     assert_eq!(other.network(), ModelKind::Mlp.into());
-    let usual = RunConfig { layers: Some(CnnLayers::DEFAULT), ..config };
-    assert_eq!((usual.network(), usual.network().label().as_str()), (ModelKind::Cnn.into(), "CNN"));
+    let usual = RunConfig {
+        layers: Some(CnnLayers::DEFAULT),
+        ..config
+    };
+    assert_eq!(
+        (usual.network(), usual.network().label().as_str()),
+        (ModelKind::Cnn.into(), "CNN")
+    );
 }
 
 #[test]
@@ -252,16 +577,37 @@ fn every_model_has_as_many_widths_as_it_takes() {
     for &model in ModelKind::ALL {
         for count in 1..=8 {
             let widths = Widths::new(&vec![5; count]);
-            let config = RunConfig { model, widths, ..RunConfig::default() };
+            let config = RunConfig {
+                model,
+                widths,
+                ..RunConfig::default()
+            };
             let fits = model.width_counts().contains(&count);
-            let problems = if fits { Vec::new() } else { vec![ConfigProblem::Widths { model, given: widths.unwrap() }] };
+            let problems = if fits {
+                Vec::new()
+            } else {
+                vec![ConfigProblem::Widths {
+                    model,
+                    given: widths.unwrap(),
+                }]
+            };
             assert_eq!(config.problems(), problems, "{model}");
-            assert_eq!(config.network().chosen_widths(), widths.filter(|_| fits), "{model}");
+            assert_eq!(
+                config.network().chosen_widths(),
+                widths.filter(|_| fits),
+                "{model}"
+            );
         }
     }
     // A preset has its own.
-    let mut config = RunConfig { widths: Some("5".parse().unwrap()), ..RunConfig::preset(Preset::QuickLook) };
+    let mut config = RunConfig {
+        widths: Some("5".parse().unwrap()),
+        ..RunConfig::preset(Preset::QuickLook)
+    };
     assert_eq!(config.matching_preset(), None);
     config.apply_preset(Preset::QuickLook);
-    assert_eq!((config.widths, config.matching_preset()), (None, Some(Preset::QuickLook)));
+    assert_eq!(
+        (config.widths, config.matching_preset()),
+        (None, Some(Preset::QuickLook))
+    );
 }

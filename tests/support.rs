@@ -1,4 +1,5 @@
-//! What several tests need: a small data set on disk that a network can learn, and a model that has learned nothing.
+//! What several tests need: a small data set on disk that a network can learn, and a model that has
+//! learned nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +10,15 @@ use inkling::nn::{FORMAT_VERSION, ModelCard, ModelFile, Net};
 use inkling::records::Calibration;
 use inkling::run_config::{Activation, Classes, DataSpec, Network, Preset, RunConfig};
 
-/// Writes the four IDX files of a set into `folder`: each class is a bright square at a place of its own, with noise.
+/// Writes the four IDX files of a set into `folder`: each class is a bright square at a place of
+/// its own, with noise.
 pub fn write_idx_set(folder: &Path, train: usize, test: usize) {
     fs::create_dir_all(folder).unwrap();
     for (name, count, seed) in [("train", train, 1), ("t10k", test, 2)] {
         let mut random = Random::new(seed);
-        let mut images = [0x0803_u32, count as u32, SIDE as u32, SIDE as u32].map(u32::to_be_bytes).concat();
+        let mut images = [0x0803_u32, count as u32, SIDE as u32, SIDE as u32]
+            .map(u32::to_be_bytes)
+            .concat();
         let mut labels = [0x0801_u32, count as u32].map(u32::to_be_bytes).concat();
         for index in 0..count {
             let label = index % 10;
@@ -36,8 +40,13 @@ pub fn write_idx_set(folder: &Path, train: usize, test: usize) {
 /// The folder of the real MNIST; `None`, and a word on the standard error, where it is not there.
 pub fn mnist_folder() -> Option<PathBuf> {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    let folders = std::env::var_os("INKLING_DATA_DIR").map(PathBuf::from).into_iter().chain([shared]);
-    let found = folders.map(|folder| folder.join("mnist")).find(|folder| folder.join("train-images-idx3-ubyte.gz").is_file());
+    let folders = std::env::var_os("INKLING_DATA_DIR")
+        .map(PathBuf::from)
+        .into_iter()
+        .chain([shared]);
+    let found = folders
+        .map(|folder| folder.join("mnist"))
+        .find(|folder| folder.join("train-images-idx3-ubyte.gz").is_file());
     if found.is_none() {
         eprintln!("skipped: the real MNIST is neither in INKLING_DATA_DIR nor in ../shared/data");
     }
@@ -48,14 +57,20 @@ pub fn mnist_folder() -> Option<PathBuf> {
 pub fn model_file(network: impl Into<Network>, activation: Activation) -> ModelFile {
     let network = network.into();
     let net = Net::new(network, activation, 10, 3).unwrap();
-    let mut config = RunConfig { activation, ..RunConfig::preset(Preset::QuickLook) };
+    let mut config = RunConfig {
+        activation,
+        ..RunConfig::preset(Preset::QuickLook)
+    };
     config.set_network(network);
     let card = ModelCard {
         version: FORMAT_VERSION,
         model: network.model(),
         labels: Classes::Digits,
         normalization: net.normalization(),
-        calibration: Calibration { temperature: 1.25, digit_threshold: 4.5 },
+        calibration: Calibration {
+            temperature: 1.25,
+            digit_threshold: 4.5,
+        },
         data: DataSpec::builtin(),
         epochs: 2,
         validation_accuracy: Some(0.98),
@@ -65,7 +80,8 @@ pub fn model_file(network: impl Into<Network>, activation: Activation) -> ModelF
     ModelFile { net, card }
 }
 
-/// Programs that are started from now on end when they are hung up on, as is usual. Under `nohup` they would inherit that they ignore it.
+/// Programs that are started from now on end when they are hung up on, as is usual. Under `nohup`
+/// they would inherit that they ignore it.
 #[cfg(unix)]
 pub fn hangups_end_programs() {
     // SAFETY: no handler is installed; what the system does by default is restored.

@@ -12,13 +12,22 @@ const SIDE: usize = 280;
 /// The longer side of a digit, pen included, in pixels.
 pub const SIZES: [f32; 4] = [56.0, 112.0, 196.0, 276.0];
 
-/// The drawing with a round pen of `pen` pixels, black on white, `size` pixels large; read as an image file.
+/// The drawing with a round pen of `pen` pixels, black on white, `size` pixels large; read as an
+/// image file.
 pub fn drawn(ink: &Ink, pen: f32, size: f32) -> Result<Image, InkError> {
     let grey = draw(ink, pen, size);
     let mut file = Cursor::new(Vec::new());
     let path = Path::new("drawn.png");
-    let encoded = PngEncoder::new(&mut file).write_image(&grey, SIDE as u32, SIDE as u32, ExtendedColorType::L8);
-    encoded.map_err(|error| InkError::Malformed { path: path.to_owned(), reason: error.to_string() })?;
+    let encoded = PngEncoder::new(&mut file).write_image(
+        &grey,
+        SIDE as u32,
+        SIDE as u32,
+        ExtendedColorType::L8,
+    );
+    encoded.map_err(|error| InkError::Malformed {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })?;
     let size = file.get_ref().len() as u64;
     read_image(Cursor::new(file.into_inner()), size, path)
 }
@@ -27,7 +36,9 @@ fn draw(ink: &Ink, pen: f32, size: f32) -> Vec<u8> {
     let bounds = Bounds::of(ink.strokes.iter().flatten().copied());
     let extent = bounds.size(0).max(bounds.size(1)).max(1e-6);
     let scale = (size - pen).max(1.0) / extent;
-    let place = |point: [f32; 2]| [0, 1].map(|axis| (point[axis] - bounds.middle(axis)) * scale + SIDE as f32 / 2.0);
+    let place = |point: [f32; 2]| {
+        [0, 1].map(|axis| (point[axis] - bounds.middle(axis)) * scale + SIDE as f32 / 2.0)
+    };
     let mut nearest = vec![f32::INFINITY; SIDE * SIDE];
     let reach = pen / 2.0 + 1.0;
     for stroke in &ink.strokes {
@@ -50,5 +61,8 @@ fn draw(ink: &Ink, pen: f32, size: f32) -> Vec<u8> {
             }
         }
     }
-    nearest.iter().map(|distance| (255.0 * (distance - pen / 2.0 + 0.5).clamp(0.0, 1.0)) as u8).collect()
+    nearest
+        .iter()
+        .map(|distance| (255.0 * (distance - pen / 2.0 + 0.5).clamp(0.0, 1.0)) as u8)
+        .collect()
 }

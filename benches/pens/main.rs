@@ -1,9 +1,10 @@
-//! How well models recognise what people wrote with real pens: `cargo bench --bench pens -- MODEL…` prints, for each model and as their mean, the
-//! accuracy on the ink of a development set, by form, on images drawn from it with thin and thick pens, and how well digits are
-//! distinguished from letters. `--every N` takes one drawing in N, `--sheet FILE` saves a sheet of the mistakes.
+//! How well models recognise what people wrote with real pens: `cargo bench --bench pens -- MODEL…`
+//! prints, for each model and as their mean, the accuracy on the ink of a development set, by form,
+//! on images drawn from it with thin and thick pens, and how well digits are distinguished from
+//! letters. `--every N` takes one drawing in N, `--sheet FILE` saves a sheet of the mistakes.
 //!
-//! The development set (`pens/digits.jsonl.gz` and `pens/not-digits.jsonl.gz` in `INKLING_DATA_DIR` or `../shared/data`) is for measuring
-//! and choosing, never for training.
+//! The development set (`pens/digits.jsonl.gz` and `pens/not-digits.jsonl.gz` in `INKLING_DATA_DIR`
+//! or `../shared/data`) is for measuring and choosing, never for training.
 
 mod forms;
 mod images;
@@ -35,7 +36,12 @@ struct Options {
 }
 
 fn options() -> Result<Options> {
-    let mut options = Options { models: Vec::new(), every: 1, sheet: None, images: true };
+    let mut options = Options {
+        models: Vec::new(),
+        every: 1,
+        sheet: None,
+        images: true,
+    };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
@@ -52,19 +58,31 @@ fn options() -> Result<Options> {
 
 fn main() -> Result<()> {
     let options = options()?;
-    let folder = std::env::var_os("INKLING_DATA_DIR").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from).join("pens");
+    let folder = std::env::var_os("INKLING_DATA_DIR")
+        .map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from)
+        .join("pens");
     if !folder.is_dir() {
-        println!("skipped: there is no development set in {}", folder.display());
+        println!(
+            "skipped: there is no development set in {}",
+            folder.display()
+        );
         return Ok(());
     }
     let read = |name: &str| -> Result<Vec<InkEntry>> {
-        Ok(read_ink_file(&folder.join(name))?.step_by(options.every).collect::<std::result::Result<_, _>>()?)
+        Ok(read_ink_file(&folder.join(name))?
+            .step_by(options.every)
+            .collect::<std::result::Result<_, _>>()?)
     };
     let (digits, others) = (read("digits.jsonl.gz")?, read("not-digits.jsonl.gz")?);
     let mut rows = Vec::new();
     for model in &options.models {
         println!("{}", model.display());
-        rows.push(measure(&Classifier::open(model)?, &digits, &others, &options)?);
+        rows.push(measure(
+            &Classifier::open(model)?,
+            &digits,
+            &others,
+            &options,
+        )?);
     }
     if rows.len() > 1 {
         println!("mean of {}", rows.len());
@@ -77,36 +95,84 @@ fn main() -> Result<()> {
 }
 
 /// Measures one model; the figures by name.
-fn measure(classifier: &Classifier, digits: &[InkEntry], others: &[InkEntry], options: &Options) -> Result<Vec<(String, f64)>> {
+fn measure(
+    classifier: &Classifier,
+    digits: &[InkEntry],
+    others: &[InkEntry],
+    options: &Options,
+) -> Result<Vec<(String, f64)>> {
     let mut figures = Vec::new();
     let mut figure = |name: String, value: f64| {
         println!("  {name:45} {}", percent(value));
         figures.push((name, value));
     };
-    let ink = answers(digits, |entry| Ok(classifier.classify(rasterize(&entry.ink))?))?;
+    let ink = answers(digits, |entry| {
+        Ok(classifier.classify(rasterize(&entry.ink))?)
+    })?;
     figure("ink".to_owned(), accuracy(&ink));
     figure("ink: calibration error".to_owned(), calibration_error(&ink));
-    let unlike: Vec<InkEntry> =
-        others.iter().filter(|entry| entry.label.is_some_and(|label| UNLIKE_DIGITS.contains(label))).cloned().collect();
-    let letters = answers(&unlike, |entry| Ok(classifier.classify(rasterize(&entry.ink))?))?;
-    let score = |answers: &[Answer]| answers.iter().map(|answer| answer.prediction.digit_score).collect::<Vec<_>>();
-    figure("not a digit: area under the ROC curve".to_owned(), auroc(&score(&ink), &score(&letters)));
-    let kept = |answers: &[Answer]| answers.iter().filter(|answer| answer.prediction.is_digit).count() as f64 / answers.len() as f64;
+    let unlike: Vec<InkEntry> = others
+        .iter()
+        .filter(|entry| {
+            entry
+                .label
+                .is_some_and(|label| UNLIKE_DIGITS.contains(label))
+        })
+        .cloned()
+        .collect();
+    let letters = answers(&unlike, |entry| {
+        Ok(classifier.classify(rasterize(&entry.ink))?)
+    })?;
+    let score = |answers: &[Answer]| {
+        answers
+            .iter()
+            .map(|answer| answer.prediction.digit_score)
+            .collect::<Vec<_>>()
+    };
+    figure(
+        "not a digit: area under the ROC curve".to_owned(),
+        auroc(&score(&ink), &score(&letters)),
+    );
+    let kept = |answers: &[Answer]| {
+        answers
+            .iter()
+            .filter(|answer| answer.prediction.is_digit)
+            .count() as f64
+            / answers.len() as f64
+    };
     figure("digits taken for digits".to_owned(), kept(&ink));
     figure("letters taken for digits".to_owned(), kept(&letters));
     if options.images {
         for pen in PENS {
             let mut mean = [0.0; 2];
             for size in images::SIZES {
-                let drawn = answers(digits, |entry| Ok(classifier.classify(images::drawn(&entry.ink, pen, size)?)?))?;
-                let agreeing = drawn.iter().zip(&ink).filter(|(image, ink)| image.prediction.digit == ink.prediction.digit).count();
+                let drawn = answers(digits, |entry| {
+                    Ok(classifier.classify(images::drawn(&entry.ink, pen, size)?)?)
+                })?;
+                let agreeing = drawn
+                    .iter()
+                    .zip(&ink)
+                    .filter(|(image, ink)| image.prediction.digit == ink.prediction.digit)
+                    .count();
                 let share = agreeing as f64 / digits.len() as f64;
-                figure(format!("images: pen {pen}, digit {size} px of 280"), accuracy(&drawn));
-                figure(format!("images: pen {pen}, digit {size} px: as the ink"), share);
+                figure(
+                    format!("images: pen {pen}, digit {size} px of 280"),
+                    accuracy(&drawn),
+                );
+                figure(
+                    format!("images: pen {pen}, digit {size} px: as the ink"),
+                    share,
+                );
                 mean = [mean[0] + accuracy(&drawn), mean[1] + share];
             }
-            figure(format!("images: pen {pen}"), mean[0] / images::SIZES.len() as f64);
-            figure(format!("images: pen {pen}: as the ink"), mean[1] / images::SIZES.len() as f64);
+            figure(
+                format!("images: pen {pen}"),
+                mean[0] / images::SIZES.len() as f64,
+            );
+            figure(
+                format!("images: pen {pen}: as the ink"),
+                mean[1] / images::SIZES.len() as f64,
+            );
         }
     }
     forms::print(&ink, digits);
@@ -116,8 +182,16 @@ fn measure(classifier: &Classifier, digits: &[InkEntry], others: &[InkEntry], op
     Ok(figures)
 }
 
-fn answers(entries: &[InkEntry], classify: impl Fn(&InkEntry) -> std::result::Result<Prediction, Problem> + Sync) -> Result<Vec<Answer>> {
-    let answer = |entry: &InkEntry| Ok(Answer { label: entry.label.unwrap_or(' '), prediction: classify(entry)? });
+fn answers(
+    entries: &[InkEntry],
+    classify: impl Fn(&InkEntry) -> std::result::Result<Prediction, Problem> + Sync,
+) -> Result<Vec<Answer>> {
+    let answer = |entry: &InkEntry| {
+        Ok(Answer {
+            label: entry.label.unwrap_or(' '),
+            prediction: classify(entry)?,
+        })
+    };
     let answers: std::result::Result<Vec<_>, Problem> = entries.par_iter().map(answer).collect();
     Ok(answers?)
 }

@@ -31,11 +31,15 @@ pub fn calibration_error(answers: &[Answer]) -> f64 {
         let confidence = answer.prediction.confidence;
         bins[ReliabilityBin::index_of(confidence)].add(confidence, answer.is_right());
     }
-    let evaluation = Evaluation { reliability: Some(bins), ..Evaluation::default() };
+    let evaluation = Evaluation {
+        reliability: Some(bins),
+        ..Evaluation::default()
+    };
     statistics::calibration_error(&evaluation).unwrap_or_default()
 }
 
-/// Saves the images that were misread, those with the same label and answer side by side, and prints which they are.
+/// Saves the images that were misread, those with the same label and answer side by side, and
+/// prints which they are.
 pub fn save_sheet(answers: &[Answer], path: &Path) -> Result<(), Box<dyn std::error::Error>> {
     const COLUMNS: usize = 24;
     const ZOOM: usize = 2;
@@ -48,13 +52,23 @@ pub fn save_sheet(answers: &[Answer], path: &Path) -> Result<(), Box<dyn std::er
         for y in 0..SIDE * ZOOM {
             for x in 0..SIDE * ZOOM {
                 let pixel = answer.prediction.image.pixels()[y / ZOOM * SIDE + x / ZOOM];
-                sheet.put_pixel((index % COLUMNS * side + x) as u32, (index / COLUMNS * side + y) as u32, image::Luma([255 - pixel]));
+                sheet.put_pixel(
+                    (index % COLUMNS * side + x) as u32,
+                    (index / COLUMNS * side + y) as u32,
+                    image::Luma([255 - pixel]),
+                );
             }
         }
     }
     sheet.save(path)?;
     for row in wrong.chunks(COLUMNS) {
-        println!("{}", row.iter().map(|answer| format!("{}>{}", answer.label, answer.prediction.digit)).collect::<Vec<_>>().join(" "));
+        println!(
+            "{}",
+            row.iter()
+                .map(|answer| format!("{}>{}", answer.label, answer.prediction.digit))
+                .collect::<Vec<_>>()
+                .join(" ")
+        );
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! An IDX file of images or of labels, gzipped or not. The first byte says of which, so that a file of labels is never a file of images.
+//! An IDX file of images or of labels, gzipped or not. The first byte says of which, so that a file
+//! of labels is never a file of images.
 #![no_main]
 
 use std::io::Cursor;
@@ -12,8 +13,14 @@ use inkling::system::input_file::InputFile;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let [first, bytes @ ..] = bytes else { return };
-    let (kind, item) = if first % 2 == 0 { (IdxKind::Images, PIXELS) } else { (IdxKind::Labels, 1) };
-    let Ok(file) = InputFile::new(Cursor::new(bytes.to_vec()), bytes.len() as u64) else { return };
+    let (kind, item) = if first % 2 == 0 {
+        (IdxKind::Images, PIXELS)
+    } else {
+        (IdxKind::Labels, 1)
+    };
+    let Ok(file) = InputFile::new(Cursor::new(bytes.to_vec()), bytes.len() as u64) else {
+        return;
+    };
     if let Ok(items) = read_idx(file, Path::new("fuzzed"), kind, &mut Unwatched) {
         assert_eq!(items.len() % item, 0);
         assert!(item > 1 || items.iter().all(|label| *label <= MAX_LABEL));

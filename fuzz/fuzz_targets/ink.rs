@@ -9,7 +9,9 @@ use inkling::system::input_file::InputFile;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     for name in ["fuzzed.jsonl", "fuzzed.json"] {
-        let Ok(file) = InputFile::new(Cursor::new(bytes.to_vec()), bytes.len() as u64) else { return };
+        let Ok(file) = InputFile::new(Cursor::new(bytes.to_vec()), bytes.len() as u64) else {
+            return;
+        };
         for entry in InkFile::new(file, Path::new(name)).flatten() {
             assert!(!entry.ink.is_empty() || rasterize(&entry.ink).is_blank());
             let _ = rasterize(&entry.ink);

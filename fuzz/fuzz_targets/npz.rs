@@ -9,11 +9,20 @@ use inkling::ink::PIXELS;
 use inkling::progress::Unwatched;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let Ok(Some(mut arrays)) = NpzSet::of(Cursor::new(bytes), bytes.len() as u64, Path::new("fuzzed")) else { return };
+    let Ok(Some(mut arrays)) =
+        NpzSet::of(Cursor::new(bytes), bytes.len() as u64, Path::new("fuzzed"))
+    else {
+        return;
+    };
     if let Ok(set) = arrays.read(&mut Unwatched) {
         for split in [&set.train, &set.test] {
             assert_eq!(split.images.len(), split.len() * PIXELS);
-            assert!(split.labels.iter().all(|label| usize::from(*label) < set.classes.len()));
+            assert!(
+                split
+                    .labels
+                    .iter()
+                    .all(|label| usize::from(*label) < set.classes.len())
+            );
         }
     }
 });

@@ -12,9 +12,15 @@ use zip::{CompressionMethod, ZipWriter};
 libfuzzer_sys::fuzz_target!(|pickle: &[u8]| {
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, bytes) in [("m/data.pkl", pickle), ("m/data/0", &[0x3F; 24]), ("m/data/1", &[])] {
-        zip.start_file(name, stored).expect("a file in an archive in memory");
-        zip.write_all(bytes).expect("a file in an archive in memory");
+    for (name, bytes) in [
+        ("m/data.pkl", pickle),
+        ("m/data/0", &[0x3F; 24]),
+        ("m/data/1", &[]),
+    ] {
+        zip.start_file(name, stored)
+            .expect("a file in an archive in memory");
+        zip.write_all(bytes)
+            .expect("a file in an archive in memory");
     }
     weights::read(zip.finish().expect("an archive in memory").get_ref());
 });

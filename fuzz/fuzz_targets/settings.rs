@@ -6,6 +6,9 @@ use inkling::app::Settings;
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Ok(settings) = Settings::from_json(bytes) {
         let written = serde_json::to_vec(&settings).expect("settings as JSON");
-        assert_eq!(Settings::from_json(&written).expect("settings that were just written"), settings);
+        assert_eq!(
+            Settings::from_json(&written).expect("settings that were just written"),
+            settings
+        );
     }
 });

@@ -12,7 +12,9 @@ use crate::data::my_digits::KeptDrawing;
 use crate::ink::Step;
 use crate::records::benchmark::Extent;
 use crate::records::{Annotation, ExportSpec, ImportSpec, JobId, ModelRef, TimeToAccuracy};
-use crate::run_config::{DataSpec, DeviceChoice, InferenceChoice, NamedSet, Preset, RunConfig, SetFormat};
+use crate::run_config::{
+    DataSpec, DeviceChoice, InferenceChoice, NamedSet, Preset, RunConfig, SetFormat,
+};
 
 /// The screens behind the tabs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,7 +37,15 @@ pub enum Screen {
 
 impl Screen {
     /// Every screen, in the order of the tabs.
-    pub const ALL: [Self; 7] = [Self::Train, Self::Draw, Self::Models, Self::Results, Self::Sweep, Self::Hardware, Self::MyDigits];
+    pub const ALL: [Self; 7] = [
+        Self::Train,
+        Self::Draw,
+        Self::Models,
+        Self::Results,
+        Self::Sweep,
+        Self::Hardware,
+        Self::MyDigits,
+    ];
 }
 
 /// The wizard's pages.
@@ -51,7 +61,13 @@ pub enum WizardStep {
 
 impl WizardStep {
     /// Every page, in order.
-    pub const ALL: [Self; 5] = [Self::Welcome, Self::Hardware, Self::Data, Self::Settings, Self::Done];
+    pub const ALL: [Self; 5] = [
+        Self::Welcome,
+        Self::Hardware,
+        Self::Data,
+        Self::Settings,
+        Self::Done,
+    ];
 }
 
 /// An action of the person at the window.
@@ -111,7 +127,8 @@ pub enum Action {
     PenPressure(f32),
     /// The pen or the eraser was lifted.
     PenUp,
-    /// Undo the last change of the drawing: a stroke, erasing, clearing, or a drawing that was put there.
+    /// Undo the last change of the drawing: a stroke, erasing, clearing, or a drawing that was put
+    /// there.
     Undo,
     /// Redo it.
     Redo,
@@ -119,7 +136,8 @@ pub enum Action {
     ClearDrawing,
     /// Bring back the recent drawing with this index.
     RestoreDrawing(usize),
-    /// Keep the drawing on the canvas with this digit; `None` for the digit that is asked for, or that the model named.
+    /// Keep the drawing on the canvas with this digit; `None` for the digit that is asked for, or
+    /// that the model named.
     Keep(Option<u8>),
     /// Keep the recent drawing with this index, with this digit.
     KeepRecent(usize, u8),

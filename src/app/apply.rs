@@ -35,7 +35,8 @@ impl App {
                 if step == WizardStep::Hardware && !self.checks.contains_key(&DeviceChoice::Cpu) {
                     self.check_device(DeviceChoice::Cpu);
                 }
-                self.benchmark.presets_wanted |= !matches!(step, WizardStep::Welcome | WizardStep::Hardware);
+                self.benchmark.presets_wanted |=
+                    !matches!(step, WizardStep::Welcome | WizardStep::Hardware);
                 self.time_presets();
             }
             Action::CloseWizard => {
@@ -74,7 +75,9 @@ impl App {
             Action::Resume => self.resume(),
             Action::Stop => self.stop(),
             Action::SaveRun => self.save_run(None),
-            Action::ChooseRunFolder => self.ask_for_folder("Choose a folder for the run", Purpose::RunFolder),
+            Action::ChooseRunFolder => {
+                self.ask_for_folder("Choose a folder for the run", Purpose::RunFolder)
+            }
             Action::TypePath(text) => self.type_path(text),
             Action::ConfirmPath => self.confirm_path(),
             Action::ClosePathQuestion => self.path_question = None,
@@ -164,7 +167,12 @@ impl App {
             Action::SaveImage => self.save_image(),
             Action::OpenInDraw => {
                 let endings = [&IMAGE_ENDINGS[..], &INK_ENDINGS].concat();
-                self.ask_for_file("Open an image or a drawing", "Images and drawings", &endings, Purpose::OpenInDraw);
+                self.ask_for_file(
+                    "Open an image or a drawing",
+                    "Images and drawings",
+                    &endings,
+                    Purpose::OpenInDraw,
+                );
             }
             Action::PasteImage { size, pixels } => self.paste_image(size, pixels),
             Action::UseModel(model) => self.use_model(model),
@@ -224,26 +232,46 @@ impl App {
             Action::UseBatchSize(row) => self.use_batch_size(&row),
             Action::CloseBatchSizeSearch => self.close_batch_size_search(),
             Action::Open(files) => self.open(files),
-            Action::ChooseDataFolder => self.ask_for_folder("Choose a folder with training data", Purpose::DataFolder),
+            Action::ChooseDataFolder => {
+                self.ask_for_folder("Choose a folder with training data", Purpose::DataFolder)
+            }
             Action::UseDataFolder(folder) => self.use_data_folder(folder),
-            Action::ChooseCudaFolder => self.ask_for_folder("Choose the folder with NVIDIA's libraries", Purpose::CudaFolder),
+            Action::ChooseCudaFolder => self.ask_for_folder(
+                "Choose the folder with NVIDIA's libraries",
+                Purpose::CudaFolder,
+            ),
             Action::UseCudaFolder(folder) => self.use_cuda_folder(folder),
             Action::SaveCurves => {
                 if let Some(run) = &self.run {
                     let name = format!("inkling-{}-curves.csv", run.config.model);
                     let text = run.history.csv();
-                    self.ask_for_new_file("Save the training curves", &name, Purpose::Save(text.into_bytes()));
+                    self.ask_for_new_file(
+                        "Save the training curves",
+                        &name,
+                        Purpose::Save(text.into_bytes()),
+                    );
                 }
             }
             Action::SaveDrawing => {
                 if let Some(text) = self.drawing_shown().json() {
-                    self.ask_for_new_file("Save the drawing", "drawing.ink.json", Purpose::Save(text.into_bytes()));
+                    self.ask_for_new_file(
+                        "Save the drawing",
+                        "drawing.ink.json",
+                        Purpose::Save(text.into_bytes()),
+                    );
                 }
             }
-            Action::SaveFile { title, name, bytes } => self.ask_for_new_file(title, &name, Purpose::Save(bytes)),
+            Action::SaveFile { title, name, bytes } => {
+                self.ask_for_new_file(title, &name, Purpose::Save(bytes))
+            }
             Action::OpenFolder(folder) => {
                 let desktop = Arc::clone(&self.deps.desktop);
-                self.background.run(move || desktop.show_folder(&folder).err().map(BackgroundResult::Failed));
+                self.background.run(move || {
+                    desktop
+                        .show_folder(&folder)
+                        .err()
+                        .map(BackgroundResult::Failed)
+                });
             }
             Action::SetTheme(theme) => self.settings.theme = theme,
             Action::ShowSidePanel(shown) => self.settings.side_panel = shown,
@@ -322,13 +350,17 @@ impl App {
 
     pub(super) fn list_finished(&self) {
         let store = Store::new(&self.deps.paths.runs);
-        self.background.run_on(SharedFolder::Runs, move || BackgroundResult::Runs(store.list()));
+        self.background.run_on(SharedFolder::Runs, move || {
+            BackgroundResult::Runs(store.list())
+        });
     }
 
     /// What came of the run in this folder, where it is among those that are listed.
     pub(super) fn listed(&self, folder: &Path) -> Option<&RunSummary> {
         let entries = self.runs.iter().flatten();
-        entries.filter(|entry| entry.folder == folder).find_map(|entry| entry.summary.as_deref().ok())
+        entries
+            .filter(|entry| entry.folder == folder)
+            .find_map(|entry| entry.summary.as_deref().ok())
     }
 
     fn show_results(&mut self, folder: &Path) {
@@ -336,10 +368,15 @@ impl App {
             Some(Phase::Finished(summary)) if summary.folder == folder => Some(&**summary),
             _ => None,
         };
-        let Some(summary) = self.listed(folder).or(last).cloned() else { return };
+        let Some(summary) = self.listed(folder).or(last).cloned() else {
+            return;
+        };
         self.go_to(Screen::Results);
         if !self.show_test(&summary) {
-            self.evaluate(ModelRef::File(summary.model_path), summary.config.data.or_builtin());
+            self.evaluate(
+                ModelRef::File(summary.model_path),
+                summary.config.data.or_builtin(),
+            );
         }
     }
 
@@ -347,7 +384,9 @@ impl App {
     pub(super) fn show_test(&mut self, summary: &RunSummary) -> bool {
         let tested = summary.test.clone();
         let measured = tested.is_some();
-        tested.into_iter().for_each(|test| self.show_evaluation(summary, test));
+        tested
+            .into_iter()
+            .for_each(|test| self.show_evaluation(summary, test));
         measured
     }
 

@@ -1,5 +1,5 @@
-//! Background work outside the engine: detecting hardware, searching folders, writing files. Each task runs on a thread of its own, so the
-//! window never waits.
+//! Background work outside the engine: detecting hardware, searching folders, writing files. Each
+//! task runs on a thread of its own, so the window never waits.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -187,8 +187,9 @@ pub enum BackgroundResult {
     Failed(Problem),
 }
 
-/// A folder that tasks list and change. Tasks on one folder run one at a time: otherwise what was listed before a change could arrive after
-/// it, and a listing that holds a lock could make the change fail.
+/// A folder that tasks list and change. Tasks on one folder run one at a time: otherwise what was
+/// listed before a change could arrive after it, and a listing that holds a lock could make the
+/// change fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedFolder {
     /// The finished runs.
@@ -212,7 +213,12 @@ impl BackgroundTasks {
     /// `wake` is called after each result.
     pub fn new(wake: Wake) -> Self {
         let (sender, results) = channel();
-        Self { sender, results, wake, locks: std::array::from_fn(|_| Arc::default()) }
+        Self {
+            sender,
+            results,
+            wake,
+            locks: std::array::from_fn(|_| Arc::default()),
+        }
     }
 
     /// Runs a task; `None` brings nothing (a cancelled dialog).
@@ -227,14 +233,20 @@ impl BackgroundTasks {
     /// Runs a task that brings several results.
     pub fn run_with_updates(&self, task: impl FnOnce(&dyn Fn(BackgroundResult)) + Send + 'static) {
         let sender = self.sender();
-        let spawned = std::thread::Builder::new().name("inkling-task".to_owned()).spawn(move || task(&sender));
+        let spawned = std::thread::Builder::new()
+            .name("inkling-task".to_owned())
+            .spawn(move || task(&sender));
         if let Err(error) = spawned {
             tracing::error!(%error, "no thread for a background task");
         }
     }
 
     /// Runs a task that lists or changes this folder, once no other does.
-    pub fn run_on(&self, folder: SharedFolder, task: impl FnOnce() -> BackgroundResult + Send + 'static) {
+    pub fn run_on(
+        &self,
+        folder: SharedFolder,
+        task: impl FnOnce() -> BackgroundResult + Send + 'static,
+    ) {
         let lock = Arc::clone(&self.locks[folder as usize]);
         self.run_with_updates(move |report| {
             let _only = lock.lock().unwrap_or_else(PoisonError::into_inner);

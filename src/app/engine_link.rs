@@ -1,5 +1,5 @@
-//! The app's end of the engine: connecting to it, choosing whether it lives on a thread or in a process of its own, and what happens when
-//! it is gone.
+//! The app's end of the engine: connecting to it, choosing whether it lives on a thread or in a
+//! process of its own, and what happens when it is gone.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,11 +38,24 @@ impl EngineLink {
         Self::start_on(deps.host.clone(), deps.host.clone(), deps, settings)
     }
 
-    fn start_on(host: EngineHost, usual_host: EngineHost, deps: &AppDeps, settings: &Settings) -> Self {
+    fn start_on(
+        host: EngineHost,
+        usual_host: EngineHost,
+        deps: &AppDeps,
+        settings: &Settings,
+    ) -> Self {
         let engine = engine_settings(deps, settings);
         let data_folders = engine.data_folders.clone();
         let handle = (deps.connect)(host.clone(), engine, Arc::clone(&deps.wake));
-        Self { handle, host, usual_host, alive: true, ending: false, responded: false, data_folders }
+        Self {
+            handle,
+            host,
+            usual_host,
+            alive: true,
+            ending: false,
+            responded: false,
+            data_folders,
+        }
     }
 
     /// Where an engine lives when no device asks for something else.
@@ -59,7 +72,13 @@ impl EngineLink {
 /// What an engine is told of this installation.
 pub(super) fn engine_settings(deps: &AppDeps, settings: &Settings) -> EngineSettings {
     EngineSettings {
-        data_folders: deps.paths.data.iter().chain(&settings.data_folders).cloned().collect(),
+        data_folders: deps
+            .paths
+            .data
+            .iter()
+            .chain(&settings.data_folders)
+            .cloned()
+            .collect(),
         data_dir: None,
         runs: RunsTarget::Store(deps.paths.runs.clone()),
         checkpoints: deps.paths.checkpoints.clone(),
@@ -88,13 +107,21 @@ impl App {
         }
     }
 
-    /// Waits at most this long for the newest drawing to be recognised, and says whether it has been. Does not wait while a job keeps the
-    /// engine busy.
+    /// Waits at most this long for the newest drawing to be recognised, and says whether it has
+    /// been. Does not wait while a job keeps the engine busy.
     pub fn wait_for_verdict(&mut self, limit: Duration) -> bool {
-        let limit = if self.jobs.is_empty() && !self.is_training() { limit } else { Duration::ZERO };
+        let limit = if self.jobs.is_empty() && !self.is_training() {
+            limit
+        } else {
+            Duration::ZERO
+        };
         let start = Instant::now();
         while self.engine.alive && self.is_behind() {
-            match self.engine.handle.recv_timeout(limit.saturating_sub(start.elapsed())) {
+            match self
+                .engine
+                .handle
+                .recv_timeout(limit.saturating_sub(start.elapsed()))
+            {
                 Ok(Some(event)) => {
                     self.engine.responded = true;
                     self.on_event(event);
@@ -108,7 +135,9 @@ impl App {
 
     /// Sends a command, starting a new engine if there is none. False when none can be had.
     pub(super) fn send(&mut self, command: Command) -> bool {
-        let Err(command) = self.try_send(command) else { return true };
+        let Err(command) = self.try_send(command) else {
+            return true;
+        };
         // What an engine that is gone has said last is taken in before another takes its place.
         self.poll_engine();
         // A job that was abandoned with that engine is not handed to the next one.
@@ -117,13 +146,19 @@ impl App {
         {
             return true;
         }
-        let Err(command) = self.try_send(*command) else { return true };
+        let Err(command) = self.try_send(*command) else {
+            return true;
+        };
         self.reconnect();
         self.engine.handle.send(*command)
     }
 
     fn try_send(&self, command: Command) -> Result<(), Box<Command>> {
-        if self.engine.alive { self.engine.handle.try_send(command) } else { Err(Box::new(command)) }
+        if self.engine.alive {
+            self.engine.handle.try_send(command)
+        } else {
+            Err(Box::new(command))
+        }
     }
 
     /// Has the engine live where it reaches this device.
@@ -142,11 +177,16 @@ impl App {
         self.update_inference_device();
     }
 
-    /// Puts a new engine in the place of the one there is, which goes on with the same model and drawing.
+    /// Puts a new engine in the place of the one there is, which goes on with the same model and
+    /// drawing.
     pub(super) fn restart_engine(&mut self) {
         let was_behind = self.is_behind();
         self.reconnect();
-        if let Some(model @ (ModelRef::File(_) | ModelRef::Ensemble(_))) = self.model_in_use.as_ref().map(|model| model.reference.clone()) {
+        if let Some(model @ (ModelRef::File(_) | ModelRef::Ensemble(_))) = self
+            .model_in_use
+            .as_ref()
+            .map(|model| model.reference.clone())
+        {
             self.send(Command::UseModel(model));
         }
         if was_behind {
@@ -155,12 +195,18 @@ impl App {
     }
 
     fn reconnect(&mut self) {
-        self.engine = EngineLink::start_on(self.engine.host.clone(), self.engine.usual_host.clone(), &self.deps, &self.settings);
+        self.engine = EngineLink::start_on(
+            self.engine.host.clone(),
+            self.engine.usual_host.clone(),
+            &self.deps,
+            &self.settings,
+        );
         self.forget_requests();
         self.reset_inference_device();
     }
 
-    /// The engine's process exited: one on a thread takes its place, for good, as a process that was lost once may be lost again.
+    /// The engine's process exited: one on a thread takes its place, for good, as a process that
+    /// was lost once may be lost again.
     pub(super) fn engine_exited(&mut self, exit: EngineExit) {
         let was_training = self.is_training();
         self.abandon_jobs();
@@ -187,14 +233,17 @@ impl App {
     /// What is said depends on the checkpoints that are there.
     fn report_engine_loss(&self, exit: Option<EngineExit>, was_training: bool) {
         let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
-        self.background.run_on(SharedFolder::Checkpoints, move || BackgroundResult::EngineLost {
-            exit,
-            was_training,
-            interrupted: checkpoints.list(),
+        self.background.run_on(SharedFolder::Checkpoints, move || {
+            BackgroundResult::EngineLost {
+                exit,
+                was_training,
+                interrupted: checkpoints.list(),
+            }
         });
     }
 
-    /// Nobody is at the engine's end any more: a new engine takes its place, unless this one never worked.
+    /// Nobody is at the engine's end any more: a new engine takes its place, unless this one never
+    /// worked.
     pub(super) fn engine_disconnected(&mut self) {
         let was_training = self.is_training();
         self.abandon_jobs();

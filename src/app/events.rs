@@ -1,4 +1,5 @@
-//! What comes in by itself: events of the engine and results of background tasks. What belongs to another run, drawing or job is dropped.
+//! What comes in by itself: events of the engine and results of background tasks. What belongs to
+//! another run, drawing or job is dropped.
 
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
@@ -16,10 +17,11 @@ use crate::protocol::Event;
 use crate::records::{Intervention, JobId, ModelInfo, ModelRef, Prediction};
 use crate::run_config::DeviceChoice;
 
-/// How often a drawing left alone is recognised anew while the model in use is being trained, in seconds of training: the longest where that
-/// takes more than one hundredth of the time.
+/// How often a drawing left alone is recognised anew while the model in use is being trained, in
+/// seconds of training: the longest where that takes more than one hundredth of the time.
 const RECLASSIFY_INTERVAL: RangeInclusive<f32> = 0.2..=1.0;
-/// Recognising a drawing anew is followed by at least this many times its own duration, within that range.
+/// Recognising a drawing anew is followed by at least this many times its own duration, within that
+/// range.
 const RECLASSIFY_REST: f32 = 100.0;
 
 impl App {
@@ -36,7 +38,10 @@ impl App {
         self.update_answers();
         self.sample_monitor();
         let expiry = self.expire_notices();
-        [self.autosave_settings(), expiry].into_iter().flatten().min()
+        [self.autosave_settings(), expiry]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Takes in one event of the engine.
@@ -48,7 +53,14 @@ impl App {
                     run.data_images.add(images);
                 }
             }
-            Event::Started { run, plan, before, curve, position, folder } => {
+            Event::Started {
+                run,
+                plan,
+                before,
+                curve,
+                position,
+                folder,
+            } => {
                 if let Some(run) = self.active_run(run) {
                     run.checkpoints = Some(folder);
                     run.history.rewind(before, curve, position.total_steps());
@@ -58,7 +70,11 @@ impl App {
                     }
                 }
             }
-            Event::Steps { run: id, steps, now } => {
+            Event::Steps {
+                run: id,
+                steps,
+                now,
+            } => {
                 if let Some(run) = self.active_run(id) {
                     run.history.steps.extend(steps);
                     run.history.telemetry.push(now);
@@ -76,7 +92,9 @@ impl App {
             Event::Intervened { run, intervention } => {
                 // An f16 run skips steps now and then; once is news, the rest is in its figures.
                 let skips = matches!(intervention, Intervention::SkippedStep { .. });
-                let Some(run) = self.active_run(run) else { return };
+                let Some(run) = self.active_run(run) else {
+                    return;
+                };
                 let news = !skips || run.now.skipped_steps == 0;
                 if !skips {
                     run.interventions.push(intervention);
@@ -85,9 +103,22 @@ impl App {
                     self.show_notice(Severity::Info, Message::intervened(&intervention));
                 }
             }
-            Event::Checkpoint { run, folder, position, kept } => self.on_checkpoint(run, LastCheckpoint { folder, position }, kept),
-            Event::NotSaved { run, problem, checkpoint } => self.run_not_saved(run, &problem, checkpoint),
-            Event::Rescued { run, problem, rescue } => {
+            Event::Checkpoint {
+                run,
+                folder,
+                position,
+                kept,
+            } => self.on_checkpoint(run, LastCheckpoint { folder, position }, kept),
+            Event::NotSaved {
+                run,
+                problem,
+                checkpoint,
+            } => self.run_not_saved(run, &problem, checkpoint),
+            Event::Rescued {
+                run,
+                problem,
+                rescue,
+            } => {
                 if self.active_run(run).is_some() {
                     self.show_notice(Severity::Error, Message::rescued(&problem, &rescue));
                 }
@@ -99,26 +130,41 @@ impl App {
             }
             Event::HeldOut { run, images } => {
                 if let Some(run_view) = self.active_run(run) {
-                    let classes =
-                        run_view.plan.as_ref().and_then(|plan| plan.classes.clone()).unwrap_or_else(|| run_view.config.data.classes());
+                    let classes = run_view
+                        .plan
+                        .as_ref()
+                        .and_then(|plan| plan.classes.clone())
+                        .unwrap_or_else(|| run_view.config.data.classes());
                     self.learning = Some(Learning::new(run, classes, images));
                 }
             }
             Event::Learning { run, snapshot } => {
-                if let Some(learning) = self.learning.as_mut().filter(|learning| learning.run == run) {
+                if let Some(learning) = self
+                    .learning
+                    .as_mut()
+                    .filter(|learning| learning.run == run)
+                {
                     learning.take(snapshot);
                 }
             }
             Event::Sending(upload) => self.show_notice(Severity::Info, Message::sending(&upload)),
             Event::Paused(run) => self.set_run_phase(run, |_| Phase::Paused),
-            Event::Resumed(run) => self.set_run_phase(run, |run| if run.plan.is_some() { Phase::Training } else { Phase::Preparing(0.0) }),
+            Event::Resumed(run) => self.set_run_phase(run, |run| {
+                if run.plan.is_some() {
+                    Phase::Training
+                } else {
+                    Phase::Preparing(0.0)
+                }
+            }),
             Event::BenchmarkRow { id, row } => self.on_benchmark_row(id, row),
             Event::TimedToAccuracy { id, row } => self.on_time_to_accuracy(id, row),
             // Whoever opens the weights of another program wants to use them.
             Event::Failed(Problem::Model(ModelError::Foreign { path })) => self.import(path),
             Event::Failed(problem) => self.show_problem(&problem),
             Event::ModelInUse(model) => {
-                let known = |present: &ModelInfo| (&present.reference, present.epochs) == (&model.reference, model.epochs);
+                let known = |present: &ModelInfo| {
+                    (&present.reference, present.epochs) == (&model.reference, model.epochs)
+                };
                 let other = !self.model_in_use.as_ref().is_some_and(known);
                 if let ModelRef::File(path) = &model.reference {
                     self.settings.last_model = Some(path.clone());
@@ -138,9 +184,15 @@ impl App {
                 }
             }
             Event::InferenceDevice(report) => self.on_inference_report(report),
-            Event::Classified { request, prediction } => {
+            Event::Classified {
+                request,
+                prediction,
+            } => {
                 let problem = prediction.as_ref().err().cloned();
-                if let Some(next) = self.predictions.answered(request, prediction.ok().map(|prediction| *prediction)) {
+                if let Some(next) = self
+                    .predictions
+                    .answered(request, prediction.ok().map(|prediction| *prediction))
+                {
                     self.classify(next);
                 }
                 if let Some(problem) = problem {
@@ -165,7 +217,9 @@ impl App {
     }
 
     fn on_checkpoint(&mut self, run: JobId, checkpoint: LastCheckpoint, kept: Result<(), Problem>) {
-        let Some(run) = self.active_run(run) else { return };
+        let Some(run) = self.active_run(run) else {
+            return;
+        };
         match kept {
             Ok(()) => run.checkpoint = Some(checkpoint),
             // Once is enough: a full disk does not empty by itself.
@@ -180,8 +234,12 @@ impl App {
     fn on_background_result(&mut self, result: BackgroundResult) {
         match result {
             // What was found while the libraries were looked for elsewhere is overtaken.
-            BackgroundResult::Hardware { folder, .. } | BackgroundResult::Checked { folder, device: DeviceChoice::Cuda, .. }
-                if folder != self.settings.cuda_folder => {}
+            BackgroundResult::Hardware { folder, .. }
+            | BackgroundResult::Checked {
+                folder,
+                device: DeviceChoice::Cuda,
+                ..
+            } if folder != self.settings.cuda_folder => {}
             BackgroundResult::Hardware { hardware, .. } => {
                 self.looking_for_cuda = false;
                 self.hardware = Some(*hardware);
@@ -206,25 +264,47 @@ impl App {
             BackgroundResult::Sweep(news) => self.on_sweep_news(news),
             BackgroundResult::SweepDeleted(folder, outcome) => self.sweep_deleted(folder, outcome),
             BackgroundResult::SweepTested(folder, outcome) => self.sweep_tested(&folder, outcome),
-            BackgroundResult::ComparedSteps { folder, curve } => self.set_compared_steps(folder, curve),
-            BackgroundResult::Thumbnail { folder, thumbnail } => self.set_thumbnail(&folder, thumbnail),
-            BackgroundResult::SentListed { host, listed, deleted } => self.on_sent(&host, listed, &deleted),
+            BackgroundResult::ComparedSteps { folder, curve } => {
+                self.set_compared_steps(folder, curve)
+            }
+            BackgroundResult::Thumbnail { folder, thumbnail } => {
+                self.set_thumbnail(&folder, thumbnail)
+            }
+            BackgroundResult::SentListed {
+                host,
+                listed,
+                deleted,
+            } => self.on_sent(&host, listed, &deleted),
             BackgroundResult::HostReached(host, reached) => self.host_reached(&host, reached),
             BackgroundResult::Checked { device, found, .. } => {
                 self.checks.insert(device, Checked::Done(found));
                 self.time_presets();
             }
             BackgroundResult::Interrupted(runs) => self.set_interrupted(runs),
-            BackgroundResult::LastSession { interrupted, finished, newest } => {
+            BackgroundResult::LastSession {
+                interrupted,
+                finished,
+                newest,
+            } => {
                 self.restore_last_session(interrupted, finished, newest.as_deref());
             }
             BackgroundResult::Curves(run) => self.show_finished(*run),
-            BackgroundResult::EngineLost { exit, was_training, interrupted } => {
+            BackgroundResult::EngineLost {
+                exit,
+                was_training,
+                interrupted,
+            } => {
                 self.set_interrupted(interrupted);
                 // A crash within this process has ended its run already.
-                let left = self.interrupted_checkpoint().map(|last| last.position).filter(|_| was_training || exit.is_none());
+                let left = self
+                    .interrupted_checkpoint()
+                    .map(|last| last.position)
+                    .filter(|_| was_training || exit.is_none());
                 let problem = exit.map(Problem::EngineExited);
-                self.show_notice(Severity::Error, Message::engine_lost(problem.as_ref(), was_training || left.is_some(), left));
+                self.show_notice(
+                    Severity::Error,
+                    Message::engine_lost(problem.as_ref(), was_training || left.is_some(), left),
+                );
             }
             BackgroundResult::Benchmark(kept) => {
                 if let (None, Some(kept)) = (&self.benchmark.last, kept) {
@@ -235,13 +315,20 @@ impl App {
             BackgroundResult::Load(sample) => self.monitor.take(sample),
             BackgroundResult::Path { path, purpose } => self.use_path(path, purpose),
             BackgroundResult::NoDialog(question) => self.path_question = Some(question),
-            BackgroundResult::Ink { file, ink, pressures, only } => self.on_ink(&file, &ink, &pressures, only),
+            BackgroundResult::Ink {
+                file,
+                ink,
+                pressures,
+                only,
+            } => self.on_ink(&file, &ink, &pressures, only),
             BackgroundResult::ImageOpened { name, source } => self.on_image_opened(name, *source),
             BackgroundResult::ImagePrepared(reading) => self.on_image_prepared(reading),
             BackgroundResult::Stages(shown, stages) => self.on_stages(*shown, stages),
             BackgroundResult::StaysAwake(awake) => self.on_awake(awake),
             BackgroundResult::NotificationClicked => self.raise_window(),
-            BackgroundResult::Written(path) => self.show_notice(Severity::Info, Message::written(&path)),
+            BackgroundResult::Written(path) => {
+                self.show_notice(Severity::Info, Message::written(&path))
+            }
             BackgroundResult::Diagnostics(text) => self.copy(text),
             BackgroundResult::SettingsSaved(outcome) => {
                 if let Some(problem) = self.autosave.wrote(outcome) {
@@ -256,13 +343,25 @@ impl App {
     fn reclassify(&mut self, run: JobId, elapsed: f32) {
         let seconds = |prediction: &Prediction| prediction.micros as f32 * 1e-6;
         let took = if self.reads_several() {
-            self.number.digits().iter().map(|digit| seconds(&digit.prediction)).sum()
+            self.number
+                .digits()
+                .iter()
+                .map(|digit| seconds(&digit.prediction))
+                .sum()
         } else {
             self.prediction().map_or(0.0, seconds)
         };
-        let interval = (took * RECLASSIFY_REST).clamp(*RECLASSIFY_INTERVAL.start(), *RECLASSIFY_INTERVAL.end());
-        let learning = self.model_in_use.as_ref().is_some_and(|model| model.reference == ModelRef::Training(run));
-        if learning && !self.is_canvas_empty() && !self.is_behind() && elapsed - self.classified_at >= interval {
+        let interval = (took * RECLASSIFY_REST)
+            .clamp(*RECLASSIFY_INTERVAL.start(), *RECLASSIFY_INTERVAL.end());
+        let learning = self
+            .model_in_use
+            .as_ref()
+            .is_some_and(|model| model.reference == ModelRef::Training(run));
+        if learning
+            && !self.is_canvas_empty()
+            && !self.is_behind()
+            && elapsed - self.classified_at >= interval
+        {
             self.classified_at = elapsed;
             self.recognize_again();
         }
@@ -270,7 +369,12 @@ impl App {
 
     fn expire_notices(&mut self) -> Option<Duration> {
         let now = Instant::now();
-        self.notices.retain(|notice| notice.expires().is_none_or(|end| end > now));
-        self.notices.iter().filter_map(Notice::expires).map(|end| end - now).min()
+        self.notices
+            .retain(|notice| notice.expires().is_none_or(|end| end > now));
+        self.notices
+            .iter()
+            .filter_map(Notice::expires)
+            .map(|end| end - now)
+            .min()
     }
 }

@@ -1,4 +1,5 @@
-//! The jobs that the engine does for the window: submitting and cancelling them, their progress, and what is done with their results.
+//! The jobs that the engine does for the window: submitting and cancelling them, their progress,
+//! and what is done with their results.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +32,8 @@ pub struct RunningJob {
 }
 
 impl RunningJob {
-    /// What it is called, and the screen that shows it; `None` for what is shown as a run, and for what is over within a moment.
+    /// What it is called, and the screen that shows it; `None` for what is shown as a run, and for
+    /// what is over within a moment.
     fn name_and_screen(&self) -> Option<(&'static str, Screen)> {
         Some(match &self.job {
             Job::Train { .. } | Job::Trial(_) | Job::Export { to: None, .. } => return None,
@@ -69,12 +71,24 @@ impl ShownJob<'_> {
 
     /// Its name and how far it is: "Benchmark, 43 %, 12 s left".
     pub fn state(&self) -> String {
-        let RunningJob { progress, cancelling, .. } = self.running;
+        let RunningJob {
+            progress,
+            cancelling,
+            ..
+        } = self.running;
         if *cancelling {
             return format!("{}, cancelling…", self.name);
         }
-        let left = progress.remaining_seconds.map_or_else(String::new, |seconds| format!(", {} left", remaining(seconds)));
-        format!("{}, {}{left}", self.name, percent(progress.fraction.into(), 0))
+        let left = progress
+            .remaining_seconds
+            .map_or_else(String::new, |seconds| {
+                format!(", {} left", remaining(seconds))
+            });
+        format!(
+            "{}, {}{left}",
+            self.name,
+            percent(progress.fraction.into(), 0)
+        )
     }
 }
 
@@ -125,7 +139,8 @@ impl Jobs {
 
     /// True while the presets are timed.
     pub fn is_timing_presets(&self) -> bool {
-        self.newest(|job| matches!(job, Job::TimeSteps(_))).is_some()
+        self.newest(|job| matches!(job, Job::TimeSteps(_)))
+            .is_some()
     }
 
     /// The export that is being written; previews do not count.
@@ -145,7 +160,13 @@ impl Jobs {
 
     /// The newest job in progress, unless it is a training run.
     pub fn shown(&self) -> Option<ShownJob<'_>> {
-        self.0.values().rev().find_map(|running| running.name_and_screen().map(|(name, screen)| ShownJob { running, name, screen }))
+        self.0.values().rev().find_map(|running| {
+            running.name_and_screen().map(|(name, screen)| ShownJob {
+                running,
+                name,
+                screen,
+            })
+        })
     }
 
     /// True while no job runs.
@@ -174,9 +195,19 @@ impl App {
         if let Some(device) = device_of(&job) {
             self.move_engine_for(device);
         }
-        let running = RunningJob { id, job: job.clone(), progress: JobProgress::default(), rows: Vec::new(), cancelling: false };
+        let running = RunningJob {
+            id,
+            job: job.clone(),
+            progress: JobProgress::default(),
+            rows: Vec::new(),
+            cancelling: false,
+        };
         self.jobs.0.insert(id, running);
-        if !self.send(Command::Submit { id, job: Box::new(job), data: None }) {
+        if !self.send(Command::Submit {
+            id,
+            job: Box::new(job),
+            data: None,
+        }) {
             self.engine_disconnected();
         }
     }
@@ -227,7 +258,9 @@ impl App {
             }
             return;
         }
-        let Some(ended) = self.jobs.0.remove(&id) else { return };
+        let Some(ended) = self.jobs.0.remove(&id) else {
+            return;
+        };
         match event {
             JobEvent::Progress(_) => {}
             JobEvent::Done(result) => self.on_job_done(ended, *result),
@@ -263,8 +296,15 @@ impl App {
                 if self.screen != Screen::Train || !self.queue.is_empty() {
                     self.show_notice(Severity::Info, Message::run_finished(&summary));
                 }
-                if self.run.as_ref().is_some_and(|run| run.id == id && run.has_folder) {
-                    self.show_notice(Severity::Info, Message::saved_in_its_folder(&summary.folder));
+                if self
+                    .run
+                    .as_ref()
+                    .is_some_and(|run| run.id == id && run.has_folder)
+                {
+                    self.show_notice(
+                        Severity::Info,
+                        Message::saved_in_its_folder(&summary.folder),
+                    );
                 }
                 let stopped = summary.stopped;
                 self.note_sweep_test(id, &summary);
@@ -277,7 +317,9 @@ impl App {
             }
             // A sweep's, which has engines of its own.
             JobResult::Trial => {}
-            JobResult::Evaluate(EvaluationReport { model, measured, .. }) => self.evaluated(model, measured),
+            JobResult::Evaluate(EvaluationReport {
+                model, measured, ..
+            }) => self.evaluated(model, measured),
             JobResult::Benchmark { report, saved } => {
                 let problem = saved.as_ref().err().cloned();
                 self.benchmark.last = Some((report, saved.ok()));
@@ -285,18 +327,37 @@ impl App {
                     self.show_problem(&problem);
                 }
             }
-            JobResult::Compare { failed, background_load } => self.benchmark.set_compared(rows, failed, background_load),
+            JobResult::Compare {
+                failed,
+                background_load,
+            } => self.benchmark.set_compared(rows, failed, background_load),
             JobResult::CompareModels(found) => self.models_compared(found),
-            JobResult::TimeSteps { images_per_second, background_load } => {
+            JobResult::TimeSteps {
+                images_per_second,
+                background_load,
+            } => {
                 if let Job::TimeSteps(configs) = &job {
                     self.presets_timed(configs, images_per_second, background_load);
                 }
             }
-            JobResult::Profile { profile, background_load } => {
-                self.profile_ended(id, ProfileState::Done { profile: Box::new(profile), background_load });
+            JobResult::Profile {
+                profile,
+                background_load,
+            } => {
+                self.profile_ended(
+                    id,
+                    ProfileState::Done {
+                        profile: Box::new(profile),
+                        background_load,
+                    },
+                );
             }
-            JobResult::FindLearningRate(finding) => self.rate_search_ended(id, RateSearchState::Done(finding)),
-            JobResult::FindBatchSize(finding) => self.batch_size_search_ended(id, BatchSizeSearchState::Done(finding)),
+            JobResult::FindLearningRate(finding) => {
+                self.rate_search_ended(id, RateSearchState::Done(finding))
+            }
+            JobResult::FindBatchSize(finding) => {
+                self.batch_size_search_ended(id, BatchSizeSearchState::Done(finding))
+            }
             JobResult::FineTune(tuned) => {
                 if let Job::FineTune(before) = job {
                     self.fine_tuned(before, tuned);
@@ -320,12 +381,17 @@ impl App {
                 self.end_run(ended.id, phase);
                 self.list_interrupted();
                 // Train says it above the curves, with a button to resume it.
-                if stopped && self.screen != Screen::Train && self.interrupted_checkpoint().is_some() {
+                if stopped
+                    && self.screen != Screen::Train
+                    && self.interrupted_checkpoint().is_some()
+                {
                     self.show_notice(Severity::Info, Message::stopped_unfinished());
                 }
             }
             Job::Compare { .. } => self.benchmark.comparing = None,
-            Job::FindLearningRate(_) => self.rate_search_ended(ended.id, RateSearchState::Cancelled),
+            Job::FindLearningRate(_) => {
+                self.rate_search_ended(ended.id, RateSearchState::Cancelled)
+            }
             Job::Profile(_) => self.profile_ended(ended.id, ProfileState::Cancelled),
             Job::FindBatchSize(_) if phase == Phase::Discarded => {
                 self.batch_size_search_ended(ended.id, BatchSizeSearchState::Cancelled);
@@ -344,8 +410,14 @@ fn device_of(job: &Job) -> Option<DeviceChoice> {
         | Job::Profile(config)
         | Job::FindLearningRate(config)
         | Job::FindBatchSize(BatchSizeSpec { config, .. }) => Some(config.device),
-        Job::Compare { sides, .. } => sides.iter().map(|side| side.device).find(|device| *device == DeviceChoice::Cuda),
-        Job::TimeSteps(configs) => configs.iter().map(|config| config.device).find(|device| *device == DeviceChoice::Cuda),
+        Job::Compare { sides, .. } => sides
+            .iter()
+            .map(|side| side.device)
+            .find(|device| *device == DeviceChoice::Cuda),
+        Job::TimeSteps(configs) => configs
+            .iter()
+            .map(|config| config.device)
+            .find(|device| *device == DeviceChoice::Cuda),
         _ => None,
     }
 }

@@ -47,14 +47,19 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// True where it is not to cover another screen: what has been read, unless it is an error or offers something.
+    /// True where it is not to cover another screen: what has been read, unless it is an error or
+    /// offers something.
     pub fn goes_with_its_screen(&self) -> bool {
         self.severity == Severity::Info && self.offer.is_none() && self.since.elapsed() > READ
     }
 
     /// When it goes by itself; errors stay until they are dismissed.
     pub fn expires(&self) -> Option<Instant> {
-        let duration = if self.offer.is_some() { OFFER_DURATION } else { INFO_DURATION };
+        let duration = if self.offer.is_some() {
+            OFFER_DURATION
+        } else {
+            INFO_DURATION
+        };
         (self.severity == Severity::Info).then(|| self.since + duration)
     }
 }

@@ -9,13 +9,16 @@ use super::WizardStep;
 use super::action::Screen;
 use super::background::{BackgroundTasks, Wake};
 use super::desktop::{Desktop, DesktopState, Dialogs, PathQuestion};
-use super::drawing::{Drawing, InferenceDevice, NumberCanvas, OpenImages, PredictionQueue, Preprocessing, RecentDrawings, Tool};
+use super::drawing::{
+    Drawing, InferenceDevice, NumberCanvas, OpenImages, PredictionQueue, Preprocessing,
+    RecentDrawings, Tool,
+};
 use super::engine_link::EngineLink;
 use super::jobs::Jobs;
 use super::learning::Learning;
 use super::machine::{
-    BenchmarkView, Checks, DeleteReceived, ListReceived, Monitor, OtherMachine, OtherMachineDialog, ReachHost, SampleLoad, SelfTest,
-    SendingQuestion, SentView,
+    BenchmarkView, Checks, DeleteReceived, ListReceived, Monitor, OtherMachine, OtherMachineDialog,
+    ReachHost, SampleLoad, SelfTest, SendingQuestion, SentView,
 };
 use super::messages::Message;
 use super::models::{Changes, ComparisonView, ExportView, ImportQuestion, ResultsView, Thumbnail};
@@ -50,7 +53,8 @@ pub struct AppDeps {
     pub connect: Box<dyn Fn(EngineHost, EngineSettings, Wake) -> EngineHandle>,
     /// Makes what trains the trials of a sweep.
     pub executor: ExecutorFactory,
-    /// Detects the hardware, searching this folder for NVIDIA's libraries first; blocks until it is done.
+    /// Detects the hardware, searching this folder for NVIDIA's libraries first; blocks until it is
+    /// done.
     pub probe: Probe,
     /// Samples the machine's load; blocks until it is done.
     pub sample_load: SampleLoad,
@@ -75,7 +79,10 @@ pub struct AppDeps {
 }
 
 /// Everything the window shows.
-#[expect(clippy::struct_excessive_bools, reason = "each stands for a fact of its own, and no two of them exclude each other")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each stands for a fact of its own, and no two of them exclude each other"
+)]
 pub struct App {
     /// The screen behind the chosen tab.
     pub screen: Screen,
@@ -127,7 +134,8 @@ pub struct App {
     pub jobs: Jobs,
     /// The export dialog, while it is open.
     pub export: Option<ExportView>,
-    /// The run to select under Models, until that has been done: the one that was imported last or is to be exported.
+    /// The run to select under Models, until that has been done: the one that was imported last or
+    /// is to be exported.
     pub run_to_select: Option<PathBuf>,
     /// Benchmarks and comparisons.
     pub benchmark: BenchmarkView,
@@ -297,8 +305,16 @@ impl App {
 
     /// The source of a found data set: its name if the engine finds it by name, else its path.
     pub fn source_of(&self, found: &Found) -> DataSource {
-        let known = self.engine.data_folders.iter().any(|folder| found.folder.starts_with(folder));
-        if known { DataSource::Named(found.set) } else { DataSource::Path(found.folder.clone()) }
+        let known = self
+            .engine
+            .data_folders
+            .iter()
+            .any(|folder| found.folder.starts_with(folder));
+        if known {
+            DataSource::Named(found.set)
+        } else {
+            DataSource::Path(found.folder.clone())
+        }
     }
 
     /// The folder that contains the run folders.
@@ -317,18 +333,32 @@ impl App {
     }
 
     /// The same with something to do about it.
-    pub(super) fn show_notice_with(&mut self, severity: Severity, message: Message, offer: Option<Offer>) {
+    pub(super) fn show_notice_with(
+        &mut self,
+        severity: Severity,
+        message: Message,
+        offer: Option<Offer>,
+    ) {
         self.notices.retain(|notice| notice.message != message);
         let id = self.next_id();
         if self.notices.len() >= NOTICES {
             self.notices.remove(0);
         }
-        self.notices.push(Notice { id, severity, message, offer, since: Instant::now() });
+        self.notices.push(Notice {
+            id,
+            severity,
+            message,
+            offer,
+            since: Instant::now(),
+        });
     }
 }
 
 impl std::fmt::Debug for App {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("App").field("screen", &self.screen).field("run", &self.run).finish_non_exhaustive()
+        f.debug_struct("App")
+            .field("screen", &self.screen)
+            .field("run", &self.run)
+            .finish_non_exhaustive()
     }
 }

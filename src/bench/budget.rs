@@ -39,7 +39,8 @@ pub(super) struct BenchBudget<'a> {
     started: Instant,
     /// The time each part gets, relative to a full benchmark.
     scale: f64,
-    /// Seconds planned for the whole benchmark, for the parts that are over, and for the current part.
+    /// Seconds planned for the whole benchmark, for the parts that are over, and for the current
+    /// part.
     total: f64,
     finished: f64,
     current: f64,
@@ -84,8 +85,13 @@ impl<'a> BenchBudget<'a> {
         }
     }
 
-    /// Starts a part that gets this many seconds in a full benchmark; returns how much that is in this one.
-    pub fn start_part(&mut self, subject: Subject, full_seconds: f64) -> Result<Duration, BenchError> {
+    /// Starts a part that gets this many seconds in a full benchmark; returns how much that is in
+    /// this one.
+    pub fn start_part(
+        &mut self,
+        subject: Subject,
+        full_seconds: f64,
+    ) -> Result<Duration, BenchError> {
         self.finished += self.current;
         self.current = full_seconds * self.scale;
         self.sample_background_load();
@@ -119,7 +125,8 @@ impl<'a> BenchBudget<'a> {
     fn sample_background_load(&mut self) {
         if let Some(load) = self.others.measure() {
             self.background_load = load;
-            self.background_seconds += f64::from(load) * self.measured_until.elapsed().as_secs_f64();
+            self.background_seconds +=
+                f64::from(load) * self.measured_until.elapsed().as_secs_f64();
             self.measured_until = Instant::now();
             self.worst = self.worst.max(load);
         }
@@ -130,7 +137,8 @@ impl<'a> BenchBudget<'a> {
         if self.measured_until.elapsed() > LOOK_EVERY {
             self.sample_background_load();
         }
-        // A part that overruns stays at its end: the time planned for the parts after it is still to come.
+        // A part that overruns stays at its end: the time planned for the parts after it is still
+        // to come.
         let done = self.finished + self.part_started.elapsed().as_secs_f64().min(self.current);
         let progress = Progress {
             subject: self.subject,

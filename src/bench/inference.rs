@@ -1,4 +1,5 @@
-//! How fast digits are recognised: one at a time as on the canvas, and many at once as in an evaluation.
+//! How fast digits are recognised: one at a time as on the canvas, and many at once as in an
+//! evaluation.
 
 use std::time::Duration;
 
@@ -32,25 +33,44 @@ pub(super) fn inference(
     for &model in models {
         rows.push(one_by_one(budget, time, model, digits)?);
     }
-    let Some(all_threads) = pools.last() else { return Ok(rows) };
+    let Some(all_threads) = pools.last() else {
+        return Ok(rows);
+    };
     for &model in models {
         let net = Net::new(model, Activation::default(), CLASSES, 1)?;
         let mut evaluate = || {
             let mut measured = None;
-            let seconds = all_threads
-                .pool
-                .install(|| timed(|| measured = Some(measure(&net, Calibration::NONE.temperature, digits, &mut Unwatched))));
+            let seconds = all_threads.pool.install(|| {
+                timed(|| {
+                    measured = Some(measure(
+                        &net,
+                        Calibration::NONE.temperature,
+                        digits,
+                        &mut Unwatched,
+                    ))
+                })
+            });
             measured.transpose()?;
             Ok(seconds)
         };
         let samples = interleave(budget, time, &mut [Box::new(&mut evaluate) as Case<'_>])?;
-        let images_per_second = digits.len() as f64 / median(samples.first().map_or(&[], Vec::as_slice));
-        rows.push(Row::ClassifyMany { model, threads: all_threads.threads, images_per_second });
+        let images_per_second =
+            digits.len() as f64 / median(samples.first().map_or(&[], Vec::as_slice));
+        rows.push(Row::ClassifyMany {
+            model,
+            threads: all_threads.threads,
+            images_per_second,
+        });
     }
     Ok(rows)
 }
 
-fn one_by_one(budget: &mut BenchBudget<'_>, time: Duration, model: ModelKind, digits: &Split) -> Result<Row, BenchError> {
+fn one_by_one(
+    budget: &mut BenchBudget<'_>,
+    time: Duration,
+    model: ModelKind,
+    digits: &Split,
+) -> Result<Row, BenchError> {
     let info = ModelInfo {
         reference: ModelRef::Starter,
         network: model.into(),
@@ -60,8 +80,15 @@ fn one_by_one(budget: &mut BenchBudget<'_>, time: Duration, model: ModelKind, di
         epochs: 0,
         accuracy: None,
     };
-    let classifier = Classifier::new(Net::new(model, Activation::default(), CLASSES, 1)?, DeviceChoice::Cpu, info, Calibration::NONE);
-    let images: Vec<Image> = (0..digits.len()).filter_map(|index| Image::try_from(digits.image(index)).ok()).collect();
+    let classifier = Classifier::new(
+        Net::new(model, Activation::default(), CLASSES, 1)?,
+        DeviceChoice::Cpu,
+        info,
+        Calibration::NONE,
+    );
+    let images: Vec<Image> = (0..digits.len())
+        .filter_map(|index| Image::try_from(digits.image(index)).ok())
+        .collect();
     let mut images = images.iter().cycle();
     let mut samples = Vec::new();
     let mut burst = || -> Result<f64, BenchError> {
@@ -79,5 +106,9 @@ fn one_by_one(budget: &mut BenchBudget<'_>, time: Duration, model: ModelKind, di
     interleave(budget, time, &mut [Box::new(&mut burst) as Case<'_>])?;
     // The first burst was the warm-up.
     let samples = samples.get(BURST..).unwrap_or_default();
-    Ok(Row::ClassifyOne { model, median_microseconds: median(samples) * 1e6, p99_microseconds: quantile(samples, 0.99) * 1e6 })
+    Ok(Row::ClassifyOne {
+        model,
+        median_microseconds: median(samples) * 1e6,
+        p99_microseconds: quantile(samples, 0.99) * 1e6,
+    })
 }

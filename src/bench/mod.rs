@@ -1,6 +1,7 @@
-//! Measuring this machine: matrix products, memory, every network's training step, data, optimisers and recognition, and the same network in
-//! plain candle; and the files the reports are saved in. What trains and recognises is measured itself, not a copy of it.
-//! Does not depend on windows, commands or events.
+//! Measuring this machine: matrix products, memory, every network's training step, data, optimisers
+//! and recognition, and the same network in plain candle; and the files the reports are saved in.
+//! What trains and recognises is measured itself, not a copy of it. Does not depend on windows,
+//! commands or events.
 
 mod budget;
 mod comparisons;
@@ -20,7 +21,9 @@ mod updates;
 mod words;
 
 pub use budget::{Listener, Progress};
-pub use comparisons::{Compared, Open, batch_sizes, compare, devices, fastest, rates, side_of, sweet_spot};
+pub use comparisons::{
+    Compared, Open, batch_sizes, compare, devices, fastest, rates, side_of, sweet_spot,
+};
 pub use error::BenchError;
 pub use plain_candle::PlainCandle;
 pub use profile::profile;
@@ -47,7 +50,8 @@ const TEST_IMAGES: usize = 256;
 /// Models that are measured at every precision; the others only in f32.
 const EVERY_PRECISION: [ModelKind; 2] = [ModelKind::ConvNet, ModelKind::Speedrun];
 
-/// Seconds each part gets in a full benchmark. A model's steps get more if several precisions are compared.
+/// Seconds each part gets in a full benchmark. A model's steps get more if several precisions are
+/// compared.
 const PRODUCTS: f64 = 5.0;
 const MEMORY: f64 = 1.0;
 const STEPS: f64 = 2.0;
@@ -61,8 +65,20 @@ const PLAIN_CANDLE: f64 = 4.0;
 pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Report, BenchError> {
     let machine = machine();
     let pools = pools::pools(machine.threads)?;
-    let share = |&model: &ModelKind| if EVERY_PRECISION.contains(&model) { STEPS_COMPARED } else { STEPS };
-    let total = PRODUCTS + MEMORY + PIPELINE + UPDATES + INFERENCE + PLAIN_CANDLE + ModelKind::ALL.iter().map(share).sum::<f64>();
+    let share = |&model: &ModelKind| {
+        if EVERY_PRECISION.contains(&model) {
+            STEPS_COMPARED
+        } else {
+            STEPS
+        }
+    };
+    let total = PRODUCTS
+        + MEMORY
+        + PIPELINE
+        + UPDATES
+        + INFERENCE
+        + PLAIN_CANDLE
+        + ModelKind::ALL.iter().map(share).sum::<f64>();
     let mut budget = BenchBudget::start(extent, total, listener);
     let mut figures = Figures::default();
 
@@ -75,17 +91,30 @@ pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Report, Be
     let data = digits(&mut budget)?;
     for model in ModelKind::ALL {
         let sides = sides(*model, extent, &pools);
-        let steps = steps::steps(&mut budget, share(model), &steps::config(*model), &sides, &data, best_size, &DeviceContext::open)?;
-        let steps = steps.into_iter().map(|(_, row)| row).collect::<Result<Vec<_>, _>>()?;
+        let steps = steps::steps(
+            &mut budget,
+            share(model),
+            &steps::config(*model),
+            &sides,
+            &data,
+            best_size,
+            &DeviceContext::open,
+        )?;
+        let steps = steps
+            .into_iter()
+            .map(|(_, row)| row)
+            .collect::<Result<Vec<_>, _>>()?;
         figures.add(&mut budget, steps);
     }
     let pipeline = pipeline::pipeline(&mut budget, PIPELINE, &data.train)?;
     figures.add(&mut budget, pipeline);
     let updates = updates::updates(&mut budget, UPDATES, &pools)?;
     figures.add(&mut budget, updates);
-    let inference = inference::inference(&mut budget, INFERENCE, ModelKind::ALL, &pools, &data.test)?;
+    let inference =
+        inference::inference(&mut budget, INFERENCE, ModelKind::ALL, &pools, &data.test)?;
     figures.add(&mut budget, inference);
-    let plain_candle = plain_candle::plain_candle(&mut budget, PLAIN_CANDLE, &data, machine.threads)?;
+    let plain_candle =
+        plain_candle::plain_candle(&mut budget, PLAIN_CANDLE, &data, machine.threads)?;
     figures.add(&mut budget, vec![plain_candle]);
 
     Ok(Report {
@@ -103,7 +132,12 @@ pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Report, Be
 
 fn digits(budget: &mut BenchBudget<'_>) -> Result<DataSet, BenchError> {
     let mut progress = |_: f32| budget.report().map_err(|_| Cancelled);
-    Ok(builtin::generate(1, TRAIN_IMAGES, TEST_IMAGES, &mut progress)?)
+    Ok(builtin::generate(
+        1,
+        TRAIN_IMAGES,
+        TEST_IMAGES,
+        &mut progress,
+    )?)
 }
 
 /// The figures so far.
@@ -128,26 +162,53 @@ impl Figures {
 
 fn machine() -> Machine {
     let cpu = hardware::probe_cpu();
-    Machine { system: hardware::system(), processor: cpu.brand, simd: cpu.simd, threads: cpu.usable_cores }
+    Machine {
+        system: hardware::system(),
+        processor: cpu.brand,
+        simd: cpu.simd,
+        threads: cpu.usable_cores,
+    }
 }
 
 /// The size of matrix product that was fastest in f32 on all threads.
 fn best_size(products: &[Row]) -> usize {
     let sizes = products.iter().filter_map(|row| match *row {
-        Row::Product { precision: Precision::F32, threads, size, .. } => Some((threads, size as usize)),
+        Row::Product {
+            precision: Precision::F32,
+            threads,
+            size,
+            ..
+        } => Some((threads, size as usize)),
         _ => None,
     });
-    sizes.max_by_key(|&(threads, _)| threads).map_or(products::USUAL_SIZE, |(_, size)| size)
+    sizes
+        .max_by_key(|&(threads, _)| threads)
+        .map_or(products::USUAL_SIZE, |(_, size)| size)
 }
 
-/// In f32 on one thread and on all; at other precisions, for the models that have them measured, on all threads. A quick benchmark measures only
-/// those models on one thread.
+/// In f32 on one thread and on all; at other precisions, for the models that have them measured, on
+/// all threads. A quick benchmark measures only those models on one thread.
 fn sides(model: ModelKind, extent: Extent, pools: &[pools::Pool]) -> Vec<Side> {
-    let skipped = if extent == Extent::Quick && !EVERY_PRECISION.contains(&model) { pools.len().saturating_sub(1) } else { 0 };
-    let side = |precision, threads| Side { device: DeviceChoice::Cpu, precision, threads, batch_size: steps::batch_size(model) };
-    let mut sides: Vec<_> = pools.iter().skip(skipped).map(|pool| side(Precision::F32, pool.threads)).collect();
+    let skipped = if extent == Extent::Quick && !EVERY_PRECISION.contains(&model) {
+        pools.len().saturating_sub(1)
+    } else {
+        0
+    };
+    let side = |precision, threads| Side {
+        device: DeviceChoice::Cpu,
+        precision,
+        threads,
+        batch_size: steps::batch_size(model),
+    };
+    let mut sides: Vec<_> = pools
+        .iter()
+        .skip(skipped)
+        .map(|pool| side(Precision::F32, pool.threads))
+        .collect();
     let all = pools.last().map_or(1, |pool| pool.threads);
-    let others = Precision::on(DeviceChoice::Cpu).skip(1).filter(|_| EVERY_PRECISION.contains(&model));
+    let others = Precision::on(DeviceChoice::Cpu)
+        .skip(1)
+        .filter(|_| EVERY_PRECISION.contains(&model));
     sides.extend(others.map(|precision| side(precision, all)));
     sides
 }

@@ -16,17 +16,34 @@ const BATCHES: usize = 24;
 const ENOUGH: u32 = 1000;
 
 /// Images per second with each augmentation, on the loader's one thread, while nothing else runs.
-pub(super) fn pipeline(budget: &mut BenchBudget<'_>, seconds: f64, images: &Split) -> Result<Vec<Row>, BenchError> {
+pub(super) fn pipeline(
+    budget: &mut BenchBudget<'_>,
+    seconds: f64,
+    images: &Split,
+) -> Result<Vec<Row>, BenchError> {
     let time = budget.start_part(Subject::Pipeline, seconds)?;
     let plain = steps::config(ModelKind::ConvNet);
     let taken = std::thread::scope(|scope| {
         let mut cases: Vec<Case<'_>> = Vec::new();
         for &augmentation in Augmentation::ALL {
-            let config = RunConfig { augmentation, epochs: ENOUGH, ..plain.clone() };
-            let mut loader = Loader::start(scope, &config, images, Shuffle::new((0..images.len() as u32).collect(), config.seed, 0))?;
+            let config = RunConfig {
+                augmentation,
+                epochs: ENOUGH,
+                ..plain.clone()
+            };
+            let mut loader = Loader::start(
+                scope,
+                &config,
+                images,
+                Shuffle::new((0..images.len() as u32).collect(), config.seed, 0),
+            )?;
             cases.push(Box::new(move || {
                 let mut loaded: Result<usize, TrainError> = Ok(0);
-                let took = timed(|| loaded = (0..BATCHES).map(|_| loader.next_batch().map(Split::len)).sum());
+                let took = timed(|| {
+                    loaded = (0..BATCHES)
+                        .map(|_| loader.next_batch().map(Split::len))
+                        .sum()
+                });
                 // Batches differ in size where an epoch ends.
                 Ok(took / loaded?.max(1) as f64)
             }));

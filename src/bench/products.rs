@@ -19,13 +19,18 @@ pub(super) const USUAL_SIZE: usize = 1024;
 /// Rows and columns tried; the best one counts. All fit into any machine that trains.
 const SIZES: [usize; 3] = [768, 1024, 1536];
 
-/// Numbers copied at a time: 64 MiB read and as many written, more than a CPU's caches usually hold.
+/// Numbers copied at a time: 64 MiB read and as many written, more than a CPU's caches usually
+/// hold.
 const COPIED: usize = 16 << 20;
 /// Numbers copied per task.
 const CHUNK: usize = 1 << 16;
 
 /// The best rate of a large product at every precision, on each pool.
-pub(super) fn products(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, BenchError> {
+pub(super) fn products(
+    budget: &mut BenchBudget<'_>,
+    seconds: f64,
+    pools: &[Pool],
+) -> Result<Vec<Row>, BenchError> {
     let time = budget.start_part(Subject::Products, seconds)? / SIZES.len() as u32;
     let mut best: Vec<Row> = Vec::new();
     for size in SIZES {
@@ -40,9 +45,15 @@ pub(super) fn products(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool
     Ok(best)
 }
 
-fn of_size(budget: &mut BenchBudget<'_>, time: Duration, pools: &[Pool], size: usize) -> Result<Vec<Row>, BenchError> {
-    let cases: Vec<(Precision, &Pool)> =
-        Precision::on(DeviceChoice::Cpu).flat_map(|precision| pools.iter().map(move |pool| (precision, pool))).collect();
+fn of_size(
+    budget: &mut BenchBudget<'_>,
+    time: Duration,
+    pools: &[Pool],
+    size: usize,
+) -> Result<Vec<Row>, BenchError> {
+    let cases: Vec<(Precision, &Pool)> = Precision::on(DeviceChoice::Cpu)
+        .flat_map(|precision| pools.iter().map(move |pool| (precision, pool)))
+        .collect();
     let mut sides: Vec<Case<'_>> = cases
         .iter()
         .map(|&(precision, pool)| {
@@ -64,7 +75,9 @@ fn of_size(budget: &mut BenchBudget<'_>, time: Duration, pools: &[Pool], size: u
 /// What products of different sizes have in common: precision and threads.
 const fn kind(row: &Row) -> Option<(Precision, u32)> {
     match *row {
-        Row::Product { precision, threads, .. } => Some((precision, threads)),
+        Row::Product {
+            precision, threads, ..
+        } => Some((precision, threads)),
         _ => None,
     }
 }
@@ -77,7 +90,11 @@ const fn rate(row: &Row) -> f64 {
 }
 
 /// How fast memory is copied, on each pool.
-pub(super) fn memory(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, BenchError> {
+pub(super) fn memory(
+    budget: &mut BenchBudget<'_>,
+    seconds: f64,
+    pools: &[Pool],
+) -> Result<Vec<Row>, BenchError> {
     let time = budget.start_part(Subject::Memory, seconds)?;
     let from = vec![1.0_f32; COPIED];
     let to = std::cell::RefCell::new(vec![0.0_f32; COPIED]);
@@ -89,14 +106,20 @@ pub(super) fn memory(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool])
                 let mut to = to.borrow_mut();
                 let to = to.as_mut_slice();
                 Ok(pool.pool.install(|| {
-                    timed(|| to.par_chunks_mut(CHUNK).zip(from.par_chunks(CHUNK)).for_each(|(to, from)| to.copy_from_slice(from)))
+                    timed(|| {
+                        to.par_chunks_mut(CHUNK)
+                            .zip(from.par_chunks(CHUNK))
+                            .for_each(|(to, from)| to.copy_from_slice(from))
+                    })
                 }))
             }) as Case<'_>
         })
         .collect();
     let taken = interleave(budget, time, &mut sides)?;
     let bytes = (2 * COPIED * size_of::<f32>()) as f64;
-    let row =
-        |(pool, seconds): (&Pool, &Vec<f64>)| Row::Memory { threads: pool.threads, gigabytes_per_second: bytes / median(seconds) / 1e9 };
+    let row = |(pool, seconds): (&Pool, &Vec<f64>)| Row::Memory {
+        threads: pool.threads,
+        gigabytes_per_second: bytes / median(seconds) / 1e9,
+    };
     Ok(pools.iter().zip(&taken).map(row).collect())
 }

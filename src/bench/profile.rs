@@ -15,7 +15,10 @@ use crate::nn::backend::cpu::LargeProduct;
 use crate::nn::{BackendKind, Net, layer_flops};
 use crate::profiler::{self, Recording};
 use crate::records::benchmark::{Extent, Side, Subject};
-use crate::records::{Calibration, EpochRecord, Profile, ProfileRow, RunPlan, RunPosition, Span, SpanKind, StepPoint, Telemetry};
+use crate::records::{
+    Calibration, EpochRecord, Profile, ProfileRow, RunPlan, RunPosition, Span, SpanKind, StepPoint,
+    Telemetry,
+};
 use crate::run_config::{DeviceChoice, Network, Precision, RunConfig};
 use crate::train::{self, EndRequest, Observer};
 
@@ -29,9 +32,13 @@ const WARM_UP: usize = 3;
 /// Large products whose median is the machine's rate.
 const PRODUCTS: usize = 7;
 
-/// Records some steps of these settings on their device, with the built-in digits; and the share of the CPU that other programs used meanwhile,
-/// 0 to 1. Nothing is kept of what is learned.
-pub fn profile(config: &RunConfig, open: Open<'_>, listener: &mut dyn Listener) -> Result<(Profile, f32), BenchError> {
+/// Records some steps of these settings on their device, with the built-in digits; and the share of
+/// the CPU that other programs used meanwhile, 0 to 1. Nothing is kept of what is learned.
+pub fn profile(
+    config: &RunConfig,
+    open: Open<'_>,
+    listener: &mut dyn Listener,
+) -> Result<(Profile, f32), BenchError> {
     let mut budget = BenchBudget::start(Extent::Full, SECONDS, listener);
     let data = digits(&mut budget)?;
     let side = side_of(config);
@@ -53,18 +60,35 @@ pub fn profile(config: &RunConfig, open: Open<'_>, listener: &mut dyn Listener) 
         end: None,
         steps: 0,
         epochs: Vec::new(),
-        product: (context.backend.kind() == BackendKind::Cpu).then(|| LargeProduct::new(products::USUAL_SIZE, Precision::F32)),
+        product: (context.backend.kind() == BackendKind::Cpu)
+            .then(|| LargeProduct::new(products::USUAL_SIZE, Precision::F32)),
         machine_rate: None,
         stopped: None,
     };
     let validated = train::validate(&config, &data.train, &data.classes, &context, &mut recorder);
-    let Recorder { recording, epochs, machine_rate, stopped, .. } = recorder;
+    let Recorder {
+        recording,
+        epochs,
+        machine_rate,
+        stopped,
+        ..
+    } = recorder;
     if let Some(error) = stopped {
         return Err(error);
     }
     validated?;
     let (spans, worker_spans) = recording.take();
-    Ok((summarize(spans, worker_spans, &epochs, side, config.network(), machine_rate), budget.background_load()))
+    Ok((
+        summarize(
+            spans,
+            worker_spans,
+            &epochs,
+            side,
+            config.network(),
+            machine_rate,
+        ),
+        budget.background_load(),
+    ))
 }
 
 /// The run that is recorded.
@@ -84,17 +108,30 @@ struct Recorder<'a, 'b> {
 }
 
 impl Recorder<'_, '_> {
-    /// Forgets what was recorded, and records this thread, or what it has the device do, from here on.
+    /// Forgets what was recorded, and records this thread, or what it has the device do, from here
+    /// on.
     fn begin(&mut self) {
         profiler::stop();
         self.recording.take();
-        let begun = events_of(&self.device).and_then(|events| self.recording.record_device(0, events).map_err(candle_core::Error::msg));
+        let begun = events_of(&self.device).and_then(|events| {
+            self.recording
+                .record_device(0, events)
+                .map_err(candle_core::Error::msg)
+        });
         self.stopped = self.stopped.take().or(begun.err().map(BenchError::from));
     }
 }
 
 impl Observer for Recorder<'_, '_> {
-    fn prepare(&mut self, _: &RunPlan, _: &Net, _: &Split, _: &[EpochRecord], _: &[StepPoint], _: RunPosition) {
+    fn prepare(
+        &mut self,
+        _: &RunPlan,
+        _: &Net,
+        _: &Split,
+        _: &[EpochRecord],
+        _: &[StepPoint],
+        _: RunPosition,
+    ) {
         // On the threads of the run.
         if let Some(product) = &mut self.product {
             let mut timed = || {
@@ -104,7 +141,8 @@ impl Observer for Recorder<'_, '_> {
             };
             timed();
             let seconds: Vec<f64> = (0..PRODUCTS).map(|_| timed()).collect();
-            self.machine_rate = Some(LargeProduct::flops(products::USUAL_SIZE) as f64 / median(&seconds));
+            self.machine_rate =
+                Some(LargeProduct::flops(products::USUAL_SIZE) as f64 / median(&seconds));
         }
         self.begin();
     }
@@ -114,7 +152,8 @@ impl Observer for Recorder<'_, '_> {
             self.stopped = Some(error);
         }
         let recorded = self.steps.saturating_sub(WARM_UP);
-        let is_long_enough = recorded >= AT_LEAST && self.end.is_some_and(|end| Instant::now() >= end);
+        let is_long_enough =
+            recorded >= AT_LEAST && self.end.is_some_and(|end| Instant::now() >= end);
         if self.stopped.is_some() || is_long_enough || recorded > ENOUGH {
             profiler::stop();
             return Err(EndRequest::Interrupt);
@@ -139,7 +178,8 @@ impl Observer for Recorder<'_, '_> {
     }
 }
 
-/// What these spans say of the steps between two updates of the weights, but for those with the end of an epoch in between.
+/// What these spans say of the steps between two updates of the weights, but for those with the end
+/// of an epoch in between.
 fn summarize(
     mut spans: Vec<Span>,
     mut worker_spans: Vec<Span>,
@@ -149,25 +189,45 @@ fn summarize(
     machine_rate: Option<f64>,
 ) -> Profile {
     spans.sort_by(|a, b| a.start.total_cmp(&b.start));
-    let updates: Vec<f64> = spans.iter().filter(|span| span.kind == SpanKind::Optimizer).map(Span::end).collect();
+    let updates: Vec<f64> = spans
+        .iter()
+        .filter(|span| span.kind == SpanKind::Optimizer)
+        .map(Span::end)
+        .collect();
     let whole = |pair: &[f64]| match *pair {
-        [start, end] if !epochs.iter().any(|epoch| (start..end).contains(epoch)) => Some([start, end]),
+        [start, end] if !epochs.iter().any(|epoch| (start..end).contains(epoch)) => {
+            Some([start, end])
+        }
         _ => None,
     };
     let steps: Vec<[f64; 2]> = updates.windows(2).filter_map(whole).collect();
-    let is_within = |span: &Span| steps.iter().any(|[start, end]| span.start >= *start && span.end() <= *end);
+    let is_within = |span: &Span| {
+        steps
+            .iter()
+            .any(|[start, end]| span.start >= *start && span.end() <= *end)
+    };
     spans.retain(is_within);
     worker_spans.retain(is_within);
     worker_spans.sort_by(|a, b| a.start.total_cmp(&b.start));
     let count = steps.len().max(1) as f64;
     let mut rows: Vec<ProfileRow> = Vec::new();
     for span in &spans {
-        let working = (side.device == DeviceChoice::Cpu && !matches!(span.kind, SpanKind::Data | SpanKind::Loading))
-            .then(|| thread_seconds(span, &worker_spans) / count);
-        let found = rows.iter().position(|row| (row.kind, &row.name) == (span.kind, &span.name));
+        let working = (side.device == DeviceChoice::Cpu
+            && !matches!(span.kind, SpanKind::Data | SpanKind::Loading))
+        .then(|| thread_seconds(span, &worker_spans) / count);
+        let found = rows
+            .iter()
+            .position(|row| (row.kind, &row.name) == (span.kind, &span.name));
         let index = found.unwrap_or(rows.len());
         if found.is_none() {
-            rows.push(ProfileRow { kind: span.kind, name: span.name.clone(), seconds: 0.0, bytes: 0, flops: 0, threads: None });
+            rows.push(ProfileRow {
+                kind: span.kind,
+                name: span.name.clone(),
+                seconds: 0.0,
+                bytes: 0,
+                flops: 0,
+                threads: None,
+            });
         }
         if let Some(row) = rows.get_mut(index) {
             row.seconds += span.length / 1e6 / count;
@@ -178,7 +238,10 @@ fn summarize(
     let flops = layer_flops(network);
     for row in &mut rows {
         row.bytes = (row.bytes as f64 / count) as u64;
-        row.threads = row.threads.map(|seconds| seconds / row.seconds).filter(|threads| threads.is_finite());
+        row.threads = row
+            .threads
+            .map(|seconds| seconds / row.seconds)
+            .filter(|threads| threads.is_finite());
         let of_layer = flops.iter().filter(|(name, _)| *name == row.name);
         row.flops = of_layer
             .map(|(_, flops)| match row.kind {
@@ -202,11 +265,16 @@ fn summarize(
     }
 }
 
-/// How long threads worked in this span, in seconds, all together: these worker threads, which are sorted, and one alone between their tasks.
+/// How long threads worked in this span, in seconds, all together: these worker threads, which are
+/// sorted, and one alone between their tasks.
 fn thread_seconds(span: &Span, worker_spans: &[Span]) -> f64 {
     let first = worker_spans.partition_point(|worker| worker.start < span.start);
     let (mut working, mut covered, mut until) = (0.0, 0.0, span.start);
-    for worker in worker_spans.iter().skip(first).take_while(|worker| worker.start < span.end()) {
+    for worker in worker_spans
+        .iter()
+        .skip(first)
+        .take_while(|worker| worker.start < span.end())
+    {
         working += worker.length;
         covered += (worker.end() - worker.start.max(until)).max(0.0);
         until = until.max(worker.end());

@@ -1,5 +1,5 @@
-//! Repeated measurements of things that are compared. Each is measured once per round, so that whatever slows the machine down for a moment
-//! slows all of them.
+//! Repeated measurements of things that are compared. Each is measured once per round, so that
+//! whatever slows the machine down for a moment slows all of them.
 
 use std::time::{Duration, Instant};
 
@@ -9,12 +9,18 @@ use super::budget::BenchBudget;
 /// Does the work of one thing compared, once, and returns the seconds it took.
 pub(super) type Case<'a> = Box<dyn FnMut() -> Result<f64, BenchError> + 'a>;
 
-/// Rounds measured even if that takes longer than planned, unless it takes [`OVERTIME`] times as long.
+/// Rounds measured even if that takes longer than planned, unless it takes [`OVERTIME`] times as
+/// long.
 const MIN_ROUNDS: usize = 3;
 const OVERTIME: u32 = 4;
 
-/// The seconds each case took, a list per case: one round to warm up, which does not count, then as many rounds as fit into `time`.
-pub(super) fn interleave(budget: &mut BenchBudget<'_>, time: Duration, cases: &mut [Case<'_>]) -> Result<Vec<Vec<f64>>, BenchError> {
+/// The seconds each case took, a list per case: one round to warm up, which does not count, then as
+/// many rounds as fit into `time`.
+pub(super) fn interleave(
+    budget: &mut BenchBudget<'_>,
+    time: Duration,
+    cases: &mut [Case<'_>],
+) -> Result<Vec<Vec<f64>>, BenchError> {
     let started = Instant::now();
     let mut samples = vec![Vec::new(); cases.len()];
     for round in 0.. {

@@ -1,4 +1,5 @@
-//! Times the steps of a run as its observer, and other work in between: both meet the same conditions on a machine that is never quite idle.
+//! Times the steps of a run as its observer, and other work in between: both meet the same
+//! conditions on a machine that is never quite idle.
 
 use std::time::{Duration, Instant};
 
@@ -11,9 +12,11 @@ use crate::records::{Calibration, EpochRecord, StepPoint, Telemetry};
 use crate::run_config::Precision;
 use crate::train::{Checkpoint, EndRequest, Observer};
 
-/// Steps at the start of each run that do not count while there is time: memory is allocated, threads wake up. The first never counts.
+/// Steps at the start of each run that do not count while there is time: memory is allocated,
+/// threads wake up. The first never counts.
 const WARM_UP: usize = 2;
-/// Steps that are counted even if that takes longer than planned, unless it takes [`OVERTIME`] times as long.
+/// Steps that are counted even if that takes longer than planned, unless it takes [`OVERTIME`]
+/// times as long.
 const MIN_STEPS: usize = 3;
 const OVERTIME: u32 = 4;
 /// Steps between two large products.
@@ -50,14 +53,18 @@ impl Interleaved<'_> {
             product.run();
             Ok(())
         });
-        Self { work, every_steps: STEPS_PER_PRODUCT, at_least: 1 }
+        Self {
+            work,
+            every_steps: STEPS_PER_PRODUCT,
+            at_least: 1,
+        }
     }
 }
 
 /// Times the steps of a run until there are enough.
 ///
-/// A GPU reports its steps in bursts, when their losses are read back: the time of a burst is shared equally among its steps. The CPU
-/// reports each step by itself.
+/// A GPU reports its steps in bursts, when their losses are read back: the time of a burst is
+/// shared equally among its steps. The CPU reports each step by itself.
 pub(super) struct StepTimer<'a, 'b, 'i> {
     budget: &'a mut BenchBudget<'b>,
     planned_end: Instant,
@@ -75,7 +82,11 @@ pub(super) struct StepTimer<'a, 'b, 'i> {
 }
 
 impl<'a, 'b, 'i> StepTimer<'a, 'b, 'i> {
-    pub fn new(budget: &'a mut BenchBudget<'b>, time: Duration, interleaved: Option<Interleaved<'i>>) -> Self {
+    pub fn new(
+        budget: &'a mut BenchBudget<'b>,
+        time: Duration,
+        interleaved: Option<Interleaved<'i>>,
+    ) -> Self {
         let now = Instant::now();
         Self {
             budget,
@@ -95,7 +106,10 @@ impl<'a, 'b, 'i> StepTimer<'a, 'b, 'i> {
         let now = Instant::now();
         let enough = self.samples.steps.len() >= MIN_STEPS && now >= self.planned_end;
         let too_late = !self.samples.steps.is_empty() && now >= self.latest_end;
-        let missing = self.interleaved.as_ref().is_some_and(|interleaved| self.samples.interleaved.len() < interleaved.at_least);
+        let missing = self
+            .interleaved
+            .as_ref()
+            .is_some_and(|interleaved| self.samples.interleaved.len() < interleaved.at_least);
         (enough || too_late) && !missing
     }
 
@@ -105,7 +119,11 @@ impl<'a, 'b, 'i> StepTimer<'a, 'b, 'i> {
             return;
         }
         let is_warm = self.bursts >= WARM_UP || Instant::now() >= self.latest_end;
-        self.samples.steps.extend(self.burst_seconds.filter(|_| is_warm).map(|seconds| seconds / f64::from(self.burst_steps)));
+        self.samples.steps.extend(
+            self.burst_seconds
+                .filter(|_| is_warm)
+                .map(|seconds| seconds / f64::from(self.burst_steps)),
+        );
         (self.bursts, self.burst_steps, self.burst_seconds) = (self.bursts + 1, 0, None);
     }
 }
@@ -116,12 +134,18 @@ impl Observer for StepTimer<'_, '_, '_> {
         if let Err(error) = self.budget.report() {
             self.stopped = Some(error);
         }
-        if self.stopped.is_some() || self.is_done() { Err(EndRequest::Stop) } else { Ok(()) }
+        if self.stopped.is_some() || self.is_done() {
+            Err(EndRequest::Stop)
+        } else {
+            Ok(())
+        }
     }
 
     fn step(&mut self, point: StepPoint, _now: Telemetry) {
         if self.burst_steps == 0 {
-            self.burst_seconds = self.burst_started.map(|started| started.elapsed().as_secs_f64());
+            self.burst_seconds = self
+                .burst_started
+                .map(|started| started.elapsed().as_secs_f64());
         }
         self.burst_steps += 1;
         if let Some(interleaved) = &mut self.interleaved
@@ -143,7 +167,8 @@ impl Observer for StepTimer<'_, '_, '_> {
     }
 
     fn checkpoint(&mut self, _: Checkpoint) {
-        // A GPU starts the next epoch at once. The CPU has to wake its threads first, so its first step does not count.
+        // A GPU starts the next epoch at once. The CPU has to wake its threads first, so its first
+        // step does not count.
         self.burst_started = self.interleaved.is_none().then(Instant::now);
     }
 

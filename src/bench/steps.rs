@@ -1,7 +1,8 @@
 //! The speed of training steps, measured in short runs of the real training loop.
 //!
-//! Other work can be timed between the steps, so that both meet the same conditions on a machine that is never quite idle: large matrix
-//! products, for the share of the machine's peak rate that a step reaches, or the same steps in plain candle.
+//! Other work can be timed between the steps, so that both meet the same conditions on a machine
+//! that is never quite idle: large matrix products, for the share of the machine's peak rate that a
+//! step reaches, or the same steps in plain candle.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -35,10 +36,16 @@ pub(super) const fn batch_size(model: ModelKind) -> u32 {
 
 /// The settings a model's steps are measured with: `AdamW` and no augmentation.
 pub(super) fn config(model: ModelKind) -> RunConfig {
-    RunConfig { model, optimizer: OptimizerKind::AdamW, augmentation: Augmentation::Off, ..RunConfig::default() }
+    RunConfig {
+        model,
+        optimizer: OptimizerKind::AdamW,
+        augmentation: Augmentation::Off,
+        ..RunConfig::default()
+    }
 }
 
-/// `base` on one side, at a constant small learning rate, so that no network diverges, and without anything that only happens occasionally.
+/// `base` on one side, at a constant small learning rate, so that no network diverges, and without
+/// anything that only happens occasionally.
 fn on_side(base: &RunConfig, side: Side) -> RunConfig {
     RunConfig {
         epochs: 1000,
@@ -58,8 +65,8 @@ fn on_side(base: &RunConfig, side: Side) -> RunConfig {
 /// A side, and its figures or why it could not be measured.
 pub(super) type Measured = (Side, Result<Row, BenchError>);
 
-/// Measures the steps of `base` on every side; `product_size` is the size of matrix product that is fastest here. A side that fails leaves
-/// the others alone.
+/// Measures the steps of `base` on every side; `product_size` is the size of matrix product that is
+/// fastest here. A side that fails leaves the others alone.
 pub(super) fn steps(
     budget: &mut BenchBudget<'_>,
     seconds: f64,
@@ -72,18 +79,25 @@ pub(super) fn steps(
     let time = budget.start_part(Subject::Steps(base.model), seconds)?;
     let mut devices = HashMap::new();
     for side in sides {
-        devices.entry(side.device).or_insert_with(|| open(side.device));
+        devices
+            .entry(side.device)
+            .or_insert_with(|| open(side.device));
     }
     let time_per_run = time / (sides.len().max(1) as u32 * RUNS);
     let started = Instant::now();
-    let mut all: Vec<(Side, Result<Samples, BenchError>)> = sides.iter().map(|&side| (side, Ok(Samples::default()))).collect();
+    let mut all: Vec<(Side, Result<Samples, BenchError>)> = sides
+        .iter()
+        .map(|&side| (side, Ok(Samples::default())))
+        .collect();
     for round in 0..RUNS {
         // A model that is slow on this machine has to make do with its first run.
         if round > 0 && started.elapsed() >= time {
             break;
         }
         for (side, samples) in &mut all {
-            let (Ok(so_far), Some(device)) = (samples.as_mut(), devices.get(&side.device)) else { continue };
+            let (Ok(so_far), Some(device)) = (samples.as_mut(), devices.get(&side.device)) else {
+                continue;
+            };
             let context = match device {
                 Ok(context) => context,
                 Err(problem) => {
@@ -91,7 +105,8 @@ pub(super) fn steps(
                     continue;
                 }
             };
-            let product = (context.backend.kind() == BackendKind::Cpu).then(|| Interleaved::product(product_size));
+            let product = (context.backend.kind() == BackendKind::Cpu)
+                .then(|| Interleaved::product(product_size));
             match run(budget, time_per_run, base, *side, data, context, product) {
                 Ok(new) => so_far.add(new),
                 Err(BenchError::Cancelled(cancelled)) => return Err(cancelled.into()),
@@ -99,12 +114,25 @@ pub(super) fn steps(
             }
         }
     }
-    Ok(all.into_iter().map(|(side, samples)| (side, samples.map(|samples| row(&samples, base.model, side, product_size)))).collect())
+    Ok(all
+        .into_iter()
+        .map(|(side, samples)| {
+            (
+                side,
+                samples.map(|samples| row(&samples, base.model, side, product_size)),
+            )
+        })
+        .collect())
 }
 
-/// A quick measurement of each configuration as it is, on its own device: images per second, `None` where it could not be trained; and the
-/// share of the CPU that other programs used meanwhile, 0 to 1.
-pub fn time_steps(configs: &[RunConfig], open: Open<'_>, listener: &mut dyn Listener) -> Result<(Vec<Option<f64>>, f32), BenchError> {
+/// A quick measurement of each configuration as it is, on its own device: images per second, `None`
+/// where it could not be trained; and the share of the CPU that other programs used meanwhile, 0 to
+/// 1.
+pub fn time_steps(
+    configs: &[RunConfig],
+    open: Open<'_>,
+    listener: &mut dyn Listener,
+) -> Result<(Vec<Option<f64>>, f32), BenchError> {
     let mut budget = BenchBudget::start(Extent::Full, ESTIMATE * configs.len() as f64, listener);
     let data = digits(&mut budget)?;
     let mut devices = HashMap::new();
@@ -112,7 +140,10 @@ pub fn time_steps(configs: &[RunConfig], open: Open<'_>, listener: &mut dyn List
     for config in configs {
         let time = budget.start_part(Subject::Steps(config.model), ESTIMATE)?;
         let side = side_of(config);
-        let samples = match devices.entry(side.device).or_insert_with(|| open(side.device)) {
+        let samples = match devices
+            .entry(side.device)
+            .or_insert_with(|| open(side.device))
+        {
             Ok(context) => run(&mut budget, time, config, side, &data, context, None),
             Err(problem) => Err(problem.clone().into()),
         };
@@ -129,11 +160,19 @@ pub fn time_steps(configs: &[RunConfig], open: Open<'_>, listener: &mut dyn List
 }
 
 fn row(samples: &Samples, model: ModelKind, side: Side, product_size: usize) -> Row {
-    let Side { device, precision, threads, batch_size } = side;
+    let Side {
+        device,
+        precision,
+        threads,
+        batch_size,
+    } = side;
     let step = median(&samples.steps);
     let images_per_second = f64::from(batch_size) / step;
-    let product_gflops =
-        if samples.interleaved.is_empty() { 0.0 } else { LargeProduct::flops(product_size) as f64 / median(&samples.interleaved) / 1e9 };
+    let product_gflops = if samples.interleaved.is_empty() {
+        0.0
+    } else {
+        LargeProduct::flops(product_size) as f64 / median(&samples.interleaved) / 1e9
+    };
     Row::Step {
         model,
         device,

@@ -1,4 +1,5 @@
-//! A profile in Chrome's trace event format, which Perfetto and `chrome://tracing` open: complete events (`ph` = `X`) with times in microseconds.
+//! A profile in Chrome's trace event format, which Perfetto and `chrome://tracing` open: complete
+//! events (`ph` = `X`) with times in microseconds.
 //! <https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>
 
 use serde::Serialize;
@@ -51,13 +52,31 @@ pub fn chrome_trace(profile: &Profile) -> String {
         tid,
         args: Arguments::Name { name },
     };
-    let mut events = vec![thread_name(0, "training".to_owned()), thread_name(1, "preparing batches".to_owned())];
-    events.extend((0..profile.worker_threads()).map(|worker| thread_name(FIRST_WORKER + worker, format!("CPU thread {}", worker + 1))));
+    let mut events = vec![
+        thread_name(0, "training".to_owned()),
+        thread_name(1, "preparing batches".to_owned()),
+    ];
+    events
+        .extend((0..profile.worker_threads()).map(|worker| {
+            thread_name(FIRST_WORKER + worker, format!("CPU thread {}", worker + 1))
+        }));
     for (index, [start, end]) in profile.steps_at.iter().enumerate() {
-        events.push(complete(format!("step {}", index + 1), "step", 0, [*start, *end], Arguments::None {}));
+        events.push(complete(
+            format!("step {}", index + 1),
+            "step",
+            0,
+            [*start, *end],
+            Arguments::None {},
+        ));
     }
     for [first, last] in profile.passes() {
-        events.push(complete(first.kind.label().to_owned(), "pass", 0, [first.start, last.end()], Arguments::None {}));
+        events.push(complete(
+            first.kind.label().to_owned(),
+            "pass",
+            0,
+            [first.start, last.end()],
+            Arguments::None {},
+        ));
     }
     for span in &profile.spans {
         // Where there is no layer, the pass is the span.
@@ -84,8 +103,23 @@ pub fn chrome_trace(profile: &Profile) -> String {
     serde_json::to_string(&Trace { events, unit: "ms" }).unwrap_or_default()
 }
 
-fn complete(name: String, cat: &'static str, tid: u32, [start, end]: [f64; 2], args: Arguments) -> Event {
-    Event { name, cat, ph: "X", ts: start, dur: Some(end - start), pid: PROCESS, tid, args }
+fn complete(
+    name: String,
+    cat: &'static str,
+    tid: u32,
+    [start, end]: [f64; 2],
+    args: Arguments,
+) -> Event {
+    Event {
+        name,
+        cat,
+        ph: "X",
+        ts: start,
+        dur: Some(end - start),
+        pid: PROCESS,
+        tid,
+        args,
+    }
 }
 
 const fn category(span: &Span) -> &'static str {

@@ -17,17 +17,37 @@ const MODEL: ModelKind = ModelKind::ConvNet;
 const IMAGES: u64 = 60_000;
 
 /// How long an update by each optimiser takes on all threads.
-pub(super) fn updates(budget: &mut BenchBudget<'_>, seconds: f64, pools: &[Pool]) -> Result<Vec<Row>, BenchError> {
+pub(super) fn updates(
+    budget: &mut BenchBudget<'_>,
+    seconds: f64,
+    pools: &[Pool],
+) -> Result<Vec<Row>, BenchError> {
     let time = budget.start_part(Subject::Updates, seconds)?;
-    let Some(all) = pools.last() else { return Ok(Vec::new()) };
-    let nets = OptimizerKind::ALL.iter().map(|_| Net::new(MODEL, Activation::default(), CLASSES, 1)).collect::<Result<Vec<_>, _>>()?;
+    let Some(all) = pools.last() else {
+        return Ok(Vec::new());
+    };
+    let nets = OptimizerKind::ALL
+        .iter()
+        .map(|_| Net::new(MODEL, Activation::default(), CLASSES, 1))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut cases: Vec<Case<'_>> = Vec::new();
     for (&kind, net) in OptimizerKind::ALL.iter().zip(&nets) {
-        let config = RunConfig { optimizer: kind, weight_decay: 0.01, ..RunConfig::default() };
-        let mut optimizer = Optimizer::new(OptimizerConfig::new(&config, IMAGES), &net.trainable(), net.context(), None)?;
+        let config = RunConfig {
+            optimizer: kind,
+            weight_decay: 0.01,
+            ..RunConfig::default()
+        };
+        let mut optimizer = Optimizer::new(
+            OptimizerConfig::new(&config, IMAGES),
+            &net.trainable(),
+            net.context(),
+            None,
+        )?;
         cases.push(Box::new(move || {
             let mut updated = Ok(());
-            let took = all.pool.install(|| timed(|| updated = optimizer.step(1e-6, 1.0, None).map(drop)));
+            let took = all
+                .pool
+                .install(|| timed(|| updated = optimizer.step(1e-6, 1.0, None).map(drop)));
             updated?;
             Ok(took)
         }));

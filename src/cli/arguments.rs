@@ -13,13 +13,15 @@ use crate::text::visible;
 /// A model, or several together.
 #[derive(Debug, clap::Args)]
 pub struct Models {
-    /// Model file, or the folder of a run; the probabilities of several are averaged [default: the built-in starter model]
+    /// Model file, or the folder of a run; the probabilities of several are averaged [default: the
+    /// built-in starter model]
     #[arg(long = "model", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Keep dropout on, and average COUNT predictions of each model (Monte Carlo dropout)
     #[arg(long, value_name = "COUNT", requires = "files", value_parser = clap::value_parser!(u32).range(1..))]
     pub dropout_passes: Option<u32>,
-    /// Average over the samples from the posterior of the weights that the run of the model kept (SGLD, pSGLD)
+    /// Average over the samples from the posterior of the weights that the run of the model kept
+    /// (SGLD, pSGLD)
     #[arg(long, requires = "files")]
     pub posterior_samples: bool,
 }
@@ -31,9 +33,19 @@ impl Models {
             ([], _) => ModelRef::Starter,
             ([model], None) if !self.posterior_samples => ModelRef::File(model_file(model)?),
             (models, dropout_passes) => {
-                let models = models.iter().map(|model| model_file(model)).collect::<Result<Vec<_>, _>>()?;
-                let models = if self.posterior_samples { posterior_of(&models)? } else { models };
-                ModelRef::Ensemble(Ensemble { models, dropout_passes })
+                let models = models
+                    .iter()
+                    .map(|model| model_file(model))
+                    .collect::<Result<Vec<_>, _>>()?;
+                let models = if self.posterior_samples {
+                    posterior_of(&models)?
+                } else {
+                    models
+                };
+                ModelRef::Ensemble(Ensemble {
+                    models,
+                    dropout_passes,
+                })
             }
         })
     }
@@ -41,14 +53,21 @@ impl Models {
 
 /// The model of the run in a folder, or the file itself.
 pub fn model_file(path: &Path) -> Result<PathBuf, Problem> {
-    if path.is_dir() { Ok(runs::load(path)?.model_path) } else { Ok(path.to_owned()) }
+    if path.is_dir() {
+        Ok(runs::load(path)?.model_path)
+    } else {
+        Ok(path.to_owned())
+    }
 }
 
 /// The samples of the runs of these models.
 fn posterior_of(models: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut samples = Vec::new();
     for model in models {
-        let folder = model.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = model
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         let run = runs::load(folder).map_err(Problem::from)?;
         let paths = run.posterior_sample_paths();
         if paths.is_empty() {
@@ -72,6 +91,8 @@ where
 
 /// Accepts the names of the presets, and those that scripts for earlier versions use.
 pub fn preset() -> impl TypedValueParser<Value = Preset> {
-    let names = Preset::ALL.iter().map(|preset| PossibleValue::new(preset.name()).aliases(preset.former_name()));
+    let names = Preset::ALL
+        .iter()
+        .map(|preset| PossibleValue::new(preset.name()).aliases(preset.former_name()));
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Preset>())
 }

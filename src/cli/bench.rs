@@ -1,4 +1,5 @@
-//! `inkling bench`: runs the benchmark or a comparison; prints tables for people and JSON for scripts.
+//! `inkling bench`: runs the benchmark or a comparison; prints tables for people and JSON for
+//! scripts.
 
 use serde::Serialize;
 
@@ -32,7 +33,8 @@ pub struct Arguments {
     /// Finish in about ten seconds instead of a minute; results are noisier
     #[arg(long)]
     quick: bool,
-    /// Instead, time a few training steps at every batch size, or on every device at every precision
+    /// Instead, time a few training steps at every batch size, or on every device at every
+    /// precision
     #[arg(long, value_name = "WHAT", conflicts_with = "quick")]
     compare: Option<Comparison>,
     /// Preset whose training steps are compared
@@ -88,9 +90,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let engine = Engine::start(None, None, None)?;
     interrupt::install_handler();
-    let extent = if arguments.quick { Extent::Quick } else { Extent::Full };
+    let extent = if arguments.quick {
+        Extent::Quick
+    } else {
+        Extent::Full
+    };
     let (result, _) = measure(&engine, Job::Benchmark(extent), &mut output)?;
-    let JobResult::Benchmark { report, saved } = result else { return Err(Problem::EngineGone.into()) };
+    let JobResult::Benchmark { report, saved } = result else {
+        return Err(Problem::EngineGone.into());
+    };
     output.json(&Finished {
         event: "finished",
         measured_at: &report.measured_at,
@@ -100,11 +108,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         seconds: report.seconds,
         background_load: report.background_load,
         disturbed: &report.disturbed,
-        report: saved.as_ref().ok().map(|saved| saved.json.display().to_string()),
+        report: saved
+            .as_ref()
+            .ok()
+            .map(|saved| saved.json.display().to_string()),
     })?;
     output.text(&text(&report))?;
     let saved = saved?;
-    output.text(&format!("Saved as {} and {}", visible::path(&saved.text), visible::path(&saved.json)))
+    output.text(&format!(
+        "Saved as {} and {}",
+        visible::path(&saved.text),
+        visible::path(&saved.json)
+    ))
 }
 
 /// Times a few steps of a preset on several sides.
@@ -114,23 +129,41 @@ fn compare(what: Comparison, preset: Preset, output: &mut Output) -> Result<(), 
         Comparison::BatchSizes => (bench::batch_sizes(&config), DeviceChoice::Cpu),
         Comparison::Devices => {
             let usable = devices::usable_for_training();
-            let last = usable.last().map_or(DeviceChoice::Cpu, |(device, _)| *device);
+            let last = usable
+                .last()
+                .map_or(DeviceChoice::Cpu, |(device, _)| *device);
             (bench::devices(&config, &usable), last)
         }
     };
     let engine = Engine::start_for(device, None, None, None)?;
     interrupt::install_handler();
     let (result, rows) = measure(&engine, Job::Compare { config, sides }, output)?;
-    let JobResult::Compare { failed, background_load } = result else { return Err(Problem::EngineGone.into()) };
-    let failed: Vec<String> = failed.iter().map(|(side, problem)| format!("{}: {}", name(*side), Message::from(problem).what)).collect();
+    let JobResult::Compare {
+        failed,
+        background_load,
+    } = result
+    else {
+        return Err(Problem::EngineGone.into());
+    };
+    let failed: Vec<String> = failed
+        .iter()
+        .map(|(side, problem)| format!("{}: {}", name(*side), Message::from(problem).what))
+        .collect();
     output.text(&table::text(&[section(what, &rows)]))?;
     if background_load > BUSY {
-        output.text(&format!("{} These figures are not reliable. Close other programs and compare again.", busy(background_load)))?;
+        output.text(&format!(
+            "{} These figures are not reliable. Close other programs and compare again.",
+            busy(background_load)
+        ))?;
     }
     for words in &failed {
         output.text(words)?;
     }
-    output.json(&Compared { event: "finished", failed, background_load })
+    output.json(&Compared {
+        event: "finished",
+        failed,
+        background_load,
+    })
 }
 
 /// A line for each side, the best marked.
@@ -142,8 +175,19 @@ fn section(what: Comparison, rows: &[Row]) -> Section {
     let first = bench::rates(rows).next().map_or(f64::NAN, |(_, rate)| rate);
     let line = |(side, rate): (Side, f64)| {
         let mark = if best(side) { "recommended" } else { "" };
-        let cells = [name(side), grouped(rate.round() as u64), format!("{:.2}×", rate / first), mark.to_owned()].map(Cell::from).to_vec();
-        Line { cells, detail: String::new(), unreliable: false }
+        let cells = [
+            name(side),
+            grouped(rate.round() as u64),
+            format!("{:.2}×", rate / first),
+            mark.to_owned(),
+        ]
+        .map(Cell::from)
+        .to_vec();
+        Line {
+            cells,
+            detail: String::new(),
+            unreliable: false,
+        }
     };
     Section {
         title: "Training steps",
@@ -158,12 +202,25 @@ fn section(what: Comparison, rows: &[Row]) -> Section {
 
 /// "CPU, bf16, batch size 128, 2 threads".
 fn name(side: Side) -> String {
-    let Side { device, precision, threads, batch_size } = side;
-    format!("{}, {precision}, batch size {batch_size}, {}", device.label(), count(u64::from(threads), "thread"))
+    let Side {
+        device,
+        precision,
+        threads,
+        batch_size,
+    } = side;
+    format!(
+        "{}, {precision}, batch size {batch_size}, {}",
+        device.label(),
+        count(u64::from(threads), "thread")
+    )
 }
 
 /// Runs the job to its end and writes each figure as it comes.
-fn measure(engine: &Engine, job: Job, output: &mut Output) -> Result<(JobResult, Vec<Row>), Failure> {
+fn measure(
+    engine: &Engine,
+    job: Job,
+    output: &mut Output,
+) -> Result<(JobResult, Vec<Row>), Failure> {
     let progress = Progress::new();
     progress.note("Measuring this machine. Results are best when nothing else is running.");
     let mut rows = Vec::new();
@@ -172,13 +229,20 @@ fn measure(engine: &Engine, job: Job, output: &mut Output) -> Result<(JobResult,
         match update {
             Update::Progress(now) => {
                 if now.background_load > BUSY && !std::mem::replace(&mut warned, true) {
-                    progress.note(&format!("{} Figures will not be reliable; better close other programs.", busy(now.background_load)));
+                    progress.note(&format!(
+                        "{} Figures will not be reliable; better close other programs.",
+                        busy(now.background_load)
+                    ));
                 }
                 let doing = now.subject.map(subject).unwrap_or_default();
                 progress.show_remaining(now.fraction, &doing, now.remaining_seconds.map(f64::from));
             }
             Update::Event(Event::BenchmarkRow { row, .. }) => {
-                output.json(&Figure { event: "figure", row: &row, share_of_product: row.share_of_product() })?;
+                output.json(&Figure {
+                    event: "figure",
+                    row: &row,
+                    share_of_product: row.share_of_product(),
+                })?;
                 rows.push(row);
             }
             Update::Event(_) | Update::Cancelling | Update::EngineLost => {}

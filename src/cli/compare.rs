@@ -11,7 +11,9 @@ use super::output::Output;
 use super::progress::Progress;
 use crate::app::messages::Message;
 use crate::infer::ComparisonError;
-use crate::infer::comparison_words::{against, digits_table, images_of, letter, results_table, sentences, settings_table};
+use crate::infer::comparison_words::{
+    against, digits_table, images_of, letter, results_table, sentences, settings_table,
+};
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
@@ -26,10 +28,12 @@ const BASELINE: usize = 0;
 /// The options of `inkling compare`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Folders of runs, or model files, 2 to 8; the first is the baseline that the others are compared with
+    /// Folders of runs, or model files, 2 to 8; the first is the baseline that the others are
+    /// compared with
     #[arg(required = true, value_name = "RUN", num_args = 1..)]
     runs: Vec<PathBuf>,
-    /// Data set whose test images they classify: builtin, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters or a path [default: the one that all were trained on]
+    /// Data set whose test images they classify: builtin, mnist, fashion-mnist, kmnist,
+    /// emnist-digits, emnist-letters or a path [default: the one that all were trained on]
     #[arg(long, value_name = "DATA")]
     data: Option<DataSpec>,
     /// Folder to search for data sets before the usual ones
@@ -90,32 +94,53 @@ struct OfPair {
 
 /// Compares the models and prints what was found.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
-    let Arguments { runs, data, data_dir, json } = arguments;
+    let Arguments {
+        runs,
+        data,
+        data_dir,
+        json,
+    } = arguments;
     if !COMPARED_MODELS.contains(&runs.len()) {
         let problem = Problem::from(ComparisonError::Count { given: runs.len() });
         return Err(Failure::Usage(Message::from(&problem).to_string()));
     }
-    let models = runs.iter().map(|path| model_file(path).map(ModelRef::File)).collect::<Result<Vec<_>, _>>()?;
+    let models = runs
+        .iter()
+        .map(|path| model_file(path).map(ModelRef::File))
+        .collect::<Result<Vec<_>, _>>()?;
     let engine = Engine::start(data_dir, None, None)?;
     let progress = Progress::new();
-    let compared = engine.run(Job::CompareModels(ComparisonSpec { models, data }), |update| {
-        if let Update::Progress(now) = update {
-            progress.show(now.fraction, "Comparing");
-        }
-        Ok(())
-    })?;
+    let compared = engine.run(
+        Job::CompareModels(ComparisonSpec { models, data }),
+        |update| {
+            if let Update::Progress(now) = update {
+                progress.show(now.fraction, "Comparing");
+            }
+            Ok(())
+        },
+    )?;
     drop(progress);
-    let Some(JobResult::CompareModels(comparison)) = compared else { return Err(Problem::EngineGone.into()) };
+    let Some(JobResult::CompareModels(comparison)) = compared else {
+        return Err(Problem::EngineGone.into());
+    };
     let mut output = Output::new(json);
     output.json(&figures(&comparison, &runs))?;
-    if output.is_json() { Ok(()) } else { output.text(&text(&comparison, &runs)) }
+    if output.is_json() {
+        Ok(())
+    } else {
+        output.text(&text(&comparison, &runs))
+    }
 }
 
 fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
     let classes = comparison.classes();
     let share = |correct: u64, images: u64| (images > 0).then(|| correct as f64 / images as f64);
     let digits = |model: &ComparedModel| {
-        let pairs = model.correct_digits.iter().zip(&comparison.digits).enumerate();
+        let pairs = model
+            .correct_digits
+            .iter()
+            .zip(&comparison.digits)
+            .enumerate();
         pairs
             .map(|(digit, (&correct, &images))| OfDigit {
                 digit,
@@ -135,10 +160,16 @@ fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
         interval: wilson_interval(model.correct, comparison.images),
         digits: digits(model),
     };
-    let only_correct = |model: usize, other: usize| comparison.pair(model, other).map_or(0, |pair| pair.first_only);
+    let only_correct = |model: usize, other: usize| {
+        comparison
+            .pair(model, other)
+            .map_or(0, |pair| pair.first_only)
+    };
     let results = against(comparison, BASELINE);
-    let difference =
-        results.iter().filter_map(|(model, result)| Some((*model, result, runs.get(*model)?))).map(|(model, result, path)| OfPair {
+    let difference = results
+        .iter()
+        .filter_map(|(model, result)| Some((*model, result, runs.get(*model)?)))
+        .map(|(model, result, path)| OfPair {
             path: path.display().to_string(),
             only_correct: only_correct(model, BASELINE),
             only_first_correct: only_correct(BASELINE, model),
@@ -152,21 +183,34 @@ fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
         split: comparison.split,
         images: comparison.images,
         models: comparison.models.iter().zip(runs).map(model).collect(),
-        settings: differing_settings(&configs(comparison)).into_iter().map(|(setting, values)| OfSetting { setting, values }).collect(),
+        settings: differing_settings(&configs(comparison))
+            .into_iter()
+            .map(|(setting, values)| OfSetting { setting, values })
+            .collect(),
         against_first: difference.collect(),
     }
 }
 
 fn configs(comparison: &ModelComparison) -> Vec<&RunConfig> {
-    comparison.models.iter().map(|model| &model.config).collect()
+    comparison
+        .models
+        .iter()
+        .map(|model| &model.config)
+        .collect()
 }
 
 /// Which letter stands for which model, the tables, and the sentences.
 fn text(comparison: &ModelComparison, runs: &[PathBuf]) -> String {
-    let name = |(position, path): (usize, &PathBuf)| format!("  {}  {}", letter(position), visible::path(path));
+    let name = |(position, path): (usize, &PathBuf)| {
+        format!("  {}  {}", letter(position), visible::path(path))
+    };
     let mut lines = vec![format!("Compared on {}:", images_of(comparison))];
     lines.extend(runs.iter().enumerate().map(name));
-    let tables = [settings_table(&configs(comparison)), results_table(comparison), digits_table(comparison, BASELINE)];
+    let tables = [
+        settings_table(&configs(comparison)),
+        results_table(comparison),
+        digits_table(comparison, BASELINE),
+    ];
     lines.push(table::text(&tables));
     lines.extend(sentences(comparison, BASELINE));
     lines.join("\n")

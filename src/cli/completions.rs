@@ -1,4 +1,5 @@
-//! `inkling completions`: what a shell needs to complete commands and options, made from their definitions.
+//! `inkling completions`: what a shell needs to complete commands and options, made from their
+//! definitions.
 
 use clap::CommandFactory;
 use clap_complete::{Shell, generate};
@@ -16,6 +17,11 @@ pub struct Arguments {
 /// Prints the script.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut script = Vec::new();
-    generate(arguments.shell, &mut super::Arguments::command(), "inkling", &mut script);
+    generate(
+        arguments.shell,
+        &mut super::Arguments::command(),
+        "inkling",
+        &mut script,
+    );
     Output::new(false).script(String::from_utf8_lossy(&script).trim_end())
 }

@@ -1,4 +1,5 @@
-//! Chooses the device to compute on. A GPU is used only after it has passed the self-test in a process of its own.
+//! Chooses the device to compute on. A GPU is used only after it has passed the self-test in a
+//! process of its own.
 
 use super::failure::Failure;
 use super::output::note;
@@ -12,11 +13,14 @@ use crate::self_test::{Report, check_in_subprocess};
 use crate::system::paths::Paths;
 use crate::system::process;
 
-/// The device to compute on in this precision. An NVIDIA GPU that was asked for must pass its self-test. `auto` becomes the NVIDIA GPU if there
-/// is one that passes; otherwise it stays `auto`, which the engine takes as the CPU, and a note says why.
+/// The device to compute on in this precision. An NVIDIA GPU that was asked for must pass its
+/// self-test. `auto` becomes the NVIDIA GPU if there is one that passes; otherwise it stays `auto`,
+/// which the engine takes as the CPU, and a note says why.
 pub fn resolve(device: DeviceChoice, precision: Precision) -> Result<DeviceChoice, Failure> {
     match device {
-        DeviceChoice::Cuda => check_precision(device, precision).map(|()| device).map_err(Failure::from),
+        DeviceChoice::Cuda => check_precision(device, precision)
+            .map(|()| device)
+            .map_err(Failure::from),
         // Without CUDA there is nothing to look for.
         DeviceChoice::Auto if HAS_CUDA => Ok(automatic(precision)),
         named => Ok(named),
@@ -27,29 +31,44 @@ fn automatic(precision: Precision) -> DeviceChoice {
     let hardware = probe();
     if hardware.gpus.is_empty() {
         // A machine without a GPU needs no note, but a driver that does not respond does.
-        hardware.gpu_finding.iter().for_each(|finding| note(finding));
+        hardware
+            .gpu_finding
+            .iter()
+            .for_each(|finding| note(finding));
         return DeviceChoice::Auto;
     }
     let usable = available(&hardware).and_then(|()| check_precision(DeviceChoice::Cuda, precision));
     match usable {
         Ok(()) => DeviceChoice::Cuda,
         Err(problem) => {
-            note(&format!("Training on the CPU. {}", Message::from(&problem).what));
+            note(&format!(
+                "Training on the CPU. {}",
+                Message::from(&problem).what
+            ));
             DeviceChoice::Auto
         }
     }
 }
 
 /// The same on another machine: its NVIDIA GPU must pass the self-test there.
-pub fn resolve_on(host: &SshHost, device: DeviceChoice, precision: Precision) -> Result<DeviceChoice, Failure> {
+pub fn resolve_on(
+    host: &SshHost,
+    device: DeviceChoice,
+    precision: Precision,
+) -> Result<DeviceChoice, Failure> {
     if !matches!(device, DeviceChoice::Auto | DeviceChoice::Cuda) {
         return Ok(device);
     }
     let gpu = DeviceChoice::Cuda;
     let hardware = hardware_on(host).map_err(Problem::from)?;
     let usable = device_availability(gpu, &hardware).and_then(|()| {
-        note(&format!("Running the self-test of the GPU of {}.", host.name()));
-        self_test_on(host, gpu).map_err(|error| error.to_string())?.passed(precision)
+        note(&format!(
+            "Running the self-test of the GPU of {}.",
+            host.name()
+        ));
+        self_test_on(host, gpu)
+            .map_err(|error| error.to_string())?
+            .passed(precision)
     });
     match usable {
         Ok(()) => Ok(gpu),
@@ -58,18 +77,24 @@ pub fn resolve_on(host: &SshHost, device: DeviceChoice, precision: Precision) ->
             note(&format!("Training on the CPU of {}. {reason}", host.name()));
             Ok(device)
         }
-        Err(reason) => Err(Problem::from(ConfigProblem::DeviceUnavailable { device, reason }).into()),
+        Err(reason) => {
+            Err(Problem::from(ConfigProblem::DeviceUnavailable { device, reason }).into())
+        }
     }
 }
 
 /// The devices that can train, the CPU first, each with the precisions that passed its self-test.
 pub fn usable_for_training() -> Vec<(DeviceChoice, Vec<Precision>)> {
-    let mut usable = vec![(DeviceChoice::Cpu, Precision::on(DeviceChoice::Cpu).collect())];
+    let mut usable = vec![(
+        DeviceChoice::Cpu,
+        Precision::on(DeviceChoice::Cpu).collect(),
+    )];
     let gpu = DeviceChoice::Cuda;
     if HAS_CUDA && !probe().gpus.is_empty() {
         match self_test(gpu) {
             Ok(report) => {
-                let precisions = Precision::on(gpu).filter(|&precision| report.passed(precision).is_ok());
+                let precisions =
+                    Precision::on(gpu).filter(|&precision| report.passed(precision).is_ok());
                 usable.push((gpu, precisions.collect()));
             }
             Err(problem) => note(&Message::from(&problem).what),
@@ -80,17 +105,23 @@ pub fn usable_for_training() -> Vec<(DeviceChoice, Vec<Precision>)> {
 
 /// Probes the hardware in a process of its own, so that a driver crash cannot end this one.
 fn probe() -> Hardware {
-    probe_in_subprocess(process::this_program(&["hardware", "--json"]), &Paths::find().runs)
+    probe_in_subprocess(
+        process::this_program(&["hardware", "--json"]),
+        &Paths::find().runs,
+    )
 }
 
 fn available(hardware: &Hardware) -> Result<(), Problem> {
     let device = DeviceChoice::Cuda;
-    Ok(device_availability(device, hardware).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?)
+    Ok(device_availability(device, hardware)
+        .map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?)
 }
 
 /// Whether this device passes its self-test in this precision; otherwise why not.
 fn check_precision(device: DeviceChoice, precision: Precision) -> Result<(), Problem> {
-    Ok(self_test(device)?.passed(precision).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?)
+    Ok(self_test(device)?
+        .passed(precision)
+        .map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?)
 }
 
 /// Runs the self-test of a device in a process of its own.

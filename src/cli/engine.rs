@@ -21,12 +21,16 @@ const JOB: JobId = JobId(1);
 /// How often this process checks for Ctrl-C and requests to end.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The longest this process waits for a signal that its engine has handled already, as may happen on a busy machine.
+/// The longest this process waits for a signal that its engine has handled already, as may happen
+/// on a busy machine.
 const MAX_SIGNAL_DELAY: Duration = Duration::from_millis(500);
 
 /// An update on a job before it ends.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "each is handled before the next one comes")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "each is handled before the next one comes"
+)]
 pub enum Update {
     /// Its progress.
     Progress(JobProgress),
@@ -47,7 +51,11 @@ pub struct Engine {
 
 impl Engine {
     /// Starts one on the CPU. `data_dir` is searched before the usual data folders.
-    pub fn start(data_dir: Option<PathBuf>, runs: Option<RunsTarget>, weights: Option<WeightFormat>) -> Result<Self, Problem> {
+    pub fn start(
+        data_dir: Option<PathBuf>,
+        runs: Option<RunsTarget>,
+        weights: Option<WeightFormat>,
+    ) -> Result<Self, Problem> {
         Self::start_for(DeviceChoice::Cpu, data_dir, runs, weights)
     }
 
@@ -58,7 +66,12 @@ impl Engine {
         runs: Option<RunsTarget>,
         weights: Option<WeightFormat>,
     ) -> Result<Self, Problem> {
-        Self::start_on(EngineHost::from_env().for_device(device), data_dir, runs, weights)
+        Self::start_on(
+            EngineHost::from_env().for_device(device),
+            data_dir,
+            runs,
+            weights,
+        )
     }
 
     /// Starts one on this host.
@@ -91,42 +104,64 @@ impl Engine {
         Ok(Self { handle, woken })
     }
 
-    /// Has the run that could not be saved saved in this folder, or tried again without one; may be called from any thread.
+    /// Has the run that could not be saved saved in this folder, or tried again without one; may be
+    /// called from any thread.
     pub fn run_saver(&self) -> impl Fn(Option<PathBuf>) + Send + use<> {
         let commands = self.handle.commands();
         // Where the engine is gone, the run has ended.
         move |folder| drop(commands.send(Command::Save { run: JOB, folder }))
     }
 
-    /// Submits a job and follows it to its end; `None` if it was cancelled, as Ctrl-C does once its handler is installed. A request to end
-    /// interrupts it: that is a failure.
-    pub fn run(&self, job: Job, update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
+    /// Submits a job and follows it to its end; `None` if it was cancelled, as Ctrl-C does once its
+    /// handler is installed. A request to end interrupts it: that is a failure.
+    pub fn run(
+        &self,
+        job: Job,
+        update: impl FnMut(Update) -> Result<(), Failure>,
+    ) -> Result<Option<JobResult>, Failure> {
         self.submit(job)?;
         self.follow_to_end(update)
     }
 
-    /// The same, and stops the job before it begins: a resumed run that has completed an epoch is saved as it is.
-    pub fn run_stopped(&self, job: Job, update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
+    /// The same, and stops the job before it begins: a resumed run that has completed an epoch is
+    /// saved as it is.
+    pub fn run_stopped(
+        &self,
+        job: Job,
+        update: impl FnMut(Update) -> Result<(), Failure>,
+    ) -> Result<Option<JobResult>, Failure> {
         self.submit(job)?;
         self.send(Command::Cancel(JOB))?;
         self.follow_to_end(update)
     }
 
     fn submit(&self, job: Job) -> Result<(), Problem> {
-        self.send(Command::Submit { id: JOB, job: Box::new(job), data: None })
+        self.send(Command::Submit {
+            id: JOB,
+            job: Box::new(job),
+            data: None,
+        })
     }
 
-    fn follow_to_end(&self, update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
+    fn follow_to_end(
+        &self,
+        update: impl FnMut(Update) -> Result<(), Failure>,
+    ) -> Result<Option<JobResult>, Failure> {
         let followed = self.follow(update);
         match (interrupt::requested(), followed) {
-            (Some(Request::Interrupt(status)), Ok(None)) => Err(Failure::from(Problem::Cancelled(Cancelled)).terminated(status)),
+            (Some(Request::Interrupt(status)), Ok(None)) => {
+                Err(Failure::from(Problem::Cancelled(Cancelled)).terminated(status))
+            }
             // However its engine has ended: perhaps the signal reached that first.
             (Some(Request::Interrupt(status)), Err(failure)) => Err(failure.terminated(status)),
             (_, followed) => followed,
         }
     }
 
-    fn follow(&self, mut update: impl FnMut(Update) -> Result<(), Failure>) -> Result<Option<JobResult>, Failure> {
+    fn follow(
+        &self,
+        mut update: impl FnMut(Update) -> Result<(), Failure>,
+    ) -> Result<Option<JobResult>, Failure> {
         let mut asked = None;
         loop {
             let request = interrupt::requested();
@@ -142,10 +177,22 @@ impl Engine {
                 }
             }
             match self.next()? {
-                Some(Event::Job { event: JobEvent::Progress(progress), .. }) => update(Update::Progress(progress))?,
-                Some(Event::Job { event: JobEvent::Done(result), .. }) => return Ok(Some(*result)),
-                Some(Event::Job { event: JobEvent::Cancelled, .. }) => return Ok(None),
-                Some(Event::Job { event: JobEvent::Failed(problem), .. }) => {
+                Some(Event::Job {
+                    event: JobEvent::Progress(progress),
+                    ..
+                }) => update(Update::Progress(progress))?,
+                Some(Event::Job {
+                    event: JobEvent::Done(result),
+                    ..
+                }) => return Ok(Some(*result)),
+                Some(Event::Job {
+                    event: JobEvent::Cancelled,
+                    ..
+                }) => return Ok(None),
+                Some(Event::Job {
+                    event: JobEvent::Failed(problem),
+                    ..
+                }) => {
                     if matches!(problem, Problem::Panicked { .. }) {
                         update(Update::EngineLost)?;
                     }
@@ -154,7 +201,11 @@ impl Engine {
                         wait_for_request();
                     }
                     let failure = Failure::from(problem);
-                    return Err(if interrupted && interrupt::requested().is_some() { failure.terminated(INTERRUPTED) } else { failure });
+                    return Err(if interrupted && interrupt::requested().is_some() {
+                        failure.terminated(INTERRUPTED)
+                    } else {
+                        failure
+                    });
                 }
                 Some(Event::EngineExited(exit)) => {
                     wait_for_request();
@@ -195,7 +246,9 @@ impl Engine {
                     Ok(()) => {}
                     Err(RecvTimeoutError::Timeout) => return Ok(None),
                     // The engine has ended, but its last events may still be queued.
-                    Err(RecvTimeoutError::Disconnected) => return self.handle.try_recv().map_err(|_| Problem::EngineGone),
+                    Err(RecvTimeoutError::Disconnected) => {
+                        return self.handle.try_recv().map_err(|_| Problem::EngineGone);
+                    }
                 },
                 Err(_) => return Err(Problem::EngineGone),
             }
@@ -203,7 +256,8 @@ impl Engine {
     }
 }
 
-/// Waits briefly for a request to end: a terminal sends its signals to this process and to its engine, which may handle them first.
+/// Waits briefly for a request to end: a terminal sends its signals to this process and to its
+/// engine, which may handle them first.
 fn wait_for_request() {
     let started = Instant::now();
     while interrupt::requested().is_none() && started.elapsed() < MAX_SIGNAL_DELAY {
@@ -215,6 +269,9 @@ fn wait_for_request() {
 pub fn data_folders(given: Option<PathBuf>, paths: &Paths) -> Result<Vec<PathBuf>, DataError> {
     match given {
         Some(folder) if !folder.is_dir() => Err(DataError::Missing { path: folder }),
-        _ => Ok(given.into_iter().chain(paths.data.iter().cloned()).collect()),
+        _ => Ok(given
+            .into_iter()
+            .chain(paths.data.iter().cloned())
+            .collect()),
     }
 }

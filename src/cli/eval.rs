@@ -13,8 +13,8 @@ use crate::math::statistics::{ClassScore, calibration_error, class_scores};
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
 use crate::records::{
-    DigitDetection, Ensemble, Evaluation, EvaluationReport, EvaluationSpec, LabelRejection, ModelRef, NotDigitsSpec, SplitEvaluation,
-    WriterScore,
+    DigitDetection, Ensemble, Evaluation, EvaluationReport, EvaluationSpec, LabelRejection,
+    ModelRef, NotDigitsSpec, SplitEvaluation, WriterScore,
 };
 use crate::run_config::{Classes, DataSpec, EvaluationSplit};
 use crate::text::format::{count, grouped, percent};
@@ -28,10 +28,12 @@ const LISTED_WRITERS: usize = 10;
 pub struct Arguments {
     #[command(flatten)]
     models: Models,
-    /// Data set to use: builtin, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters or a path
+    /// Data set to use: builtin, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters or a
+    /// path
     #[arg(long, value_name = "DATA")]
     data: DataSpec,
-    /// Which of its images [default: test where it has test images of its own or the model was trained on it, otherwise all]
+    /// Which of its images [default: test where it has test images of its own or the model was
+    /// trained on it, otherwise all]
     #[arg(long, value_name = "SPLIT", ignore_case = true, value_parser = choice::<EvaluationSplit>(EvaluationSplit::ALL.iter().map(|c| c.name())))]
     split: Option<EvaluationSplit>,
     /// Do not apply the temperature that was fitted after training: measure the network itself
@@ -102,9 +104,18 @@ struct OfLabel {
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let model = arguments.models.reference()?;
     let engine = Engine::start(arguments.data_dir, None, None)?;
-    let not_digits = arguments.not_digits.map(|path| NotDigitsSpec { path, labels: arguments.not_digits_labels });
+    let not_digits = arguments.not_digits.map(|path| NotDigitsSpec {
+        path,
+        labels: arguments.not_digits_labels,
+    });
     let uncalibrated = arguments.uncalibrated;
-    let spec = EvaluationSpec { model, data: arguments.data, split: arguments.split, uncalibrated, not_digits };
+    let spec = EvaluationSpec {
+        model,
+        data: arguments.data,
+        split: arguments.split,
+        uncalibrated,
+        not_digits,
+    };
     let progress = Progress::new();
     let measured = engine.run(Job::Evaluate(spec), |update| {
         if let Update::Progress(now) = update {
@@ -113,14 +124,27 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         Ok(())
     })?;
     drop(progress);
-    let Some(JobResult::Evaluate(report)) = measured else { return Err(Problem::EngineGone.into()) };
+    let Some(JobResult::Evaluate(report)) = measured else {
+        return Err(Problem::EngineGone.into());
+    };
     let mut output = Output::new(arguments.json);
     output.json(&figures(&report, uncalibrated))?;
-    if output.is_json() { Ok(()) } else { output.text(&text(&report, uncalibrated)) }
+    if output.is_json() {
+        Ok(())
+    } else {
+        output.text(&text(&report, uncalibrated))
+    }
 }
 
 fn figures(report: &EvaluationReport, uncalibrated: bool) -> Figures {
-    let EvaluationReport { measured: SplitEvaluation { split, evaluation, .. }, writers, detection, .. } = report;
+    let EvaluationReport {
+        measured: SplitEvaluation {
+            split, evaluation, ..
+        },
+        writers,
+        detection,
+        ..
+    } = report;
     let classes = &report.model.classes;
     let digit = |score: ClassScore| OfDigit {
         digit: score.digit,
@@ -128,10 +152,16 @@ fn figures(report: &EvaluationReport, uncalibrated: bool) -> Figures {
         images: score.images,
         accuracy: score.accuracy(),
     };
-    let writer =
-        |score: &WriterScore| OfWriter { writer: score.writer.clone(), images: score.images, accuracy: share(score.correct, score.images) };
-    let label =
-        |score: &LabelRejection| OfLabel { label: score.label, drawings: score.drawings, rejected: share(score.rejected, score.drawings) };
+    let writer = |score: &WriterScore| OfWriter {
+        writer: score.writer.clone(),
+        images: score.images,
+        accuracy: share(score.correct, score.images),
+    };
+    let label = |score: &LabelRejection| OfLabel {
+        label: score.label,
+        drawings: score.drawings,
+        rejected: share(score.rejected, score.drawings),
+    };
     let told_apart = |found: &DigitDetection| Detection {
         auroc: found.auroc,
         digits_kept: share(found.kept, found.digits),
@@ -159,7 +189,10 @@ fn share(part: u64, whole: u64) -> f64 {
 /// Accuracy and loss, the confusion matrix, and what else was asked for.
 fn text(report: &EvaluationReport, uncalibrated: bool) -> String {
     let mut lines = vec![headline(report, uncalibrated), String::new()];
-    lines.extend(confusion(&report.measured.evaluation, &report.model.classes));
+    lines.extend(confusion(
+        &report.measured.evaluation,
+        &report.model.classes,
+    ));
     if !report.writers.is_empty() {
         lines.push(String::new());
         lines.extend(writers(&report.writers));
@@ -172,13 +205,32 @@ fn text(report: &EvaluationReport, uncalibrated: bool) -> String {
 }
 
 fn headline(report: &EvaluationReport, uncalibrated: bool) -> String {
-    let EvaluationReport { model, measured: SplitEvaluation { data, split, evaluation }, .. } = report;
-    let without = if uncalibrated { " without a temperature" } else { "" };
-    let calibration =
-        calibration_error(evaluation).map_or_else(String::new, |error| format!(", calibration error {}{without}", percent(error, 2)));
+    let EvaluationReport {
+        model,
+        measured:
+            SplitEvaluation {
+                data,
+                split,
+                evaluation,
+            },
+        ..
+    } = report;
+    let without = if uncalibrated {
+        " without a temperature"
+    } else {
+        ""
+    };
+    let calibration = calibration_error(evaluation).map_or_else(String::new, |error| {
+        format!(", calibration error {}{without}", percent(error, 2))
+    });
     let network = match &model.reference {
-        ModelRef::Ensemble(Ensemble { models, dropout_passes }) => {
-            let passes = dropout_passes.map_or_else(String::new, |passes| format!(", {passes} passes with dropout each"));
+        ModelRef::Ensemble(Ensemble {
+            models,
+            dropout_passes,
+        }) => {
+            let passes = dropout_passes.map_or_else(String::new, |passes| {
+                format!(", {passes} passes with dropout each")
+            });
             format!("Mean of {}{passes}", count(models.len() as u64, "model"))
         }
         _ => model.network.label(),
@@ -199,22 +251,39 @@ fn confusion(evaluation: &Evaluation, classes: &Classes) -> Vec<String> {
     // Columns are as wide as their names.
     let length = |name: &str| name.chars().count();
     let columns = |cells: &mut dyn Iterator<Item = String>| -> String {
-        cells.zip(classes.names()).map(|(cell, name)| format!("{cell:>width$}", width = length(name).max(5) + 1)).collect()
+        cells
+            .zip(classes.names())
+            .map(|(cell, name)| format!("{cell:>width$}", width = length(name).max(5) + 1))
+            .collect()
     };
     let first = classes.names().map(length).fold(9, usize::max);
     let predictions = columns(&mut classes.names().map(str::to_owned));
-    let rows = class_scores(evaluation).into_iter().zip(&evaluation.confusion).map(|(score, counts)| {
-        let counts = columns(&mut counts.iter().map(u32::to_string));
-        let share = score.accuracy().map_or_else(|| "–".to_owned(), |share| percent(share, 1));
-        format!("{:>first$}{counts}{share:>10}", classes.name(score.digit))
-    });
-    std::iter::once(format!("{:>first$}{predictions}  accuracy", "true\\pred")).chain(rows).collect()
+    let rows = class_scores(evaluation)
+        .into_iter()
+        .zip(&evaluation.confusion)
+        .map(|(score, counts)| {
+            let counts = columns(&mut counts.iter().map(u32::to_string));
+            let share = score
+                .accuracy()
+                .map_or_else(|| "–".to_owned(), |share| percent(share, 1));
+            format!("{:>first$}{counts}{share:>10}", classes.name(score.digit))
+        });
+    std::iter::once(format!("{:>first$}{predictions}  accuracy", "true\\pred"))
+        .chain(rows)
+        .collect()
 }
 
 fn writers(scores: &[WriterScore]) -> Vec<String> {
-    let title = format!("Accuracy by writer, the lowest of {}:", grouped(scores.len() as u64));
+    let title = format!(
+        "Accuracy by writer, the lowest of {}:",
+        grouped(scores.len() as u64)
+    );
     let row = |score: &WriterScore| {
-        let WriterScore { writer, images, correct } = score;
+        let WriterScore {
+            writer,
+            images,
+            correct,
+        } = score;
         format!(
             "{:>9}  {} of {} images  {}",
             percent(share(*correct, *images), 1),
@@ -223,11 +292,20 @@ fn writers(scores: &[WriterScore]) -> Vec<String> {
             visible::one_line(writer)
         )
     };
-    std::iter::once(title).chain(scores.iter().take(LISTED_WRITERS).map(row)).collect()
+    std::iter::once(title)
+        .chain(scores.iter().take(LISTED_WRITERS).map(row))
+        .collect()
 }
 
 fn not_digits(detection: &DigitDetection) -> Vec<String> {
-    let DigitDetection { auroc, digits, kept, not_digits, rejected, labels } = detection;
+    let DigitDetection {
+        auroc,
+        digits,
+        kept,
+        not_digits,
+        rejected,
+        labels,
+    } = detection;
     let found = format!(
         "Digits distinguished from {} other drawings: AUROC {auroc:.4}. At the model's threshold, {} of {} digits are kept and {} of the other drawings rejected.",
         grouped(*not_digits),
@@ -237,7 +315,13 @@ fn not_digits(detection: &DigitDetection) -> Vec<String> {
     );
     let label = |score: &LabelRejection| {
         let label = visible::one_line(&score.label.to_string());
-        format!("{label:>9}  {} of {} rejected", grouped(score.rejected), grouped(score.drawings))
+        format!(
+            "{label:>9}  {} of {} rejected",
+            grouped(score.rejected),
+            grouped(score.drawings)
+        )
     };
-    std::iter::once(found).chain(labels.iter().map(label)).collect()
+    std::iter::once(found)
+        .chain(labels.iter().map(label))
+        .collect()
 }

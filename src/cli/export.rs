@@ -33,13 +33,16 @@ pub struct Arguments {
     /// Number format of the stored weights; f16 halves the size
     #[arg(long, value_name = "NAME", default_value = "f32", ignore_case = true, value_parser = choice::<WeightFormat>(WeightFormat::ALL.iter().map(|c| c.name())))]
     weights: WeightFormat,
-    /// ONNX: store weights as 8-bit integers and measure the loss in accuracy (with zip: as an additional file)
+    /// ONNX: store weights as 8-bit integers and measure the loss in accuracy (with zip: as an
+    /// additional file)
     #[arg(long)]
     quantize: bool,
-    /// ONNX: data set to measure the 8-bit weights on [default: that of the training, if it has a name or the run is among Inkling's own]
+    /// ONNX: data set to measure the 8-bit weights on [default: that of the training, if it has a
+    /// name or the run is among Inkling's own]
     #[arg(long, value_name = "DATA", requires = "quantize")]
     data: Option<DataSpec>,
-    /// ONNX: take raw 28x28 images and return probabilities; if off, take normalised values and return logits [default: on]
+    /// ONNX: take raw 28x28 images and return probabilities; if off, take normalised values and
+    /// return logits [default: on]
     #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on", value_parser = switch)]
     preprocessing: Option<bool>,
     /// ONNX operator set, 13 to 26 [default: 17, which most programs read]
@@ -82,8 +85,17 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let to = arguments.out.filter(|_| !arguments.preview);
     let engine = Engine::start(arguments.data_dir, None, None)?;
     let progress = Progress::new();
-    let replace = if arguments.force { Replace::Everything } else { Replace::Nothing };
-    let job = Job::Export { model: ModelRef::File(model_file(&arguments.model)?), spec: spec.clone(), to, replace };
+    let replace = if arguments.force {
+        Replace::Everything
+    } else {
+        Replace::Nothing
+    };
+    let job = Job::Export {
+        model: ModelRef::File(model_file(&arguments.model)?),
+        spec: spec.clone(),
+        to,
+        replace,
+    };
     let exported = engine.run(job, |update| {
         if let Update::Progress(now) = update {
             progress.show(now.fraction, "Evaluating the 8-bit weights");
@@ -91,12 +103,26 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         Ok(())
     })?;
     drop(progress);
-    let Some(JobResult::Export(report)) = exported else { return Err(Problem::EngineGone.into()) };
-    let paths = report.paths.iter().map(|path| path.display().to_string()).collect();
-    output.json(&Exported { format: spec.format.name(), paths, files: &report.files, quantized: report.quantized })?;
+    let Some(JobResult::Export(report)) = exported else {
+        return Err(Problem::EngineGone.into());
+    };
+    let paths = report
+        .paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    output.json(&Exported {
+        format: spec.format.name(),
+        paths,
+        files: &report.files,
+        quantized: report.quantized,
+    })?;
     output.text(&summary(&report, &spec))?;
     if let Some(problem) = &report.unmeasured {
-        note(&format!("The accuracy of the 8-bit weights could not be measured. {}", Message::from(problem)));
+        note(&format!(
+            "The accuracy of the 8-bit weights could not be measured. {}",
+            Message::from(problem)
+        ));
     }
     Ok(())
 }
@@ -119,7 +145,9 @@ fn spec(arguments: &Arguments) -> Result<ExportSpec, Failure> {
     let has_weights = !matches!(arguments.format, ExportFormat::Card | ExportFormat::Report);
     if arguments.weights != WeightFormat::F32 && !has_weights {
         let format = arguments.format;
-        return Err(Failure::Usage(format!("--weights sets how weights are stored, but the format {format} contains none. Leave it out.")));
+        return Err(Failure::Usage(format!(
+            "--weights sets how weights are stored, but the format {format} contains none. Leave it out."
+        )));
     }
     Ok(ExportSpec {
         weights: arguments.weights,
@@ -142,12 +170,25 @@ fn summary(report: &ExportReport, spec: &ExportSpec) -> String {
         let size = file_size(file.bytes);
         lines.push(match report.paths.get(index).filter(|_| !packed) {
             Some(path) => format!("Wrote {} ({size}): {}.", visible::path(path), file.about),
-            None => format!("{} ({size}): {}.", visible::one_line(&file.name), file.about),
+            None => format!(
+                "{} ({size}): {}.",
+                visible::one_line(&file.name),
+                file.about
+            ),
         });
         if report.paths.is_empty() {
             lines.extend(file.tensors.iter().map(|tensor| {
-                let shape = tensor.shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x");
-                format!("    {:<34} {shape:>14} {}", tensor.name, tensor.format.name())
+                let shape = tensor
+                    .shape
+                    .iter()
+                    .map(u64::to_string)
+                    .collect::<Vec<_>>()
+                    .join("x");
+                format!(
+                    "    {:<34} {shape:>14} {}",
+                    tensor.name,
+                    tensor.format.name()
+                )
             }));
         }
     }

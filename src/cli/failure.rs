@@ -22,8 +22,8 @@ pub enum Failure {
     Reported,
     /// Ctrl-C was pressed, and a message was printed already; exit status 130.
     Interrupted,
-    /// The system asked this process to end, and the work can be resumed if the message says so; exit status 143 after SIGTERM, 129 after
-    /// SIGHUP.
+    /// The system asked this process to end, and the work can be resumed if the message says so;
+    /// exit status 143 after SIGTERM, 129 after SIGHUP.
     Terminated {
         /// What became of the work, if there was any.
         sentence: Option<String>,
@@ -35,7 +35,9 @@ pub enum Failure {
 impl Failure {
     /// All problems of a configuration, one per line.
     pub fn of_config(problems: &[ConfigProblem]) -> Self {
-        let sentences = problems.iter().map(|problem| Message::from(&Problem::from(problem.clone())).to_string());
+        let sentences = problems
+            .iter()
+            .map(|problem| Message::from(&Problem::from(problem.clone())).to_string());
         Self::Usage(sentences.collect::<Vec<_>>().join("\n"))
     }
 
@@ -71,9 +73,13 @@ impl Failure {
     pub fn followed_by(self, next: &str) -> Self {
         match self {
             Self::Failed(sentence) => Self::Failed(format!("{sentence} {next}")),
-            Self::Terminated { sentence: Some(sentence), status } => {
-                Self::Terminated { sentence: Some(format!("{sentence} {next}")), status }
-            }
+            Self::Terminated {
+                sentence: Some(sentence),
+                status,
+            } => Self::Terminated {
+                sentence: Some(format!("{sentence} {next}")),
+                status,
+            },
             other => other,
         }
     }
@@ -107,8 +113,14 @@ impl<P: Into<Problem>> From<P> for Failure {
                 | Problem::NoConsent { .. },
                 _,
             ) => Self::Usage(sentence),
-            (Problem::Cancelled(_), Some(Request::Interrupt(status))) => Self::Terminated { sentence: Some(sentence), status },
-            (Problem::Cancelled(_), _) => Self::Terminated { sentence: Some(sentence), status: INTERRUPTED },
+            (Problem::Cancelled(_), Some(Request::Interrupt(status))) => Self::Terminated {
+                sentence: Some(sentence),
+                status,
+            },
+            (Problem::Cancelled(_), _) => Self::Terminated {
+                sentence: Some(sentence),
+                status: INTERRUPTED,
+            },
             _ => Self::Failed(sentence),
         }
     }

@@ -1,4 +1,5 @@
-//! `inkling find-batch-size`: times how long training takes to reach an accuracy with each batch size.
+//! `inkling find-batch-size`: times how long training takes to reach an accuracy with each batch
+//! size.
 
 use serde::Serialize;
 
@@ -14,7 +15,10 @@ use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::protocol::{Event, Job, JobResult};
 use crate::records::benchmark::BUSY;
-use crate::records::{BatchSizeFinding, BatchSizeSpec, TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy, fastest_batch_size};
+use crate::records::{
+    BatchSizeFinding, BatchSizeSpec, TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy,
+    fastest_batch_size,
+};
 use crate::run_config::RunConfig;
 use crate::text::format::{duration, grouped, percent, plain, plain_percent};
 use crate::text::table::{self, Cell, Line, Section};
@@ -56,29 +60,60 @@ struct Finished<'a> {
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let accuracy = arguments.accuracy / 100.0;
     if !TARGET_ACCURACIES.contains(&accuracy) {
-        let [low, high] = [TARGET_ACCURACIES.start(), TARGET_ACCURACIES.end()].map(|end| plain(end * 100.0));
-        return Err(Failure::Usage(format!("--accuracy must be from {low} to {high} percent.")));
+        let [low, high] =
+            [TARGET_ACCURACIES.start(), TARGET_ACCURACIES.end()].map(|end| plain(end * 100.0));
+        return Err(Failure::Usage(format!(
+            "--accuracy must be from {low} to {high} percent."
+        )));
     }
     let config = arguments.settings.checked_config()?;
     let engine = Engine::start_for(config.device, arguments.settings.data_dir, None, None)?;
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);
-    let (rows, finding) = follow(&engine, BatchSizeSpec { config: config.clone(), accuracy }, &mut output)?;
+    let (rows, finding) = follow(
+        &engine,
+        BatchSizeSpec {
+            config: config.clone(),
+            accuracy,
+        },
+        &mut output,
+    )?;
     let recommended = fastest_batch_size(&rows);
-    let BatchSizeFinding { noise_scale: gradient_noise_scale, background_load } = finding;
-    output.json(&Finished { event: "finished", accuracy, recommended, gradient_noise_scale, background_load, config: &config })?;
+    let BatchSizeFinding {
+        noise_scale: gradient_noise_scale,
+        background_load,
+    } = finding;
+    output.json(&Finished {
+        event: "finished",
+        accuracy,
+        recommended,
+        gradient_noise_scale,
+        background_load,
+        config: &config,
+    })?;
     if !output.is_json() {
         output.text(&table::text(&[section(&rows, accuracy)]))?;
     }
     if background_load > BUSY {
-        output.text(&format!("{} These times are not reliable. Close other programs and try again.", busy(background_load)))?;
+        output.text(&format!(
+            "{} These times are not reliable. Close other programs and try again.",
+            busy(background_load)
+        ))?;
     }
     output.text(&Message::batch_size_found(&rows, accuracy, &finding).to_string())?;
-    if recommended.is_some() { Ok(()) } else { Err(Failure::Reported) }
+    if recommended.is_some() {
+        Ok(())
+    } else {
+        Err(Failure::Reported)
+    }
 }
 
 /// Runs the search to its end and prints each time as it comes.
-fn follow(engine: &Engine, spec: BatchSizeSpec, output: &mut Output) -> Result<(Vec<TimeToAccuracy>, BatchSizeFinding), Failure> {
+fn follow(
+    engine: &Engine,
+    spec: BatchSizeSpec,
+    output: &mut Output,
+) -> Result<(Vec<TimeToAccuracy>, BatchSizeFinding), Failure> {
     let progress = Progress::new();
     let target = plain_percent(spec.accuracy);
     progress
@@ -86,9 +121,16 @@ fn follow(engine: &Engine, spec: BatchSizeSpec, output: &mut Output) -> Result<(
     let mut rows = Vec::new();
     let result = engine.run(Job::FindBatchSize(spec), |update| {
         match update {
-            Update::Progress(now) => progress.show_remaining(now.fraction, "Timing batch sizes", now.remaining_seconds.map(f64::from)),
+            Update::Progress(now) => progress.show_remaining(
+                now.fraction,
+                "Timing batch sizes",
+                now.remaining_seconds.map(f64::from),
+            ),
             Update::Event(Event::TimedToAccuracy { row, .. }) => {
-                output.json(&Timed { event: "timed", row: &row })?;
+                output.json(&Timed {
+                    event: "timed",
+                    row: &row,
+                })?;
                 rows.push(row);
             }
             Update::Event(_) | Update::Cancelling | Update::EngineLost => {}
@@ -108,14 +150,41 @@ fn section(rows: &[TimeToAccuracy], accuracy: f64) -> Section {
     let line = |row: &TimeToAccuracy| {
         let number = |value: f64| grouped(value.round() as u64);
         let [time, images, steps] = match row.reached {
-            Some(reached) => [duration(reached.seconds), number(reached.images), number(reached.steps.ceil())],
+            Some(reached) => [
+                duration(reached.seconds),
+                number(reached.images),
+                number(reached.steps.ceil()),
+            ],
             None if row.diverged => ["diverged", "", ""].map(str::to_owned),
-            None => [format!("not in {} ({})", duration(row.seconds), percent(row.best_accuracy, 1)), String::new(), String::new()],
+            None => [
+                format!(
+                    "not in {} ({})",
+                    duration(row.seconds),
+                    percent(row.best_accuracy, 1)
+                ),
+                String::new(),
+                String::new(),
+            ],
         };
-        let mark = if recommended == Some(row.batch_size) { "recommended" } else { "" };
-        let cells =
-            [row.batch_size.to_string(), plain(row.learning_rate), time, images, steps, number(row.images_per_second), mark.to_owned()];
-        Line { cells: cells.map(Cell::from).to_vec(), detail: String::new(), unreliable: false }
+        let mark = if recommended == Some(row.batch_size) {
+            "recommended"
+        } else {
+            ""
+        };
+        let cells = [
+            row.batch_size.to_string(),
+            plain(row.learning_rate),
+            time,
+            images,
+            steps,
+            number(row.images_per_second),
+            mark.to_owned(),
+        ];
+        Line {
+            cells: cells.map(Cell::from).to_vec(),
+            detail: String::new(),
+            unreliable: false,
+        }
     };
     let mut sorted: Vec<&TimeToAccuracy> = rows.iter().collect();
     sorted.sort_by_key(|row| row.batch_size);
@@ -125,7 +194,17 @@ fn section(rows: &[TimeToAccuracy], accuracy: f64) -> Section {
         about: format!(
             "training until {target} validation accuracy, one run for each batch size, with a constant learning rate that is scaled to the batch size"
         ),
-        columns: ["batch size", "learning rate", "time", "images", "steps", "images/s", ""].map(str::to_owned).to_vec(),
+        columns: [
+            "batch size",
+            "learning rate",
+            "time",
+            "images",
+            "steps",
+            "images/s",
+            "",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
         lines: sorted.into_iter().map(line).collect(),
         bars: "",
     }

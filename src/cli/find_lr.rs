@@ -68,7 +68,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         suggested: finding.suggestion.map(|suggestion| suggestion.rate),
         steepest_fall_at: finding.suggestion.map(|suggestion| suggestion.steepest),
         lowest_loss_at: finding.suggestion.map(|suggestion| suggestion.lowest),
-        tenth_of_lowest: finding.suggestion.map(|suggestion| suggestion.tenth_of_lowest()),
+        tenth_of_lowest: finding
+            .suggestion
+            .map(|suggestion| suggestion.tenth_of_lowest()),
         end: finding.end,
         steps: finding.steps,
         config: &config,
@@ -78,31 +80,57 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     output.text(&Message::learning_rate_found(&finding).to_string())?;
     match finding.suggestion {
-        Some(suggestion) => output.text(&format!("Train with it: {}", command(suggestion.rate, std::env::args().skip(1)))),
+        Some(suggestion) => output.text(&format!(
+            "Train with it: {}",
+            command(suggestion.rate, std::env::args().skip(1))
+        )),
         None => Err(Failure::Reported),
     }
 }
 
 /// Runs the search to its end and prints each step as it comes.
-fn follow(engine: &Engine, config: &RunConfig, output: &mut Output) -> Result<(RateSearch, RateFinding), Failure> {
+fn follow(
+    engine: &Engine,
+    config: &RunConfig,
+    output: &mut Output,
+) -> Result<(RateSearch, RateFinding), Failure> {
     let progress = Progress::new();
-    progress.note(&format!("Searching for a learning rate for {}. Nothing is saved, and no test image is used.", config.title()));
+    progress.note(&format!(
+        "Searching for a learning rate for {}. Nothing is saved, and no test image is used.",
+        config.title()
+    ));
     let mut search = RateSearch::default();
     let result = engine.run(Job::FindLearningRate(config.clone()), |update| {
         match update {
             Update::Progress(now) => {
                 let doing = search.points().last().map_or_else(
                     || "Preparing data".to_owned(),
-                    |point| format!("learning rate {:.1e} · loss {:.3}", point.learning_rate, point.smoothed),
+                    |point| {
+                        format!(
+                            "learning rate {:.1e} · loss {:.3}",
+                            point.learning_rate, point.smoothed
+                        )
+                    },
                 );
                 progress.show_remaining(now.fraction, &doing, now.remaining_seconds.map(f64::from));
             }
             Update::Event(Event::Steps { steps, .. }) => {
                 for point in steps {
                     search.add(point.learning_rate, point.loss);
-                    if let Some(&RatePoint { learning_rate, loss, smoothed }) = search.points().last() {
+                    if let Some(&RatePoint {
+                        learning_rate,
+                        loss,
+                        smoothed,
+                    }) = search.points().last()
+                    {
                         let step = search.points().len();
-                        output.json(&Taken { event: "step", step, learning_rate, loss, smoothed_loss: smoothed })?;
+                        output.json(&Taken {
+                            event: "step",
+                            step,
+                            learning_rate,
+                            loss,
+                            smoothed_loss: smoothed,
+                        })?;
                     }
                 }
             }
@@ -120,10 +148,21 @@ fn follow(engine: &Engine, config: &RunConfig, output: &mut Output) -> Result<(R
 /// Every few steps, and the last.
 fn section(points: &[RatePoint]) -> Section {
     let last = points.len().saturating_sub(1);
-    let shown = points.iter().enumerate().filter(|(step, _)| step % STEPS_PER_LINE == 0 || *step == last);
+    let shown = points
+        .iter()
+        .enumerate()
+        .filter(|(step, _)| step % STEPS_PER_LINE == 0 || *step == last);
     let line = |(_, point): (usize, &RatePoint)| {
-        let cells = [format!("{:.1e}", point.learning_rate), format!("{:.3}", point.loss), format!("{:.3}", point.smoothed)];
-        Line { cells: cells.map(Cell::from).to_vec(), detail: String::new(), unreliable: false }
+        let cells = [
+            format!("{:.1e}", point.learning_rate),
+            format!("{:.3}", point.loss),
+            format!("{:.3}", point.smoothed),
+        ];
+        Line {
+            cells: cells.map(Cell::from).to_vec(),
+            detail: String::new(),
+            unreliable: false,
+        }
     };
     Section {
         title: "Loss by learning rate",

@@ -1,4 +1,5 @@
-//! `inkling hardware`: lists the hardware, runs the self-test, prints diagnostics, or monitors the load.
+//! `inkling hardware`: lists the hardware, runs the self-test, prints diagnostics, or monitors the
+//! load.
 
 use std::time::Duration;
 
@@ -34,7 +35,8 @@ pub struct Arguments {
     /// Keep showing the load of CPU, memory and GPUs, once a second
     #[arg(long, conflicts_with = "self_test")]
     watch: bool,
-    /// Print what helps to find a fault: versions, hardware, settings and the end of the log, with nothing personal in it
+    /// Print what helps to find a fault: versions, hardware, settings and the end of the log, with
+    /// nothing personal in it
     #[arg(long, conflicts_with_all = ["self_test", "watch", "json"])]
     diagnostics: bool,
     /// Print one JSON object to standard output (with --watch, one per line)
@@ -59,17 +61,36 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let paths = Paths::find();
     let hardware = probe(&paths.runs);
     if arguments.diagnostics {
-        let text = diagnostics::text(Some(&hardware), &settings_file::read(&paths), &paths, &Names::of_this_machine());
+        let text = diagnostics::text(
+            Some(&hardware),
+            &settings_file::read(&paths),
+            &paths,
+            &Names::of_this_machine(),
+        );
         return Output::new(false).text(text.trim_end());
     }
-    let report = if arguments.self_test { Some(check(arguments.device)?) } else { None };
+    let report = if arguments.self_test {
+        Some(check(arguments.device)?)
+    } else {
+        None
+    };
     let mut output = Output::new(arguments.json);
-    output.json(&Found { hardware: &hardware, self_test: report.as_ref() })?;
+    output.json(&Found {
+        hardware: &hardware,
+        self_test: report.as_ref(),
+    })?;
     if !output.is_json() {
         let lines = lines(&hardware);
-        let width = lines.iter().map(|line| line.label.chars().count()).max().unwrap_or_default();
+        let width = lines
+            .iter()
+            .map(|line| line.label.chars().count())
+            .max()
+            .unwrap_or_default();
         for line in lines {
-            output.text(&format!("{:<width$}  {}\n{:width$}  {}", line.label, line.value, "", line.meaning))?;
+            output.text(&format!(
+                "{:<width$}  {}\n{:width$}  {}",
+                line.label, line.value, "", line.meaning
+            ))?;
         }
         if let Some(report) = &report {
             output.text(&table::text(&sections(report)))?;
@@ -97,7 +118,10 @@ fn check(device: DeviceChoice) -> Result<Report, Failure> {
 /// Prints the load once per interval until standard output is closed.
 fn watch(mut output: Output) -> Result<(), Failure> {
     let mut meter = Meter::with_drivers();
-    let watched = Watched { gpus: true, ..Watched::default() };
+    let watched = Watched {
+        gpus: true,
+        ..Watched::default()
+    };
     while !output.closed() {
         let sample = meter.sample(&watched);
         output.json(&sample)?;
@@ -114,16 +138,30 @@ fn status_line(sample: &LoadSample) -> String {
     let of = |used: u64, total: u64| format!("{} of {}", memory(used), memory(total));
     let share = |share: f32| percent(f64::from(share), 0);
     let gpu = |gpu: &Gpu| {
-        let used = of(gpu.memory_total.saturating_sub(gpu.memory_free), gpu.memory_total);
+        let used = of(
+            gpu.memory_total.saturating_sub(gpu.memory_free),
+            gpu.memory_total,
+        );
         let figures = [
             gpu.utilization.map(share),
             Some(used),
             gpu.temperature.map(|degrees| format!("{degrees} °C")),
             gpu.power.map(|watts| format!("{watts:.0} W")),
         ];
-        format!("; {}: {}", gpu.name, figures.into_iter().flatten().collect::<Vec<_>>().join(", "))
+        format!(
+            "; {}: {}",
+            gpu.name,
+            figures.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        )
     };
-    let used = of(sample.memory_total.saturating_sub(sample.memory_available), sample.memory_total);
+    let used = of(
+        sample.memory_total.saturating_sub(sample.memory_available),
+        sample.memory_total,
+    );
     let machine = format!("CPU {}, memory {used}", share(sample.processor));
-    sample.gpus.iter().map(gpu).fold(machine, |line, gpu| line + &gpu)
+    sample
+        .gpus
+        .iter()
+        .map(gpu)
+        .fold(machine, |line, gpu| line + &gpu)
 }

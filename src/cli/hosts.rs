@@ -1,4 +1,5 @@
-//! `inkling hosts`: the other machines that may receive My digits, what was sent to a machine, and deleting it there.
+//! `inkling hosts`: the other machines that may receive My digits, what was sent to a machine, and
+//! deleting it there.
 
 use clap::Subcommand;
 use serde::Serialize;
@@ -48,7 +49,8 @@ pub struct Withdraw {
 /// The options of `inkling hosts received`.
 #[derive(Debug, clap::Args)]
 pub struct Received {
-    /// SSH host that was sent to; a path to Inkling may follow a colon [default: this machine, which others may have sent to]
+    /// SSH host that was sent to; a path to Inkling may follow a colon [default: this machine,
+    /// which others may have sent to]
     #[arg(long, value_name = "HOST[:PATH]")]
     on: Option<SshHost>,
     /// Print one JSON object per line to standard output
@@ -60,7 +62,11 @@ pub struct Received {
 #[derive(Debug, clap::Args)]
 pub struct Delete {
     /// What to delete, as `inkling hosts received` names it; the first digits are enough
-    #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
+    #[arg(
+        value_name = "ID",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
     ids: Vec<String>,
     /// Delete all of it
     #[arg(long)]
@@ -93,24 +99,46 @@ pub fn run(command: &Command) -> Result<(), Failure> {
 fn run_list(list: &List) -> Result<(), Failure> {
     let paths = Paths::find();
     let recipients = Recipients::in_file(&paths.recipients).list();
-    let used = settings_file::read(&paths).hosts.into_iter().map(|host| host.parse().map_or(host, |host: SshHost| host.name().to_owned()));
-    let mut listed: Vec<Listed> = recipients.iter().map(|host| Listed { host: host.clone(), my_digits: true }).collect();
+    let used = settings_file::read(&paths).hosts.into_iter().map(|host| {
+        host.parse()
+            .map_or(host, |host: SshHost| host.name().to_owned())
+    });
+    let mut listed: Vec<Listed> = recipients
+        .iter()
+        .map(|host| Listed {
+            host: host.clone(),
+            my_digits: true,
+        })
+        .collect();
     for host in used {
         if listed.iter().all(|other| other.host != host) {
-            listed.push(Listed { host, my_digits: false });
+            listed.push(Listed {
+                host,
+                my_digits: false,
+            });
         }
     }
     let mut output = Output::new(list.json);
-    let width = listed.iter().map(|listed| listed.host.chars().count()).max().unwrap_or_default();
+    let width = listed
+        .iter()
+        .map(|listed| listed.host.chars().count())
+        .max()
+        .unwrap_or_default();
     for machine in &listed {
         output.json(machine)?;
         if !output.is_json() {
-            let may = if machine.my_digits { "may receive My digits" } else { "My digits are not sent there" };
+            let may = if machine.my_digits {
+                "may receive My digits"
+            } else {
+                "My digits are not sent there"
+            };
             output.text(&format!("{:<width$}  {may}", machine.host))?;
         }
     }
     if listed.is_empty() && !output.is_json() {
-        output.text("No other machine was trained on in the window, and none may receive My digits.")?;
+        output.text(
+            "No other machine was trained on in the window, and none may receive My digits.",
+        )?;
     }
     Ok(())
 }
@@ -118,7 +146,9 @@ fn run_list(list: &List) -> Result<(), Failure> {
 fn withdraw(host: &str) -> Result<(), Failure> {
     let recipients = Recipients::in_file(&Paths::find().recipients);
     if !recipients.contains(host) {
-        return Err(Failure::Failed(format!("{host} is not among the machines that may receive My digits: see `inkling hosts list`.")));
+        return Err(Failure::Failed(format!(
+            "{host} is not among the machines that may receive My digits: see `inkling hosts list`."
+        )));
     }
     recipients.remove(host)?;
     Output::new(false).text(&format!(
@@ -138,10 +168,25 @@ fn run_received(received: &Received) -> Result<(), Failure> {
     if bundles.is_empty() {
         return output.text("Nothing is there that was sent from another machine.");
     }
-    let width = bundles.iter().map(|bundle| bundle.what.chars().count()).max().unwrap_or_default();
-    for ReceivedBundle { id, what, bytes, last_used, in_use } in &bundles {
+    let width = bundles
+        .iter()
+        .map(|bundle| bundle.what.chars().count())
+        .max()
+        .unwrap_or_default();
+    for ReceivedBundle {
+        id,
+        what,
+        bytes,
+        last_used,
+        in_use,
+    } in &bundles
+    {
         let in_use = if *in_use { "  in use" } else { "" };
-        output.text(&format!("{:.SHOWN_DIGITS$}  {what:<width$}  {:>9}  last used {last_used:.10}{in_use}", id.0, file_size(*bytes)))?;
+        output.text(&format!(
+            "{:.SHOWN_DIGITS$}  {what:<width$}  {:>9}  last used {last_used:.10}{in_use}",
+            id.0,
+            file_size(*bytes)
+        ))?;
     }
     output.text(&format!(
         "\nEach is deleted {KEPT_DAYS} days after its last use, by the next start of Inkling there, or with `inkling hosts delete`."
@@ -151,7 +196,11 @@ fn run_received(received: &Received) -> Result<(), Failure> {
 fn run_delete(delete: &Delete) -> Result<(), Failure> {
     let host = delete.on.as_ref();
     let mut output = Output::new(delete.json);
-    let ids = if delete.all { bundles(host)?.into_iter().map(|bundle| bundle.id).collect() } else { named(&delete.ids, host)? };
+    let ids = if delete.all {
+        bundles(host)?.into_iter().map(|bundle| bundle.id).collect()
+    } else {
+        named(&delete.ids, host)?
+    };
     if ids.is_empty() && !output.is_json() {
         return output.text("Nothing is there that was sent from another machine.");
     }
@@ -167,14 +216,23 @@ fn run_delete(delete: &Delete) -> Result<(), Failure> {
             Some(problem) => format!("{what}: not deleted, because {problem}."),
         })?;
     }
-    if deleted.iter().any(|bundle| bundle.problem.is_some()) { Err(Failure::Reported) } else { Ok(()) }
+    if deleted.iter().any(|bundle| bundle.problem.is_some()) {
+        Err(Failure::Reported)
+    } else {
+        Ok(())
+    }
 }
 
 /// What is on this machine or another.
 fn bundles(host: Option<&SshHost>) -> Result<Vec<ReceivedBundle>, Failure> {
     let Some(host) = host else {
         let folder = ReceivedFolder::of(&Paths::find());
-        return folder.list().map_err(|error| Failure::Failed(format!("{} could not be read: {error}.", folder.path().display())));
+        return folder.list().map_err(|error| {
+            Failure::Failed(format!(
+                "{} could not be read: {error}.",
+                folder.path().display()
+            ))
+        });
     };
     Ok(received_on(host).map_err(Problem::from)?)
 }
@@ -187,11 +245,20 @@ fn named(given: &[String], host: Option<&SshHost>) -> Result<Vec<BundleId>, Fail
     }
     let bundles = bundles(host)?;
     let whole = |given: &String| {
-        let found: Vec<&BundleId> = bundles.iter().map(|bundle| &bundle.id).filter(|id| id.0.starts_with(given.as_str())).collect();
+        let found: Vec<&BundleId> = bundles
+            .iter()
+            .map(|bundle| &bundle.id)
+            .filter(|id| id.0.starts_with(given.as_str()))
+            .collect();
         match found.as_slice() {
             [id] => Ok((*id).clone()),
-            [] => Err(Failure::Failed(format!("Nothing there is named {given}: see `inkling hosts received`."))),
-            several => Err(Failure::Usage(format!("{given} stands for {} of them: give more digits.", several.len()))),
+            [] => Err(Failure::Failed(format!(
+                "Nothing there is named {given}: see `inkling hosts received`."
+            ))),
+            several => Err(Failure::Usage(format!(
+                "{given} stands for {} of them: give more digits.",
+                several.len()
+            ))),
         }
     };
     given.iter().map(whole).collect()

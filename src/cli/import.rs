@@ -29,17 +29,28 @@ pub struct Arguments {
     /// Network [default: inferred from the shapes of the weights]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ModelKind>(ModelKind::ALL.iter().map(|c| c.name())))]
     model: Option<ModelKind>,
-    /// Layers, where it is a CNN, such as 32C3-MP2-64C3-MP2-128 (see inkling train --help) [default: found by trying]
+    /// Layers, where it is a CNN, such as 32C3-MP2-64C3-MP2-128 (see inkling train --help)
+    /// [default: found by trying]
     #[arg(long, value_name = "L-L-…")]
     layers: Option<CnnLayers>,
     /// Activation between its layers [default: found by trying each]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Activation>(Activation::ALL.iter().map(|c| c.name())))]
     activation: Option<Activation>,
     /// Mean subtracted from pixel values (0 to 1) in training [default: found by trying]
-    #[arg(long, value_name = "X", requires = "std", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "X",
+        requires = "std",
+        allow_negative_numbers = true
+    )]
     mean: Option<f32>,
     /// Standard deviation that pixel values were divided by [default: found by trying]
-    #[arg(long, value_name = "X", requires = "mean", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "X",
+        requires = "mean",
+        allow_negative_numbers = true
+    )]
     std: Option<f32>,
     /// Import what Inkling offers where trials leave doubt about how the network was built
     #[arg(long)]
@@ -71,7 +82,10 @@ struct Imported<'a> {
 
 /// Imports the file and prints what it was recognised as.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
-    let normalization = arguments.mean.zip(arguments.std).map(|(mean, std)| Normalization { mean, std });
+    let normalization = arguments
+        .mean
+        .zip(arguments.std)
+        .map(|(mean, std)| Normalization { mean, std });
     if let Some(Normalization { mean, std }) = normalization
         && !(mean.is_finite() && std.is_finite() && std > 0.0)
     {
@@ -79,17 +93,44 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             "--mean must be a number and --std a number above 0; 0.1307 and 0.3081 are usual for MNIST.".to_owned(),
         ));
     }
-    let Arguments { file: path, model, layers, activation, accept, data, force, .. } = arguments;
+    let Arguments {
+        file: path,
+        model,
+        layers,
+        activation,
+        accept,
+        data,
+        force,
+        ..
+    } = arguments;
     if let Some(out) = &arguments.out {
         check_folder(out, force, &[&path])?;
     }
-    let engine = Engine::start(None, arguments.out.map(|folder| RunsTarget::Folder { folder, replace: force }), None)?;
-    let job = Job::Import(ImportSpec { path, model, layers, activation, normalization, data, accept });
+    let engine = Engine::start(
+        None,
+        arguments.out.map(|folder| RunsTarget::Folder {
+            folder,
+            replace: force,
+        }),
+        None,
+    )?;
+    let job = Job::Import(ImportSpec {
+        path,
+        model,
+        layers,
+        activation,
+        normalization,
+        data,
+        accept,
+    });
     interrupt::install_handler();
     let progress = Progress::new();
     let imported = engine.run(job, |update| {
         if let Update::Progress(now) = update {
-            progress.show(now.fraction, "Trying activations, normalisations and pooling");
+            progress.show(
+                now.fraction,
+                "Trying activations, normalisations and pooling",
+            );
         }
         Ok(())
     })?;
@@ -113,7 +154,13 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         finding: &finding,
     })?;
     output.text(&Message::imported(&summary, &finding).to_string())?;
-    output.text(&format!("Model saved as {}", visible::path(&summary.model_path)))?;
+    output.text(&format!(
+        "Model saved as {}",
+        visible::path(&summary.model_path)
+    ))?;
     let one = summary.classes().one();
-    output.text(&format!("Try it on an image of {one}: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
+    output.text(&format!(
+        "Try it on an image of {one}: inkling predict --model {} drawing.png",
+        quoted(&summary.model_path)
+    ))
 }

@@ -1,5 +1,5 @@
-//! Requests to end long work. Ctrl-C stops the work and saves the results so far; pressed again, it ends the program. SIGTERM and SIGHUP interrupt: a
-//! run can be resumed.
+//! Requests to end long work. Ctrl-C stops the work and saves the results so far; pressed again, it
+//! ends the program. SIGTERM and SIGHUP interrupt: a run can be resumed.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
@@ -22,7 +22,11 @@ pub enum Request {
 /// Takes requests from now on.
 pub fn install_handler() {
     let installed = listen(|signal| match signal {
-        Signal::Interrupt if TERMINATE.load(Ordering::Relaxed) != 0 || STOP.swap(true, Ordering::Relaxed) => std::process::exit(130),
+        Signal::Interrupt
+            if TERMINATE.load(Ordering::Relaxed) != 0 || STOP.swap(true, Ordering::Relaxed) =>
+        {
+            std::process::exit(130)
+        }
         Signal::Interrupt => {}
         // A terminal that is closed may say so several times.
         Signal::Terminate { status } => TERMINATE.store(status, Ordering::Relaxed),
@@ -33,14 +37,19 @@ pub fn install_handler() {
     }
 }
 
-/// Forgets that Ctrl-C was pressed: it was heard, and means something else when it is pressed again.
+/// Forgets that Ctrl-C was pressed: it was heard, and means something else when it is pressed
+/// again.
 pub fn forget_stop() {
     STOP.store(false, Ordering::Relaxed);
 }
 
 /// An error once the program was asked to stop: it ends work that reports its progress.
 pub fn check() -> Result<(), Cancelled> {
-    if requested().is_some() { Err(Cancelled) } else { Ok(()) }
+    if requested().is_some() {
+        Err(Cancelled)
+    } else {
+        Ok(())
+    }
 }
 
 /// What was asked for last, if anything was.

@@ -27,23 +27,30 @@ pub enum ExecutorKind {
 /// The options.
 #[derive(Debug, clap::Args)]
 pub struct Machines {
-    /// Where to train: on this machine, on others by SSH, or in a Slurm job array [default: local; with --hosts ssh]
+    /// Where to train: on this machine, on others by SSH, or in a Slurm job array [default: local;
+    /// with --hosts ssh]
     #[arg(long, value_name = "NAME", ignore_case = true)]
     executor: Option<ExecutorKind>,
-    /// SSH hosts, as in your SSH configuration, that train one run at a time each, separated by commas; a path to Inkling may follow a colon
+    /// SSH hosts, as in your SSH configuration, that train one run at a time each, separated by
+    /// commas; a path to Inkling may follow a colon
     #[arg(long, value_name = "HOST[:PATH],…", value_delimiter = ',')]
     hosts: Vec<SshHost>,
     /// Option for sbatch, such as --slurm=--partition=gpu; may be repeated
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     slurm: Vec<String>,
-    /// Agree that My digits are sent to these machines, now and later; `inkling hosts withdraw` takes that back
+    /// Agree that My digits are sent to these machines, now and later; `inkling hosts withdraw`
+    /// takes that back
     #[arg(long)]
     send_my_digits: bool,
 }
 
 impl Machines {
     fn kind(&self) -> ExecutorKind {
-        self.executor.unwrap_or(if self.hosts.is_empty() { ExecutorKind::Local } else { ExecutorKind::Ssh })
+        self.executor.unwrap_or(if self.hosts.is_empty() {
+            ExecutorKind::Local
+        } else {
+            ExecutorKind::Ssh
+        })
     }
 
     /// True where trials train on this machine.
@@ -56,7 +63,8 @@ impl Machines {
         self.kind() == ExecutorKind::Slurm
     }
 
-    /// How many train at once where nobody says: as many as there are places; `None` on this machine.
+    /// How many train at once where nobody says: as many as there are places; `None` on this
+    /// machine.
     pub fn usual_at_once(&self) -> Option<u32> {
         match self.kind() {
             ExecutorKind::Local => None,
@@ -67,7 +75,11 @@ impl Machines {
 
     /// The one SSH host that was named, where all else is as on this machine.
     pub fn only_host(&self) -> Option<&SshHost> {
-        if let (ExecutorKind::Ssh, [host]) = (self.kind(), self.hosts.as_slice()) { Some(host) } else { None }
+        if let (ExecutorKind::Ssh, [host]) = (self.kind(), self.hosts.as_slice()) {
+            Some(host)
+        } else {
+            None
+        }
     }
 
     /// An error where the options contradict each other, or hosts are missing.
@@ -77,42 +89,73 @@ impl Machines {
             ExecutorKind::Local | ExecutorKind::Slurm if !self.hosts.is_empty() => {
                 usage("--hosts is for --executor ssh. Leave one of the two options out.")
             }
-            ExecutorKind::Local | ExecutorKind::Ssh if !self.slurm.is_empty() => {
-                usage("--slurm is for --executor slurm. Leave --slurm out, or add --executor slurm.")
+            ExecutorKind::Local | ExecutorKind::Ssh if !self.slurm.is_empty() => usage(
+                "--slurm is for --executor slurm. Leave --slurm out, or add --executor slurm.",
+            ),
+            ExecutorKind::Local if self.send_my_digits => usage(
+                "--send-my-digits is for other machines. Leave it out, or add --hosts or --executor slurm.",
+            ),
+            ExecutorKind::Ssh if self.hosts.is_empty() => {
+                usage("--executor ssh needs hosts: --hosts HOST,HOST")
             }
-            ExecutorKind::Local if self.send_my_digits => {
-                usage("--send-my-digits is for other machines. Leave it out, or add --hosts or --executor slurm.")
-            }
-            ExecutorKind::Ssh if self.hosts.is_empty() => usage("--executor ssh needs hosts: --hosts HOST,HOST"),
             _ => Ok(()),
         }
     }
 
-    /// An error where My digits are among the data and the person has not agreed that they are sent to these machines; to be asked before
-    /// any is connected to.
-    pub fn check_consent(&self, data: &DataSpec, folders: &[PathBuf], paths: &Paths) -> Result<(), Failure> {
+    /// An error where My digits are among the data and the person has not agreed that they are sent
+    /// to these machines; to be asked before any is connected to.
+    pub fn check_consent(
+        &self,
+        data: &DataSpec,
+        folders: &[PathBuf],
+        paths: &Paths,
+    ) -> Result<(), Failure> {
         if self.is_here() || !data.has_my_digits() {
             return Ok(());
         }
         let drawings = MyDigits::in_folders(folders).count()?;
         let recipients = Recipients::in_file(&paths.recipients);
-        let mut machines: Vec<&str> = if self.is_in_array() { vec![SLURM] } else { self.hosts.iter().map(SshHost::name).collect() };
+        let mut machines: Vec<&str> = if self.is_in_array() {
+            vec![SLURM]
+        } else {
+            self.hosts.iter().map(SshHost::name).collect()
+        };
         machines.retain(|machine| !recipients.contains(machine));
         machines.dedup();
         if machines.is_empty() {
             return Ok(());
         }
         if !self.send_my_digits {
-            return Err(Problem::NoConsent { drawings, machine: machines.join(", ") }.into());
+            return Err(Problem::NoConsent {
+                drawings,
+                machine: machines.join(", "),
+            }
+            .into());
         }
-        Ok(machines.into_iter().try_for_each(|machine| recipients.add(machine))?)
+        Ok(machines
+            .into_iter()
+            .try_for_each(|machine| recipients.add(machine))?)
     }
 
     /// What trains this many at once, with this many threads each if that is said.
-    pub fn executor(&self, work: Work, at_once: u32, threads: Option<u32>, settings: EngineSettings) -> Result<EngineExecutor, Failure> {
+    pub fn executor(
+        &self,
+        work: Work,
+        at_once: u32,
+        threads: Option<u32>,
+        settings: EngineSettings,
+    ) -> Result<EngineExecutor, Failure> {
         match self.kind() {
-            ExecutorKind::Local => Ok(EngineExecutor::local(&EngineHost::from_env(), settings, at_once)),
-            ExecutorKind::Ssh => Ok(EngineExecutor::on_hosts(work, self.hosts.iter().cloned().map(RemoteHost::Ssh), settings)),
+            ExecutorKind::Local => Ok(EngineExecutor::local(
+                &EngineHost::from_env(),
+                settings,
+                at_once,
+            )),
+            ExecutorKind::Ssh => Ok(EngineExecutor::on_hosts(
+                work,
+                self.hosts.iter().cloned().map(RemoteHost::Ssh),
+                settings,
+            )),
             ExecutorKind::Slurm => {
                 // The nodes see the same files, as is usual.
                 let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("inkling"));

@@ -16,7 +16,8 @@ use crate::text::visible;
 /// The options of `inkling man`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Command whose page is printed to standard output, such as train or data list [default: the page of inkling itself]
+    /// Command whose page is printed to standard output, such as train or data list [default: the
+    /// page of inkling itself]
     #[arg(value_name = "COMMAND", num_args = 0..)]
     command: Vec<String>,
     /// Write the pages of all commands to this folder instead, such as inkling-train.1
@@ -33,16 +34,24 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(folder) = &arguments.out {
         let mut commands = vec![&program];
         while let Some(command) = commands.pop() {
-            write_whole(&folder.join(format!("{}.1", title(command))), &page(command)?)?;
+            write_whole(
+                &folder.join(format!("{}.1", title(command))),
+                &page(command)?,
+            )?;
             commands.extend(command.get_subcommands());
         }
-        return output.text(&format!("Wrote the manual pages to {}.", visible::path(folder)));
+        return output.text(&format!(
+            "Wrote the manual pages to {}.",
+            visible::path(folder)
+        ));
     }
     let mut command = &program;
     for name in &arguments.command {
         command = command.find_subcommand(name).ok_or_else(|| {
             let name = visible::one_line(&arguments.command.join(" "));
-            Failure::Usage(format!("There is no command “{name}”. `inkling --help` lists all commands."))
+            Failure::Usage(format!(
+                "There is no command “{name}”. `inkling --help` lists all commands."
+            ))
         })?;
     }
     output.script(String::from_utf8_lossy(&page(command)?).trim_end())
@@ -50,20 +59,23 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// The name of a command's page, such as `inkling-data-list`.
 fn title(command: &clap::Command) -> &str {
-    command.get_display_name().unwrap_or_else(|| command.get_name())
+    command
+        .get_display_name()
+        .unwrap_or_else(|| command.get_name())
 }
 
 /// A command's page, as roff.
 fn page(command: &clap::Command) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
-    render(command, &mut text).map_err(|error| Failure::Failed(format!("The manual page could not be made: {error}.")))?;
+    render(command, &mut text)
+        .map_err(|error| Failure::Failed(format!("The manual page could not be made: {error}.")))?;
     Ok(text)
 }
 
 fn render(command: &clap::Command, text: &mut Vec<u8>) -> io::Result<()> {
     let is_main = command.get_name() == title(command);
-    // The same version has the same pages, whenever they are made: the date is a space, because what is empty is left out, and what follows
-    // would take its place.
+    // The same version has the same pages, whenever they are made: the date is a space, because
+    // what is empty is left out, and what follows would take its place.
     let page = Man::new(command.clone())
         .title(title(command).to_uppercase())
         .date(" ")
@@ -74,7 +86,10 @@ fn render(command: &clap::Command, text: &mut Vec<u8>) -> io::Result<()> {
     page.render_synopsis_section(text)?;
     page.render_description_section(text)?;
     if is_main {
-        Roff::new().control("PP", []).text([roman(WINDOW)]).to_writer(text)?;
+        Roff::new()
+            .control("PP", [])
+            .text([roman(WINDOW)])
+            .to_writer(text)?;
     }
     page.render_options_section(text)?;
     if command.has_subcommands() {
@@ -86,10 +101,13 @@ fn render(command: &clap::Command, text: &mut Vec<u8>) -> io::Result<()> {
         list(&mut more, "ENVIRONMENT", &ENVIRONMENT);
         more.control("SH", ["FILES"]);
         for (file, about) in FILES {
-            more.control("TP", []).text([italic(file)]).text([roman(about)]);
+            more.control("TP", [])
+                .text([italic(file)])
+                .text([roman(about)]);
         }
     } else {
-        more.control("SH", ["SEE ALSO"]).text([bold("inkling"), roman("(1)")]);
+        more.control("SH", ["SEE ALSO"])
+            .text([bold("inkling"), roman("(1)")]);
     }
     more.to_writer(text)
 }
@@ -98,6 +116,8 @@ fn render(command: &clap::Command, text: &mut Vec<u8>) -> io::Result<()> {
 fn list(roff: &mut Roff, heading: &str, entries: &[(&str, &str)]) {
     roff.control("SH", [heading]);
     for (name, about) in entries {
-        roff.control("TP", []).text([bold(*name)]).text([roman(*about)]);
+        roff.control("TP", [])
+            .text([bold(*name)])
+            .text([roman(*about)]);
     }
 }

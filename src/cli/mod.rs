@@ -1,5 +1,5 @@
-//! The command line: one file per subcommand, driving the same engine as the window. Exit status: 0 success, 1 failure, 2 invalid usage,
-//! 130 after Ctrl-C, 143 and 129 after SIGTERM and SIGHUP.
+//! The command line: one file per subcommand, driving the same engine as the window. Exit status: 0
+//! success, 1 failure, 2 invalid usage, 130 after Ctrl-C, 143 and 129 after SIGTERM and SIGHUP.
 
 mod arguments;
 mod bench;
@@ -112,14 +112,21 @@ pub fn main() -> ExitCode {
     let paths = Paths::find();
     startup::run(&paths);
     if let Some(files) = window::files(std::env::args_os().skip(1)) {
-        return check_home(&paths).and_then(|()| window::open(&files)).err().map_or(ExitCode::SUCCESS, Failure::report);
+        return check_home(&paths)
+            .and_then(|()| window::open(&files))
+            .err()
+            .map_or(ExitCode::SUCCESS, Failure::report);
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
             // It quotes the arguments, which may be file names that a shell has filled in.
-            if std::env::args_os().any(|argument| argument.to_string_lossy().contains(visible::is_hidden)) {
-                output::note(&visible::one_line(&error.render().to_string().trim_end().replace("\n\n", " ")));
+            if std::env::args_os()
+                .any(|argument| argument.to_string_lossy().contains(visible::is_hidden))
+            {
+                output::note(&visible::one_line(
+                    &error.render().to_string().trim_end().replace("\n\n", " "),
+                ));
             } else {
                 // If this cannot be printed, there is nobody to report it to.
                 let _ = error.print();

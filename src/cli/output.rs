@@ -1,7 +1,7 @@
 //! Standard output and standard error: results for scripts or people, and notes.
 //!
-//! Everything for people passes [`visible::lines`], so that no file name and no message reaches the terminal as an escape code. JSON stays
-//! exact: it has escapes of its own.
+//! Everything for people passes [`visible::lines`], so that no file name and no message reaches the
+//! terminal as an escape code. JSON stays exact: it has escapes of its own.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,8 @@ use serde::Serialize;
 use super::failure::Failure;
 use crate::text::visible;
 
-/// The standard output of a subcommand. If it is closed early (`inkling … | head`), further output is dropped without an error.
+/// The standard output of a subcommand. If it is closed early (`inkling … | head`), further output
+/// is dropped without an error.
 #[derive(Debug)]
 pub struct Output {
     json: bool,
@@ -20,7 +21,10 @@ pub struct Output {
 impl Output {
     /// With `json`, standard output contains only JSON, one object per line.
     pub const fn new(json: bool) -> Self {
-        Self { json, closed: false }
+        Self {
+            json,
+            closed: false,
+        }
     }
 
     /// Whether standard output is JSON.

@@ -1,4 +1,5 @@
-//! `inkling profile`: where the time of a training step goes, as tables, JSON, or a trace for Perfetto.
+//! `inkling profile`: where the time of a training step goes, as tables, JSON, or a trace for
+//! Perfetto.
 
 use std::path::PathBuf;
 
@@ -50,7 +51,8 @@ struct Profiled<'a> {
     images_per_second: f64,
     /// What no row covers.
     other_seconds: f64,
-    /// In floating-point operations per second, of large matrix products; null where it was not measured.
+    /// In floating-point operations per second, of large matrix products; null where it was not
+    /// measured.
     machine_rate: Option<f64>,
     rows: &'a [ProfileRow],
     background_load: f32,
@@ -63,10 +65,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(trace) = &arguments.trace {
         check_file(trace, arguments.force, &[])?;
     }
-    let engine = Engine::start_for(config.device, arguments.settings.data_dir.clone(), None, None)?;
+    let engine = Engine::start_for(
+        config.device,
+        arguments.settings.data_dir.clone(),
+        None,
+        None,
+    )?;
     interrupt::install_handler();
     let progress = Progress::new();
-    progress.note(&format!("Recording training steps of {}. Nothing is saved of what they learn.", config.network().label()));
+    progress.note(&format!(
+        "Recording training steps of {}. Nothing is saved of what they learn.",
+        config.network().label()
+    ));
     let result = engine.run(Job::Profile(config.clone()), |update| {
         if let Update::Progress(now) = update {
             progress.show(now.fraction, "Recording");
@@ -74,7 +84,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Ok(())
     })?;
     let (profile, background_load) = match result {
-        Some(JobResult::Profile { profile, background_load }) => (profile, background_load),
+        Some(JobResult::Profile {
+            profile,
+            background_load,
+        }) => (profile, background_load),
         Some(_) => return Err(Problem::EngineGone.into()),
         None => return Err(Problem::Cancelled(Cancelled).into()),
     };
@@ -83,12 +96,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     print(&profile, background_load, &config, &mut output)?;
     if let Some(trace) = &arguments.trace {
         write_whole(trace, chrome_trace(&profile).as_bytes())?;
-        output.text(&format!("Trace saved as {}. Open it at ui.perfetto.dev or chrome://tracing.", visible::path(trace)))?;
+        output.text(&format!(
+            "Trace saved as {}. Open it at ui.perfetto.dev or chrome://tracing.",
+            visible::path(trace)
+        ))?;
     }
     Ok(())
 }
 
-fn print(profile: &Profile, background_load: f32, config: &RunConfig, output: &mut Output) -> Result<(), Failure> {
+fn print(
+    profile: &Profile,
+    background_load: f32,
+    config: &RunConfig,
+    output: &mut Output,
+) -> Result<(), Failure> {
     output.json(&Profiled {
         event: "profiled",
         device: profile.side.device.name(),

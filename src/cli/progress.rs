@@ -23,23 +23,30 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{bar:16} {percent:>3} %  {wide_msg}") {
             bar.set_style(style);
         }
-        Self { bar, began: Instant::now() }
+        Self {
+            bar,
+            began: Instant::now(),
+        }
     }
 
     /// Moves the bar to `fraction` (0 to 1); the remaining time is extrapolated.
     pub fn show(&self, fraction: f32, text: &str) {
         let elapsed = self.began.elapsed().as_secs_f64();
         let fraction = f64::from(fraction.clamp(0.0, 1.0));
-        let remaining = (fraction > 0.02 && elapsed > 0.5).then(|| elapsed * (1.0 - fraction) / fraction);
+        let remaining =
+            (fraction > 0.02 && elapsed > 0.5).then(|| elapsed * (1.0 - fraction) / fraction);
         self.show_remaining(fraction as f32, text, remaining);
     }
 
     /// Moves the bar to `fraction` (0 to 1), with the remaining time in seconds if it is known.
     pub fn show_remaining(&self, fraction: f32, text: &str, remaining: Option<f64>) {
         // The time comes first because narrow terminals cut off the end.
-        let left = remaining.map_or_else(String::new, |seconds| format!("{} left · ", clock(seconds)));
-        self.bar.set_message(format!("{left}{}", visible::one_line(text)));
-        self.bar.set_position((fraction.clamp(0.0, 1.0) * STEPS) as u64);
+        let left =
+            remaining.map_or_else(String::new, |seconds| format!("{} left · ", clock(seconds)));
+        self.bar
+            .set_message(format!("{left}{}", visible::one_line(text)));
+        self.bar
+            .set_position((fraction.clamp(0.0, 1.0) * STEPS) as u64);
     }
 
     /// Prints a line above the bar.

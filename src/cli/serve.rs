@@ -23,29 +23,40 @@ pub struct Arguments {
 
 /// Serves until the client disconnects.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let caller = if arguments.remote { CallerLocation::OtherMachine } else { CallerLocation::ThisMachine };
+    let caller = if arguments.remote {
+        CallerLocation::OtherMachine
+    } else {
+        CallerLocation::ThisMachine
+    };
     let (interrupter, ended) = (Interrupter::default(), Arc::new(AtomicU8::new(0)));
     listen_to_signals(&interrupter, &ended);
     let output = reserve_standard_output().map_err(ServeError::Connection);
     let served = output.and_then(|output| serve(io::stdin(), output, caller, &interrupter));
     match ended.load(Ordering::Relaxed) {
         0 => served.map_err(|error| of_serving(&error)),
-        status => Err(Failure::Terminated { sentence: None, status }),
+        status => Err(Failure::Terminated {
+            sentence: None,
+            status,
+        }),
     }
 }
 
 fn of_serving(error: &ServeError) -> Failure {
     match error {
         ServeError::NoCaller => Failure::Usage(sentence(error)),
-        ServeError::Version { .. } => Failure::Failed(format!("{} Restart Inkling so that both have the same version.", sentence(error))),
-        ServeError::InvalidMessage(_) | ServeError::Connection(_) | ServeError::NoThread(_) | ServeError::Store(_) => {
-            Failure::Failed(sentence(error))
-        }
+        ServeError::Version { .. } => Failure::Failed(format!(
+            "{} Restart Inkling so that both have the same version.",
+            sentence(error)
+        )),
+        ServeError::InvalidMessage(_)
+        | ServeError::Connection(_)
+        | ServeError::NoThread(_)
+        | ServeError::Store(_) => Failure::Failed(sentence(error)),
     }
 }
 
-/// A terminal sends its signals to every process that was started there. What Ctrl-C means the client says; a request to end interrupts the
-/// run.
+/// A terminal sends its signals to every process that was started there. What Ctrl-C means the
+/// client says; a request to end interrupts the run.
 fn listen_to_signals(interrupter: &Interrupter, ended: &Arc<AtomicU8>) {
     let (interrupter, ended) = (interrupter.clone(), Arc::clone(ended));
     let listening = listen(move |signal| {
@@ -65,10 +76,14 @@ fn listen_to_signals(interrupter: &Interrupter, ended: &Arc<AtomicU8>) {
 fn sentence(error: &ServeError) -> String {
     let text = error.to_string();
     let mut letters = text.chars();
-    letters.next().map(|first| format!("{}{}.", first.to_uppercase(), letters.as_str())).unwrap_or_default()
+    letters
+        .next()
+        .map(|first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+        .unwrap_or_default()
 }
 
-/// Reserves standard output for the protocol: whatever else this process prints there, such as a graphics driver, goes to standard error.
+/// Reserves standard output for the protocol: whatever else this process prints there, such as a
+/// graphics driver, goes to standard error.
 fn reserve_standard_output() -> io::Result<File> {
     #[cfg(unix)]
     let own = io::stdout().as_fd().try_clone_to_owned()?;

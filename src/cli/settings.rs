@@ -13,27 +13,35 @@ use crate::app::messages::Message;
 use crate::data::small_training_set;
 use crate::nn::ModelFile;
 use crate::run_config::{
-    Activation, Augmentation, Chosen, CnnLayers, DataSpec, DeviceChoice, Initialization, ModelKind, OptimizerKind, Precision, Preset,
-    RunConfig, ScheduleKind, Widths,
+    Activation, Augmentation, Chosen, CnnLayers, DataSpec, DeviceChoice, Initialization, ModelKind,
+    OptimizerKind, Precision, Preset, RunConfig, ScheduleKind, Widths,
 };
 use crate::system::files::read_limited;
 use crate::system::paths::Paths;
 use crate::text::visible;
 
-/// The largest file of settings that is read: a run's summary holds the images that were misclassified.
+/// The largest file of settings that is read: a run's summary holds the images that were
+/// misclassified.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The settings of a run.
 #[derive(Debug, clap::Args)]
 pub struct Settings {
-    /// Training data: builtin, mine, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters, a path, or several joined with + [default: builtin]
+    /// Training data: builtin, mine, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters, a
+    /// path, or several joined with + [default: builtin]
     #[arg(long, value_name = "DATA")]
     pub data: Option<DataSpec>,
     /// Folder to search for data sets before the usual ones [with --resume: as before]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
-    /// Take the settings of a run from its folder or its run.json instead of a preset; all other options override them
-    #[arg(id = "config_file", long = "config", value_name = "PATH", conflicts_with = "preset")]
+    /// Take the settings of a run from its folder or its run.json instead of a preset; all other
+    /// options override them
+    #[arg(
+        id = "config_file",
+        long = "config",
+        value_name = "PATH",
+        conflicts_with = "preset"
+    )]
     pub file: Option<PathBuf>,
     /// Base settings; all other options override them
     #[arg(long, value_name = "NAME", default_value = "balanced", ignore_case = true, value_parser = preset())]
@@ -41,11 +49,13 @@ pub struct Settings {
     /// Network to train
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ModelKind>(ModelKind::ALL.iter().map(|c| c.name())))]
     pub model: Option<ModelKind>,
-    /// Widths of the hidden layers, such as 128-64; an MLP has as many layers as there are widths [default: those of the network]
+    /// Widths of the hidden layers, such as 128-64; an MLP has as many layers as there are widths
+    /// [default: those of the network]
     #[arg(long, value_name = "N-N-…")]
     pub widths: Option<Widths>,
-    /// Layers of a CNN, such as 32C3-MP2-64C3-MP2-128: convolutions of 32 and 64 filters of 3x3 (32C3P1: with a padding of 1), each followed by
-    /// 2x2 max pooling, and a dense layer of 128 neurons [default: 32C3-MP2-64C3-MP2]
+    /// Layers of a CNN, such as 32C3-MP2-64C3-MP2-128: convolutions of 32 and 64 filters of 3x3
+    /// (32C3P1: with a padding of 1), each followed by 2x2 max pooling, and a dense layer of 128
+    /// neurons [default: 32C3-MP2-64C3-MP2]
     #[arg(long, value_name = "L-L-…", conflicts_with = "widths")]
     pub layers: Option<CnnLayers>,
     /// Model file or folder of a run to start from: its weights, network and activation are used
@@ -60,7 +70,8 @@ pub struct Settings {
     /// Passes over the training set
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub epochs: Option<u32>,
-    /// Images per batch; auto:N: N at first, and more from epoch to epoch as the gradient noise scale allows; auto: those of the preset at first
+    /// Images per batch; auto:N: N at first, and more from epoch to epoch as the gradient noise
+    /// scale allows; auto: those of the preset at first
     #[arg(long, value_name = "N|auto[:N]", allow_negative_numbers = true)]
     pub batch_size: Option<BatchSize>,
     /// Number format of matrix products
@@ -111,10 +122,12 @@ pub struct Settings {
     /// Worker threads [default: one per core]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub threads: Option<u32>,
-    /// Keep only some activations for the backward pass and compute the others again: less memory, more time
+    /// Keep only some activations for the backward pass and compute the others again: less memory,
+    /// more time
     #[arg(long)]
     pub checkpoint_activations: bool,
-    /// Try several algorithms for each matrix product on an NVIDIA GPU and use the fastest; without this, runs are reproducible bit for bit
+    /// Try several algorithms for each matrix product on an NVIDIA GPU and use the fastest; without
+    /// this, runs are reproducible bit for bit
     #[arg(long)]
     pub autotune: bool,
     /// Memory limit in MiB; batches are split into micro-batches to stay below it
@@ -137,25 +150,37 @@ impl FromStr for BatchSize {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.to_ascii_lowercase().strip_prefix("auto") {
             Some("") => Ok(Self::Growing(None)),
-            Some(first) => first.strip_prefix(':').unwrap_or(text).parse().map(|images| Self::Growing(Some(images))),
+            Some(first) => first
+                .strip_prefix(':')
+                .unwrap_or(text)
+                .parse()
+                .map(|images| Self::Growing(Some(images))),
             None => text.parse().map(Self::Images),
         }
     }
 }
 
 impl Settings {
-    /// The settings of the run, fitted to its data where that is little; what was changed is said. Not checked yet.
+    /// The settings of the run, fitted to its data where that is little; what was changed is said.
+    /// Not checked yet.
     pub fn fitted_config(&self) -> Result<RunConfig, Failure> {
         let config = self.config()?;
         let folders = data_folders(self.data_dir.clone(), &Paths::find())?;
         // What a file of settings says was chosen, too.
         let from_file = self.file.is_some();
         let chosen = Chosen {
-            batch_size: matches!(self.batch_size, Some(BatchSize::Images(_) | BatchSize::Growing(Some(_)))) || from_file,
+            batch_size: matches!(
+                self.batch_size,
+                Some(BatchSize::Images(_) | BatchSize::Growing(Some(_)))
+            ) || from_file,
             epochs: self.epochs.is_some() || from_file,
         };
-        let Some(images) = small_training_set(&config.data, &folders) else { return Ok(config) };
-        let Some(fitted) = config.fit_to(images, chosen) else { return Ok(config) };
+        let Some(images) = small_training_set(&config.data, &folders) else {
+            return Ok(config);
+        };
+        let Some(fitted) = config.fit_to(images, chosen) else {
+            return Ok(config);
+        };
         note(&Message::fitted_to_small_data(&config, &fitted, images).to_string());
         Ok(fitted)
     }
@@ -167,7 +192,10 @@ impl Settings {
         if !problems.is_empty() {
             return Err(Failure::of_config(&problems));
         }
-        Ok(RunConfig { device: devices::resolve(config.device, config.precision)?, ..config })
+        Ok(RunConfig {
+            device: devices::resolve(config.device, config.precision)?,
+            ..config
+        })
     }
 
     /// The settings of the run, not checked yet.
@@ -191,13 +219,23 @@ impl Settings {
         // A run is evaluated and reproduced from other folders, too.
         let working_folder = std::env::current_dir().unwrap_or_default();
         // Only a CNN has layers to choose.
-        let model = self.model.or(self.layers.map(|_| ModelKind::Cnn)).unwrap_or(preset.model);
+        let model = self
+            .model
+            .or(self.layers.map(|_| ModelKind::Cnn))
+            .unwrap_or(preset.model);
         let mut config = RunConfig {
-            data: self.data.as_ref().map_or(preset.data, |data| data.located(&working_folder)),
+            data: self
+                .data
+                .as_ref()
+                .map_or(preset.data, |data| data.located(&working_folder)),
             model,
             // Those of another network do not fit this one.
-            widths: self.widths.or(preset.widths.filter(|_| model == preset.model)),
-            layers: self.layers.or(preset.layers.filter(|_| model == preset.model)),
+            widths: self
+                .widths
+                .or(preset.widths.filter(|_| model == preset.model)),
+            layers: self
+                .layers
+                .or(preset.layers.filter(|_| model == preset.model)),
             activation: self.activation.unwrap_or(preset.activation),
             initialization: self.init.unwrap_or(preset.initialization),
             epochs: self.epochs.unwrap_or(preset.epochs),
@@ -227,7 +265,8 @@ impl Settings {
             seed: self.seed.unwrap_or(preset.seed),
             threads: self.threads.or(preset.threads),
             memory_limit: self.memory_limit.or(preset.memory_limit),
-            activation_checkpointing: self.checkpoint_activations || preset.activation_checkpointing,
+            activation_checkpointing: self.checkpoint_activations
+                || preset.activation_checkpointing,
             autotune: self.autotune || preset.autotune,
             ..preset
         };
@@ -236,19 +275,37 @@ impl Settings {
     }
 }
 
-/// The settings in a run's `run.json`, or in a file of settings alone; of a repetition, those of a single run.
+/// The settings in a run's `run.json`, or in a file of settings alone; of a repetition, those of a
+/// single run.
 fn config_in(path: &Path) -> Result<RunConfig, Failure> {
-    let path = &if path.is_dir() { path.join("run.json") } else { path.to_owned() };
-    let failed = |reason: String| Failure::Failed(format!("The settings in {} cannot be read: {reason}", visible::path(path)));
+    let path = &if path.is_dir() {
+        path.join("run.json")
+    } else {
+        path.to_owned()
+    };
+    let failed = |reason: String| {
+        Failure::Failed(format!(
+            "The settings in {} cannot be read: {reason}",
+            visible::path(path)
+        ))
+    };
     let bytes = read_limited(path, MAX_BYTES).map_err(|error| failed(format!("{error}.")))?;
-    let mut found: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| failed(format!("{error}.")))?;
+    let mut found: serde_json::Value =
+        serde_json::from_slice(&bytes).map_err(|error| failed(format!("{error}.")))?;
     if let Some(config) = found.get_mut("config") {
         found = config.take();
     }
     // What a file leaves out is plain, so that any object would do.
     if found.get("model").is_none() || found.get("epochs").is_none() {
-        return Err(failed("there are none in it. Name the run.json of a run.".to_owned()));
+        return Err(failed(
+            "there are none in it. Name the run.json of a run.".to_owned(),
+        ));
     }
-    let config: RunConfig = serde_json::from_value(found).map_err(|error| failed(format!("{error}.")))?;
-    Ok(RunConfig { repeats: 1, repetition: None, ..config })
+    let config: RunConfig =
+        serde_json::from_value(found).map_err(|error| failed(format!("{error}.")))?;
+    Ok(RunConfig {
+        repeats: 1,
+        repetition: None,
+        ..config
+    })
 }

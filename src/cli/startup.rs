@@ -17,9 +17,22 @@ pub fn run(paths: &Paths) {
     log::start(&paths.local);
     let (commands, given) = (super::Arguments::command(), std::env::args_os().nth(1));
     let command = given.and_then(|given| Some(commands.find_subcommand(given)?.get_name()));
-    tracing::info!(version = env!("CARGO_PKG_VERSION"), command = command.unwrap_or("window"), "started");
-    let folders: [&Path; 5] = [&paths.local, &paths.runs, &paths.checkpoints, &paths.benchmarks, &paths.sweeps];
-    folders.into_iter().chain(paths.settings.parent()).for_each(remove_leftovers);
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        command = command.unwrap_or("window"),
+        "started"
+    );
+    let folders: [&Path; 5] = [
+        &paths.local,
+        &paths.runs,
+        &paths.checkpoints,
+        &paths.benchmarks,
+        &paths.sweeps,
+    ];
+    folders
+        .into_iter()
+        .chain(paths.settings.parent())
+        .for_each(remove_leftovers);
     ReceivedFolder::of(paths).delete_unused();
     // Checkpoints are written in folders of their own.
     Checkpoints::new(&paths.checkpoints).remove_leftovers();

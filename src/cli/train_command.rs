@@ -1,4 +1,5 @@
-//! The command that trains a configuration, as it can be pasted into a shell: [`super::settings`] the other way round.
+//! The command that trains a configuration, as it can be pasted into a shell: [`super::settings`]
+//! the other way round.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -6,20 +7,27 @@ use std::path::Path;
 use super::format::quoted;
 use crate::run_config::{DataSpec, Preset, RunConfig};
 
-/// The command that trains these settings as a single run: with the preset that leaves the fewest options.
+/// The command that trains these settings as a single run: with the preset that leaves the fewest
+/// options.
 pub fn train_command(config: &RunConfig, data_dir: Option<&Path>) -> String {
-    let by_preset = Preset::ALL.iter().filter_map(|&preset| options(config, preset));
+    let by_preset = Preset::ALL
+        .iter()
+        .filter_map(|&preset| options(config, preset));
     let shortest = by_preset.min_by_key(Vec::len).unwrap_or_default();
     let mut words = vec!["inkling train".to_owned()];
     if config.data != DataSpec::builtin() {
-        words.push(format!("--data {}", quoted(Path::new(&config.data.to_string()))));
+        words.push(format!(
+            "--data {}",
+            quoted(Path::new(&config.data.to_string()))
+        ));
     }
     words.extend(data_dir.map(|folder| format!("--data-dir {}", quoted(folder))));
     words.extend(shortest);
     words.join(" ")
 }
 
-/// The options that give these settings, but for the data; `None` where none can take away what the preset has.
+/// The options that give these settings, but for the data; `None` where none can take away what the
+/// preset has.
 fn options(config: &RunConfig, preset: Preset) -> Option<Vec<String>> {
     // All fields by name, so that a new one cannot be forgotten.
     let RunConfig {
@@ -60,7 +68,10 @@ fn options(config: &RunConfig, preset: Preset) -> Option<Vec<String>> {
         threads,
         memory_limit,
     } = config;
-    let mut options = Options { words: vec![format!("--preset {preset}")], is_possible: true };
+    let mut options = Options {
+        words: vec![format!("--preset {preset}")],
+        is_possible: true,
+    };
     let mut base = RunConfig::preset(preset);
     if let Some(file) = initial_weights {
         options.words.push(format!("--from {}", quoted(file)));
@@ -81,7 +92,10 @@ fn options(config: &RunConfig, preset: Preset) -> Option<Vec<String>> {
     options.value("init", *initialization, base.initialization);
     // What is not named is fitted to little data.
     options.words.push(format!("--epochs {epochs}"));
-    options.words.push(format!("--batch-size {}{batch_size}", if *growing_batches { "auto:" } else { "" }));
+    options.words.push(format!(
+        "--batch-size {}{batch_size}",
+        if *growing_batches { "auto:" } else { "" }
+    ));
     options.value("precision", *precision, base.precision);
     options.value("device", *device, base.device);
     options.value("optimizer", *optimizer, base.optimizer);
@@ -98,7 +112,11 @@ fn options(config: &RunConfig, preset: Preset) -> Option<Vec<String>> {
     options.value("augmentation", *augmentation, base.augmentation);
     options.value("seed", *seed, base.seed);
     options.optional("threads", *threads, base.threads);
-    options.flag("checkpoint-activations", *activation_checkpointing, base.activation_checkpointing);
+    options.flag(
+        "checkpoint-activations",
+        *activation_checkpointing,
+        base.activation_checkpointing,
+    );
     options.flag("autotune", *autotune, base.autotune);
     options.optional("memory-limit", *memory_limit, base.memory_limit);
     options.is_possible.then_some(options.words)
@@ -115,7 +133,12 @@ impl Options {
         self.optional(name, Some(value), Some(base));
     }
 
-    fn optional<T: Copy + PartialEq + Display>(&mut self, name: &str, value: Option<T>, base: Option<T>) {
+    fn optional<T: Copy + PartialEq + Display>(
+        &mut self,
+        name: &str,
+        value: Option<T>,
+        base: Option<T>,
+    ) {
         match value {
             Some(value) if base != Some(value) => self.words.push(format!("--{name} {value}")),
             None if base.is_some() => self.is_possible = false,

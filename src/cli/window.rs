@@ -1,4 +1,5 @@
-//! `inkling` without a subcommand, with or without files: opens the window, or reports why it cannot be opened.
+//! `inkling` without a subcommand, with or without files: opens the window, or reports why it
+//! cannot be opened.
 
 use std::ffi::OsString;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
@@ -6,17 +7,25 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use super::failure::Failure;
 use crate::text::visible;
 
-/// The absolute paths of the files to open, if the arguments are files and not a subcommand. A name that looks like a file but does not exist
-/// counts too: the error should be that the file is missing, not that there is no such command.
+/// The absolute paths of the files to open, if the arguments are files and not a subcommand. A name
+/// that looks like a file but does not exist counts too: the error should be that the file is
+/// missing, not that there is no such command.
 pub fn files(arguments: impl Iterator<Item = OsString>) -> Option<Vec<PathBuf>> {
     let files: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
     let first = files.first()?;
     let name = first.to_string_lossy();
-    let is_file = !name.starts_with('-') && (first.is_file() || name.contains(['.', '/', MAIN_SEPARATOR]));
-    is_file.then(|| files.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect())
+    let is_file =
+        !name.starts_with('-') && (first.is_file() || name.contains(['.', '/', MAIN_SEPARATOR]));
+    is_file.then(|| {
+        files
+            .iter()
+            .map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone()))
+            .collect()
+    })
 }
 
-/// Opens the window and returns when it is closed. If a window is already open, it takes the files instead.
+/// Opens the window and returns when it is closed. If a window is already open, it takes the files
+/// instead.
 #[cfg(feature = "gui")]
 pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
     use crate::system::paths::Paths;
@@ -24,10 +33,14 @@ pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
 
     check_exist(files)?;
     if !may_have_display() {
-        return Err(no_display("There is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)"));
+        return Err(no_display(
+            "There is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)",
+        ));
     }
     let paths = Paths::find();
-    let Turn::Open(post) = take_turn(&paths.local, files) else { return Ok(()) };
+    let Turn::Open(post) = take_turn(&paths.local, files) else {
+        return Ok(());
+    };
     let opened = crate::ui::run(paths, post, files.to_vec()).map_err(|error| match error {
         eframe::Error::Winit(_) | eframe::Error::WinitEventLoop(_) => {
             tracing::info!(%error, "no display");
@@ -42,7 +55,10 @@ pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
     }
     match opened? {
         0 => Ok(()),
-        status => Err(Failure::Terminated { sentence: None, status }),
+        status => Err(Failure::Terminated {
+            sentence: None,
+            status,
+        }),
     }
 }
 
@@ -78,7 +94,11 @@ fn check_exist(files: &[PathBuf]) -> Result<(), Failure> {
 fn show_dialog(sentence: &str) {
     use std::io::IsTerminal;
     if cfg!(any(windows, target_os = "macos")) && !std::io::stderr().is_terminal() {
-        rfd::MessageDialog::new().set_level(rfd::MessageLevel::Error).set_title("Inkling").set_description(sentence).show();
+        rfd::MessageDialog::new()
+            .set_level(rfd::MessageLevel::Error)
+            .set_title("Inkling")
+            .set_description(sentence)
+            .show();
     }
 }
 
@@ -86,5 +106,8 @@ fn show_dialog(sentence: &str) {
 #[cfg(feature = "gui")]
 fn may_have_display() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    !cfg!(target_os = "linux") || ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"].into_iter().any(set)
+    !cfg!(target_os = "linux")
+        || ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
+            .into_iter()
+            .any(set)
 }

@@ -16,43 +16,78 @@ const MARGIN: usize = 8;
 const ZOOM: usize = 2;
 /// The digits of the labels, five pixels wide and seven high.
 const GLYPHS: [[u8; 7]; 10] = [
-    [0b01110, 0b10001, 0b10011, 0b10101, 0b11001, 0b10001, 0b01110],
-    [0b00100, 0b01100, 0b00100, 0b00100, 0b00100, 0b00100, 0b01110],
-    [0b01110, 0b10001, 0b00001, 0b00010, 0b00100, 0b01000, 0b11111],
-    [0b11110, 0b00001, 0b00001, 0b01110, 0b00001, 0b00001, 0b11110],
-    [0b00010, 0b00110, 0b01010, 0b10010, 0b11111, 0b00010, 0b00010],
-    [0b11111, 0b10000, 0b11110, 0b00001, 0b00001, 0b10001, 0b01110],
-    [0b00110, 0b01000, 0b10000, 0b11110, 0b10001, 0b10001, 0b01110],
-    [0b11111, 0b00001, 0b00010, 0b00100, 0b01000, 0b01000, 0b01000],
-    [0b01110, 0b10001, 0b10001, 0b01110, 0b10001, 0b10001, 0b01110],
-    [0b01110, 0b10001, 0b10001, 0b01111, 0b00001, 0b00010, 0b01100],
+    [
+        0b01110, 0b10001, 0b10011, 0b10101, 0b11001, 0b10001, 0b01110,
+    ],
+    [
+        0b00100, 0b01100, 0b00100, 0b00100, 0b00100, 0b00100, 0b01110,
+    ],
+    [
+        0b01110, 0b10001, 0b00001, 0b00010, 0b00100, 0b01000, 0b11111,
+    ],
+    [
+        0b11110, 0b00001, 0b00001, 0b01110, 0b00001, 0b00001, 0b11110,
+    ],
+    [
+        0b00010, 0b00110, 0b01010, 0b10010, 0b11111, 0b00010, 0b00010,
+    ],
+    [
+        0b11111, 0b10000, 0b11110, 0b00001, 0b00001, 0b10001, 0b01110,
+    ],
+    [
+        0b00110, 0b01000, 0b10000, 0b11110, 0b10001, 0b10001, 0b01110,
+    ],
+    [
+        0b11111, 0b00001, 0b00010, 0b00100, 0b01000, 0b01000, 0b01000,
+    ],
+    [
+        0b01110, 0b10001, 0b10001, 0b01110, 0b10001, 0b10001, 0b01110,
+    ],
+    [
+        0b01110, 0b10001, 0b10001, 0b01111, 0b00001, 0b00010, 0b01100,
+    ],
 ];
 
-/// A page of `columns` random training images of each class, a row for each class after its number, dark on white.
+/// A page of `columns` random training images of each class, a row for each class after its number,
+/// dark on white.
 pub fn contact_sheet(set: &DataSet, columns: usize, seed: u64) -> GrayImage {
     let (split, classes) = (&set.train, set.classes.len());
     let cell = SIDE + GAP;
     let label_width = MARGIN + DIGIT * (classes - 1).to_string().len();
-    let size = [label_width + columns * cell + GAP, classes * cell + GAP].map(|pixels| pixels as u32);
+    let size =
+        [label_width + columns * cell + GAP, classes * cell + GAP].map(|pixels| pixels as u32);
     let mut sheet = GrayImage::from_pixel(size[0], size[1], image::Luma([255]));
     for class in 0..classes as u8 {
         let top = GAP + usize::from(class) * cell;
         for (position, digit) in class.to_string().bytes().enumerate() {
             let glyph = GLYPHS[usize::from(digit - b'0')];
-            let (label_left, label_top) = (GAP + position * DIGIT, top + (SIDE - glyph.len() * ZOOM) / 2);
+            let (label_left, label_top) = (
+                GAP + position * DIGIT,
+                top + (SIDE - glyph.len() * ZOOM) / 2,
+            );
             for place in 0..5 * ZOOM * glyph.len() * ZOOM {
                 let (x, y) = (place % (5 * ZOOM), place / (5 * ZOOM));
                 if glyph[y / ZOOM] >> (4 - x / ZOOM) & 1 == 1 {
-                    sheet.put_pixel((label_left + x) as u32, (label_top + y) as u32, image::Luma([0]));
+                    sheet.put_pixel(
+                        (label_left + x) as u32,
+                        (label_top + y) as u32,
+                        image::Luma([0]),
+                    );
                 }
             }
         }
-        let mut members: Vec<usize> = (0..split.len()).filter(|&index| split.labels[index] == class).collect();
+        let mut members: Vec<usize> = (0..split.len())
+            .filter(|&index| split.labels[index] == class)
+            .collect();
         Random::stream(seed, "contact sheet", u64::from(class)).shuffle(&mut members);
         for (column, &index) in members.iter().take(columns).enumerate() {
             let left = label_width + GAP + column * cell;
             for (place, &pixel) in split.image(index).iter().enumerate() {
-                sheet.put_pixel((left + place % SIDE) as u32, (top + place / SIDE) as u32, image::Luma([255 - pixel]));
+                sheet.put_pixel(
+                    (left + place % SIDE) as u32,
+                    (top + place / SIDE) as u32,
+                    image::Luma([255 - pixel]),
+                );
             }
         }
     }

@@ -1,4 +1,5 @@
-//! CSV files in Kaggle's form: `label,pixel0,…,pixel783`, with or without that header, gzipped or not.
+//! CSV files in Kaggle's form: `label,pixel0,…,pixel783`, with or without that header, gzipped or
+//! not.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -23,9 +24,16 @@ pub fn read(path: &Path, progress: &mut dyn Progress) -> Result<Split, DataError
 }
 
 /// The labelled images of a table that is open already; errors name `path`.
-pub fn read_table(file: InputFile, path: &Path, progress: &mut dyn Progress) -> Result<Split, DataError> {
-    // The size of a compressed file's content is not known; as most pixels are 0, it is about ten times the file's.
-    let size = file.size().saturating_mul(if file.is_gzipped() { 10 } else { 1 });
+pub fn read_table(
+    file: InputFile,
+    path: &Path,
+    progress: &mut dyn Progress,
+) -> Result<Split, DataError> {
+    // The size of a compressed file's content is not known; as most pixels are 0, it is about ten
+    // times the file's.
+    let size = file
+        .size()
+        .saturating_mul(if file.is_gzipped() { 10 } else { 1 });
     let mut reader = reader(file, b',');
     let mut split = Split::default();
     let mut record = ByteRecord::new();
@@ -41,7 +49,10 @@ pub fn read_table(file: InputFile, path: &Path, progress: &mut dyn Progress) -> 
         }
         take_row(path, line, &record, &mut split)?;
         if split.len() > MAX_IMAGES {
-            return Err(too_large(path, format!("it has more than {MAX_IMAGES} rows")));
+            return Err(too_large(
+                path,
+                format!("it has more than {MAX_IMAGES} rows"),
+            ));
         }
         if split.len() % CHUNK == 0 {
             let done = record.position().map_or(0, csv::Position::byte) as f32 / size.max(1) as f32;
@@ -57,26 +68,54 @@ pub fn read_table(file: InputFile, path: &Path, progress: &mut dyn Progress) -> 
 /// True for pixels without labels, as in the test file of Kaggle's competition.
 pub fn is_unlabelled(path: &Path) -> Result<bool, DataError> {
     let mut record = ByteRecord::new();
-    reader(open(path)?, b',').read_byte_record(&mut record).map_err(|error| wrong_csv(path, error))?;
+    reader(open(path)?, b',')
+        .read_byte_record(&mut record)
+        .map_err(|error| wrong_csv(path, error))?;
     Ok(record.len() == PIXELS)
 }
 
 /// The rows of a table, none of which is too long.
 pub fn reader(file: InputFile, delimiter: u8) -> csv::Reader<RowLimit> {
-    ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(RowLimit { inner: file, since_newline: 0 })
+    ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(RowLimit {
+            inner: file,
+            since_newline: 0,
+        })
 }
 
 fn is_header(record: &ByteRecord) -> bool {
-    record.get(0).unwrap_or_default().trim_ascii().eq_ignore_ascii_case(b"label")
+    record
+        .get(0)
+        .unwrap_or_default()
+        .trim_ascii()
+        .eq_ignore_ascii_case(b"label")
 }
 
-fn take_row(path: &Path, line: u64, record: &ByteRecord, split: &mut Split) -> Result<(), DataError> {
+fn take_row(
+    path: &Path,
+    line: u64,
+    record: &ByteRecord,
+    split: &mut Split,
+) -> Result<(), DataError> {
     if record.len() != PIXELS + 1 {
-        return Err(malformed(path, format!("line {line} has {} values; a label and {PIXELS} pixels make {}", record.len(), PIXELS + 1)));
+        return Err(malformed(
+            path,
+            format!(
+                "line {line} has {} values; a label and {PIXELS} pixels make {}",
+                record.len(),
+                PIXELS + 1
+            ),
+        ));
     }
     let Some(label @ 0..=MAX_LABEL) = number(record, 0) else {
         let found = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
-        return Err(malformed(path, format!("line {line}: the label \"{found}\" is not a number from 0 to {MAX_LABEL}")));
+        return Err(malformed(
+            path,
+            format!("line {line}: the label \"{found}\" is not a number from 0 to {MAX_LABEL}"),
+        ));
     };
     split.labels.push(label);
     for pixel in pixels_of(path, line, record, 1) {
@@ -86,13 +125,27 @@ fn take_row(path: &Path, line: u64, record: &ByteRecord, split: &mut Split) -> R
 }
 
 /// The pixels of a row, from the column `first` on.
-pub fn pixels_of(path: &Path, line: u64, record: &ByteRecord, first: usize) -> impl Iterator<Item = Result<u8, DataError>> {
-    let wrong = move |pixel: usize| malformed(path, format!("line {line}: pixel {pixel} is not a number from 0 to 255"));
+pub fn pixels_of(
+    path: &Path,
+    line: u64,
+    record: &ByteRecord,
+    first: usize,
+) -> impl Iterator<Item = Result<u8, DataError>> {
+    let wrong = move |pixel: usize| {
+        malformed(
+            path,
+            format!("line {line}: pixel {pixel} is not a number from 0 to 255"),
+        )
+    };
     (0..PIXELS).map(move |pixel| number(record, first + pixel).ok_or_else(|| wrong(pixel)))
 }
 
 fn number(record: &ByteRecord, index: usize) -> Option<u8> {
-    std::str::from_utf8(record.get(index)?).ok()?.trim().parse().ok()
+    std::str::from_utf8(record.get(index)?)
+        .ok()?
+        .trim()
+        .parse()
+        .ok()
 }
 
 /// A table that could not be read.
@@ -113,9 +166,16 @@ impl Read for RowLimit {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         for &byte in &buffer[..count] {
-            self.since_newline = if byte == b'\n' || byte == b'\r' { 0 } else { self.since_newline + 1 };
+            self.since_newline = if byte == b'\n' || byte == b'\r' {
+                0
+            } else {
+                self.since_newline + 1
+            };
             if self.since_newline > MAX_ROW_BYTES {
-                return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("a row is longer than {MAX_ROW_BYTES} bytes")));
+                return Err(io::Error::new(
+                    io::ErrorKind::FileTooLarge,
+                    format!("a row is longer than {MAX_ROW_BYTES} bytes"),
+                ));
             }
         }
         Ok(count)

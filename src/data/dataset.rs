@@ -32,7 +32,10 @@ impl Split {
     #[must_use]
     pub fn first(&self, count: usize) -> Self {
         let count = count.min(self.len());
-        Self { images: self.images[..count * PIXELS].to_vec(), labels: self.labels[..count].to_vec() }
+        Self {
+            images: self.images[..count * PIXELS].to_vec(),
+            labels: self.labels[..count].to_vec(),
+        }
     }
 
     /// Adds these images after those that are there.
@@ -56,13 +59,27 @@ pub struct DataSet {
 impl DataSet {
     /// Images whose labels are nothing but numbers.
     pub fn of_numbers(train: Split, test: Split) -> Result<Self, ClassesError> {
-        let largest = train.labels.iter().chain(&test.labels).copied().max().unwrap_or_default();
-        Ok(Self { train, test, classes: Classes::numbered(largest)? })
+        let largest = train
+            .labels
+            .iter()
+            .chain(&test.labels)
+            .copied()
+            .max()
+            .unwrap_or_default();
+        Ok(Self {
+            train,
+            test,
+            classes: Classes::numbered(largest)?,
+        })
     }
 
     /// Images of digits for training alone.
     pub fn of_digits(train: Split) -> Self {
-        Self { train, test: Split::default(), classes: Classes::Digits }
+        Self {
+            train,
+            test: Split::default(),
+            classes: Classes::Digits,
+        }
     }
 }
 

@@ -82,7 +82,8 @@ pub enum DataError {
     /// The training data of an imported model is not known.
     #[error("the training data of this model is unknown")]
     Unknown,
-    /// The training data that a model names is a path, and the model is not of a run that was trained here.
+    /// The training data that a model names is a path, and the model is not of a run that was
+    /// trained here.
     #[error("the model names {data}, a path that is not opened")]
     NotTrusted {
         /// The path's last part.

@@ -63,9 +63,10 @@ pub struct NotDigits {
     pub labels: Vec<Option<char>>,
 }
 
-/// Loads the images of `spec` that a model is evaluated on, which was trained as `trained` says; for the split see
-/// [`crate::records::EvaluationSpec::split`]. Training and validation split are those of a run with the same seed. Images are in the order of
-/// their sources, training images before test images.
+/// Loads the images of `spec` that a model is evaluated on, which was trained as `trained` says;
+/// for the split see [`crate::records::EvaluationSpec::split`]. Training and validation split are
+/// those of a run with the same seed. Images are in the order of their sources, training images
+/// before test images.
 pub fn load_for_evaluation(
     spec: &DataSpec,
     split: Option<EvaluationSplit>,
@@ -75,10 +76,19 @@ pub fn load_for_evaluation(
 ) -> Result<EvaluationSet, DataError> {
     let count = spec.sources().len() as f32;
     let (images, writers) = (Split::default(), Writers::default());
-    let mut set = EvaluationSet { data: spec.clone(), split: EvaluationSplit::Test, images, classes: spec.classes(), writers };
+    let mut set = EvaluationSet {
+        data: spec.clone(),
+        split: EvaluationSplit::Test,
+        images,
+        classes: spec.classes(),
+        writers,
+    };
     for (index, source) in (0_u16..).zip(spec.sources()) {
         let mut progress = |done: f32| progress.report((f32::from(index) + done) / count);
-        let part = if *source == DataSource::Builtin && index == 0 && split.is_none_or(|split| split == EvaluationSplit::Test) {
+        let part = if *source == DataSource::Builtin
+            && index == 0
+            && split.is_none_or(|split| split == EvaluationSplit::Test)
+        {
             // The images for training are generated only where they are needed.
             builtin::generate(BUILTIN_SEED, 0, builtin::TEST_IMAGES, &mut progress)?.into()
         } else {
@@ -86,14 +96,22 @@ pub fn load_for_evaluation(
         };
         if index == 0 {
             let has_test = !part.set.test.is_empty();
-            let default = if has_test || is_among(source, &trained.data) { EvaluationSplit::Test } else { EvaluationSplit::All };
+            let default = if has_test || is_among(source, &trained.data) {
+                EvaluationSplit::Test
+            } else {
+                EvaluationSplit::All
+            };
             set.split = split.unwrap_or(default);
         }
         if index == 0 {
             set.classes = part.set.classes.clone();
         } else if !set.classes.accept(&part.set.classes) {
             let (found, wanted) = (part.set.classes, set.classes);
-            return Err(DataError::DifferentClasses { other: source.label(), found, wanted });
+            return Err(DataError::DifferentClasses {
+                other: source.label(),
+                found,
+                wanted,
+            });
         }
         set.add(&part);
         if set.split == EvaluationSplit::Test {
@@ -111,7 +129,8 @@ pub fn load_for_evaluation(
 }
 
 impl EvaluationSet {
-    /// Adds what belongs to the split of a source's images; to training and validation split, all that is divided between the two.
+    /// Adds what belongs to the split of a source's images; to training and validation split, all
+    /// that is divided between the two.
     fn add(&mut self, Loaded { set, writers }: &Loaded) {
         let (in_test, in_train) = test_split(set.train.len());
         let has_test = !set.test.is_empty();
@@ -120,11 +139,23 @@ impl EvaluationSet {
                 self.extend(&set.train, writers, 0..set.train.len());
                 self.extend(&set.test, &Writers::default(), 0..set.test.len());
             }
-            EvaluationSplit::Test if has_test => self.extend(&set.test, &Writers::default(), 0..set.test.len()),
-            EvaluationSplit::Test => self.extend(&set.train, writers, in_test.iter().map(|&index| index as usize)),
-            EvaluationSplit::Train | EvaluationSplit::Validation if has_test => self.extend(&set.train, writers, 0..set.train.len()),
+            EvaluationSplit::Test if has_test => {
+                self.extend(&set.test, &Writers::default(), 0..set.test.len())
+            }
+            EvaluationSplit::Test => self.extend(
+                &set.train,
+                writers,
+                in_test.iter().map(|&index| index as usize),
+            ),
+            EvaluationSplit::Train | EvaluationSplit::Validation if has_test => {
+                self.extend(&set.train, writers, 0..set.train.len())
+            }
             EvaluationSplit::Train | EvaluationSplit::Validation => {
-                self.extend(&set.train, writers, in_train.iter().map(|&index| index as usize));
+                self.extend(
+                    &set.train,
+                    writers,
+                    in_train.iter().map(|&index| index as usize),
+                );
             }
         }
     }
@@ -139,23 +170,39 @@ impl EvaluationSet {
 
     fn only(&self, indices: &[u32]) -> Self {
         let (images, writers) = (Split::default(), Writers::default());
-        let mut kept = Self { data: self.data.clone(), split: self.split, images, classes: self.classes.clone(), writers };
-        kept.extend(&self.images, &self.writers, indices.iter().map(|&index| index as usize));
+        let mut kept = Self {
+            data: self.data.clone(),
+            split: self.split,
+            images,
+            classes: self.classes.clone(),
+            writers,
+        };
+        kept.extend(
+            &self.images,
+            &self.writers,
+            indices.iter().map(|&index| index as usize),
+        );
         kept
     }
 }
 
-/// Whether a model that was trained on `data` has seen images of this source. Paths are compared as they are written, from the working folder
-/// and without `..`: those in a model file may name any place, so nothing is looked for.
+/// Whether a model that was trained on `data` has seen images of this source. Paths are compared as
+/// they are written, from the working folder and without `..`: those in a model file may name any
+/// place, so nothing is looked for.
 pub fn is_among(source: &DataSource, data: &DataSpec) -> bool {
     let place = |source: &DataSource| match source {
-        DataSource::Path(path) => DataSource::Path(normalize_lexically(&absolute(path).unwrap_or_else(|_| path.clone()))),
+        DataSource::Path(path) => DataSource::Path(normalize_lexically(
+            &absolute(path).unwrap_or_else(|_| path.clone()),
+        )),
         other => other.clone(),
     };
-    data.sources().iter().any(|trained| place(trained) == place(source))
+    data.sources()
+        .iter()
+        .any(|trained| place(trained) == place(source))
 }
 
-/// `/data/pens` for `/data/other/../pens`: `..` is resolved as it is written, without following links.
+/// `/data/pens` for `/data/other/../pens`: `..` is resolved as it is written, without following
+/// links.
 fn normalize_lexically(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

@@ -1,4 +1,5 @@
-//! What a data set holds, as checksums: whether it is still the one that an interrupted run was trained on.
+//! What a data set holds, as checksums: whether it is still the one that an interrupted run was
+//! trained on.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -30,11 +31,19 @@ impl Fingerprint {
     /// The first part that differs.
     pub fn difference(&self, other: &Self) -> Option<DataPart> {
         let differs = [
-            (self.train_images != other.train_images, DataPart::TrainImages),
-            (self.train_labels != other.train_labels, DataPart::TrainLabels),
+            (
+                self.train_images != other.train_images,
+                DataPart::TrainImages,
+            ),
+            (
+                self.train_labels != other.train_labels,
+                DataPart::TrainLabels,
+            ),
             (self.test != other.test, DataPart::Test),
         ];
-        differs.into_iter().find_map(|(differs, part)| differs.then_some(part))
+        differs
+            .into_iter()
+            .find_map(|(differs, part)| differs.then_some(part))
     }
 }
 

@@ -14,8 +14,12 @@ use crate::system::files::{folder_of, read_limited};
 use crate::system::sha256::sha256_of;
 
 /// EMNIST's prefixes to MNIST's file names, and the sets they belong to.
-const EMNIST: [(&str, NamedSet); 2] = [("emnist-digits-", NamedSet::EmnistDigits), ("emnist-letters-", NamedSet::EmnistLetters)];
-/// A file beside the others that names the classes, one on each line, in the order of their numbers.
+const EMNIST: [(&str, NamedSet); 2] = [
+    ("emnist-digits-", NamedSet::EmnistDigits),
+    ("emnist-letters-", NamedSet::EmnistLetters),
+];
+/// A file beside the others that names the classes, one on each line, in the order of their
+/// numbers.
 pub const CLASSES_FILE: &str = "classes.txt";
 /// The longest such file, in bytes.
 const MAX_CLASSES_FILE_BYTES: u64 = 64 << 10;
@@ -30,58 +34,96 @@ pub struct IdxSet {
     pub folder: PathBuf,
     train: Pair,
     test: Option<Pair>,
-    /// True when rows and columns are exchanged, as EMNIST publishes its images (Cohen et al. 2017).
+    /// True when rows and columns are exchanged, as EMNIST publishes its images (Cohen et al.
+    /// 2017).
     transposed: bool,
     /// The set that it is, where that is known.
     set: Option<NamedSet>,
 }
 
 impl IdxSet {
-    /// The set in this folder; `None` where it has none of the files, an error where it has only some.
+    /// The set in this folder; `None` where it has none of the files, an error where it has only
+    /// some.
     pub fn open(folder: &Path) -> Result<Option<Self>, DataError> {
-        let prefixes = std::iter::once(("", None)).chain(EMNIST.map(|(prefix, set)| (prefix, Some(set))));
+        let prefixes =
+            std::iter::once(("", None)).chain(EMNIST.map(|(prefix, set)| (prefix, Some(set))));
         Self::open_prefixed(folder, prefixes)
     }
 
-    /// The same for files whose names begin with one of these prefixes, each of which may say which set they are.
-    fn open_prefixed<'a>(folder: &Path, prefixes: impl Iterator<Item = (&'a str, Option<NamedSet>)>) -> Result<Option<Self>, DataError> {
+    /// The same for files whose names begin with one of these prefixes, each of which may say which
+    /// set they are.
+    fn open_prefixed<'a>(
+        folder: &Path,
+        prefixes: impl Iterator<Item = (&'a str, Option<NamedSet>)>,
+    ) -> Result<Option<Self>, DataError> {
         for (prefix, set) in prefixes {
             let pair = |name: &str| Pair::find(folder, &format!("{prefix}{name}"));
-            let test = if let Some(test) = pair("t10k")? { Some(test) } else { pair("test")? };
+            let test = if let Some(test) = pair("t10k")? {
+                Some(test)
+            } else {
+                pair("test")?
+            };
             match (pair("train")?, test) {
                 (None, None) => {}
-                (None, Some(_)) => return Err(DataError::Missing { path: folder.join(format!("{prefix}train-images-idx3-ubyte")) }),
+                (None, Some(_)) => {
+                    return Err(DataError::Missing {
+                        path: folder.join(format!("{prefix}train-images-idx3-ubyte")),
+                    });
+                }
                 (Some(train), test) => {
-                    return Ok(Some(Self { folder: folder.to_owned(), train, test, transposed: set.is_some(), set }));
+                    return Ok(Some(Self {
+                        folder: folder.to_owned(),
+                        train,
+                        test,
+                        transposed: set.is_some(),
+                        set,
+                    }));
                 }
             }
         }
         Ok(None)
     }
 
-    /// A file of images, with the labels beside it; `None` where its name or content is something else.
+    /// A file of images, with the labels beside it; `None` where its name or content is something
+    /// else.
     pub fn of_images(images: &Path) -> Result<Option<Self>, DataError> {
         let set = |train: Pair| {
             let (transposed, set) = emnists(&train);
-            Self { folder: folder_of(images).to_owned(), train, test: None, transposed, set }
+            Self {
+                folder: folder_of(images).to_owned(),
+                train,
+                test: None,
+                transposed,
+                set,
+            }
         };
         Ok(Pair::of_images(images)?.map(set))
     }
 
-    /// The set in a folder whose files have names of their own: one pair, or one for training and one for test, which their names say; `None` where there
-    /// is not a pair.
+    /// The set in a folder whose files have names of their own: one pair, or one for training and
+    /// one for test, which their names say; `None` where there is not a pair.
     pub fn of_any_names(folder: &Path) -> Result<Option<Self>, DataError> {
         let mut pairs = Vec::new();
-        for entry in folder.read_dir().map_err(|error| unreadable(folder, &error))? {
+        for entry in folder
+            .read_dir()
+            .map_err(|error| unreadable(folder, &error))?
+        {
             let path = entry.map_err(|error| unreadable(folder, &error))?.path();
-            let is_hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
+            let is_hidden = path
+                .file_name()
+                .is_none_or(|name| name.to_string_lossy().starts_with('.'));
             if !is_hidden && path.is_file() {
                 pairs.extend(Pair::of_images(&path)?);
             }
         }
         pairs.sort_by(|a, b| a.images.cmp(&b.images));
         let is_named = |pair: &Pair, words: &[&str]| {
-            let name = pair.images.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+            let name = pair
+                .images
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .to_lowercase();
             words.iter().any(|word| name.contains(word))
         };
         let (train, test) = match pairs.as_slice() {
@@ -100,21 +142,37 @@ impl IdxSet {
                     pairs.len(),
                     first.images.file_name().unwrap_or_default().display()
                 );
-                return Err(DataError::NoData { path: folder.to_owned(), reason });
+                return Err(DataError::NoData {
+                    path: folder.to_owned(),
+                    reason,
+                });
             }
         };
         let (transposed, set) = emnists(train);
-        Ok(Some(Self { folder: folder.to_owned(), train: train.clone(), test: test.cloned(), transposed, set }))
+        Ok(Some(Self {
+            folder: folder.to_owned(),
+            train: train.clone(),
+            test: test.cloned(),
+            transposed,
+            set,
+        }))
     }
 
     /// The set of this name in one of the data folders, the first that has it.
     pub fn find(set: NamedSet, folders: &[PathBuf]) -> Result<Option<Self>, DataError> {
         for folder in folders.iter().flat_map(|folder| places(set, folder)) {
-            let prefixes = EMNIST.into_iter().filter(|(_, emnist)| *emnist == set).map(|(prefix, set)| (prefix, Some(set)));
-            let found = Self::open_prefixed(&folder, std::iter::once(("", Some(set))).chain(prefixes))?;
+            let prefixes = EMNIST
+                .into_iter()
+                .filter(|(_, emnist)| *emnist == set)
+                .map(|(prefix, set)| (prefix, Some(set)));
+            let found =
+                Self::open_prefixed(&folder, std::iter::once(("", Some(set))).chain(prefixes))?;
             if let Some(found) = found {
                 let transposed = matches!(set, NamedSet::EmnistDigits | NamedSet::EmnistLetters);
-                return Ok(Some(Self { transposed, ..found }));
+                return Ok(Some(Self {
+                    transposed,
+                    ..found
+                }));
             }
         }
         Ok(None)
@@ -123,18 +181,34 @@ impl IdxSet {
     /// How many training and test images the headers claim.
     pub fn counts(&self) -> Result<[u64; 2], DataError> {
         let count = |pair: &Pair| idx::count(&pair.images, Kind::Images);
-        Ok([count(&self.train)?, self.test.as_ref().map_or(Ok(0), count)?])
+        Ok([
+            count(&self.train)?,
+            self.test.as_ref().map_or(Ok(0), count)?,
+        ])
     }
 
     /// Reads the set; the test split is empty where it has no files.
     pub fn read(&self, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
         // Right for MNIST, whose test split is a seventh of the whole.
         let train_share = if self.test.is_some() { 6.0 / 7.0 } else { 1.0 };
-        let train = self.train.read(self.transposed, &mut PartialProgress { whole: progress, start: 0.0, end: train_share })?;
-        let test = self
-            .test
-            .as_ref()
-            .map(|test| test.read(self.transposed, &mut PartialProgress { whole: progress, start: train_share, end: 1.0 }));
+        let train = self.train.read(
+            self.transposed,
+            &mut PartialProgress {
+                whole: progress,
+                start: 0.0,
+                end: train_share,
+            },
+        )?;
+        let test = self.test.as_ref().map(|test| {
+            test.read(
+                self.transposed,
+                &mut PartialProgress {
+                    whole: progress,
+                    start: train_share,
+                    end: 1.0,
+                },
+            )
+        });
         self.with_classes(train, test.transpose()?.unwrap_or_default())
     }
 
@@ -146,17 +220,35 @@ impl IdxSet {
             None => self.names()?,
         };
         let Some(classes) = named else {
-            return DataSet::of_numbers(train, test).map_err(|error| malformed(path, error.to_string()));
+            return DataSet::of_numbers(train, test)
+                .map_err(|error| malformed(path, error.to_string()));
         };
         // A is 1 in EMNIST's letters.
         let first = u8::from(self.set == Some(NamedSet::EmnistLetters));
         let numbers = usize::from(first)..usize::from(first) + classes.len();
-        if let Some(label) = train.labels.iter().chain(&test.labels).find(|label| !numbers.contains(&usize::from(**label))) {
+        if let Some(label) = train
+            .labels
+            .iter()
+            .chain(&test.labels)
+            .find(|label| !numbers.contains(&usize::from(**label)))
+        {
             let (count, last) = (classes.len(), numbers.end - 1);
-            return Err(malformed(path, format!("label {label} is out of range: the {count} classes are numbered from {first} to {last}")));
+            return Err(malformed(
+                path,
+                format!(
+                    "label {label} is out of range: the {count} classes are numbered from {first} to {last}"
+                ),
+            ));
         }
-        [&mut train, &mut test].into_iter().flat_map(|split| &mut split.labels).for_each(|label| *label -= first);
-        Ok(DataSet { train, test, classes })
+        [&mut train, &mut test]
+            .into_iter()
+            .flat_map(|split| &mut split.labels)
+            .for_each(|label| *label -= first);
+        Ok(DataSet {
+            train,
+            test,
+            classes,
+        })
     }
 
     /// The classes that a file beside the others names, if there is one.
@@ -165,16 +257,34 @@ impl IdxSet {
         if !path.is_file() {
             return Ok(None);
         }
-        let bytes = read_limited(&path, MAX_CLASSES_FILE_BYTES).map_err(|error| unreadable(&path, &error))?;
-        let text = String::from_utf8(bytes).map_err(|_| malformed(&path, "it is not text in UTF-8"))?;
-        let names: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        Classes::of_names(&names).map(Some).map_err(|error| malformed(&path, error.to_string()))
+        let bytes = read_limited(&path, MAX_CLASSES_FILE_BYTES)
+            .map_err(|error| unreadable(&path, &error))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| malformed(&path, "it is not text in UTF-8"))?;
+        let names: Vec<&str> = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
+        Classes::of_names(&names)
+            .map(Some)
+            .map_err(|error| malformed(&path, error.to_string()))
     }
 
     /// True when the decompressed files are MNIST's own, by SHA-256.
     pub fn is_original_mnist(&self) -> Result<bool, DataError> {
-        let Some(test) = &self.test else { return Ok(false) };
-        for (path, expected) in [&self.train.labels, &test.labels, &test.images, &self.train.images].into_iter().zip(MNIST_SHA256) {
+        let Some(test) = &self.test else {
+            return Ok(false);
+        };
+        for (path, expected) in [
+            &self.train.labels,
+            &test.labels,
+            &test.images,
+            &self.train.images,
+        ]
+        .into_iter()
+        .zip(MNIST_SHA256)
+        {
             if digest(path)? != expected {
                 return Ok(false);
             }
@@ -183,15 +293,25 @@ impl IdxSet {
     }
 }
 
-/// Whether the files are EMNIST's, which publishes all its sets with rows and columns exchanged, and which of its sets they are, by their names.
+/// Whether the files are EMNIST's, which publishes all its sets with rows and columns exchanged,
+/// and which of its sets they are, by their names.
 fn emnists(pair: &Pair) -> (bool, Option<NamedSet>) {
-    let name = pair.images.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let set = EMNIST.into_iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, set)| set);
+    let name = pair
+        .images
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
+    let set = EMNIST
+        .into_iter()
+        .find(|(prefix, _)| name.starts_with(prefix))
+        .map(|(_, set)| set);
     (name.starts_with("emnist"), set)
 }
 
-/// Where a set may be in a data folder: under its name, where torchvision puts it, or in the folder itself. The sets' files
-/// have the same names, so a folder that does not say which set it holds is taken for MNIST.
+/// Where a set may be in a data folder: under its name, where torchvision puts it, or in the folder
+/// itself. The sets' files have the same names, so a folder that does not say which set it holds is
+/// taken for MNIST.
 fn places(set: NamedSet, folder: &Path) -> Vec<PathBuf> {
     let torchvision = match set {
         NamedSet::Mnist => "MNIST/raw",
@@ -200,7 +320,9 @@ fn places(set: NamedSet, folder: &Path) -> Vec<PathBuf> {
         NamedSet::EmnistDigits | NamedSet::EmnistLetters => "EMNIST/raw",
     };
     let mut places = vec![folder.join(set.name()), folder.join(torchvision)];
-    let says = folder.file_name().and_then(|name| NamedSet::ALL.into_iter().find(|set| name == set.name()));
+    let says = folder
+        .file_name()
+        .and_then(|name| NamedSet::ALL.into_iter().find(|set| name == set.name()));
     if says.unwrap_or(NamedSet::Mnist) == set {
         places.push(folder.to_owned());
     }

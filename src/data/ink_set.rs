@@ -16,9 +16,15 @@ const CHUNK: usize = 500;
 pub fn read(path: &Path, progress: &mut dyn Progress) -> Result<(Split, Writers), DataError> {
     let (mut split, mut writers) = (Split::default(), Writers::default());
     for_each(path, progress, |entry, line| {
-        let label = entry.label.ok_or_else(|| malformed(path, format!("line {line} has no label")))?;
-        let digit = label.to_digit(10).ok_or_else(|| malformed(path, format!("line {line}: \"{label}\" is not a digit")))?;
-        split.images.extend_from_slice(ink::rasterize(&entry.ink).pixels());
+        let label = entry
+            .label
+            .ok_or_else(|| malformed(path, format!("line {line} has no label")))?;
+        let digit = label
+            .to_digit(10)
+            .ok_or_else(|| malformed(path, format!("line {line}: \"{label}\" is not a digit")))?;
+        split
+            .images
+            .extend_from_slice(ink::rasterize(&entry.ink).pixels());
         split.labels.push(digit as u8);
         writers.add(entry.writer.as_deref());
         Ok(split.len())
@@ -29,21 +35,34 @@ pub fn read(path: &Path, progress: &mut dyn Progress) -> Result<(Split, Writers)
     Ok((split, writers))
 }
 
-/// Reads the drawings of an ink file that are not labelled as digits, of these labels where they are named.
-pub fn read_not_digits(path: &Path, labels: Option<&str>, progress: &mut dyn Progress) -> Result<NotDigits, DataError> {
+/// Reads the drawings of an ink file that are not labelled as digits, of these labels where they
+/// are named.
+pub fn read_not_digits(
+    path: &Path,
+    labels: Option<&str>,
+    progress: &mut dyn Progress,
+) -> Result<NotDigits, DataError> {
     let mut drawings = NotDigits::default();
     for_each(path, progress, |entry, _| {
         let is_digit = entry.label.is_some_and(|label| label.is_ascii_digit());
-        let is_named = labels.is_none_or(|labels| entry.label.is_some_and(|label| labels.contains(label)));
+        let is_named =
+            labels.is_none_or(|labels| entry.label.is_some_and(|label| labels.contains(label)));
         if is_named && !is_digit {
-            drawings.images.extend_from_slice(ink::rasterize(&entry.ink).pixels());
+            drawings
+                .images
+                .extend_from_slice(ink::rasterize(&entry.ink).pixels());
             drawings.labels.push(entry.label);
         }
         Ok(drawings.labels.len())
     })?;
     if drawings.labels.is_empty() {
-        let labels = labels.map_or_else(String::new, |labels| format!(" with one of the labels {labels}"));
-        return Err(malformed(path, format!("it contains no drawings other than digits{labels}")));
+        let labels = labels.map_or_else(String::new, |labels| {
+            format!(" with one of the labels {labels}")
+        });
+        return Err(malformed(
+            path,
+            format!("it contains no drawings other than digits{labels}"),
+        ));
     }
     Ok(drawings)
 }
@@ -61,11 +80,19 @@ fn for_each(
         let line = entry.line.unwrap_or(1);
         let kept = take(entry, line)?;
         if kept > MAX_IMAGES {
-            return Err(too_large(path, format!("it has more than {MAX_IMAGES} drawings")));
+            return Err(too_large(
+                path,
+                format!("it has more than {MAX_IMAGES} drawings"),
+            ));
         }
         // A drawing of nothing has 14 bytes, and compressed not even one.
         if (kept * ink::PIXELS) as u64 > budget {
-            return Err(too_large(path, format!("the images of its drawings take more than {budget} bytes, too much for its size")));
+            return Err(too_large(
+                path,
+                format!(
+                    "the images of its drawings take more than {budget} bytes, too much for its size"
+                ),
+            ));
         }
         // How many there are is not known before all are read.
         if read.is_multiple_of(CHUNK) {

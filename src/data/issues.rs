@@ -1,5 +1,5 @@
-//! What may be wrong with the images of a data set, found by looking at each of them once before training. The same is looked for in
-//! photographs by `CleanVision`.
+//! What may be wrong with the images of a data set, found by looking at each of them once before
+//! training. The same is looked for in photographs by `CleanVision`.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -41,7 +41,8 @@ impl Part {
 pub enum IssueKind {
     /// All pixels are nearly the same.
     Blank,
-    /// Its edge is light, so that it shows dark writing on light paper. MNIST is the other way round.
+    /// Its edge is light, so that it shows dark writing on light paper. MNIST is the other way
+    /// round.
     LightBackground,
     /// The same pixels and label as an earlier image of the same part.
     Duplicate,
@@ -80,26 +81,52 @@ impl Issue {
     pub fn sentence(&self) -> String {
         let part = self.part.adjective();
         let (images, is, has, copy) = match self.images {
-            1 => (format!("1 {part} image"), "is", "has", "a copy of an earlier one"),
-            many => (format!("{} {part} images", grouped(many)), "are", "have", "copies of earlier ones"),
+            1 => (
+                format!("1 {part} image"),
+                "is",
+                "has",
+                "a copy of an earlier one",
+            ),
+            many => (
+                format!("{} {part} images", grouped(many)),
+                "are",
+                "have",
+                "copies of earlier ones",
+            ),
         };
         match self.kind {
             IssueKind::Blank => format!("{images} {is} blank. Nothing can be learned from that."),
             IssueKind::LightBackground => {
-                format!("{images} {has} a light background. Light digits on dark are expected, as in MNIST: invert them.")
+                format!(
+                    "{images} {has} a light background. Light digits on dark are expected, as in MNIST: invert them."
+                )
             }
-            IssueKind::Duplicate => format!("{images} {is} {copy}. What is there several times counts more than the rest."),
-            IssueKind::ConflictingLabel => format!("{images} {is} {copy} with another label. One of the two labels is wrong."),
+            IssueKind::Duplicate => format!(
+                "{images} {is} {copy}. What is there several times counts more than the rest."
+            ),
+            IssueKind::ConflictingLabel => {
+                format!("{images} {is} {copy} with another label. One of the two labels is wrong.")
+            }
             IssueKind::InTrainingToo => {
-                format!("{images} {is} in the training images too. The test accuracy will be higher than on new images.")
+                format!(
+                    "{images} {is} in the training images too. The test accuracy will be higher than on new images."
+                )
             }
         }
     }
 
     /// Where one of its images is: "Training image 52 (from 0), labelled 7".
     pub fn place_of(&self, example: &Example) -> String {
-        let part = if self.part == Part::Training { "Training" } else { "Test" };
-        format!("{part} image {} (from 0), labelled {}", grouped(example.index.into()), example.label)
+        let part = if self.part == Part::Training {
+            "Training"
+        } else {
+            "Test"
+        };
+        format!(
+            "{part} image {} (from 0), labelled {}",
+            grouped(example.index.into()),
+            example.label
+        )
     }
 }
 
@@ -121,17 +148,34 @@ impl Overview {
         let mut training = HashMap::new();
         let mut issues = of_part(&set.train, Part::Training, &mut training);
         issues.extend(of_part(&set.test, Part::Test, &mut HashMap::new()));
-        let leaked = (0..set.test.len()).filter(|&index| training.contains_key(set.test.image(index)));
+        let leaked =
+            (0..set.test.len()).filter(|&index| training.contains_key(set.test.image(index)));
         let mut found = Found::default();
         leaked.for_each(|index| found.add(&set.test, index));
         issues.extend(found.issue(IssueKind::InTrainingToo, Part::Test));
-        Self { train: class_counts(&set.train, classes), test: class_counts(&set.test, classes), issues }
+        Self {
+            train: class_counts(&set.train, classes),
+            test: class_counts(&set.test, classes),
+            issues,
+        }
     }
 
-    /// The rarest training class and its images, and the largest, where one has ten times as many as the other.
+    /// The rarest training class and its images, and the largest, where one has ten times as many
+    /// as the other.
     pub fn imbalance(&self) -> Option<[(usize, u64); 2]> {
-        let rarest = self.train.iter().copied().enumerate().min_by_key(|(_, images)| *images)?;
-        let largest = self.train.iter().copied().enumerate().rev().max_by_key(|(_, images)| *images)?;
+        let rarest = self
+            .train
+            .iter()
+            .copied()
+            .enumerate()
+            .min_by_key(|(_, images)| *images)?;
+        let largest = self
+            .train
+            .iter()
+            .copied()
+            .enumerate()
+            .rev()
+            .max_by_key(|(_, images)| *images)?;
         (rarest.1 as f64 <= RARE * largest.1 as f64).then_some([rarest, largest])
     }
 
@@ -140,18 +184,32 @@ impl Overview {
         let [(rare, few), (frequent, many)] = self.imbalance()?;
         let [rare, frequent] = [rare, frequent].map(|class| classes.name(class));
         let (few, many) = (grouped(few), grouped(many));
-        Some(format!("Few training images of {rare}: {few}, but {many} of {frequent}. A network learns little about what it rarely sees."))
+        Some(format!(
+            "Few training images of {rare}: {few}, but {many} of {frequent}. A network learns little about what it rarely sees."
+        ))
     }
 
-    /// How many images there are, and of each class: "60,000 training images, 5,421 to 6,742 of each class".
+    /// How many images there are, and of each class: "60,000 training images, 5,421 to 6,742 of
+    /// each class".
     pub fn summary(&self, part: Part) -> String {
-        let counts = if part == Part::Training { &self.train } else { &self.test };
+        let counts = if part == Part::Training {
+            &self.train
+        } else {
+            &self.test
+        };
         let total: u64 = counts.iter().sum();
         let images = count(total, &format!("{} image", part.adjective()));
         match (counts.iter().min(), counts.iter().max()) {
             _ if total == 0 => format!("No {} images", part.adjective()),
-            (Some(fewest), Some(most)) if fewest < most => format!("{images}, {} to {} of each class", grouped(*fewest), grouped(*most)),
-            _ => format!("{images}, {} of each class", grouped(total / counts.len() as u64)),
+            (Some(fewest), Some(most)) if fewest < most => format!(
+                "{images}, {} to {} of each class",
+                grouped(*fewest),
+                grouped(*most)
+            ),
+            _ => format!(
+                "{images}, {} of each class",
+                grouped(total / counts.len() as u64)
+            ),
         }
     }
 }
@@ -169,12 +227,21 @@ impl Found {
         if self.examples.len() < EXAMPLES
             && let Ok(image) = Image::try_from(split.image(index))
         {
-            self.examples.push(Example { index: index as u32, label: split.labels[index], image });
+            self.examples.push(Example {
+                index: index as u32,
+                label: split.labels[index],
+                image,
+            });
         }
     }
 
     fn issue(self, kind: IssueKind, part: Part) -> Option<Issue> {
-        (self.images > 0).then_some(Issue { kind, part, images: self.images, examples: self.examples })
+        (self.images > 0).then_some(Issue {
+            kind,
+            part,
+            images: self.images,
+            examples: self.examples,
+        })
     }
 }
 
@@ -192,7 +259,9 @@ fn of_part<'a>(split: &'a Split, part: Part, first: &mut HashMap<&'a [u8], usize
         }
         match first.entry(pixels) {
             Entry::Vacant(entry) => _ = entry.insert(index),
-            Entry::Occupied(entry) if split.labels[*entry.get()] == split.labels[index] => duplicate.add(split, index),
+            Entry::Occupied(entry) if split.labels[*entry.get()] == split.labels[index] => {
+                duplicate.add(split, index)
+            }
             Entry::Occupied(_) => conflicting.add(split, index),
         }
     }
@@ -202,18 +271,24 @@ fn of_part<'a>(split: &'a Split, part: Part, first: &mut HashMap<&'a [u8], usize
         (IssueKind::ConflictingLabel, conflicting),
         (IssueKind::Duplicate, duplicate),
     ];
-    found.into_iter().filter_map(|(kind, found)| found.issue(kind, part)).collect()
+    found
+        .into_iter()
+        .filter_map(|(kind, found)| found.issue(kind, part))
+        .collect()
 }
 
 fn is_blank(pixels: &[u8]) -> bool {
-    let (low, high) = pixels.iter().fold((u8::MAX, 0), |(low, high), &pixel| (low.min(pixel), high.max(pixel)));
+    let (low, high) = pixels.iter().fold((u8::MAX, 0), |(low, high), &pixel| {
+        (low.min(pixel), high.max(pixel))
+    });
     high - low < CONTRAST
 }
 
 /// Whether more than half of the pixels at the edge are lighter than middle grey.
 fn has_light_edge(pixels: &[u8]) -> bool {
     let last = SIDE - 1;
-    let edge = (0..last).flat_map(|at| [at, last * SIDE + at + 1, (at + 1) * SIDE, at * SIDE + last]);
+    let edge =
+        (0..last).flat_map(|at| [at, last * SIDE + at + 1, (at + 1) * SIDE, at * SIDE + last]);
     edge.filter(|&at| pixels[at] > 127).count() > 2 * last
 }
 

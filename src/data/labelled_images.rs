@@ -41,17 +41,26 @@ pub fn read(
     Ok(split)
 }
 
-/// The images in a folder that are not hidden, such as those that macOS leaves beside images (`._1.png`), in any order.
+/// The images in a folder that are not hidden, such as those that macOS leaves beside images
+/// (`._1.png`), in any order.
 pub fn images_in(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     let mut images = Vec::new();
-    for entry in folder.read_dir().map_err(|error| unreadable(folder, &error))? {
+    for entry in folder
+        .read_dir()
+        .map_err(|error| unreadable(folder, &error))?
+    {
         let path = entry.map_err(|error| unreadable(folder, &error))?.path();
-        let is_hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
+        let is_hidden = path
+            .file_name()
+            .is_none_or(|name| name.to_string_lossy().starts_with('.'));
         if !is_hidden && is_named_like_an_image(&path) {
             images.push(path);
         }
         if images.len() > MAX_IMAGES {
-            return Err(too_large(folder, format!("it has more than {MAX_IMAGES} images")));
+            return Err(too_large(
+                folder,
+                format!("it has more than {MAX_IMAGES} images"),
+            ));
         }
     }
     Ok(images)
@@ -60,7 +69,10 @@ pub fn images_in(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
 /// Whether there is at least one such image in a folder.
 pub fn has_images(folder: &Path) -> bool {
     let mut entries = folder.read_dir().into_iter().flatten().flatten();
-    entries.any(|entry| !entry.file_name().to_string_lossy().starts_with('.') && is_named_like_an_image(&entry.path()))
+    entries.any(|entry| {
+        !entry.file_name().to_string_lossy().starts_with('.')
+            && is_named_like_an_image(&entry.path())
+    })
 }
 
 /// The same error as one of this module.

@@ -1,4 +1,5 @@
-//! Data sets: finding, reading and checking them, generating the built-in one, the validation split, and augmentation.
+//! Data sets: finding, reading and checking them, generating the built-in one, the validation
+//! split, and augmentation.
 //!
 //! It does not depend on models, tensors or windows.
 
@@ -67,6 +68,7 @@ pub struct Found {
     pub train_images: u64,
     /// Test images, as its header claims.
     pub test_images: u64,
-    /// Whether these are the published files, by the SHA-256 of their decompressed content; `None` where that is not known.
+    /// Whether these are the published files, by the SHA-256 of their decompressed content; `None`
+    /// where that is not known.
     pub original: Option<bool>,
 }

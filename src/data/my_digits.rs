@@ -1,8 +1,9 @@
-//! The drawings that a person keeps, each with the digit that it shows: an ink file in Inkling's data folder. They stay on this machine
-//! unless the person exports them, or agrees that they are sent to another machine ([`super::Recipients`]).
+//! The drawings that a person keeps, each with the digit that it shows: an ink file in Inkling's
+//! data folder. They stay on this machine unless the person exports them, or agrees that they are
+//! sent to another machine ([`super::Recipients`]).
 //!
-//! Two windows may change the file at once: each change is made to what is there at that moment, under a lock, and concerns single lines.
-//! Lines that cannot be read stay where they are.
+//! Two windows may change the file at once: each change is made to what is there at that moment,
+//! under a lock, and concerns single lines. Lines that cannot be read stay where they are.
 
 use std::fs::File;
 use std::io::{self, Cursor};
@@ -35,14 +36,31 @@ pub struct KeptDrawing {
 }
 
 impl KeptDrawing {
-    /// This drawing with this digit, its points to a hundredth of their unit; `None` where nothing is drawn.
+    /// This drawing with this digit, its points to a hundredth of their unit; `None` where nothing
+    /// is drawn.
     pub fn new(ink: &Ink, digit: u8) -> Option<Self> {
         let rounded = |value: f32| (value * 100.0).round() / 100.0;
         let finite = |point: &&[f32; 2]| point.iter().all(|value| rounded(*value).is_finite());
-        let stroke = |stroke: &Vec<[f32; 2]>| stroke.iter().filter(finite).map(|point| point.map(rounded)).collect::<Vec<_>>();
-        let strokes = ink.strokes.iter().map(stroke).filter(|stroke| !stroke.is_empty()).collect();
-        let ink = Ink { strokes, pen: ink.pen.filter(|pen| pen.is_finite()) };
-        let line = ink.labelled_json(char::from_digit(digit.into(), 10)?)?.into_bytes();
+        let stroke = |stroke: &Vec<[f32; 2]>| {
+            stroke
+                .iter()
+                .filter(finite)
+                .map(|point| point.map(rounded))
+                .collect::<Vec<_>>()
+        };
+        let strokes = ink
+            .strokes
+            .iter()
+            .map(stroke)
+            .filter(|stroke| !stroke.is_empty())
+            .collect();
+        let ink = Ink {
+            strokes,
+            pen: ink.pen.filter(|pen| pen.is_finite()),
+        };
+        let line = ink
+            .labelled_json(char::from_digit(digit.into(), 10)?)?
+            .into_bytes();
         Some(Self { ink, digit, line })
     }
 
@@ -62,7 +80,11 @@ impl KeptDrawing {
         let mut entries = InkFile::new(bytes, path);
         let entry = entries.next()?.ok().filter(|entry| !entry.ink.is_empty())?;
         let digit = entry.label?.to_digit(10)?;
-        entries.next().is_none().then(|| Self { ink: entry.ink, digit: digit as u8, line: line.to_vec() })
+        entries.next().is_none().then(|| Self {
+            ink: entry.ink,
+            digit: digit as u8,
+            line: line.to_vec(),
+        })
     }
 }
 
@@ -75,7 +97,8 @@ pub struct Kept {
     pub unreadable: usize,
 }
 
-/// A change: drawings that go, and drawings that come. Where there are as many of both, each takes the place of another.
+/// A change: drawings that go, and drawings that come. Where there are as many of both, each takes
+/// the place of another.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Edit {
     /// Those that go.
@@ -88,7 +111,10 @@ impl Edit {
     /// The change that takes this one back.
     #[must_use]
     pub fn inverse(self) -> Self {
-        Self { remove: self.add, add: self.remove }
+        Self {
+            remove: self.add,
+            add: self.remove,
+        }
     }
 
     fn make(&self, lines: &mut Vec<Vec<u8>>) {
@@ -97,7 +123,9 @@ impl Edit {
         for old in &self.remove {
             let new = if replaces { added.next() } else { None };
             // Gone where another window has removed it.
-            let Some(place) = lines.iter().position(|line| *line == old.line) else { continue };
+            let Some(place) = lines.iter().position(|line| *line == old.line) else {
+                continue;
+            };
             match new {
                 Some(new) => lines[place].clone_from(&new.line),
                 None => _ = lines.remove(place),
@@ -114,11 +142,17 @@ pub struct MyDigits {
 }
 
 impl MyDigits {
-    /// The file in the first of these folders that has one, or else where it will be: in the last. Looks at the disk.
+    /// The file in the first of these folders that has one, or else where it will be: in the last.
+    /// Looks at the disk.
     pub fn in_folders(folders: &[PathBuf]) -> Self {
         let mut files = folders.iter().map(|folder| folder.join(FILE));
-        let file = files.clone().find(|file| file.is_file()).or_else(|| files.next_back());
-        Self { file: file.unwrap_or_else(|| PathBuf::from(FILE)) }
+        let file = files
+            .clone()
+            .find(|file| file.is_file())
+            .or_else(|| files.next_back());
+        Self {
+            file: file.unwrap_or_else(|| PathBuf::from(FILE)),
+        }
     }
 
     /// The file.
@@ -134,20 +168,36 @@ impl MyDigits {
     /// Number of drawings; an error if there are none.
     pub fn count(&self) -> Result<u64, DataError> {
         match self.read()?.drawings.len() as u64 {
-            0 => Err(DataError::NoDrawings { path: self.file.clone() }),
+            0 => Err(DataError::NoDrawings {
+                path: self.file.clone(),
+            }),
             count => Ok(count),
         }
     }
 
     /// Makes a change, and gives what is in the file then.
     pub fn change(&self, edit: &Edit) -> Result<Kept, KeepError> {
-        let _lock = self.lock().map_err(|error| WriteError::new(&self.file, &error))?;
+        let _lock = self
+            .lock()
+            .map_err(|error| WriteError::new(&self.file, &error))?;
         let mut lines = self.lines()?;
         edit.make(&mut lines);
         let kept = self.kept(&lines);
-        let text = lines.iter().flat_map(|line| line.iter().copied().chain([b'\n'])).collect::<Vec<u8>>();
-        if edit.add.len() > edit.remove.len() && (kept.drawings.len() > MAX_DRAWINGS || text.len() as u64 > MAX_BYTES) {
-            return Err(too_large(&self.file, format!("it is full, with {} drawings", kept.drawings.len() - edit.add.len())).into());
+        let text = lines
+            .iter()
+            .flat_map(|line| line.iter().copied().chain([b'\n']))
+            .collect::<Vec<u8>>();
+        if edit.add.len() > edit.remove.len()
+            && (kept.drawings.len() > MAX_DRAWINGS || text.len() as u64 > MAX_BYTES)
+        {
+            return Err(too_large(
+                &self.file,
+                format!(
+                    "it is full, with {} drawings",
+                    kept.drawings.len() - edit.add.len()
+                ),
+            )
+            .into());
         }
         write_whole(&self.file, &text)?;
         Ok(kept)
@@ -171,26 +221,43 @@ impl MyDigits {
             Err(error) => return Err(unreadable(&self.file, &error)),
         };
         let ended = |line: &[u8]| line.strip_suffix(b"\r").unwrap_or(line).to_vec();
-        Ok(text.split(|byte| *byte == b'\n').map(ended).filter(|line| !line.trim_ascii().is_empty()).collect())
+        Ok(text
+            .split(|byte| *byte == b'\n')
+            .map(ended)
+            .filter(|line| !line.trim_ascii().is_empty())
+            .collect())
     }
 
     fn kept(&self, lines: &[Vec<u8>]) -> Kept {
-        let drawings: Vec<_> = lines.iter().filter_map(|line| KeptDrawing::of_line(line, &self.file)).collect();
-        Kept { unreadable: lines.len() - drawings.len(), drawings }
+        let drawings: Vec<_> = lines
+            .iter()
+            .filter_map(|line| KeptDrawing::of_line(line, &self.file))
+            .collect();
+        Kept {
+            unreadable: lines.len() - drawings.len(),
+            drawings,
+        }
     }
 
     /// The drawings as images, in the order of the file; an error where there are none.
     pub fn split(&self) -> Result<Split, DataError> {
         let kept = self.read()?;
         if kept.unreadable > 0 {
-            tracing::warn!(lines = kept.unreadable, "lines of the person's drawings cannot be read");
+            tracing::warn!(
+                lines = kept.unreadable,
+                "lines of the person's drawings cannot be read"
+            );
         }
         if kept.drawings.is_empty() {
-            return Err(DataError::NoDrawings { path: self.file.clone() });
+            return Err(DataError::NoDrawings {
+                path: self.file.clone(),
+            });
         }
         let mut split = Split::default();
         for drawing in &kept.drawings {
-            split.images.extend_from_slice(ink::rasterize(&drawing.ink).pixels());
+            split
+                .images
+                .extend_from_slice(ink::rasterize(&drawing.ink).pixels());
             split.labels.push(drawing.digit);
         }
         Ok(split)
@@ -204,10 +271,14 @@ pub fn labelled_drawings(path: &Path) -> Result<Vec<KeptDrawing>, DataError> {
         let entry = entry.map_err(as_data_error)?;
         let line = entry.line.unwrap_or(1);
         let digit = entry.label.and_then(|label| label.to_digit(10));
-        let digit = digit.ok_or_else(|| malformed(path, format!("line {line} is not labelled with a digit")))?;
+        let digit = digit
+            .ok_or_else(|| malformed(path, format!("line {line} is not labelled with a digit")))?;
         drawings.extend(KeptDrawing::new(&entry.ink, digit as u8));
         if drawings.len() > MAX_DRAWINGS {
-            return Err(too_large(path, format!("it has more than {MAX_DRAWINGS} drawings")));
+            return Err(too_large(
+                path,
+                format!("it has more than {MAX_DRAWINGS} drawings"),
+            ));
         }
     }
     Ok(drawings)

@@ -1,7 +1,9 @@
-//! Folders of images whose names tell their labels: `7_0001.png`, `digit-7.png`; or two such folders, `train` and `test`.
+//! Folders of images whose names tell their labels: `7_0001.png`, `digit-7.png`; or two such
+//! folders, `train` and `test`.
 //!
-//! A name is divided at `_`, `-` and spaces, after its ending and the ` (2)` of a copy are taken off. The label is the first part or the last, of all
-//! files of the folder the same, and that part is a single digit.
+//! A name is divided at `_`, `-` and spaces, after its ending and the ` (2)` of a copy are taken
+//! off. The label is the first part or the last, of all files of the folder the same, and that part
+//! is a single digit.
 
 use std::path::{Path, PathBuf};
 
@@ -21,18 +23,31 @@ pub struct NamedImages {
 }
 
 impl NamedImages {
-    /// The images in this folder, or those in `train` and `test` in it; `None` where there are none, an error where their names do not tell the labels.
+    /// The images in this folder, or those in `train` and `test` in it; `None` where there are
+    /// none, an error where their names do not tell the labels.
     pub fn open(folder: &Path) -> Result<Option<Self>, DataError> {
-        let labelled = |folder: &Path| if folder.is_dir() { labelled(folder, images_in(folder)?) } else { Ok(Files::new()) };
+        let labelled = |folder: &Path| {
+            if folder.is_dir() {
+                labelled(folder, images_in(folder)?)
+            } else {
+                Ok(Files::new())
+            }
+        };
         let train = labelled(folder)?;
         if !train.is_empty() {
-            return Ok(Some(Self { train, test: Files::new() }));
+            return Ok(Some(Self {
+                train,
+                test: Files::new(),
+            }));
         }
         let train = labelled(&folder.join("train"))?;
         if train.is_empty() {
             return Ok(None);
         }
-        Ok(Some(Self { train, test: labelled(&folder.join("test"))? }))
+        Ok(Some(Self {
+            train,
+            test: labelled(&folder.join("test"))?,
+        }))
     }
 
     /// How many images there are for training and for test.
@@ -45,11 +60,34 @@ impl NamedImages {
         let all = (self.train.len() + self.test.len()) as f32;
         let share = self.train.len() as f32 / all;
         let read = |files: &Files, progress: &mut dyn Progress| -> Result<Split, DataError> {
-            labelled_images::read(files.len(), &Classes::Digits, |index| files[index].clone(), progress)
+            labelled_images::read(
+                files.len(),
+                &Classes::Digits,
+                |index| files[index].clone(),
+                progress,
+            )
         };
-        let train = read(&self.train, &mut PartialProgress { whole: progress, start: 0.0, end: share })?;
-        let test = read(&self.test, &mut PartialProgress { whole: progress, start: share, end: 1.0 })?;
-        Ok(DataSet { train, test, classes: Classes::Digits })
+        let train = read(
+            &self.train,
+            &mut PartialProgress {
+                whole: progress,
+                start: 0.0,
+                end: share,
+            },
+        )?;
+        let test = read(
+            &self.test,
+            &mut PartialProgress {
+                whole: progress,
+                start: share,
+                end: 1.0,
+            },
+        )?;
+        Ok(DataSet {
+            train,
+            test,
+            classes: Classes::Digits,
+        })
     }
 }
 
@@ -60,20 +98,32 @@ fn labelled(folder: &Path, mut images: Vec<PathBuf>) -> Result<Files, DataError>
     let ends: Vec<[Option<u8>; 2]> = images.iter().map(|image| ends(image)).collect();
     // The first image that has no label at this place.
     let lacking = |place: usize| ends.iter().position(|ends| ends[place].is_none());
-    let name = |index: usize| images[index].file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = |index: usize| {
+        images[index]
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
     let place = match [0, 1].map(lacking) {
         [None, None] => match ends.iter().position(|[first, last]| first != last) {
             None => 0,
             Some(index) => {
-                let reason =
-                    format!("\"{}\" begins and ends with a digit, as all other names do, so that either could be the label", name(index));
+                let reason = format!(
+                    "\"{}\" begins and ends with a digit, as all other names do, so that either could be the label",
+                    name(index)
+                );
                 return Err(malformed(folder, reason));
             }
         },
         [None, Some(_)] => 0,
         [Some(_), None] => 1,
         [Some(first), Some(last)] => {
-            let without = if ends[first] == [None; 2] { first } else { last };
+            let without = if ends[first] == [None; 2] {
+                first
+            } else {
+                last
+            };
             let reason = if ends[without] == [None; 2] {
                 format!(
                     "the name of \"{}\" has no label, a single digit at its beginning or end, as 7_0001.png and digit-7.png have",
@@ -97,7 +147,13 @@ fn labelled(folder: &Path, mut images: Vec<PathBuf>) -> Result<Files, DataError>
 fn ends(path: &Path) -> [Option<u8>; 2] {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut parts = without_copy(&name).split(['_', '-', ' ']);
-    let digit = |part: &str| if part.len() == 1 { part.parse().ok() } else { None };
+    let digit = |part: &str| {
+        if part.len() == 1 {
+            part.parse().ok()
+        } else {
+            None
+        }
+    };
     let first = parts.next().unwrap_or_default();
     [digit(first), digit(parts.next_back().unwrap_or(first))]
 }

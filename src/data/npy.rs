@@ -1,6 +1,8 @@
-//! Arrays as `NumPy` writes them (`.npy`): a header in Python's notation, then the numbers. Only whole numbers from 0 to 255 are read.
+//! Arrays as `NumPy` writes them (`.npy`): a header in Python's notation, then the numbers. Only
+//! whole numbers from 0 to 255 are read.
 //!
-//! Headers are not trusted: whoever reads an array compares its shape with what the file may take, before memory is allocated for it.
+//! Headers are not trusted: whoever reads an array compares its shape with what the file may take,
+//! before memory is allocated for it.
 
 use std::io::{self, Read};
 
@@ -67,12 +69,21 @@ impl NpyHeader {
             let (_, after) = header.split_once(&format!("'{key}':"))?;
             Some(after.trim_start())
         };
-        let kind = value("descr").and_then(|value| value.strip_prefix('\'')?.split_once('\'')).map(|(kind, _)| kind);
-        let shape = value("shape").and_then(|value| value.strip_prefix('(')?.split_once(')')).map(|(shape, _)| shape);
+        let kind = value("descr")
+            .and_then(|value| value.strip_prefix('\'')?.split_once('\''))
+            .map(|(kind, _)| kind);
+        let shape = value("shape")
+            .and_then(|value| value.strip_prefix('(')?.split_once(')'))
+            .map(|(shape, _)| shape);
         let (Some(kind), Some(shape), Some(order)) = (kind, shape, value("fortran_order")) else {
             return Err(wrong("its header is damaged, or it holds no plain numbers"));
         };
-        let shape: Result<Vec<u64>, _> = shape.split(',').map(str::trim).filter(|length| !length.is_empty()).map(str::parse).collect();
+        let shape: Result<Vec<u64>, _> = shape
+            .split(',')
+            .map(str::trim)
+            .filter(|length| !length.is_empty())
+            .map(str::parse)
+            .collect();
         let shape = shape.map_err(|_| wrong("its header is damaged"))?;
         if shape.len() > MAX_DIMENSIONS {
             return Err(wrong("it has too many dimensions"));
@@ -80,18 +91,28 @@ impl NpyHeader {
         if !order.starts_with("False") && shape.len() > 1 {
             return Err(wrong("it is in Fortran order"));
         }
-        let number =
-            Number::of(kind).ok_or_else(|| wrong(format!("its numbers are of the type {kind}; whole numbers are read, such as |u1")))?;
+        let number = Number::of(kind).ok_or_else(|| {
+            wrong(format!(
+                "its numbers are of the type {kind}; whole numbers are read, such as |u1"
+            ))
+        })?;
         Ok(Self { shape, number })
     }
 
     /// How many numbers it holds.
     pub fn count(&self) -> u64 {
-        self.shape.iter().fold(1, |count, length| count.saturating_mul(*length))
+        self.shape
+            .iter()
+            .fold(1, |count, length| count.saturating_mul(*length))
     }
 
-    /// Reads the numbers, exactly as many as the header says, which the caller has found to be few enough. `progress` is told the share done.
-    pub fn numbers<E: From<NpyError>>(&self, file: &mut impl Read, progress: &mut dyn FnMut(f32) -> Result<(), E>) -> Result<Vec<u8>, E> {
+    /// Reads the numbers, exactly as many as the header says, which the caller has found to be few
+    /// enough. `progress` is told the share done.
+    pub fn numbers<E: From<NpyError>>(
+        &self,
+        file: &mut impl Read,
+        progress: &mut dyn FnMut(f32) -> Result<(), E>,
+    ) -> Result<Vec<u8>, E> {
         let count = self.count();
         let mut numbers: Vec<u8> = Vec::new();
         if usize::try_from(count).map_or(true, |count| numbers.try_reserve_exact(count).is_err()) {
@@ -104,7 +125,11 @@ impl NpyHeader {
             let piece = &mut piece[..left * self.number.bytes];
             fill(file, piece)?;
             for bytes in piece.chunks_exact(self.number.bytes) {
-                numbers.push(self.number.value(bytes).ok_or_else(|| wrong("it holds numbers that are not from 0 to 255"))?);
+                numbers.push(
+                    self.number
+                        .value(bytes)
+                        .ok_or_else(|| wrong("it holds numbers that are not from 0 to 255"))?,
+                );
             }
         }
         // The end of an archive's file is where its checksum is looked at.
@@ -121,13 +146,25 @@ impl Number {
         let mut letters = kind.chars();
         let order = letters.next().filter(|order| "<>|=".contains(*order))?;
         let sign = letters.next().filter(|kind| "iu".contains(*kind))?;
-        let bytes = letters.as_str().parse().ok().filter(|bytes| [1, 2, 4, 8].contains(bytes))?;
-        Some(Self { bytes, signed: sign == 'i', big_endian: order == '>' })
+        let bytes = letters
+            .as_str()
+            .parse()
+            .ok()
+            .filter(|bytes| [1, 2, 4, 8].contains(bytes))?;
+        Some(Self {
+            bytes,
+            signed: sign == 'i',
+            big_endian: order == '>',
+        })
     }
 
     /// The number, if it is from 0 to 255.
     fn value(self, bytes: &[u8]) -> Option<u8> {
-        let (value, rest) = if self.big_endian { bytes.split_last()? } else { bytes.split_first()? };
+        let (value, rest) = if self.big_endian {
+            bytes.split_last()?
+        } else {
+            bytes.split_first()?
+        };
         let is_negative = self.signed && rest.is_empty() && *value > 127;
         (!is_negative && rest.iter().all(|byte| *byte == 0)).then_some(*value)
     }

@@ -38,7 +38,13 @@ pub struct PathTable {
 impl PathTable {
     /// The columns, where the first line of the file names one of files and one of labels.
     pub fn open(path: &Path) -> Result<Option<Self>, DataError> {
-        let labelled = |(delimiter, file, label): (u8, usize, Option<usize>)| Some(Self { delimiter, file, label: label? });
+        let labelled = |(delimiter, file, label): (u8, usize, Option<usize>)| {
+            Some(Self {
+                delimiter,
+                file,
+                label: label?,
+            })
+        };
         Ok(columns(path)?.and_then(labelled))
     }
 
@@ -53,16 +59,46 @@ impl PathTable {
     }
 
     /// Reads these files, which the table at `path` names, as images of these classes.
-    pub fn read(files: &[NamedFile], path: &Path, classes: &Classes, progress: &mut dyn Progress) -> Result<Split, DataError> {
+    pub fn read(
+        files: &[NamedFile],
+        path: &Path,
+        classes: &Classes,
+        progress: &mut dyn Progress,
+    ) -> Result<Split, DataError> {
         let folder = folder_of(path);
-        let missing: Vec<&str> = files.iter().map(|(file, _)| &**file).filter(|file| !folder.join(file).exists()).collect();
+        let missing: Vec<&str> = files
+            .iter()
+            .map(|(file, _)| &**file)
+            .filter(|file| !folder.join(file).exists())
+            .collect();
         if !missing.is_empty() {
-            let named = missing.iter().take(NAMED).map(|file| format!("\"{file}\"")).collect::<Vec<_>>().join(", ");
+            let named = missing
+                .iter()
+                .take(NAMED)
+                .map(|file| format!("\"{file}\""))
+                .collect::<Vec<_>>()
+                .join(", ");
             let are = if missing.len() == 1 { "is" } else { "are" };
-            let more = if missing.len() > NAMED { format!(" and {} more", missing.len() - NAMED) } else { String::new() };
-            return Err(malformed(path, format!("{} of its {} images {are} missing: {named}{more}", missing.len(), files.len())));
+            let more = if missing.len() > NAMED {
+                format!(" and {} more", missing.len() - NAMED)
+            } else {
+                String::new()
+            };
+            return Err(malformed(
+                path,
+                format!(
+                    "{} of its {} images {are} missing: {named}{more}",
+                    missing.len(),
+                    files.len()
+                ),
+            ));
         }
-        labelled_images::read(files.len(), classes, |index| (folder.join(&*files[index].0), files[index].1), progress)
+        labelled_images::read(
+            files.len(),
+            classes,
+            |index| (folder.join(&*files[index].0), files[index].1),
+            progress,
+        )
     }
 
     /// The files that the table at `path` names. Their labels are numbers of `labels`.
@@ -74,47 +110,89 @@ impl PathTable {
         let mut record = ByteRecord::new();
         // The header.
         let mut line = 0;
-        while reader.read_byte_record(&mut record).map_err(|error| wrong_csv(path, error))? {
-            let is_header = std::mem::replace(&mut line, record.position().map_or(0, csv::Position::line)) == 0;
+        while reader
+            .read_byte_record(&mut record)
+            .map_err(|error| wrong_csv(path, error))?
+        {
+            let is_header =
+                std::mem::replace(&mut line, record.position().map_or(0, csv::Position::line)) == 0;
             if is_header {
                 continue;
             }
             files.push(self.row(path, line, &record, labels)?);
             if files.len() > MAX_IMAGES {
-                return Err(too_large(path, format!("it has more than {MAX_IMAGES} rows")));
+                return Err(too_large(
+                    path,
+                    format!("it has more than {MAX_IMAGES} rows"),
+                ));
             }
             // A packed table can name one image any number of times.
             if (files.len() * PIXELS) as u64 > budget {
-                return Err(too_large(path, format!("the images that it names take more than {budget} bytes, too much for its size")));
+                return Err(too_large(
+                    path,
+                    format!(
+                        "the images that it names take more than {budget} bytes, too much for its size"
+                    ),
+                ));
             }
         }
-        if files.is_empty() { Err(malformed(path, "it contains no rows")) } else { Ok(files) }
+        if files.is_empty() {
+            Err(malformed(path, "it contains no rows"))
+        } else {
+            Ok(files)
+        }
     }
 
-    fn row(self, path: &Path, line: u64, record: &ByteRecord, labels: &mut ClassLabels) -> Result<NamedFile, DataError> {
-        let field = |index: usize| String::from_utf8_lossy(record.get(index).unwrap_or_default()).trim().to_owned();
+    fn row(
+        self,
+        path: &Path,
+        line: u64,
+        record: &ByteRecord,
+        labels: &mut ClassLabels,
+    ) -> Result<NamedFile, DataError> {
+        let field = |index: usize| {
+            String::from_utf8_lossy(record.get(index).unwrap_or_default())
+                .trim()
+                .to_owned()
+        };
         let label = field(self.label);
         if label.is_empty() {
             return Err(malformed(path, format!("line {line} has no label")));
         }
-        let number = labels.number(&visible::one_line(&label)).map_err(|error| malformed(path, format!("line {line}: {error}")))?;
+        let number = labels
+            .number(&visible::one_line(&label))
+            .map_err(|error| malformed(path, format!("line {line}: {error}")))?;
         // Tables are made on Windows, too.
         let file = field(self.file).replace('\\', "/");
-        let is_below = Path::new(&file).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        let is_below = Path::new(&file)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         if file.is_empty() || !is_below {
-            return Err(malformed(path, format!("line {line}: \"{file}\" is not the name of a file in the table's folder or below")));
+            return Err(malformed(
+                path,
+                format!(
+                    "line {line}: \"{file}\" is not the name of a file in the table's folder or below"
+                ),
+            ));
         }
         Ok((file.into(), number))
     }
 }
 
-/// What stands between columns, the column of files, and that of labels if there is one; `None` where the first line names no column of files.
+/// What stands between columns, the column of files, and that of labels if there is one; `None`
+/// where the first line names no column of files.
 fn columns(path: &Path) -> Result<Option<(u8, usize, Option<usize>)>, DataError> {
     let mut found = None;
     for delimiter in DELIMITERS {
         let mut record = ByteRecord::new();
-        reader(open(path)?, delimiter).read_byte_record(&mut record).map_err(|error| wrong_csv(path, error))?;
-        let column = |names: &[&str]| record.iter().position(|field| names.iter().any(|name| is_name(field, name)));
+        reader(open(path)?, delimiter)
+            .read_byte_record(&mut record)
+            .map_err(|error| wrong_csv(path, error))?;
+        let column = |names: &[&str]| {
+            record
+                .iter()
+                .position(|field| names.iter().any(|name| is_name(field, name)))
+        };
         if let Some(file) = column(&FILE) {
             let label = column(&LABEL);
             found = Some((delimiter, file, label));

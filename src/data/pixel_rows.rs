@@ -1,4 +1,5 @@
-//! The images of a table that are to be recognised, one at a time: rows of 784 pixels, with or without a label before them.
+//! The images of a table that are to be recognised, one at a time: rows of 784 pixels, with or
+//! without a label before them.
 
 use std::path::{Path, PathBuf};
 
@@ -21,18 +22,29 @@ pub struct PixelRows {
 impl PixelRows {
     /// The rows of a table that is open already; errors name `path`.
     pub fn new(file: InputFile, path: &Path) -> Self {
-        Self { path: path.to_owned(), rows: reader(file, b','), ended: false }
+        Self {
+            path: path.to_owned(),
+            rows: reader(file, b','),
+            ended: false,
+        }
     }
 
     fn next_row(&mut self) -> Result<Option<(u64, Image)>, DataError> {
         let mut record = ByteRecord::new();
         loop {
-            if !self.rows.read_byte_record(&mut record).map_err(|error| wrong_csv(&self.path, error))? {
+            if !self
+                .rows
+                .read_byte_record(&mut record)
+                .map_err(|error| wrong_csv(&self.path, error))?
+            {
                 return Ok(None);
             }
             let line = record.position().map_or(0, csv::Position::line);
             // Words instead of numbers are a header.
-            let is_header = line == 1 && record.iter().any(|field| field.iter().any(u8::is_ascii_alphabetic));
+            let is_header = line == 1
+                && record
+                    .iter()
+                    .any(|field| field.iter().any(u8::is_ascii_alphabetic));
             if is_header {
                 continue;
             }
@@ -40,12 +52,17 @@ impl PixelRows {
                 PIXELS => 0,
                 count if count == PIXELS + 1 => 1,
                 count => {
-                    let reason = format!("line {line} has {count} values; an image has {PIXELS}, and perhaps a label before them");
+                    let reason = format!(
+                        "line {line} has {count} values; an image has {PIXELS}, and perhaps a label before them"
+                    );
                     return Err(malformed(&self.path, reason));
                 }
             };
             let mut pixels = [0; PIXELS];
-            for (pixel, value) in pixels.iter_mut().zip(pixels_of(&self.path, line, &record, first)) {
+            for (pixel, value) in pixels
+                .iter_mut()
+                .zip(pixels_of(&self.path, line, &record, first))
+            {
                 *pixel = value?;
             }
             return Ok(Some((line, Image::new(pixels))));

@@ -1,11 +1,14 @@
-//! The other machines that My digits may be sent to, because the person has agreed: a file beside the settings, which windows and terminals share.
+//! The other machines that My digits may be sent to, because the person has agreed: a file beside
+//! the settings, which windows and terminals share.
 
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::system::WriteError;
-use crate::system::files::{create_folder, folder_of, open_lock, read_limited, write_through_links};
+use crate::system::files::{
+    create_folder, folder_of, open_lock, read_limited, write_through_links,
+};
 
 /// Larger files are not read: a name has at most a few hundred bytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -19,12 +22,16 @@ pub struct Recipients {
 impl Recipients {
     /// Those in this file. Nothing is read yet.
     pub fn in_file(file: &Path) -> Self {
-        Self { file: file.to_owned() }
+        Self {
+            file: file.to_owned(),
+        }
     }
 
-    /// Their names, in the order in which they were added. A file that cannot be read means that nobody has agreed to anything.
+    /// Their names, in the order in which they were added. A file that cannot be read means that
+    /// nobody has agreed to anything.
     pub fn list(&self) -> Vec<String> {
-        let read = read_limited(&self.file, MAX_BYTES).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
+        let read = read_limited(&self.file, MAX_BYTES)
+            .and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
         read.unwrap_or_else(|error| {
             if error.kind() != io::ErrorKind::NotFound {
                 tracing::warn!(%error, "the list of machines that may receive drawings cannot be read");

@@ -5,7 +5,8 @@ use crate::math::random::Random;
 
 /// One in this many images is for validation: 5,000 of 60,000.
 const ONE_IN: u64 = 12;
-/// Where that would be fewer than this, an accuracy would be hardly more than a guess, and there are more…
+/// Where that would be fewer than this, an accuracy would be hardly more than a guess, and there
+/// are more…
 const ENOUGH: u64 = 10;
 /// … up to one in this many.
 const ONE_IN_FEW: u64 = 5;
@@ -43,7 +44,8 @@ pub fn validation_indices(images: usize, seed: u64) -> (Vec<u32>, Vec<u32>) {
     let mut indices: Vec<u32> = (0..images as u32).collect();
     Random::stream(seed, "validation split", 0).shuffle(&mut indices);
     let train = indices.split_off(validation_size(images as u64) as usize);
-    // In their old order, so that the index of a misclassified image grows with its position in the file.
+    // In their old order, so that the index of a misclassified image grows with its position in the
+    // file.
     indices.sort_unstable();
     (train, indices)
 }

@@ -12,7 +12,8 @@ use crate::profiler::{DeviceEvents, EventError};
 /// Whether this program was built with CUDA support.
 pub const HAS_CUDA: bool = true;
 
-/// Opens the first GPU with a single stream: all threads' work is done in the order in which it is submitted.
+/// Opens the first GPU with a single stream: all threads' work is done in the order in which it is
+/// submitted.
 pub fn open() -> Result<Device> {
     let device = CudaDevice::new_with_stream(0)?;
     // SAFETY: there is a single stream, so no events are needed to order its work.
@@ -21,13 +22,20 @@ pub fn open() -> Result<Device> {
     Ok(Device::Cuda(device))
 }
 
-/// Stops the driver from returning freed memory to the system at every synchronisation, only to allocate it again.
+/// Stops the driver from returning freed memory to the system at every synchronisation, only to
+/// allocate it again.
 fn keep_freed_memory(device: &CudaDevice) -> std::result::Result<(), driver::DriverError> {
-    let Some(pool) = pool(device)? else { return Ok(()) };
+    let Some(pool) = pool(device)? else {
+        return Ok(());
+    };
     let mut threshold = u64::MAX;
     // SAFETY: the pool is the device's own; the attribute is a 64-bit number.
     unsafe {
-        driver::mem_pool::set_attribute(pool, sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, (&raw mut threshold).cast())
+        driver::mem_pool::set_attribute(
+            pool,
+            sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+            (&raw mut threshold).cast(),
+        )
     }
 }
 
@@ -49,26 +57,42 @@ struct Events {
 /// Marks in a GPU's work, for the profiler. The GPU is idle when they are handed out.
 pub fn events(device: &CudaDevice) -> Result<Option<Box<dyn DeviceEvents>>> {
     device.cuda_stream().synchronize().w()?;
-    Ok(Some(Box::new(Events { device: device.clone(), marked: Vec::new() })))
+    Ok(Some(Box::new(Events {
+        device: device.clone(),
+        marked: Vec::new(),
+    })))
 }
 
 impl DeviceEvents for Events {
     fn mark(&mut self) -> std::result::Result<(), EventError> {
-        let event = self.device.cuda_stream().record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT))?;
+        let event = self
+            .device
+            .cuda_stream()
+            .record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT))?;
         self.marked.push(event);
         Ok(())
     }
 
     fn read(&self) -> std::result::Result<Vec<f64>, EventError> {
-        let Some(first) = self.marked.first() else { return Ok(Vec::new()) };
-        self.marked.iter().map(|event| Ok(f64::from(first.elapsed_ms(event)?) * 1e3)).collect()
+        let Some(first) = self.marked.first() else {
+            return Ok(Vec::new());
+        };
+        self.marked
+            .iter()
+            .map(|event| Ok(f64::from(first.elapsed_ms(event)?) * 1e3))
+            .collect()
     }
 }
 
 /// The device's memory pool, if it supports asynchronous allocation.
-fn pool(device: &CudaDevice) -> std::result::Result<Option<sys::CUmemoryPool>, driver::DriverError> {
+fn pool(
+    device: &CudaDevice,
+) -> std::result::Result<Option<sys::CUmemoryPool>, driver::DriverError> {
     let stream = device.cuda_stream();
     let context = stream.context();
     // SAFETY: the device exists, since it has a context.
-    context.has_async_alloc().then(|| unsafe { driver::device::get_default_mem_pool(context.cu_device()) }).transpose()
+    context
+        .has_async_alloc()
+        .then(|| unsafe { driver::device::get_default_mem_pool(context.cu_device()) })
+        .transpose()
 }

@@ -10,7 +10,10 @@ pub struct ProcessMemory {
 impl Default for ProcessMemory {
     /// Without a reading yet.
     fn default() -> Self {
-        Self { system: System::new().ok(), bytes: 0 }
+        Self {
+            system: System::new().ok(),
+            bytes: 0,
+        }
     }
 }
 
@@ -27,6 +30,13 @@ impl ProcessMemory {
 /// Total resident memory of these process ids, in bytes; `None` if none of them is running.
 pub fn memory_held(system: &mut System, processes: &[u32]) -> Option<u64> {
     let processes: Vec<Pid> = processes.iter().copied().map(Pid::from_u32).collect();
-    system.refresh_processes_specifics(ProcessesToUpdate::Some(&processes), true, ProcessRefreshKind::nothing().with_memory());
-    processes.iter().filter_map(|&process| Some(system.process(process)?.memory())).reduce(|all, one| all + one)
+    system.refresh_processes_specifics(
+        ProcessesToUpdate::Some(&processes),
+        true,
+        ProcessRefreshKind::nothing().with_memory(),
+    );
+    processes
+        .iter()
+        .filter_map(|&process| Some(system.process(process)?.memory()))
+        .reduce(|all, one| all + one)
 }

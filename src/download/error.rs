@@ -103,9 +103,17 @@ pub enum DownloadError {
 }
 
 impl DownloadError {
-    /// Whether the network or the server is to blame, so that the files might be downloaded in another way.
+    /// Whether the network or the server is to blame, so that the files might be downloaded in
+    /// another way.
     pub const fn is_of_the_network(&self) -> bool {
-        !matches!(self, Self::Write(_) | Self::Cancelled(_) | Self::Occupied { .. } | Self::InProgress { .. } | Self::Address { .. })
+        !matches!(
+            self,
+            Self::Write(_)
+                | Self::Cancelled(_)
+                | Self::Occupied { .. }
+                | Self::InProgress { .. }
+                | Self::Address { .. }
+        )
     }
 
     /// Whether another mirror would not help.

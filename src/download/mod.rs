@@ -1,8 +1,9 @@
-//! Data sets from their public mirrors, over HTTPS. Nothing else in Inkling uses a network by itself (`engine/remote` starts `ssh`), and
-//! nothing is downloaded unless a person asks for it.
+//! Data sets from their public mirrors, over HTTPS. Nothing else in Inkling uses a network by
+//! itself (`engine/remote` starts `ssh`), and nothing is downloaded unless a person asks for it.
 //!
-//! A set is whole or not there: its files are collected in a folder beside the one that they will have, which is what an interrupted download is
-//! resumed from. Nothing is assumed about the contents of the files beyond their digests.
+//! A set is whole or not there: its files are collected in a folder beside the one that they will
+//! have, which is what an interrupted download is resumed from. Nothing is assumed about the
+//! contents of the files beyond their digests.
 
 mod archive;
 mod client;
@@ -28,7 +29,8 @@ use crate::text::visible;
 /// How patient a download is.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// How long a server may take to answer, and the slowest that the rest of a file may come, on top of that.
+    /// How long a server may take to answer, and the slowest that the rest of a file may come, on
+    /// top of that.
     pub wait: Duration,
     /// How often a connection may break without anything having come.
     pub attempts: u32,
@@ -36,18 +38,31 @@ pub struct Patience {
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { wait: Duration::from_secs(30), attempts: 5 }
+        Self {
+            wait: Duration::from_secs(30),
+            attempts: 5,
+        }
     }
 }
 
-/// Downloads a set into a folder of its name below the given one, as [`download`] does from the usual mirrors.
-pub type Downloader =
-    Arc<dyn Fn(NamedSet, &Path, &mut dyn FnMut(f32) -> Result<(), Cancelled>) -> Result<PathBuf, DownloadError> + Send + Sync>;
+/// Downloads a set into a folder of its name below the given one, as [`download`] does from the
+/// usual mirrors.
+pub type Downloader = Arc<
+    dyn Fn(
+            NamedSet,
+            &Path,
+            &mut dyn FnMut(f32) -> Result<(), Cancelled>,
+        ) -> Result<PathBuf, DownloadError>
+        + Send
+        + Sync,
+>;
 
 /// Whether this machine can reach others: it has a route to them. Sends nothing.
 pub fn has_network() -> bool {
-    // Connecting a datagram socket only looks for the route. These addresses are for documentation and belong to nobody.
-    let has_route = |from: &str, to: &str| UdpSocket::bind(from).is_ok_and(|socket| socket.connect(to).is_ok());
+    // Connecting a datagram socket only looks for the route. These addresses are for documentation
+    // and belong to nobody.
+    let has_route =
+        |from: &str, to: &str| UdpSocket::bind(from).is_ok_and(|socket| socket.connect(to).is_ok());
     has_route("0.0.0.0:0", "192.0.2.1:443") || has_route("[::]:0", "[2001:db8::1]:443")
 }
 
@@ -55,12 +70,19 @@ pub fn has_network() -> bool {
 pub fn usual_downloader() -> Downloader {
     Arc::new(|set, folder, mut progress| {
         let mirror = Mirror::from_env()?;
-        download(set, mirror.as_ref(), folder, Patience::default(), &mut progress)
+        download(
+            set,
+            mirror.as_ref(),
+            folder,
+            Patience::default(),
+            &mut progress,
+        )
     })
 }
 
-/// Downloads the files of a set into a folder of its name below `folder`, and returns that one. `progress` gets the share of the bytes; an error
-/// from it ends the download, which is resumed by the next one. `mirror` has a folder for each set, or is an archive; without it, the public ones
+/// Downloads the files of a set into a folder of its name below `folder`, and returns that one.
+/// `progress` gets the share of the bytes; an error from it ends the download, which is resumed by
+/// the next one. `mirror` has a folder for each set, or is an archive; without it, the public ones
 /// are tried in turn.
 pub fn download(
     set: NamedSet,
@@ -73,8 +95,14 @@ pub fn download(
     let target = folder.join(set.name());
     let partial = folder.join(format!("{}.partial", set.name()));
     if target.exists() {
-        let complete = files.iter().all(|file| digest::is_published(&target.join(file.name), file));
-        return if complete { Ok(target) } else { Err(DownloadError::Occupied { path: target }) };
+        let complete = files
+            .iter()
+            .all(|file| digest::is_published(&target.join(file.name), file));
+        return if complete {
+            Ok(target)
+        } else {
+            Err(DownloadError::Occupied { path: target })
+        };
     }
     create_folder(&partial).map_err(|error| WriteError::new(&partial, &error))?;
     let lock_path = partial.join("lock");
@@ -84,14 +112,26 @@ pub fn download(
     }
     let usual = mirrors(set);
     let other = mirror.map(|mirror| mirror.folder_of(set));
-    let mirrors = other.as_ref().map_or(usual.as_slice(), std::slice::from_ref);
+    let mirrors = other
+        .as_ref()
+        .map_or(usual.as_slice(), std::slice::from_ref);
     let authorization = other.as_ref().and_then(Mirror::authorization);
-    let client = Client::new(mirrors.iter().all(Mirror::is_encrypted), patience, authorization);
+    let client = Client::new(
+        mirrors.iter().all(Mirror::is_encrypted),
+        patience,
+        authorization,
+    );
     let total = published_size(set) as f32;
     let mut before = 0.0;
     for file in files {
         let end = before + file.size as f32 / total;
-        fetch(&client, mirrors, file, &partial, &mut progress.part(before, end))?;
+        fetch(
+            &client,
+            mirrors,
+            file,
+            &partial,
+            &mut progress.part(before, end),
+        )?;
         before = end;
     }
     // Windows moves no folder in which a file is open.
@@ -102,9 +142,17 @@ pub fn download(
     Ok(target)
 }
 
-/// Downloads one file from the first mirror that has it as it was published, unless it is there already.
-fn fetch(client: &Client, mirrors: &[Mirror], file: &SourceFile, folder: &Path, progress: &mut impl Progress) -> Result<(), DownloadError> {
-    let [whole, part, compressed] = ["", ".part", ".zip.part"].map(|suffix| folder.join(format!("{}{suffix}", file.name)));
+/// Downloads one file from the first mirror that has it as it was published, unless it is there
+/// already.
+fn fetch(
+    client: &Client,
+    mirrors: &[Mirror],
+    file: &SourceFile,
+    folder: &Path,
+    progress: &mut impl Progress,
+) -> Result<(), DownloadError> {
+    let [whole, part, compressed] =
+        ["", ".part", ".zip.part"].map(|suffix| folder.join(format!("{}{suffix}", file.name)));
     if digest::is_published(&whole, file) {
         return Ok(progress.report(1.0)?);
     }
@@ -114,13 +162,22 @@ fn fetch(client: &Client, mirrors: &[Mirror], file: &SourceFile, folder: &Path, 
         let fetched = if mirror.is_archive() {
             archive::fetch(client, &address, file, (&compressed, &part), progress)
         } else {
-            client.fetch(&address, &Bytes::All { size: file.size, largest: file.largest() }, &part, progress)
+            client.fetch(
+                &address,
+                &Bytes::All {
+                    size: file.size,
+                    largest: file.largest(),
+                },
+                &part,
+                progress,
+            )
         };
         let fetched = fetched.and_then(|()| {
             if digest::is_published(&part, file) {
                 // What an archive had begun to send, before another mirror sent all of it.
                 let _ = std::fs::remove_file(&compressed);
-                return std::fs::rename(&part, &whole).map_err(|error| WriteError::new(&whole, &error).into());
+                return std::fs::rename(&part, &whole)
+                    .map_err(|error| WriteError::new(&whole, &error).into());
             }
             // The next download begins anew.
             std::fs::remove_file(&part).map_err(|error| WriteError::new(&part, &error))?;
@@ -134,10 +191,18 @@ fn fetch(client: &Client, mirrors: &[Mirror], file: &SourceFile, folder: &Path, 
     Err(failure.unwrap_or(DownloadError::NoMirror))
 }
 
-/// How to get the set without Inkling: which files, from where, and where they belong; `None` for one that has no public mirror.
+/// How to get the set without Inkling: which files, from where, and where they belong; `None` for
+/// one that has no public mirror.
 pub fn by_hand(set: NamedSet, folder: &Path) -> Option<String> {
-    let names = files(set).iter().map(|file| file.name).collect::<Vec<_>>().join(", ");
-    let (mirror, folder) = (mirrors(set).into_iter().next()?, visible::path(&folder.join(set.name())));
+    let names = files(set)
+        .iter()
+        .map(|file| file.name)
+        .collect::<Vec<_>>()
+        .join(", ");
+    let (mirror, folder) = (
+        mirrors(set).into_iter().next()?,
+        visible::path(&folder.join(set.name())),
+    );
     Some(if mirror.is_archive() {
         format!("By hand: download {mirror} and unpack {names} into {folder}")
     } else {

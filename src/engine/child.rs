@@ -1,8 +1,9 @@
-//! An engine in a process of its own, at the end of a handle like any other: whatever becomes of that process, the caller gets a last event
-//! that says so.
+//! An engine in a process of its own, at the end of a handle like any other: whatever becomes of
+//! that process, the caller gets a last event that says so.
 //!
-//! Three threads, none of which the caller ever waits for: one writes commands, one reads events, and one watches over both. The process is
-//! watched as every child of this program is ([`crate::system::process`]).
+//! Three threads, none of which the caller ever waits for: one writes commands, one reads events,
+//! and one watches over both. The process is watched as every child of this program is
+//! ([`crate::system::process`]).
 
 use std::io::{self, BufReader, Read};
 use std::process::{ChildStdin, ChildStdout, Command as Program, Stdio};
@@ -19,25 +20,35 @@ use crate::problem::EngineExit;
 use crate::protocol::{Command, Event};
 use crate::system::process::{ChildProcess, ignoring_ctrl_c};
 
-/// How long an engine may be silent before it counts as hung: longer than anything it does between two looks at its commands.
+/// How long an engine may be silent before it counts as hung: longer than anything it does between
+/// two looks at its commands.
 pub const HANG_TIMEOUT: Duration = Duration::from_secs(30);
-/// Pings within that time. They are counted instead of the clock, because a machine that slept has not waited.
+/// Pings within that time. They are counted instead of the clock, because a machine that slept has
+/// not waited.
 const PINGS: u32 = 8;
 /// How long an engine that was told to end, or has closed its pipe, may take to exit.
 const GRACE: Duration = Duration::from_secs(10);
 
 impl EngineHandle {
-    /// Starts an engine as a child process: `program` is `inkling engine`, or whatever speaks like it. Where that fails, or ends in any
-    /// way that was not asked for, [`Event::EngineExited`] is the last event. `patience` is how long it may be silent.
-    pub fn child(program: Program, settings: EngineSettings, patience: Duration, wake: impl Fn() + Send + Sync + 'static) -> Self {
+    /// Starts an engine as a child process: `program` is `inkling engine`, or whatever speaks like
+    /// it. Where that fails, or ends in any way that was not asked for, [`Event::EngineExited`] is
+    /// the last event. `patience` is how long it may be silent.
+    pub fn child(
+        program: Program,
+        settings: EngineSettings,
+        patience: Duration,
+        wake: impl Fn() + Send + Sync + 'static,
+    ) -> Self {
         let (handle, EngineSide { commands, events }) = Self::pair(wake);
         let (not_spawned, not_opened) = (events.fork(), events.fork());
         let number = Arc::clone(&handle.process);
         let open = move || {
-            let opened = ChildProcess::spawn(ignoring_ctrl_c(program), Stdio::piped()).and_then(|(process, stdin, stdout)| {
-                number.get_or_init(|| process.id());
-                ChildEngine::open(process, stdin, stdout, &settings, commands, events)
-            });
+            let opened = ChildProcess::spawn(ignoring_ctrl_c(program), Stdio::piped()).and_then(
+                |(process, stdin, stdout)| {
+                    number.get_or_init(|| process.id());
+                    ChildEngine::open(process, stdin, stdout, &settings, commands, events)
+                },
+            );
             match opened {
                 Ok(engine) => engine.watch(patience),
                 Err(error) => not_opened.send(not_started(&error)),
@@ -51,7 +62,9 @@ impl EngineHandle {
 }
 
 fn not_started(error: &io::Error) -> Event {
-    Event::EngineExited(EngineExit::NotStarted { reason: error.to_string() })
+    Event::EngineExited(EngineExit::NotStarted {
+        reason: error.to_string(),
+    })
 }
 
 /// What is shared by the threads around one child.
@@ -76,8 +89,17 @@ impl ChildEngine {
         events: EventSink,
     ) -> io::Result<Self> {
         let (over, ended) = channel();
-        let engine = Self { events, process, stdin: Arc::new(Mutex::new(stdin)), alive: Arc::default(), ending: Arc::default(), ended };
-        engine.start_threads(stdout, settings, commands, over).inspect_err(|_| engine.process.kill())?;
+        let engine = Self {
+            events,
+            process,
+            stdin: Arc::new(Mutex::new(stdin)),
+            alive: Arc::default(),
+            ending: Arc::default(),
+            ended,
+        };
+        engine
+            .start_threads(stdout, settings, commands, over)
+            .inspect_err(|_| engine.process.kill())?;
         Ok(engine)
     }
 
@@ -94,12 +116,22 @@ impl ChildEngine {
             // A receiver that is gone has seen the end by itself.
             let _ = over.send(take_events(stdout, &events, &alive));
         })?;
-        let (stdin, ending, settings) = (Arc::clone(&self.stdin), Arc::clone(&self.ending), settings.clone());
+        let (stdin, ending, settings) = (
+            Arc::clone(&self.stdin),
+            Arc::clone(&self.ending),
+            settings.clone(),
+        );
         thread("commands").spawn(move || {
-            let mut open = with(&stdin, |pipe| wire::send_handshake(pipe).and_then(|()| wire::write(pipe, &settings)));
+            let mut open = with(&stdin, |pipe| {
+                wire::send_handshake(pipe).and_then(|()| wire::write(pipe, &settings))
+            });
             while let Ok(command) = commands.recv() {
-                ending.fetch_or(matches!(command, Command::Shutdown | Command::Interrupt), Ordering::Relaxed);
-                // To an engine that is gone nothing can be said; the thread that reads finds out why.
+                ending.fetch_or(
+                    matches!(command, Command::Shutdown | Command::Interrupt),
+                    Ordering::Relaxed,
+                );
+                // To an engine that is gone nothing can be said; the thread that reads finds out
+                // why.
                 open = open && with(&stdin, |pipe| wire::write(pipe, &command));
             }
             ending.store(true, Ordering::Relaxed);
@@ -119,7 +151,11 @@ impl ChildEngine {
                 Err(RecvTimeoutError::Disconnected) => break None,
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            silent = if self.alive.swap(false, Ordering::Relaxed) { 0 } else { silent + 1 };
+            silent = if self.alive.swap(false, Ordering::Relaxed) {
+                0
+            } else {
+                silent + 1
+            };
             if silent >= PINGS {
                 hung = true;
                 self.process.kill();
@@ -136,9 +172,14 @@ impl ChildEngine {
             return;
         }
         self.events.send(Event::EngineExited(match exit {
-            _ if hung => EngineExit::Hung { seconds: patience.as_secs() as u32 },
+            _ if hung => EngineExit::Hung {
+                seconds: patience.as_secs() as u32,
+            },
             Some(exit) => exit,
-            None => EngineExit::Ended { status: ended.status, words: ended.stderr_tail },
+            None => EngineExit::Ended {
+                status: ended.status,
+                words: ended.stderr_tail,
+            },
         }));
     }
 
@@ -154,19 +195,29 @@ impl ChildEngine {
 }
 
 /// Writes to the pipe; false when it is closed.
-fn with(stdin: &Mutex<Option<ChildStdin>>, write: impl FnOnce(&mut ChildStdin) -> io::Result<()>) -> bool {
+fn with(
+    stdin: &Mutex<Option<ChildStdin>>,
+    write: impl FnOnce(&mut ChildStdin) -> io::Result<()>,
+) -> bool {
     let mut stdin = stdin.lock().unwrap_or_else(PoisonError::into_inner);
     stdin.as_mut().is_some_and(|pipe| write(pipe).is_ok())
 }
 
-/// Passes events on until there are no more; gives what was wrong, if it was something else than the end of the process.
+/// Passes events on until there are no more; gives what was wrong, if it was something else than
+/// the end of the process.
 fn take_events(stdout: impl Read, events: &EventSink, alive: &AtomicBool) -> Option<EngineExit> {
     let mut stdout = BufReader::new(stdout);
-    let garbled =
-        |error: io::Error| (error.kind() == io::ErrorKind::InvalidData).then(|| EngineExit::Garbled { reason: error.to_string() });
+    let garbled = |error: io::Error| {
+        (error.kind() == io::ErrorKind::InvalidData).then(|| EngineExit::Garbled {
+            reason: error.to_string(),
+        })
+    };
     match wire::recv_handshake(&mut stdout) {
         Ok(Some(theirs)) if theirs != Handshake::ours() => {
-            return Some(EngineExit::Version { ours: Handshake::ours().program, theirs: theirs.program });
+            return Some(EngineExit::Version {
+                ours: Handshake::ours().program,
+                theirs: theirs.program,
+            });
         }
         Ok(Some(_)) => alive.store(true, Ordering::Relaxed),
         Ok(None) => return None,

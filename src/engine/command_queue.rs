@@ -1,5 +1,6 @@
-//! Commands as they come in. What can be answered at any moment, also between two training steps, is answered here: pings, drawings, a
-//! change of model or device, exports that need no measuring. The rest waits for the worker or for the job that runs.
+//! Commands as they come in. What can be answered at any moment, also between two training steps,
+//! is answered here: pings, drawings, a change of model or device, exports that need no measuring.
+//! The rest waits for the worker or for the job that runs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -30,9 +31,19 @@ pub(super) struct CommandQueue<'c> {
 
 impl<'c> CommandQueue<'c> {
     pub fn new(context: WorkerContext<'c>, devices: Arc<dyn Devices>) -> Self {
-        let WorkerContext { commands, events, activity } = context;
+        let WorkerContext {
+            commands,
+            events,
+            activity,
+        } = context;
         let recognizer = Recognizer::new(devices, events);
-        Self { commands, events, activity, waiting: VecDeque::new(), recognizer }
+        Self {
+            commands,
+            events,
+            activity,
+            waiting: VecDeque::new(),
+            recognizer,
+        }
     }
 
     /// Notes that a job begins: it has the machine for itself.
@@ -44,7 +55,10 @@ impl<'c> CommandQueue<'c> {
 
     /// Reports how a job ended.
     pub fn end(&mut self, id: JobId, result: Result<JobResult, JobError>) {
-        self.events.send(Event::Job { id, event: result.into() });
+        self.events.send(Event::Job {
+            id,
+            event: result.into(),
+        });
         self.recognizer.job_ended(self.events);
         *self.activity = None;
     }
@@ -92,7 +106,11 @@ impl<'c> CommandQueue<'c> {
             if self.activity.is_none() {
                 self.recognizer.poll_devices(self.events);
             }
-            let timeout = if self.recognizer.device.is_comparing() { POLL_INTERVAL } else { Duration::MAX };
+            let timeout = if self.recognizer.device.is_comparing() {
+                POLL_INTERVAL
+            } else {
+                Duration::MAX
+            };
             match self.commands.recv_timeout(timeout.min(left)) {
                 Ok(command) => self.dispatch(command),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -122,21 +140,50 @@ impl<'c> CommandQueue<'c> {
         match command {
             Command::Ping => self.events.send(Event::Pong),
             Command::UseModel(model) => self.recognizer.use_model(&model, self.events),
-            Command::ChooseInferenceDevice { choice, usable } => self.recognizer.device.choose(choice, usable),
-            Command::Classify { request, ink, steps } => self.recognizer.submit(request, Waiting::Drawing(ink, steps)),
-            Command::ReadNumber { request, ink, steps } => self.recognizer.submit(request, Waiting::Number(ink, steps)),
-            Command::ReadCandidates { request, candidates } => self.recognizer.submit(request, Waiting::Candidates(candidates)),
+            Command::ChooseInferenceDevice { choice, usable } => {
+                self.recognizer.device.choose(choice, usable)
+            }
+            Command::Classify {
+                request,
+                ink,
+                steps,
+            } => self
+                .recognizer
+                .submit(request, Waiting::Drawing(ink, steps)),
+            Command::ReadNumber {
+                request,
+                ink,
+                steps,
+            } => self.recognizer.submit(request, Waiting::Number(ink, steps)),
+            Command::ReadCandidates {
+                request,
+                candidates,
+            } => self
+                .recognizer
+                .submit(request, Waiting::Candidates(candidates)),
             Command::ClassifyAll { request, drawings } => {
-                let answers = self.doing(Activity::ClassifyAll(request), |queue| queue.recognizer.classify_all(&drawings));
+                let answers = self.doing(Activity::ClassifyAll(request), |queue| {
+                    queue.recognizer.classify_all(&drawings)
+                });
                 self.events.send(Event::ClassifiedAll { request, answers });
             }
-            Command::Submit { id, ref job, .. } => match self.doing(Activity::Job(id), |_| jobs::run_at_once(job)) {
-                Some(result) => self.events.send(Event::Job { id, event: result.into() }),
-                None => self.waiting.push_back(command),
-            },
+            Command::Submit { id, ref job, .. } => {
+                match self.doing(Activity::Job(id), |_| jobs::run_at_once(job)) {
+                    Some(result) => self.events.send(Event::Job {
+                        id,
+                        event: result.into(),
+                    }),
+                    None => self.waiting.push_back(command),
+                }
+            }
             // Answered by whoever serves a caller on another machine, before they come here.
             Command::FindBundle(_) | Command::SendFile { .. } | Command::KeepBundle { .. } => {}
-            Command::Cancel(_) | Command::Pause(_) | Command::Resume(_) | Command::Save { .. } | Command::Shutdown | Command::Interrupt => {
+            Command::Cancel(_)
+            | Command::Pause(_)
+            | Command::Resume(_)
+            | Command::Save { .. }
+            | Command::Shutdown
+            | Command::Interrupt => {
                 self.waiting.push_back(command);
             }
         }

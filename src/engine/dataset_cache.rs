@@ -1,4 +1,5 @@
-//! The data set used last, so that the next run or measurement on the built-in digits begins at once.
+//! The data set used last, so that the next run or measurement on the built-in digits begins at
+//! once.
 
 use std::cell::OnceCell;
 use std::ops::Deref;
@@ -40,15 +41,30 @@ impl Deref for LoadedSet {
 
 impl DatasetCache {
     /// The data set, from the cache or from disk.
-    pub fn get(&mut self, folders: &[PathBuf], spec: &DataSpec, progress: &mut dyn Progress) -> Result<&LoadedSet, DataError> {
-        let sent = self.sent.as_ref().map(|folder| DataSpec::single(DataSource::Path(folder.clone())));
+    pub fn get(
+        &mut self,
+        folders: &[PathBuf],
+        spec: &DataSpec,
+        progress: &mut dyn Progress,
+    ) -> Result<&LoadedSet, DataError> {
+        let sent = self
+            .sent
+            .as_ref()
+            .map(|folder| DataSpec::single(DataSource::Path(folder.clone())));
         let spec = sent.as_ref().unwrap_or(spec);
         // A folder's files may have changed since they were read; only the built-in set cannot.
         self.other = None;
-        let slot = if *spec == DataSpec::builtin() { &mut self.builtin } else { &mut self.other };
+        let slot = if *spec == DataSpec::builtin() {
+            &mut self.builtin
+        } else {
+            &mut self.other
+        };
         match slot {
             Some(set) => Ok(set),
-            None => Ok(slot.insert(LoadedSet { set: data::load(spec, folders, progress)?, fingerprint: OnceCell::new() })),
+            None => Ok(slot.insert(LoadedSet {
+                set: data::load(spec, folders, progress)?,
+                fingerprint: OnceCell::new(),
+            })),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! How an engine opens devices: for a run, and for a model that recognises drawings. A trait, so that tests can put others in their place.
+//! How an engine opens devices: for a run, and for a model that recognises drawings. A trait, so
+//! that tests can put others in their place.
 
 use std::fmt::Debug;
 
@@ -13,7 +14,11 @@ pub trait Devices: Debug + Send + Sync {
     fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigProblem>;
 
     /// A copy of the model on this device.
-    fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, InferError>;
+    fn load(
+        &self,
+        model: &Classifier,
+        device: DeviceChoice,
+    ) -> Result<Box<dyn Classify>, InferError>;
 }
 
 /// The devices of this machine.
@@ -22,11 +27,18 @@ pub struct ThisMachine;
 
 impl Devices for ThisMachine {
     fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigProblem> {
-        device_support(device).map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?;
+        device_support(device)
+            .map_err(|reason| ConfigProblem::DeviceUnavailable { device, reason })?;
         DeviceContext::open(device)
     }
 
-    fn load(&self, model: &Classifier, device: DeviceChoice) -> Result<Box<dyn Classify>, InferError> {
-        Ok(Box::new(model.to_device(device, &DeviceContext::open(device)?)?))
+    fn load(
+        &self,
+        model: &Classifier,
+        device: DeviceChoice,
+    ) -> Result<Box<dyn Classify>, InferError> {
+        Ok(Box::new(
+            model.to_device(device, &DeviceContext::open(device)?)?,
+        ))
     }
 }

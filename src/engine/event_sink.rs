@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use crate::protocol::Event;
 use crate::records::{JobId, StepPoint, Telemetry};
 
-/// Telemetry is sent at most this often: each makes the window draw, and neither the pointer nor, where there is no GPU to draw with, the
-/// training should have to wait for that.
+/// Telemetry is sent at most this often: each makes the window draw, and neither the pointer nor,
+/// where there is no GPU to draw with, the training should have to wait for that.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Sends events to the caller.
@@ -22,12 +22,22 @@ pub struct EventSink {
 
 impl EventSink {
     pub(super) fn new(sender: Sender<Event>, wake: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { sender, wake: Arc::new(wake), last_telemetry: None, waiting: Vec::new() }
+        Self {
+            sender,
+            wake: Arc::new(wake),
+            last_telemetry: None,
+            waiting: Vec::new(),
+        }
     }
 
     /// Another sink for the same caller, for another thread.
     pub(super) fn fork(&self) -> Self {
-        Self { sender: self.sender.clone(), wake: Arc::clone(&self.wake), last_telemetry: None, waiting: Vec::new() }
+        Self {
+            sender: self.sender.clone(),
+            wake: Arc::clone(&self.wake),
+            last_telemetry: None,
+            waiting: Vec::new(),
+        }
     }
 
     /// Sends a lifecycle event now.
@@ -63,7 +73,9 @@ impl EventSink {
 
     fn due(&mut self) -> bool {
         let now = Instant::now();
-        let due = self.last_telemetry.is_none_or(|last| now.duration_since(last) >= INTERVAL);
+        let due = self
+            .last_telemetry
+            .is_none_or(|last| now.duration_since(last) >= INTERVAL);
         if due {
             self.last_telemetry = Some(now);
         }
@@ -73,6 +85,8 @@ impl EventSink {
 
 impl fmt::Debug for EventSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventSink").field("waiting", &self.waiting.len()).finish_non_exhaustive()
+        f.debug_struct("EventSink")
+            .field("waiting", &self.waiting.len())
+            .finish_non_exhaustive()
     }
 }

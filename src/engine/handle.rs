@@ -36,23 +36,27 @@ pub enum RunsTarget {
 pub struct EngineSettings {
     /// Where data sets are looked for, best first.
     pub data_folders: Vec<PathBuf>,
-    /// The one of these that was named for this run: it comes before those that a resumed run was started with.
+    /// The one of these that was named for this run: it comes before those that a resumed run was
+    /// started with.
     #[serde(default)]
     pub data_dir: Option<PathBuf>,
-    /// Where finished runs go; a resumed run goes to the folder it was started with, unless this is one.
+    /// Where finished runs go; a resumed run goes to the folder it was started with, unless this is
+    /// one.
     pub runs: RunsTarget,
     /// Where the checkpoints of runs in progress go.
     pub checkpoints: PathBuf,
     /// Where reports of benchmarks go.
     pub benchmarks: PathBuf,
-    /// How their model files store the weights; `None` for 32 bits, or what a resumed run was started with.
+    /// How their model files store the weights; `None` for 32 bits, or what a resumed run was
+    /// started with.
     pub weights: Option<WeightFormat>,
     /// Where NVIDIA's libraries are looked for first, if a person chose a folder.
     #[serde(default)]
     pub cuda_folder: Option<PathBuf>,
     /// True if training gives way to the window when both want the CPU.
     pub background_priority: bool,
-    /// True if runs report what they make of held-out images as they train, for somebody who watches.
+    /// True if runs report what they make of held-out images as they train, for somebody who
+    /// watches.
     #[serde(default)]
     pub reports_learning: bool,
     /// The list of other machines that My digits may be sent to.
@@ -101,13 +105,18 @@ pub struct EngineSide {
 }
 
 impl EngineHandle {
-    /// Starts an engine on a thread of its own; where there can be none, [`Event::EngineExited`] says so. `wake` is called after each event, from that thread.
+    /// Starts an engine on a thread of its own; where there can be none, [`Event::EngineExited`]
+    /// says so. `wake` is called after each event, from that thread.
     pub fn spawn(settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (handle, side) = Self::pair(wake);
         let not_started = side.events.fork();
         // Here, where threads begin with the usual priority.
-        let started = CheckpointThread::start(settings.background_priority)
-            .and_then(|checkpoint_thread| supervise(side, move |context| worker::work(&settings, &checkpoint_thread, context)));
+        let started =
+            CheckpointThread::start(settings.background_priority).and_then(|checkpoint_thread| {
+                supervise(side, move |context| {
+                    worker::work(&settings, &checkpoint_thread, context)
+                })
+            });
         if let Err(error) = started {
             not_started.send(no_thread(&error));
         }
@@ -118,8 +127,18 @@ impl EngineHandle {
     pub fn pair(wake: impl Fn() + Send + Sync + 'static) -> (Self, EngineSide) {
         let (command_sender, commands) = channel();
         let (event_sender, events) = channel();
-        let handle = Self { commands: command_sender, events, process: Arc::default() };
-        (handle, EngineSide { commands, events: EventSink::new(event_sender, wake) })
+        let handle = Self {
+            commands: command_sender,
+            events,
+            process: Arc::default(),
+        };
+        (
+            handle,
+            EngineSide {
+                commands,
+                events: EventSink::new(event_sender, wake),
+            },
+        )
     }
 
     /// The id of the process it lives in, once that is started; `None` for an engine in this one.
@@ -139,10 +158,13 @@ impl EngineHandle {
 
     /// Sends a command; gives it back when the engine is gone.
     pub fn try_send(&self, command: Command) -> Result<(), Box<Command>> {
-        self.commands.send(command).map_err(|unsent| Box::new(unsent.0))
+        self.commands
+            .send(command)
+            .map_err(|unsent| Box::new(unsent.0))
     }
 
-    /// The next event that is there already; `Err` when the engine is gone and every event was taken.
+    /// The next event that is there already; `Err` when the engine is gone and every event was
+    /// taken.
     pub fn try_recv(&self) -> Result<Option<Event>, EngineGone> {
         match self.events.try_recv() {
             Ok(event) => Ok(Some(event)),
@@ -151,7 +173,8 @@ impl EngineHandle {
         }
     }
 
-    /// The next event, waiting for it at most this long; `Err` when the engine is gone and every event was taken.
+    /// The next event, waiting for it at most this long; `Err` when the engine is gone and every
+    /// event was taken.
     pub fn recv_timeout(&self, limit: Duration) -> Result<Option<Event>, EngineGone> {
         match self.events.recv_timeout(limit) {
             Ok(event) => Ok(Some(event)),
@@ -168,7 +191,9 @@ impl EngineHandle {
 
 /// The event for an engine that can have no thread.
 pub(super) fn no_thread(error: &impl Display) -> Event {
-    Event::EngineExited(EngineExit::NotStarted { reason: format!("no thread could be started ({error})") })
+    Event::EngineExited(EngineExit::NotStarted {
+        reason: format!("no thread could be started ({error})"),
+    })
 }
 
 /// The engine's end of the line was dropped.

@@ -20,14 +20,16 @@ pub enum EngineHost {
 }
 
 impl EngineHost {
-    /// Where engines usually live: on a thread, unless the environment says `INKLING_ENGINE=process`.
+    /// Where engines usually live: on a thread, unless the environment says
+    /// `INKLING_ENGINE=process`.
     pub fn from_env() -> Self {
-        let process = std::env::var_os("INKLING_ENGINE").is_some_and(|host| host.eq_ignore_ascii_case("process"));
+        let process = std::env::var_os("INKLING_ENGINE")
+            .is_some_and(|host| host.eq_ignore_ascii_case("process"));
         if process { Self::Process } else { Self::Thread }
     }
 
-    /// Where an engine lives that computes on this device, if others live here: a device of this machine that needs a driver gets a process of
-    /// its own.
+    /// Where an engine lives that computes on this device, if others live here: a device of this
+    /// machine that needs a driver gets a process of its own.
     #[must_use]
     pub fn for_device(&self, device: DeviceChoice) -> Self {
         match self {
@@ -38,17 +40,28 @@ impl EngineHost {
 
     /// The other machine that it is on, if it is on one.
     pub const fn remote(&self) -> Option<&RemoteHost> {
-        if let Self::Remote(host) = self { Some(host) } else { None }
+        if let Self::Remote(host) = self {
+            Some(host)
+        } else {
+            None
+        }
     }
 }
 
 impl EngineHandle {
     /// Starts an engine there. `wake` is called after each event, from another thread.
-    pub fn start(host: EngineHost, settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
+    pub fn start(
+        host: EngineHost,
+        settings: EngineSettings,
+        wake: impl Fn() + Send + Sync + 'static,
+    ) -> Self {
         match host {
             EngineHost::Thread => Self::spawn(settings, wake),
             EngineHost::Process => {
-                let program = look_for_cuda_in(settings.cuda_folder.as_deref(), process::this_program(&["engine"]));
+                let program = look_for_cuda_in(
+                    settings.cuda_folder.as_deref(),
+                    process::this_program(&["engine"]),
+                );
                 Self::child(program, settings, HANG_TIMEOUT, wake)
             }
             EngineHost::Remote(host) => Self::remote(host.program(), &host, settings, wake),

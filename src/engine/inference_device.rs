@@ -1,15 +1,20 @@
-//! The device that the engine's model classifies drawings on. The model is compared on the available devices in a thread of its own, because
-//! opening a GPU takes seconds; until that is done, and again if the chosen device fails later, it classifies on the CPU.
+//! The device that the engine's model classifies drawings on. The model is compared on the
+//! available devices in a thread of its own, because opening a GPU takes seconds; until that is
+//! done, and again if the chosen device fails later, it classifies on the CPU.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
 
 use super::devices::Devices;
-use crate::infer::{Classifier, Classify, DeviceComparison, DeviceRejection, InferError, catch_panic, compare_devices};
+use crate::infer::{
+    Classifier, Classify, DeviceComparison, DeviceRejection, InferError, catch_panic,
+    compare_devices,
+};
 use crate::run_config::{DeviceChoice, InferenceChoice};
 
-/// A device that takes longer for all images of the comparison, some 20 ms each, would make drawing sluggish.
+/// A device that takes longer for all images of the comparison, some 20 ms each, would make drawing
+/// sluggish.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// What a comparison found, and the model on the chosen device unless that is the CPU.
@@ -30,7 +35,14 @@ pub(super) struct InferenceDevice {
 
 impl InferenceDevice {
     pub fn new(devices: Arc<dyn Devices>) -> Self {
-        Self { devices, choice: None, due: false, comparing: None, on_device: None, comparison: None }
+        Self {
+            devices,
+            choice: None,
+            due: false,
+            comparing: None,
+            on_device: None,
+            comparison: None,
+        }
     }
 
     /// The user chose among these devices.
@@ -50,7 +62,8 @@ impl InferenceDevice {
         self.due |= self.comparing.take().is_some();
     }
 
-    /// True while devices are being compared, and [`InferenceDevice::poll`] has to be called now and then.
+    /// True while devices are being compared, and [`InferenceDevice::poll`] has to be called now
+    /// and then.
     pub const fn is_comparing(&self) -> bool {
         self.comparing.is_some()
     }
@@ -60,30 +73,49 @@ impl InferenceDevice {
         if std::mem::take(&mut self.due)
             && let Some((choice, usable)) = &self.choice
         {
-            let usable = if model.needs_cpu() { Vec::new() } else { usable.clone() };
-            self.comparing = compare_in_background(Arc::clone(&self.devices), model.clone(), *choice, usable);
+            let usable = if model.needs_cpu() {
+                Vec::new()
+            } else {
+                usable.clone()
+            };
+            self.comparing =
+                compare_in_background(Arc::clone(&self.devices), model.clone(), *choice, usable);
         }
         let compared = match self.comparing.as_ref()?.try_recv() {
-            Ok(compared) => compared.inspect_err(|error| tracing::error!(%error, "the inference devices could not be compared")).ok(),
+            Ok(compared) => compared
+                .inspect_err(
+                    |error| tracing::error!(%error, "the inference devices could not be compared"),
+                )
+                .ok(),
             Err(TryRecvError::Empty) => return None,
             // The thread panicked, which was logged.
             Err(TryRecvError::Disconnected) => None,
         };
         let (comparison, on_device) = compared.unwrap_or_else(|| {
-            (DeviceComparison { model: model.info().reference.clone(), device: DeviceChoice::Cpu, trials: Vec::new() }, None)
+            (
+                DeviceComparison {
+                    model: model.info().reference.clone(),
+                    device: DeviceChoice::Cpu,
+                    trials: Vec::new(),
+                },
+                None,
+            )
         });
         (self.comparing, self.on_device, self.comparison) = (None, on_device, Some(comparison));
         self.comparison.clone()
     }
 
-    /// Classifies with the model on the chosen device. If the device fails, the CPU takes over, and the comparison that says so is returned as
-    /// well.
+    /// Classifies with the model on the chosen device. If the device fails, the CPU takes over, and
+    /// the comparison that says so is returned as well.
     pub fn classify<T>(
         &mut self,
         model: &Classifier,
         work: impl Fn(&dyn Classify) -> Result<T, InferError>,
     ) -> (Result<T, InferError>, Option<DeviceComparison>) {
-        let on_device = self.on_device.as_ref().map(|on_device| catch_panic(|| work(on_device.as_ref())));
+        let on_device = self
+            .on_device
+            .as_ref()
+            .map(|on_device| catch_panic(|| work(on_device.as_ref())));
         match on_device {
             None => (work(model), None),
             Some(Ok(done)) => (Ok(done), None),
@@ -114,7 +146,11 @@ fn compare_in_background(
         // Nobody receives what was postponed or restarted.
         let _ = sender.send(compare_devices(&model, choice, &usable, &load, TIME_LIMIT));
     };
-    let spawned = std::thread::Builder::new().name("inkling-compare".to_owned()).spawn(work);
-    spawned.inspect_err(|error| tracing::error!(%error, "no thread to compare inference devices")).ok()?;
+    let spawned = std::thread::Builder::new()
+        .name("inkling-compare".to_owned())
+        .spawn(work);
+    spawned
+        .inspect_err(|error| tracing::error!(%error, "no thread to compare inference devices"))
+        .ok()?;
     Some(compared)
 }

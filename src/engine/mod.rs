@@ -1,5 +1,6 @@
-//! The engine: one thread that owns every tensor, takes commands and gives events. It lives in this process, in a child or on another
-//! machine; whoever holds its handle does not see which. Does not depend on egui, screens or messages.
+//! The engine: one thread that owns every tensor, takes commands and gives events. It lives in this
+//! process, in a child or on another machine; whoever holds its handle does not see which. Does not
+//! depend on egui, screens or messages.
 
 mod autotuning;
 mod child;
@@ -24,7 +25,10 @@ pub use devices::{Devices, ThisMachine};
 pub use event_sink::EventSink;
 pub use handle::{EngineGone, EngineHandle, EngineSettings, EngineSide, RunsTarget, this_machine};
 pub use host::EngineHost;
-pub use remote::{ReceivedFolder, RemoteHost, SLURM, SlurmTask, SshHost, delete_received_on, hardware_on, received_on, self_test_on};
+pub use remote::{
+    ReceivedFolder, RemoteHost, SLURM, SlurmTask, SshHost, delete_received_on, hardware_on,
+    received_on, self_test_on,
+};
 pub use server::{CallerLocation, Interrupter, ServeError, serve};
 pub use supervisor::{Activity, WorkerContext, supervise};
 pub use wire::{Handshake, read, recv_handshake, send_handshake, write};

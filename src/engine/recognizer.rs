@@ -42,8 +42,15 @@ pub(super) struct Recognizer {
 impl Recognizer {
     pub fn new(devices: Arc<dyn Devices>, events: &EventSink) -> Self {
         let device = InferenceDevice::new(devices);
-        let mut recognizer =
-            Self { classifier: None, device, training: None, following: false, chosen: false, trained: None, waiting: None };
+        let mut recognizer = Self {
+            classifier: None,
+            device,
+            training: None,
+            following: false,
+            chosen: false,
+            trained: None,
+            waiting: None,
+        };
         recognizer.use_model(&ModelRef::Starter, events);
         recognizer
     }
@@ -64,30 +71,52 @@ impl Recognizer {
 
     /// Recognises the drawing that waits.
     pub fn classify(&mut self, events: &EventSink) {
-        let Some((request, what)) = self.waiting.take() else { return };
+        let Some((request, what)) = self.waiting.take() else {
+            return;
+        };
         let event = match what {
             Waiting::Drawing(ink, steps) => {
-                let prediction = self.recognize(|classifier| classifier.classify_drawing(&ink, &steps), events);
-                Event::Classified { request, prediction: prediction.map(Box::new) }
+                let prediction = self.recognize(
+                    |classifier| classifier.classify_drawing(&ink, &steps),
+                    events,
+                );
+                Event::Classified {
+                    request,
+                    prediction: prediction.map(Box::new),
+                }
             }
             Waiting::Number(ink, steps) => {
                 let writing = Writing::of_ink_with(&ink, &steps);
-                Event::NumberRead { request, digits: self.recognize(|classifier| read_number(classifier, &writing), events) }
+                Event::NumberRead {
+                    request,
+                    digits: self.recognize(|classifier| read_number(classifier, &writing), events),
+                }
             }
-            Waiting::Candidates(candidates) => {
-                Event::NumberRead { request, digits: self.recognize(|classifier| read_candidates(classifier, &candidates), events) }
-            }
+            Waiting::Candidates(candidates) => Event::NumberRead {
+                request,
+                digits: self.recognize(
+                    |classifier| read_candidates(classifier, &candidates),
+                    events,
+                ),
+            },
         };
         events.send(event);
     }
 
     /// The training run's weights, while they are in use.
     fn followed(&self) -> Option<&Classifier> {
-        self.training.as_ref().filter(|_| self.following).map(|(_, classifier)| classifier)
+        self.training
+            .as_ref()
+            .filter(|_| self.following)
+            .map(|(_, classifier)| classifier)
     }
 
     /// Does this with the model in use.
-    fn recognize<T>(&mut self, work: impl Fn(&dyn Classify) -> Result<T, InferError>, events: &EventSink) -> Result<T, Problem> {
+    fn recognize<T>(
+        &mut self,
+        work: impl Fn(&dyn Classify) -> Result<T, InferError>,
+        events: &EventSink,
+    ) -> Result<T, Problem> {
         let (done, report) = match (self.followed(), &self.classifier) {
             (Some(training), _) => (work(training), None),
             (None, Some(classifier)) => self.device.classify(classifier, work),
@@ -101,10 +130,17 @@ impl Recognizer {
 
     /// What the model in use makes of each of these drawings, on the device where it is.
     pub fn classify_all(&self, drawings: &[Ink]) -> Result<Vec<DrawingAnswer>, Problem> {
-        let classifier = self.followed().or(self.classifier.as_ref()).ok_or(Problem::NoSuchRun)?;
+        let classifier = self
+            .followed()
+            .or(self.classifier.as_ref())
+            .ok_or(Problem::NoSuchRun)?;
         let answer = |ink: &Ink| {
             let prediction = classifier.classify_drawing(ink, &Steps::ALL)?;
-            Ok(DrawingAnswer { digit: prediction.digit, confidence: prediction.confidence, is_digit: prediction.is_digit })
+            Ok(DrawingAnswer {
+                digit: prediction.digit,
+                confidence: prediction.confidence,
+                is_digit: prediction.is_digit,
+            })
         };
         drawings.iter().map(answer).collect()
     }
@@ -131,7 +167,10 @@ impl Recognizer {
             (self.following, self.chosen) = (true, true);
             return events.send(Event::ModelInUse(classifier.info().clone()));
         }
-        match Classifier::load(model).map_err(Problem::from).and_then(|loaded| loaded.ok_or(Problem::NoSuchRun)) {
+        match Classifier::load(model)
+            .map_err(Problem::from)
+            .and_then(|loaded| loaded.ok_or(Problem::NoSuchRun))
+        {
             Ok(classifier) => {
                 events.send(Event::ModelInUse(classifier.info().clone()));
                 self.classifier = Some(classifier);
@@ -142,7 +181,8 @@ impl Recognizer {
         }
     }
 
-    /// Takes a training run's newest weights, which are used from [`Recognizer::follow_training`] on.
+    /// Takes a training run's newest weights, which are used from [`Recognizer::follow_training`]
+    /// on.
     pub fn set_training(&mut self, run: JobId, classifier: Classifier, events: &EventSink) {
         if self.following {
             events.send(Event::ModelInUse(classifier.info().clone()));
@@ -166,7 +206,8 @@ impl Recognizer {
         self.trained = trained;
     }
 
-    /// If a training run's weights were in use, the model that it left takes their place, or the model that was in use before.
+    /// If a training run's weights were in use, the model that it left takes their place, or the
+    /// model that was in use before.
     pub fn job_ended(&mut self, events: &EventSink) {
         self.training = None;
         let trained = self.trained.take();

@@ -17,7 +17,9 @@ use crate::system::paths::Paths;
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// There is none, or it has ended.
-    #[error("no caller connected: Inkling starts this command itself, to compute in a process of its own")]
+    #[error(
+        "no caller connected: Inkling starts this command itself, to compute in a process of its own"
+    )]
     NoCaller,
     /// It is of another version.
     #[error("the caller is Inkling {theirs}, but this engine is Inkling {ours}")]
@@ -44,7 +46,11 @@ pub enum ServeError {
 impl ServeError {
     /// Why a frame could not be read or written.
     fn of_pipe(error: io::Error) -> Self {
-        if error.kind() == ErrorKind::InvalidData { Self::InvalidMessage(error) } else { Self::Connection(error) }
+        if error.kind() == ErrorKind::InvalidData {
+            Self::InvalidMessage(error)
+        } else {
+            Self::Connection(error)
+        }
     }
 }
 
@@ -55,13 +61,16 @@ pub struct Interrupter(Arc<OnceLock<Sender<Command>>>);
 impl Interrupter {
     /// Interrupts it, as a caller that vanishes does; false where there is none yet.
     pub fn interrupt(&self) -> bool {
-        self.0.get().is_some_and(|commands| commands.send(Command::Interrupt).is_ok())
+        self.0
+            .get()
+            .is_some_and(|commands| commands.send(Command::Interrupt).is_ok())
     }
 }
 
 /// A caller on another machine pings every few seconds. One that is silent for this long is gone.
 const SILENCE: Duration = Duration::from_mins(2);
-/// The time from the start of an engine to the first words of its caller: a task of a job array may run before it is connected to.
+/// The time from the start of an engine to the first words of its caller: a task of a job array may
+/// run before it is connected to.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// Where the caller is.
@@ -73,7 +82,8 @@ pub enum CallerLocation {
     OtherMachine,
 }
 
-/// Serves until the caller shuts the engine down, or is gone: then a run in progress is interrupted and can be resumed.
+/// Serves until the caller shuts the engine down, or is gone: then a run in progress is interrupted
+/// and can be resumed.
 pub fn serve(
     input: impl Read + Send + 'static,
     mut output: impl Write + Send + 'static,
@@ -84,9 +94,14 @@ pub fn serve(
     let ours = Handshake::ours();
     wire::send_handshake(&mut output).map_err(ServeError::of_pipe)?;
     if theirs != ours {
-        return Err(ServeError::Version { ours: ours.program, theirs: theirs.program });
+        return Err(ServeError::Version {
+            ours: ours.program,
+            theirs: theirs.program,
+        });
     }
-    let mut settings: EngineSettings = wire::read(&mut input).map_err(ServeError::of_pipe)?.ok_or(ServeError::NoCaller)?;
+    let mut settings: EngineSettings = wire::read(&mut input)
+        .map_err(ServeError::of_pipe)?
+        .ok_or(ServeError::NoCaller)?;
     let mut bundles = None;
     if caller == CallerLocation::OtherMachine {
         keep_new_files_private();
@@ -97,7 +112,9 @@ pub fn serve(
     }
     // Both threads below write whole frames.
     let output = Arc::new(Mutex::new(output));
-    let EngineHandle { commands, events, .. } = EngineHandle::spawn(settings, || {});
+    let EngineHandle {
+        commands, events, ..
+    } = EngineHandle::spawn(settings, || {});
     interrupter.0.get_or_init(|| commands.clone());
     // Dropped with this function: the folders of its runs go with it.
     let bundles = Arc::new(Mutex::new(bundles));
@@ -112,7 +129,9 @@ pub fn serve(
             match wire::read(&mut input) {
                 Ok(Some(mut command)) => {
                     noticed.store(true, Ordering::Relaxed);
-                    let answer = lock(&answering).as_mut().and_then(|bundles| bundles.answer(&mut command));
+                    let answer = lock(&answering)
+                        .as_mut()
+                        .and_then(|bundles| bundles.answer(&mut command));
                     match answer {
                         // That the pipe is broken shows when the next event is written.
                         Some(event) => drop(wire::write(&mut *lock(&answers), &event)),
@@ -129,16 +148,28 @@ pub fn serve(
             std::thread::sleep(Duration::from_secs(1));
         }
     };
-    std::thread::Builder::new().name("inkling-caller".to_owned()).spawn(listening).map_err(ServeError::NoThread)?;
+    std::thread::Builder::new()
+        .name("inkling-caller".to_owned())
+        .spawn(listening)
+        .map_err(ServeError::NoThread)?;
     let mut alive = true;
     // Also with nobody to hear it, the engine comes to its end by itself.
     while let Ok(event) = events.recv() {
-        let is_end = matches!(event, Event::Job { event: JobEvent::Done(_) | JobEvent::Cancelled | JobEvent::Failed(_), .. });
+        let is_end = matches!(
+            event,
+            Event::Job {
+                event: JobEvent::Done(_) | JobEvent::Cancelled | JobEvent::Failed(_),
+                ..
+            }
+        );
         if let Some(bundles) = lock(&bundles).as_mut().filter(|_| is_end) {
             bundles.job_ended();
         }
         for event in with_files(event, caller) {
-            let written = || wire::write(&mut *lock(&output), &event).inspect_err(|error| tracing::info!(%error, "the caller is gone"));
+            let written = || {
+                wire::write(&mut *lock(&output), &event)
+                    .inspect_err(|error| tracing::info!(%error, "the caller is gone"))
+            };
             alive = alive && written().is_ok();
         }
     }
@@ -146,7 +177,8 @@ pub fn serve(
     Ok(())
 }
 
-/// The caller's handshake; an error where none comes for long: its connection may have been lost on the way.
+/// The caller's handshake; an error where none comes for long: its connection may have been lost on
+/// the way.
 fn handshake<R: Read + Send + 'static>(mut input: R) -> Result<(Handshake, R), ServeError> {
     let (send, came) = channel();
     let receiving = move || {
@@ -154,12 +186,23 @@ fn handshake<R: Read + Send + 'static>(mut input: R) -> Result<(Handshake, R), S
         // Nobody waits for it any more where it came too late.
         let _ = send.send((theirs, input));
     };
-    std::thread::Builder::new().name("inkling-handshake".to_owned()).spawn(receiving).map_err(ServeError::NoThread)?;
-    let (theirs, input) = came.recv_timeout(HANDSHAKE_TIMEOUT).map_err(|_| ServeError::NoCaller)?;
-    Ok((theirs.map_err(ServeError::of_pipe)?.ok_or(ServeError::NoCaller)?, input))
+    std::thread::Builder::new()
+        .name("inkling-handshake".to_owned())
+        .spawn(receiving)
+        .map_err(ServeError::NoThread)?;
+    let (theirs, input) = came
+        .recv_timeout(HANDSHAKE_TIMEOUT)
+        .map_err(|_| ServeError::NoCaller)?;
+    Ok((
+        theirs
+            .map_err(ServeError::of_pipe)?
+            .ok_or(ServeError::NoCaller)?,
+        input,
+    ))
 }
 
-/// Takes a caller for gone that has not even sent a ping for long: not every lost connection is closed.
+/// Takes a caller for gone that has not even sent a ping for long: not every lost connection is
+/// closed.
 fn watch(heard: Arc<AtomicBool>, commands: Sender<Command>) -> io::Result<()> {
     let watching = move || {
         while heard.swap(false, Ordering::Relaxed) {
@@ -168,14 +211,23 @@ fn watch(heard: Arc<AtomicBool>, commands: Sender<Command>) -> io::Result<()> {
         tracing::info!("the caller is silent");
         let _ = commands.send(Command::Interrupt);
     };
-    std::thread::Builder::new().name("inkling-watch".to_owned()).spawn(watching).map(drop)
+    std::thread::Builder::new()
+        .name("inkling-watch".to_owned())
+        .spawn(watching)
+        .map(drop)
 }
 
 /// The event, after the files that go with it to a caller on another machine.
 fn with_files(event: Event, caller: CallerLocation) -> Vec<Event> {
-    let files = if caller == CallerLocation::OtherMachine { files_of(&event) } else { Ok(Vec::new()) };
+    let files = if caller == CallerLocation::OtherMachine {
+        files_of(&event)
+    } else {
+        Ok(Vec::new())
+    };
     // The caller misses the files, and says so.
-    let files = files.inspect_err(|error| tracing::error!(%error, "files cannot be sent")).unwrap_or_default();
+    let files = files
+        .inspect_err(|error| tracing::error!(%error, "files cannot be sent"))
+        .unwrap_or_default();
     files.into_iter().chain([event]).collect()
 }
 

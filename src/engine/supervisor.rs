@@ -11,8 +11,8 @@ use crate::problem::Problem;
 use crate::protocol::{Command, Event, JobEvent};
 use crate::records::JobId;
 
-/// What the engine's work gets: commands, a sink for events, and a place to note its activity, so that a panic is reported as what it
-/// interrupted.
+/// What the engine's work gets: commands, a sink for events, and a place to note its activity, so
+/// that a panic is reported as what it interrupted.
 #[derive(Debug)]
 pub struct WorkerContext<'a> {
     /// Commands, in order.
@@ -40,33 +40,61 @@ impl Activity {
     /// The event that says that it failed.
     pub const fn failed(self, problem: Problem) -> Event {
         match self {
-            Self::Job(id) => Event::Job { id, event: JobEvent::Failed(problem) },
-            Self::Classify(request) => Event::Classified { request, prediction: Err(problem) },
-            Self::ClassifyAll(request) => Event::ClassifiedAll { request, answers: Err(problem) },
-            Self::ReadNumber(request) => Event::NumberRead { request, digits: Err(problem) },
+            Self::Job(id) => Event::Job {
+                id,
+                event: JobEvent::Failed(problem),
+            },
+            Self::Classify(request) => Event::Classified {
+                request,
+                prediction: Err(problem),
+            },
+            Self::ClassifyAll(request) => Event::ClassifiedAll {
+                request,
+                answers: Err(problem),
+            },
+            Self::ReadNumber(request) => Event::NumberRead {
+                request,
+                digits: Err(problem),
+            },
         }
     }
 }
 
-/// Runs `work` on a thread of its own until it returns, anew after each panic. An error if there can be no further thread.
-pub fn supervise(side: EngineSide, mut work: impl FnMut(WorkerContext<'_>) + Send + 'static) -> io::Result<()> {
-    std::thread::Builder::new().name("inkling-engine".to_owned()).spawn(move || {
-        let EngineSide { mut commands, events } = side;
-        loop {
-            let (mut sink, mut activity) = (events.fork(), None);
-            // Nothing the work owned outlives a panic: its state, its models and its half-sent telemetry are dropped here.
-            let context = WorkerContext { commands: &mut commands, events: &mut sink, activity: &mut activity };
-            let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(context))) else { return };
-            let message = panic_message(panic.as_ref());
-            tracing::error!(%message, "the engine panicked");
-            let problem = Problem::Panicked { message };
-            events.send(match activity {
-                Some(activity) => Activity::failed(activity, problem),
-                None => Event::Failed(problem),
-            });
-            events.send(Event::Restarted);
-        }
-    })?;
+/// Runs `work` on a thread of its own until it returns, anew after each panic. An error if there
+/// can be no further thread.
+pub fn supervise(
+    side: EngineSide,
+    mut work: impl FnMut(WorkerContext<'_>) + Send + 'static,
+) -> io::Result<()> {
+    std::thread::Builder::new()
+        .name("inkling-engine".to_owned())
+        .spawn(move || {
+            let EngineSide {
+                mut commands,
+                events,
+            } = side;
+            loop {
+                let (mut sink, mut activity) = (events.fork(), None);
+                // Nothing the work owned outlives a panic: its state, its models and its half-sent
+                // telemetry are dropped here.
+                let context = WorkerContext {
+                    commands: &mut commands,
+                    events: &mut sink,
+                    activity: &mut activity,
+                };
+                let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(context))) else {
+                    return;
+                };
+                let message = panic_message(panic.as_ref());
+                tracing::error!(%message, "the engine panicked");
+                let problem = Problem::Panicked { message };
+                events.send(match activity {
+                    Some(activity) => Activity::failed(activity, problem),
+                    None => Event::Failed(problem),
+                });
+                events.send(Event::Restarted);
+            }
+        })?;
     Ok(())
 }
 

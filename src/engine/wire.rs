@@ -1,6 +1,8 @@
-//! Commands and events over a pipe: a handshake from each side, then frames of a little-endian u32 length and as many bytes of `MessagePack`.
+//! Commands and events over a pipe: a handshake from each side, then frames of a little-endian u32
+//! length and as many bytes of `MessagePack`.
 //!
-//! `MessagePack` with named fields: it carries every float as it is, the infinite ones too, and every kind of enum.
+//! `MessagePack` with named fields: it carries every float as it is, the infinite ones too, and
+//! every kind of enum.
 
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -10,7 +12,8 @@ use serde::{Deserialize, Serialize};
 /// Raised whenever commands, events or settings change.
 const PROTOCOL: u32 = 19;
 const MAGIC: [u8; 8] = *b"INKLING\n";
-/// Longer frames are refused: the longest, 10,000 drawings that are recognised together, has a few megabytes.
+/// Longer frames are refused: the longest, 10,000 drawings that are recognised together, has a few
+/// megabytes.
 const MAX_FRAME: usize = 64 << 20;
 
 /// The version at an end of the pipe.
@@ -25,7 +28,10 @@ pub struct Handshake {
 impl Handshake {
     /// This program's handshake.
     pub fn ours() -> Self {
-        Self { protocol: PROTOCOL, program: env!("CARGO_PKG_VERSION").to_owned() }
+        Self {
+            protocol: PROTOCOL,
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+        }
     }
 }
 
@@ -43,7 +49,9 @@ pub fn recv_handshake(from: &mut impl Read) -> io::Result<Option<Handshake>> {
         read => read?,
     }
     if magic != MAGIC {
-        return Err(garbled("it does not start with the expected header".to_owned()));
+        return Err(garbled(
+            "it does not start with the expected header".to_owned(),
+        ));
     }
     read(from)
 }
@@ -51,7 +59,8 @@ pub fn recv_handshake(from: &mut impl Read) -> io::Result<Option<Handshake>> {
 /// Writes one frame and flushes it.
 pub fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut frame = vec![0; 4];
-    rmp_serde::encode::write_named(&mut frame, message).map_err(|error| garbled(error.to_string()))?;
+    rmp_serde::encode::write_named(&mut frame, message)
+        .map_err(|error| garbled(error.to_string()))?;
     let len = frame.len() - 4;
     if len > MAX_FRAME {
         return Err(garbled(format!("a message of {len} bytes")));
@@ -80,7 +89,9 @@ pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> 
     if from.take(len as u64).read_to_end(&mut frame)? < len {
         return Err(ErrorKind::UnexpectedEof.into());
     }
-    rmp_serde::from_slice(&frame).map(Some).map_err(|error| garbled(error.to_string()))
+    rmp_serde::from_slice(&frame)
+        .map(Some)
+        .map_err(|error| garbled(error.to_string()))
 }
 
 fn garbled(reason: String) -> io::Error {

@@ -38,6 +38,8 @@ impl From<ComputeError> for ExportError {
 impl ExportError {
     /// An error of a library.
     pub(super) fn of(error: &dyn std::fmt::Display) -> Self {
-        Self::Failed { message: error.to_string() }
+        Self::Failed {
+            message: error.to_string(),
+        }
     }
 }

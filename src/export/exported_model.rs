@@ -9,7 +9,8 @@ use crate::records::{Evaluation, Normalization, QuantizedAccuracy, RunSummary, S
 use crate::run_config::{Classes, DataSource, WeightFormat};
 use crate::text::format::{grouped, percent};
 
-/// A model to export with the run that trained it, and the descriptions that all exported files share.
+/// A model to export with the run that trained it, and the descriptions that all exported files
+/// share.
 #[derive(Clone, Debug)]
 pub struct ExportedModel {
     /// The weights and their metadata.
@@ -26,28 +27,52 @@ impl ExportedModel {
     pub fn without_folders(mut self) -> Self {
         let card = &mut self.file.card;
         (card.data, card.config) = (card.data.without_folders(), card.config.without_folders());
-        card.test.iter_mut().for_each(|test| test.data = test.data.without_folders());
+        card.test
+            .iter_mut()
+            .for_each(|test| test.data = test.data.without_folders());
         if let Some(run) = &mut self.run {
             run.config = run.config.without_folders();
-            run.test.iter_mut().for_each(|test| test.data = test.data.without_folders());
+            run.test
+                .iter_mut()
+                .for_each(|test| test.data = test.data.without_folders());
         }
         self
     }
 
     /// A short name of lower-case letters, digits and hyphens: `lenet-mnist`.
     pub fn name(&self) -> String {
-        let sources = self.file.card.data.sources().iter().map(|source| match source {
-            DataSource::Path(_) => source.label(),
-            _ => source.name(),
-        });
-        let name = std::iter::once(self.file.card.model.name().to_owned()).chain(sources).collect::<Vec<_>>().join("-");
-        let safe = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let sources = self
+            .file
+            .card
+            .data
+            .sources()
+            .iter()
+            .map(|source| match source {
+                DataSource::Path(_) => source.label(),
+                _ => source.name(),
+            });
+        let name = std::iter::once(self.file.card.model.name().to_owned())
+            .chain(sources)
+            .collect::<Vec<_>>()
+            .join("-");
+        let safe = |c: char| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        };
         name.chars().map(safe).take(60).collect()
     }
 
     /// Network and data: "LeNet-5 on MNIST".
     pub(super) fn title(&self) -> Untrusted {
-        format!("{} on {}", self.file.card.network().label(), self.file.card.data.label()).into()
+        format!(
+            "{} on {}",
+            self.file.card.network().label(),
+            self.file.card.data.label()
+        )
+        .into()
     }
 
     /// The data it was trained on.
@@ -81,7 +106,9 @@ impl ExportedModel {
     /// How pixels are turned into the network's input.
     pub fn preprocessing(&self) -> String {
         let Normalization { mean, std } = self.file.card.normalization;
-        format!("{SIDE}x{SIDE} greyscale, light ink on a dark background; x = (pixel / 255 - {mean}) / {std} for pixels from 0 to 255")
+        format!(
+            "{SIDE}x{SIDE} greyscale, light ink on a dark background; x = (pixel / 255 - {mean}) / {std} for pixels from 0 to 255"
+        )
     }
 
     /// Descriptions of the input and the output of an ONNX file.
@@ -95,7 +122,10 @@ impl ExportedModel {
                 _ => "light on a dark background, in the frame of its data set",
             };
             let pixels = format!("Raw {SIDE}x{SIDE} greyscale images, one byte per pixel: {form}");
-            [pixels.into(), format!("One probability for each of {labels}; they sum to 1").into()]
+            [
+                pixels.into(),
+                format!("One probability for each of {labels}; they sum to 1").into(),
+            ]
         } else {
             [
                 self.preprocessing().into(),
@@ -106,12 +136,19 @@ impl ExportedModel {
 
     /// The evaluation on the test set, if the run ended with one.
     pub fn test(&self) -> Option<&Evaluation> {
-        self.run.as_ref().and_then(|run| run.test.as_ref()).map(|test| &test.evaluation)
+        self.run
+            .as_ref()
+            .and_then(|run| run.test.as_ref())
+            .map(|test| &test.evaluation)
     }
 
     /// The test accuracy with its 95 % confidence interval, as text.
     pub fn test_accuracy(&self) -> Option<String> {
-        let of_run = self.run.as_ref().and_then(|run| run.test.as_ref()).map(SplitEvaluation::accuracy);
+        let of_run = self
+            .run
+            .as_ref()
+            .and_then(|run| run.test.as_ref())
+            .map(SplitEvaluation::accuracy);
         let accuracy = of_run.or_else(|| self.file.card.test.clone())?;
         let images = accuracy.images.unwrap_or_default();
         let (low, high) = wilson_interval((accuracy.value * images as f64).round() as u64, images);
@@ -127,7 +164,11 @@ impl ExportedModel {
 
     /// The accuracy before and after quantisation, as text.
     pub fn quantization(&self) -> Option<String> {
-        let QuantizedAccuracy { images, original, quantized } = self.quantized?;
+        let QuantizedAccuracy {
+            images,
+            original,
+            quantized,
+        } = self.quantized?;
         Some(format!(
             "8-bit integers with one scale per output channel: accuracy {} on {} test images, {} before quantisation",
             percent(quantized, 2),
@@ -145,15 +186,24 @@ impl ExportedModel {
             ("description", self.description().plain()),
             ("model", card.model.name().to_owned()),
             ("activation", card.config.activation.name().to_owned()),
-            ("labels", untrusted::json(&json!(card.classes()).to_string())),
+            (
+                "labels",
+                untrusted::json(&json!(card.classes()).to_string()),
+            ),
             ("preprocessing", self.preprocessing()),
             ("mean", card.normalization.mean.to_string()),
             ("std", card.normalization.std.to_string()),
             ("temperature", card.calibration.temperature.to_string()),
-            ("digit_threshold", card.calibration.digit_threshold.to_string()),
+            (
+                "digit_threshold",
+                card.calibration.digit_threshold.to_string(),
+            ),
             ("data", plain(&card.data.to_string())),
             ("epochs", card.epochs.to_string()),
-            ("program", concat!("Inkling ", env!("CARGO_PKG_VERSION")).to_owned()),
+            (
+                "program",
+                concat!("Inkling ", env!("CARGO_PKG_VERSION")).to_owned(),
+            ),
         ];
         if let Some(layers) = card.network().chosen_layers() {
             pairs.push(("layers", layers.to_string()));
@@ -183,8 +233,16 @@ impl ExportedModel {
     pub fn safetensors(&self, weights: WeightFormat) -> Result<Vec<u8>, ExportError> {
         // Readers of the format look for this key.
         let mut metadata = vec![("format".to_owned(), "pt".to_owned())];
-        metadata.extend(self.metadata().into_iter().map(|(key, value)| (key.to_owned(), value)));
-        if let Some(run) = self.run.as_ref().and_then(|run| serde_json::to_string(&run.without_images()).ok()) {
+        metadata.extend(
+            self.metadata()
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value)),
+        );
+        if let Some(run) = self
+            .run
+            .as_ref()
+            .and_then(|run| serde_json::to_string(&run.without_images()).ok())
+        {
             metadata.push((RUN_KEY.to_owned(), run));
         }
         Ok(self.file.to_bytes_with(weights, metadata)?)

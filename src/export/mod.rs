@@ -1,5 +1,7 @@
-//! Exports a trained model: safetensors, ONNX, a `PyTorch` module, a candle program, a model card and an HTML report. The same model and
-//! options always give the same bytes. And the curves of a run while it trains, for `TensorBoard`. Does not depend on windows, run folders or the training loop.
+//! Exports a trained model: safetensors, ONNX, a `PyTorch` module, a candle program, a model card
+//! and an HTML report. The same model and options always give the same bytes. And the curves of a
+//! run while it trains, for `TensorBoard`. Does not depend on windows, run folders or the training
+//! loop.
 
 mod candle;
 mod details;

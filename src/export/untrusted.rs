@@ -1,15 +1,16 @@
 //! Text that may come from a file, and how it is written into each kind of export.
 //!
-//! A model file says what its model was trained on, on which machine and more, and whoever made the file chose the words. In an exported
-//! program, such words must stay words. [`Untrusted`] cannot be formatted: to use it, one has to say where it goes.
+//! A model file says what its model was trained on, on which machine and more, and whoever made the
+//! file chose the words. In an exported program, such words must stay words. [`Untrusted`] cannot
+//! be formatted: to use it, one has to say where it goes.
 
 use crate::text::visible::{is_hidden, one_line};
 
 /// Characters kept; more would only hide what comes after.
 const MAX_LENGTH: usize = 2_000;
 
-/// Text that may come from a file. Each method writes it for one destination, where it can neither end what it stands in nor be read as
-/// anything but text.
+/// Text that may come from a file. Each method writes it for one destination, where it can neither
+/// end what it stands in nor be read as anything but text.
 #[derive(Clone)]
 pub struct Untrusted(String);
 
@@ -20,7 +21,8 @@ impl<T: Into<String>> From<T> for Untrusted {
 }
 
 impl Untrusted {
-    /// One line of plain text, for fields that hold nothing but text: descriptions and metadata of ONNX and safetensors files.
+    /// One line of plain text, for fields that hold nothing but text: descriptions and metadata of
+    /// ONNX and safetensors files.
     pub fn plain(&self) -> String {
         let line = one_line(&self.0);
         match line.char_indices().nth(MAX_LENGTH) {
@@ -76,7 +78,8 @@ impl Untrusted {
                 '>' => text += "&gt;",
                 '&' => text += "&amp;",
                 // A tilde strikes out, a dollar sign starts a formula.
-                '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '#' | '|' | '~' | '$' | '^' | '@' => text.extend(['\\', c]),
+                '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '#' | '|' | '~' | '$' | '^'
+                | '@' => text.extend(['\\', c]),
                 // Lists and rules, where they begin the text.
                 '-' | '+' | '=' if text.trim_start().is_empty() => text.extend(['\\', c]),
                 _ => text.push(c),
@@ -94,11 +97,16 @@ impl Untrusted {
     /// Text of an HTML element or of an attribute in quotes.
     pub fn html(&self) -> String {
         let line = self.plain();
-        line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
+        line.replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;")
+            .replace('"', "&quot;")
+            .replace('\'', "&#39;")
     }
 }
 
-/// JSON whose strings have no hidden characters: JSON allows those outside ASCII as they are, and here they become escapes.
+/// JSON whose strings have no hidden characters: JSON allows those outside ASCII as they are, and
+/// here they become escapes.
 pub fn json(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {

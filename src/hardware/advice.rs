@@ -19,17 +19,32 @@ pub fn first_guess(config: &RunConfig, images: Option<u64>) -> &'static str {
 /// Recommended settings, on the built-in data, and the reason as a sentence.
 pub fn recommend(hardware: &Hardware) -> (RunConfig, String) {
     let cores = hardware.cpu.usable_cores;
-    let vectors = hardware.cpu.simd.iter().any(|simd| simd == "AVX2" || simd == "NEON");
-    let cores_text = if cores == 1 { "one core".to_owned() } else { format!("{cores} cores") };
+    let vectors = hardware
+        .cpu
+        .simd
+        .iter()
+        .any(|simd| simd == "AVX2" || simd == "NEON");
+    let cores_text = if cores == 1 {
+        "one core".to_owned()
+    } else {
+        format!("{cores} cores")
+    };
     let (preset, reason) = match (cores, vectors) {
-        (4.., true) => (Preset::Balanced, format!("With {cores_text}, an accurate network trains within a minute.")),
+        (4.., true) => (
+            Preset::Balanced,
+            format!("With {cores_text}, an accurate network trains within a minute."),
+        ),
         (2.., true) => (
             Preset::OneEpoch,
-            format!("With {cores_text}, one epoch is a quick start; Balanced takes several times as long and makes fewer errors."),
+            format!(
+                "With {cores_text}, one epoch is a quick start; Balanced takes several times as long and makes fewer errors."
+            ),
         ),
         _ => (
             Preset::QuickLook,
-            format!("With {cores_text} and no wide vector instructions, the smallest network is the best one to start with."),
+            format!(
+                "With {cores_text} and no wide vector instructions, the smallest network is the best one to start with."
+            ),
         ),
     };
     (RunConfig::preset(preset), reason)

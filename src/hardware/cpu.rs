@@ -18,8 +18,12 @@ const SYSCTL_LIMIT: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// Probes the CPU.
 pub fn probe() -> Cpu {
-    let system = System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing())).ok();
-    let brand = system.as_ref().and_then(|system| Some(system.cpus().first()?.brand().trim().to_owned())).filter(|brand| !brand.is_empty());
+    let system =
+        System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing())).ok();
+    let brand = system
+        .as_ref()
+        .and_then(|system| Some(system.cpus().first()?.brand().trim().to_owned()))
+        .filter(|brand| !brand.is_empty());
     let (performance_cores, efficiency_cores) = core_kinds().unzip();
     Cpu {
         brand: brand.unwrap_or_else(|| format!("{} CPU", std::env::consts::ARCH)),
@@ -31,16 +35,22 @@ pub fn probe() -> Cpu {
     }
 }
 
-/// The number of threads that this process can run at once. Looked up once: on Linux that means reading several files.
+/// The number of threads that this process can run at once. Looked up once: on Linux that means
+/// reading several files.
 pub fn usable_cores() -> u32 {
-    static CORES: LazyLock<u32> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, |count| count.get() as u32));
+    static CORES: LazyLock<u32> = LazyLock::new(|| {
+        std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
+    });
     *CORES
 }
 
 #[cfg(target_arch = "x86_64")]
 fn simd() -> Vec<&'static str> {
     [
-        ("AVX2", is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")),
+        (
+            "AVX2",
+            is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+        ),
         ("AVX-512", is_x86_feature_detected!("avx512f")),
         ("AVX-512 BF16", is_x86_feature_detected!("avx512bf16")),
     ]
@@ -63,7 +73,11 @@ fn simd() -> Vec<&'static str> {
 #[cfg(target_os = "linux")]
 fn core_kinds() -> Option<(u32, u32)> {
     let count = |kind: &str| {
-        let list = read_limited(&Path::new("/sys/devices").join(kind).join("cpus"), MAX_SYSTEM_FILE_BYTES).ok()?;
+        let list = read_limited(
+            &Path::new("/sys/devices").join(kind).join("cpus"),
+            MAX_SYSTEM_FILE_BYTES,
+        )
+        .ok()?;
         let list = String::from_utf8(list).ok()?;
         list.trim()
             .split(',')

@@ -1,5 +1,6 @@
 //! The current load of this machine: how busy its CPU and GPUs are, and how full their memory is.
-//! Never sample it on the window's thread: a sample can take a quarter of a second, and a driver can hang.
+//! Never sample it on the window's thread: a sample can take a quarter of a second, and a driver
+//! can hang.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -11,7 +12,8 @@ use super::subprocess::GpuSubprocess;
 use super::{Gpu, nvidia, probe};
 use crate::device::memory_held;
 
-/// CPU load is measured over the time since the last sample; after longer than this the measurement starts anew.
+/// CPU load is measured over the time since the last sample; after longer than this the measurement
+/// starts anew.
 const MAX_AGE: Duration = Duration::from_secs(3);
 
 /// The load of this machine at one moment.
@@ -54,20 +56,34 @@ impl Meter {
         Self::new(move || driver.gpus())
     }
 
-    /// Leaves GPUs to another process, `program`: `inkling hardware --watch --json`. It runs only while GPUs are watched.
+    /// Leaves GPUs to another process, `program`: `inkling hardware --watch --json`. It runs only
+    /// while GPUs are watched.
     pub fn with_drivers_in_subprocess(program: impl Fn() -> Command + Send + 'static) -> Self {
         let mut subprocess = GpuSubprocess::new(program);
         Self::new(move || subprocess.gpus())
     }
 
     fn new(gpus: impl FnMut() -> Vec<Gpu> + Send + 'static) -> Self {
-        Self { system: System::new().ok(), last: None, gpus: Box::new(gpus) }
+        Self {
+            system: System::new().ok(),
+            last: None,
+            gpus: Box::new(gpus),
+        }
     }
 
     /// The current load.
     pub fn sample(&mut self, watched: &Watched) -> LoadSample {
-        let gpus = if watched.gpus { (self.gpus)() } else { Vec::new() };
-        let Some(system) = &mut self.system else { return LoadSample { gpus, ..LoadSample::default() } };
+        let gpus = if watched.gpus {
+            (self.gpus)()
+        } else {
+            Vec::new()
+        };
+        let Some(system) = &mut self.system else {
+            return LoadSample {
+                gpus,
+                ..LoadSample::default()
+            };
+        };
         if self.last.is_none_or(|last| last.elapsed() > MAX_AGE) {
             system.refresh_cpu_usage();
             std::thread::sleep(MINIMUM_CPU_UPDATE_INTERVAL);
@@ -77,12 +93,20 @@ impl Meter {
         system.refresh_memory();
         let (memory_total, memory_available) = probe::memory_of(system);
         let processor = (system.global_cpu_usage() / 100.0).clamp(0.0, 1.0);
-        LoadSample { processor, memory_total, memory_available, process_memory: memory_held(system, &watched.processes), gpus }
+        LoadSample {
+            processor,
+            memory_total,
+            memory_available,
+            process_memory: memory_held(system, &watched.processes),
+            gpus,
+        }
     }
 }
 
 impl std::fmt::Debug for Meter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Meter").field("last", &self.last).finish_non_exhaustive()
+        f.debug_struct("Meter")
+            .field("last", &self.last)
+            .finish_non_exhaustive()
     }
 }

@@ -1,5 +1,6 @@
-//! The hardware of this machine: what it consists of, what that means for training, and its load. Probing never fails: what cannot be found out is
-//! absent or given as a reason. Does not depend on tensors, runs or windows.
+//! The hardware of this machine: what it consists of, what that means for training, and its load.
+//! Probing never fails: what cannot be found out is absent or given as a reason. Does not depend on
+//! tensors, runs or windows.
 
 mod advice;
 mod availability;
@@ -16,7 +17,9 @@ mod subprocess;
 use serde::{Deserialize, Serialize};
 
 pub use advice::{first_guess, recommend};
-pub use availability::{device_availability, device_support, inference_availability, precision_note};
+pub use availability::{
+    device_availability, device_support, inference_availability, precision_note,
+};
 pub use background_load::BackgroundLoad;
 pub use cpu::{probe as probe_cpu, usable_cores};
 pub use lines::{Line, lines};
@@ -43,9 +46,11 @@ pub struct Hardware {
     pub disk_free: Option<u64>,
     /// NVIDIA GPUs.
     pub gpus: Vec<Gpu>,
-    /// Why there are no NVIDIA GPUs in the list, where there is more to say than that none was found.
+    /// Why there are no NVIDIA GPUs in the list, where there is more to say than that none was
+    /// found.
     pub gpu_finding: Option<String>,
-    /// What stands against computing on the NVIDIA GPUs that were found; `None` where nothing does, or there are none.
+    /// What stands against computing on the NVIDIA GPUs that were found; `None` where nothing does,
+    /// or there are none.
     #[serde(default)]
     pub cuda_finding: Option<String>,
     /// The Apple GPU.
@@ -72,7 +77,8 @@ pub struct Cpu {
     pub performance_cores: Option<u32>,
     /// See `performance_cores`.
     pub efficiency_cores: Option<u32>,
-    /// Instruction sets that matter here, in the field's spelling ("AVX2", "AVX-512", "AVX-512 BF16", "NEON").
+    /// Instruction sets that matter here, in the field's spelling ("AVX2", "AVX-512", "AVX-512
+    /// BF16", "NEON").
     pub simd: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Probing NVIDIA GPUs through NVML, the driver's own library, which is loaded at run time. Without it there are no GPUs; a graphics card
-//! without a driver is reported.
+//! Probing NVIDIA GPUs through NVML, the driver's own library, which is loaded at run time. Without
+//! it there are no GPUs; a graphics card without a driver is reported.
 
 use nvml_wrapper::Nvml;
 use nvml_wrapper::enum_wrappers::device::TemperatureSensor;
@@ -41,7 +41,10 @@ impl Driver {
 
     /// The current state of its GPUs; empty if the driver does not respond.
     pub fn gpus(&self) -> Vec<Gpu> {
-        self.0.as_ref().and_then(|nvml| list(nvml).ok()).unwrap_or_default()
+        self.0
+            .as_ref()
+            .and_then(|nvml| list(nvml).ok())
+            .unwrap_or_default()
     }
 }
 
@@ -51,10 +54,16 @@ pub(super) fn timed_out() -> String {
         .to_owned()
 }
 
-/// Why these GPUs cannot be used with `libraries`, the most basic reason first, as one or two sentences; `None` if they can.
+/// Why these GPUs cannot be used with `libraries`, the most basic reason first, as one or two
+/// sentences; `None` if they can.
 pub fn cuda_finding(gpus: &[Gpu], libraries: &[Library]) -> Option<String> {
     let first = gpus.first()?;
-    let major = first.cuda.split('.').next().and_then(|major| major.parse::<u32>().ok()).unwrap_or(0);
+    let major = first
+        .cuda
+        .split('.')
+        .next()
+        .and_then(|major| major.parse::<u32>().ok())
+        .unwrap_or(0);
     if major < CUDA {
         return Some(format!(
             "Driver {} supports CUDA {}, but Inkling needs CUDA {CUDA}. Install driver 580 or newer.",
@@ -66,7 +75,9 @@ pub fn cuda_finding(gpus: &[Gpu], libraries: &[Library]) -> Option<String> {
 
 /// The message for a probe whose process crashed or hung.
 pub(super) fn probe_failed(how: &str) -> String {
-    format!("Probing the graphics driver failed: {how}. Reinstall the driver; until then, training runs on the CPU.")
+    format!(
+        "Probing the graphics driver failed: {how}. Reinstall the driver; until then, training runs on the CPU."
+    )
 }
 
 fn list(nvml: &Nvml) -> Result<Vec<Gpu>, NvmlError> {
@@ -85,8 +96,14 @@ fn list(nvml: &Nvml) -> Result<Vec<Gpu>, NvmlError> {
                 cuda: format!("{}.{}", cuda / 1000, cuda % 1000 / 10),
                 compute_capability: format!("{}.{}", capability.major, capability.minor),
                 temperature: device.temperature(TemperatureSensor::Gpu).ok(),
-                power: device.power_usage().ok().map(|milliwatts| milliwatts as f32 / 1000.0),
-                utilization: device.utilization_rates().ok().map(|percent| percent.gpu as f32 / 100.0),
+                power: device
+                    .power_usage()
+                    .ok()
+                    .map(|milliwatts| milliwatts as f32 / 1000.0),
+                utilization: device
+                    .utilization_rates()
+                    .ok()
+                    .map(|percent| percent.gpu as f32 / 100.0),
             })
         })
         .collect()
@@ -95,7 +112,9 @@ fn list(nvml: &Nvml) -> Result<Vec<Gpu>, NvmlError> {
 #[cfg(target_os = "linux")]
 fn card_without_driver() -> Option<String> {
     let is_nvidia_display = |folder: &std::path::Path| {
-        let read = |name: &str| read_limited(&folder.join(name), MAX_SYSTEM_FILE_BYTES).unwrap_or_default();
+        let read = |name: &str| {
+            read_limited(&folder.join(name), MAX_SYSTEM_FILE_BYTES).unwrap_or_default()
+        };
         read("vendor").trim_ascii() == b"0x10de" && read("class").starts_with(b"0x03")
     };
     std::fs::read_dir("/sys/bus/pci/devices").ok()?.filter_map(Result::ok).any(|entry| is_nvidia_display(&entry.path())).then(|| {

@@ -1,5 +1,5 @@
-//! GPU load, read by a process of its own: a driver that crashes or hangs there costs its figures and nothing else. That process prints a line
-//! a second and is killed once nobody looks any more.
+//! GPU load, read by a process of its own: a driver that crashes or hangs there costs its figures
+//! and nothing else. That process prints a line a second and is killed once nobody looks any more.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
@@ -32,10 +32,15 @@ pub(super) struct GpuSubprocess {
 impl GpuSubprocess {
     /// Nothing is started before somebody looks.
     pub fn new(program: impl Fn() -> Command + Send + 'static) -> Self {
-        Self { program: Box::new(program), process: None, failed_at: None }
+        Self {
+            program: Box::new(program),
+            process: None,
+            failed_at: None,
+        }
     }
 
-    /// The newest reading, without waiting; empty before the first, and while the driver does not answer.
+    /// The newest reading, without waiting; empty before the first, and while the driver does not
+    /// answer.
     pub fn gpus(&mut self) -> Vec<Gpu> {
         let state = self.process.as_ref().map(Watched::look);
         match state {
@@ -47,7 +52,9 @@ impl GpuSubprocess {
         if self.process.is_none() && self.failed_at.is_none_or(|at| at.elapsed() >= RETRY_AFTER) {
             let started = Watched::start((self.program)());
             self.failed_at = started.is_err().then(Instant::now);
-            self.process = started.inspect_err(|error| tracing::info!(%error, "GPUs cannot be watched")).ok();
+            self.process = started
+                .inspect_err(|error| tracing::info!(%error, "GPUs cannot be watched"))
+                .ok();
         }
         Vec::new()
     }
@@ -77,10 +84,21 @@ impl Watched {
     fn start(program: Command) -> io::Result<Self> {
         let (process, _, stdout) = ChildProcess::spawn(program, Stdio::null())?;
         let now = Instant::now();
-        let latest = Arc::new(Mutex::new(Latest { state: State::Answers(Vec::new()), printed: now, looked: now }));
-        let watched = Self { process: process.clone(), latest: Arc::clone(&latest) };
+        let latest = Arc::new(Mutex::new(Latest {
+            state: State::Answers(Vec::new()),
+            printed: now,
+            looked: now,
+        }));
+        let watched = Self {
+            process: process.clone(),
+            latest: Arc::clone(&latest),
+        };
         let listen = move || {
-            let state = if listen(stdout, &latest) { State::Idle } else { State::Failed };
+            let state = if listen(stdout, &latest) {
+                State::Idle
+            } else {
+                State::Failed
+            };
             lock(&latest).state = state;
             process.kill();
             process.wait(GRACE);
@@ -104,15 +122,24 @@ impl Watched {
     }
 }
 
-/// Takes in what is printed until that ends, a line is too long, or nobody looks any more: true in the last case.
+/// Takes in what is printed until that ends, a line is too long, or nobody looks any more: true in
+/// the last case.
 fn listen(stdout: impl Read, latest: &Mutex<Latest>) -> bool {
     let (mut stdout, mut line) = (BufReader::new(stdout), Vec::new());
     loop {
         line.clear();
-        if stdout.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line).is_err() || !line.ends_with(b"\n") {
+        if stdout
+            .by_ref()
+            .take(MAX_LINE_BYTES)
+            .read_until(b'\n', &mut line)
+            .is_err()
+            || !line.ends_with(b"\n")
+        {
             return false;
         }
-        let Ok(LoadSample { gpus, .. }) = serde_json::from_slice(&line) else { continue };
+        let Ok(LoadSample { gpus, .. }) = serde_json::from_slice(&line) else {
+            continue;
+        };
         let mut latest = lock(latest);
         if latest.looked.elapsed() > IDLE_TIMEOUT {
             return true;

@@ -26,12 +26,16 @@ impl Candidate<'_> {
         }
     }
 
-    /// It as Inkling builds it for this reading, and its activation; the activations of an ONNX file are its own.
+    /// It as Inkling builds it for this reading, and its activation; the activations of an ONNX
+    /// file are its own.
     pub fn net(self, reading: &Reading) -> Result<(Net, Activation), ImportError> {
-        let (activation, normalization) = reading.settings().unwrap_or((Activation::default(), reading.normalization));
+        let (activation, normalization) = reading
+            .settings()
+            .unwrap_or((Activation::default(), reading.normalization));
         let net = match self {
             Self::Weights(network, values) => {
-                let net = Net::new(network, activation, CLASSES, 0)?.with_normalization(normalization);
+                let net =
+                    Net::new(network, activation, CLASSES, 0)?.with_normalization(normalization);
                 net.set_weights(values)?;
                 net
             }

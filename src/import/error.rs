@@ -36,7 +36,8 @@ pub enum ImportError {
         /// What does not fit.
         mismatch: Box<Mismatch>,
     },
-    /// It is an ONNX file whose network is not one of those known here, and cannot be computed as it is.
+    /// It is an ONNX file whose network is not one of those known here, and cannot be computed as
+    /// it is.
     #[error("{path} has a network that cannot be used: {reason}")]
     Graph {
         /// The file.
@@ -52,7 +53,8 @@ pub enum ImportError {
         /// What was measured.
         trials: Box<Trials>,
     },
-    /// What it is said to have been trained on has another number of classes than a network that can be imported.
+    /// What it is said to have been trained on has another number of classes than a network that
+    /// can be imported.
     #[error("{data} has {given} classes")]
     Classes {
         /// The data set.
@@ -100,7 +102,11 @@ impl Eq for Trials {}
 impl Trials {
     /// A reading in words; only its normalisation where the network is imported as it is.
     pub fn describe(&self, reading: &Reading) -> String {
-        if self.model.is_trainable() { reading.sentence() } else { reading.normalization_sentence() }
+        if self.model.is_trainable() {
+            reading.sentence()
+        } else {
+            reading.normalization_sentence()
+        }
     }
 }
 
@@ -122,7 +128,13 @@ pub struct Mismatch {
 impl Mismatch {
     /// The network is recognised, but its weight of this name has numbers that are not finite.
     pub const fn not_finite(model: ModelKind, name: String) -> Self {
-        Self { closest: model, wrong: Vec::new(), missing: Vec::new(), unexpected: Vec::new(), not_finite: Some(name) }
+        Self {
+            closest: model,
+            wrong: Vec::new(),
+            missing: Vec::new(),
+            unexpected: Vec::new(),
+            not_finite: Some(name),
+        }
     }
 }
 

@@ -1,7 +1,9 @@
-//! Reads the pickle of a state dict as data: classes and functions in it are names, and none is ever looked up or called.
+//! Reads the pickle of a state dict as data: classes and functions in it are names, and none is
+//! ever looked up or called.
 //!
-//! Values are in one list and refer to one another by index, so that nothing is copied when a hostile file repeats it, and nothing is ever
-//! traversed recursively. Every instruction adds at most one value, one entry of the memo, or one reference to the stack, so that limiting
+//! Values are in one list and refer to one another by index, so that nothing is copied when a
+//! hostile file repeats it, and nothing is ever traversed recursively. Every instruction adds at
+//! most one value, one entry of the memo, or one reference to the stack, so that limiting
 //! instructions limits memory and time.
 
 use std::collections::HashMap;
@@ -49,11 +51,24 @@ impl Pickle {
     /// Parses a pickle; the error says what is wrong.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         if bytes.len() > MAX_BYTES {
-            return Err(format!("its pickle is larger than {} MiB, and those of state dicts are not", MAX_BYTES >> 20));
+            return Err(format!(
+                "its pickle is larger than {} MiB, and those of state dicts are not",
+                MAX_BYTES >> 20
+            ));
         }
-        let mut interpreter = Interpreter { bytes, at: 0, values: Vec::new(), stack: Vec::new(), marks: Vec::new(), memo: HashMap::new() };
+        let mut interpreter = Interpreter {
+            bytes,
+            at: 0,
+            values: Vec::new(),
+            stack: Vec::new(),
+            marks: Vec::new(),
+            memo: HashMap::new(),
+        };
         let root = interpreter.run()?;
-        Ok(Self { values: interpreter.values, root })
+        Ok(Self {
+            values: interpreter.values,
+            root,
+        })
     }
 
     /// The value of the whole pickle.
@@ -68,17 +83,29 @@ impl Pickle {
 
     /// The elements of a sequence; none for other values.
     pub fn sequence(&self, id: Id) -> &[Id] {
-        if let Value::Sequence(elements) = self.value(id) { elements } else { &[] }
+        if let Value::Sequence(elements) = self.value(id) {
+            elements
+        } else {
+            &[]
+        }
     }
 
     /// The value as a string.
     pub fn text(&self, id: Id) -> Option<&str> {
-        if let Value::Text(text) = self.value(id) { Some(text) } else { None }
+        if let Value::Text(text) = self.value(id) {
+            Some(text)
+        } else {
+            None
+        }
     }
 
     /// The value as an integer that is not negative.
     pub fn length(&self, id: Id) -> Option<usize> {
-        if let Value::Integer(value) = self.value(id) { usize::try_from(*value).ok() } else { None }
+        if let Value::Integer(value) = self.value(id) {
+            usize::try_from(*value).ok()
+        } else {
+            None
+        }
     }
 }
 
@@ -186,14 +213,24 @@ impl Interpreter<'_> {
                     let slot = u32::from_le_bytes(self.take()?) as usize;
                     self.get(slot)?;
                 }
-                other => return Err(format!("its pickle contains opcode {other:#04x}, which state dicts do not use")),
+                other => {
+                    return Err(format!(
+                        "its pickle contains opcode {other:#04x}, which state dicts do not use"
+                    ));
+                }
             }
         }
-        Err(format!("its pickle has more than {MAX_INSTRUCTIONS} instructions"))
+        Err(format!(
+            "its pickle has more than {MAX_INSTRUCTIONS} instructions"
+        ))
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N], String> {
-        let taken = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<N>()).ok_or("its pickle is truncated")?;
+        let taken = self
+            .bytes
+            .get(self.at..)
+            .and_then(|rest| rest.first_chunk::<N>())
+            .ok_or("its pickle is truncated")?;
         self.at += N;
         Ok(*taken)
     }
@@ -209,7 +246,9 @@ impl Interpreter<'_> {
         if self.stack.len() <= floor {
             return Err("its pickle pops past a mark".to_owned());
         }
-        self.stack.pop().ok_or_else(|| "its pickle is empty".to_owned())
+        self.stack
+            .pop()
+            .ok_or_else(|| "its pickle is empty".to_owned())
     }
 
     fn pop_to_mark(&mut self) -> Result<Vec<Id>, String> {
@@ -225,7 +264,11 @@ impl Interpreter<'_> {
     }
 
     fn text(&mut self, length: usize) -> Result<(), String> {
-        let bytes = self.bytes.get(self.at..).and_then(|rest| rest.get(..length)).ok_or("its pickle ends in the middle of a string")?;
+        let bytes = self
+            .bytes
+            .get(self.at..)
+            .and_then(|rest| rest.get(..length))
+            .ok_or("its pickle ends in the middle of a string")?;
         self.at += length;
         let text = String::from_utf8_lossy(bytes).into_owned();
         self.push(Value::Text(text));
@@ -234,7 +277,10 @@ impl Interpreter<'_> {
 
     fn line(&mut self) -> Result<String, String> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let length = rest.iter().position(|&byte| byte == b'\n').ok_or("its pickle ends in the middle of a name")?;
+        let length = rest
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .ok_or("its pickle ends in the middle of a name")?;
         self.at += length + 1;
         Ok(String::from_utf8_lossy(&rest[..length]).into_owned())
     }
@@ -242,18 +288,30 @@ impl Interpreter<'_> {
     /// An integer of any length. One that does not fit cannot be a length.
     fn long(&mut self) -> Result<(), String> {
         let [length] = self.take()?;
-        let bytes = self.bytes.get(self.at..).and_then(|rest| rest.get(..usize::from(length))).ok_or("its pickle is truncated")?;
+        let bytes = self
+            .bytes
+            .get(self.at..)
+            .and_then(|rest| rest.get(..usize::from(length)))
+            .ok_or("its pickle is truncated")?;
         self.at += usize::from(length);
         let negative = bytes.last().is_some_and(|byte| byte & 0x80 != 0);
         let mut wide = [if negative { 0xFF } else { 0 }; 8];
         let fits = bytes.len() <= wide.len();
-        wide.iter_mut().zip(bytes).for_each(|(wide, byte)| *wide = *byte);
-        self.push(if fits { Value::Integer(i64::from_le_bytes(wide)) } else { Value::Other });
+        wide.iter_mut()
+            .zip(bytes)
+            .for_each(|(wide, byte)| *wide = *byte);
+        self.push(if fits {
+            Value::Integer(i64::from_le_bytes(wide))
+        } else {
+            Value::Other
+        });
         Ok(())
     }
 
     fn tuple(&mut self, length: usize) -> Result<(), String> {
-        let mut elements = (0..length).map(|_| self.pop()).collect::<Result<Vec<_>, _>>()?;
+        let mut elements = (0..length)
+            .map(|_| self.pop())
+            .collect::<Result<Vec<_>, _>>()?;
         elements.reverse();
         self.push(Value::Sequence(elements));
         Ok(())
@@ -268,31 +326,53 @@ impl Interpreter<'_> {
 
     fn set(&mut self, items: &[Id]) -> Result<(), String> {
         if let Some(Value::Dict(dict)) = self.top()? {
-            dict.extend(items.as_chunks::<2>().0.iter().map(|[key, value]| (*key, *value)));
+            dict.extend(
+                items
+                    .as_chunks::<2>()
+                    .0
+                    .iter()
+                    .map(|[key, value]| (*key, *value)),
+            );
         }
         Ok(())
     }
 
     fn top(&mut self) -> Result<Option<&mut Value>, String> {
-        let top = self.stack.last().copied().ok_or("its pickle adds items to a missing container")?;
+        let top = self
+            .stack
+            .last()
+            .copied()
+            .ok_or("its pickle adds items to a missing container")?;
         Ok(self.values.get_mut(top))
     }
 
     fn call(&mut self) -> Result<(), String> {
         let (arguments, global) = (self.pop()?, self.pop()?);
         let is_dict = matches!(self.values.get(global), Some(Value::Global(name)) if name == "collections.OrderedDict");
-        self.push(if is_dict { Value::Dict(Vec::new()) } else { Value::Call { global, arguments } });
+        self.push(if is_dict {
+            Value::Dict(Vec::new())
+        } else {
+            Value::Call { global, arguments }
+        });
         Ok(())
     }
 
     fn put(&mut self, slot: usize) -> Result<(), String> {
-        let top = self.stack.last().copied().ok_or("its pickle memoises a missing value")?;
+        let top = self
+            .stack
+            .last()
+            .copied()
+            .ok_or("its pickle memoises a missing value")?;
         self.memo.insert(slot, top);
         Ok(())
     }
 
     fn get(&mut self, slot: usize) -> Result<(), String> {
-        let id = self.memo.get(&slot).copied().ok_or("its pickle reads an empty memo slot")?;
+        let id = self
+            .memo
+            .get(&slot)
+            .copied()
+            .ok_or("its pickle reads an empty memo slot")?;
         self.stack.push(id);
         Ok(())
     }
@@ -300,5 +380,9 @@ impl Interpreter<'_> {
 
 /// A class or function by its name, unless that is longer than any that matters.
 fn global(module: &str, name: &str) -> Value {
-    if module.len() + name.len() > MAX_GLOBAL { Value::Other } else { Value::Global(format!("{module}.{name}")) }
+    if module.len() + name.len() > MAX_GLOBAL {
+        Value::Other
+    } else {
+        Value::Global(format!("{module}.{name}"))
+    }
 }

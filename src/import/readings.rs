@@ -4,18 +4,39 @@ use super::variant::Variants;
 use crate::records::{Normalization, Reading, TriedActivation};
 use crate::run_config::Activation;
 
-/// The usual normalisations: with MNIST's mean and standard deviation, from 0 to 1, from -1 to 1, and pixels as they are.
+/// The usual normalisations: with MNIST's mean and standard deviation, from 0 to 1, from -1 to 1,
+/// and pixels as they are.
 const NORMALIZATIONS: [Normalization; 4] = [
     Normalization::MNIST,
-    Normalization { mean: 0.0, std: 1.0 },
-    Normalization { mean: 0.5, std: 0.5 },
-    Normalization { mean: 0.0, std: 1.0 / 255.0 },
+    Normalization {
+        mean: 0.0,
+        std: 1.0,
+    },
+    Normalization {
+        mean: 0.5,
+        std: 0.5,
+    },
+    Normalization {
+        mean: 0.0,
+        std: 1.0 / 255.0,
+    },
 ];
 
-/// All readings that these settings, where they are given, leave open. Without variants there are only those that Inkling can build.
-pub fn readings(variants: Option<&Variants>, activation: Option<Activation>, normalization: Option<Normalization>) -> Vec<Reading> {
-    let own = Activation::ALL.iter().copied().filter(|own| activation.is_none_or(|given| given == *own)).map(TriedActivation::Own);
-    let foreign = TriedActivation::FOREIGN.into_iter().filter(|_| activation.is_none() && variants.is_some());
+/// All readings that these settings, where they are given, leave open. Without variants there are
+/// only those that Inkling can build.
+pub fn readings(
+    variants: Option<&Variants>,
+    activation: Option<Activation>,
+    normalization: Option<Normalization>,
+) -> Vec<Reading> {
+    let own = Activation::ALL
+        .iter()
+        .copied()
+        .filter(|own| activation.is_none_or(|given| given == *own))
+        .map(TriedActivation::Own);
+    let foreign = TriedActivation::FOREIGN
+        .into_iter()
+        .filter(|_| activation.is_none() && variants.is_some());
     let activations: Vec<TriedActivation> = own.chain(foreign).collect();
     let normalizations = normalization.map_or_else(|| NORMALIZATIONS.to_vec(), |given| vec![given]);
     let mut readings = Vec::new();
@@ -31,7 +52,10 @@ pub fn readings(variants: Option<&Variants>, activation: Option<Activation>, nor
 
 /// Where a network may differ from Inkling's, whatever its activation and normalisation.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a difference of its own, and any of them go together")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a difference of its own, and any of them go together"
+)]
 struct Structure {
     average_pooling: bool,
     pooling_last: bool,
@@ -42,13 +66,24 @@ struct Structure {
 /// All of them that can differ for these weights, Inkling's own first.
 fn structures(variants: &Variants) -> Vec<Structure> {
     let (pools, _) = variants.pooling();
-    let choices = |is_open: bool| if is_open { vec![false, true] } else { vec![false] };
+    let choices = |is_open: bool| {
+        if is_open {
+            vec![false, true]
+        } else {
+            vec![false]
+        }
+    };
     let mut structures = Vec::new();
     for background_padding in choices(variants.pads_the_image()) {
         for after_convolutions in choices(variants.has_bare_convolutions()) {
             for average_pooling in choices(pools) {
                 for pooling_last in choices(pools) {
-                    structures.push(Structure { average_pooling, pooling_last, after_convolutions, background_padding });
+                    structures.push(Structure {
+                        average_pooling,
+                        pooling_last,
+                        after_convolutions,
+                        background_padding,
+                    });
                 }
             }
         }
@@ -58,12 +93,24 @@ fn structures(variants: &Variants) -> Vec<Structure> {
 
 impl Structure {
     /// The reading, unless it computes the same as another one.
-    fn with(self, activation: TriedActivation, normalization: Normalization, variants: Option<&Variants>) -> Option<Reading> {
-        let Self { average_pooling, pooling_last, after_convolutions, background_padding } = self;
+    fn with(
+        self,
+        activation: TriedActivation,
+        normalization: Normalization,
+        variants: Option<&Variants>,
+    ) -> Option<Reading> {
+        let Self {
+            average_pooling,
+            pooling_last,
+            after_convolutions,
+            background_padding,
+        } = self;
         if pooling_last {
-            let is_bare = variants.is_some_and(Variants::has_bare_convolutions) && !after_convolutions;
+            let is_bare =
+                variants.is_some_and(Variants::has_bare_convolutions) && !after_convolutions;
             let is_normalised = variants.is_some_and(|variants| variants.pooling().1);
-            // What never falls has the same maximum before and after; batch normalisation may turn a channel round.
+            // What never falls has the same maximum before and after; batch normalisation may turn
+            // a channel round.
             if is_bare || (!average_pooling && activation.is_monotone() && !is_normalised) {
                 return None;
             }
@@ -71,6 +118,14 @@ impl Structure {
         if background_padding && normalization.mean == 0.0 {
             return None;
         }
-        Some(Reading { layers: None, activation, normalization, average_pooling, pooling_last, after_convolutions, background_padding })
+        Some(Reading {
+            layers: None,
+            activation,
+            normalization,
+            average_pooling,
+            pooling_last,
+            after_convolutions,
+            background_padding,
+        })
     }
 }

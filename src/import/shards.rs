@@ -1,5 +1,5 @@
-//! Weights in several safetensors files, as Hugging Face's libraries save large models: an index, `model.safetensors.index.json`, says which file
-//! has which tensor.
+//! Weights in several safetensors files, as Hugging Face's libraries save large models: an index,
+//! `model.safetensors.index.json`, says which file has which tensor.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,23 +33,39 @@ pub struct Shards {
 
 /// True for the path of an index, by its name.
 pub fn is_index(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().to_ascii_lowercase().ends_with(INDEX_END))
+    path.file_name().is_some_and(|name| {
+        name.to_string_lossy()
+            .to_ascii_lowercase()
+            .ends_with(INDEX_END)
+    })
 }
 
 impl Shards {
     /// Reads the index at this path and the files that it names.
     pub fn read(path: &Path) -> Result<Self, ImportError> {
-        let unreadable = |path: &Path, error: &std::io::Error| ImportError::Unreadable { path: path.to_owned(), reason: error.to_string() };
-        let malformed = |reason: String| ImportError::Malformed { path: path.to_owned(), reason };
+        let unreadable = |path: &Path, error: &std::io::Error| ImportError::Unreadable {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        };
+        let malformed = |reason: String| ImportError::Malformed {
+            path: path.to_owned(),
+            reason,
+        };
         let json = read_limited(path, MAX_INDEX_BYTES).map_err(|error| unreadable(path, &error))?;
-        let Index { weight_map } =
-            serde_json::from_slice(&json).map_err(|error| malformed(format!("it is not an index of safetensors files ({error})")))?;
+        let Index { weight_map } = serde_json::from_slice(&json).map_err(|error| {
+            malformed(format!("it is not an index of safetensors files ({error})"))
+        })?;
         let (mut names, mut tensors) = (Vec::new(), BTreeMap::new());
         for (tensor, file) in weight_map {
-            let position = names.iter().position(|name| *name == file).unwrap_or(names.len());
+            let position = names
+                .iter()
+                .position(|name| *name == file)
+                .unwrap_or(names.len());
             if position == names.len() {
                 if !is_plain_name(&file) {
-                    return Err(malformed(format!("\"{file}\" is not the name of a file in the folder of the index")));
+                    return Err(malformed(format!(
+                        "\"{file}\" is not the name of a file in the folder of the index"
+                    )));
                 }
                 names.push(file);
             }
@@ -70,11 +86,23 @@ impl Shards {
 
     /// Opens them. Errors say what is wrong.
     pub fn open(&self) -> Result<ShardedFile<'_>, String> {
-        let files = self.files.iter().map(|bytes| SafetensorsFile::read(bytes)).collect::<Result<Vec<_>, _>>()?;
-        let missing = self.tensors.iter().find(|(name, position)| files[**position].tensor(name).is_none());
+        let files = self
+            .files
+            .iter()
+            .map(|bytes| SafetensorsFile::read(bytes))
+            .collect::<Result<Vec<_>, _>>()?;
+        let missing = self
+            .tensors
+            .iter()
+            .find(|(name, position)| files[**position].tensor(name).is_none());
         match missing {
-            Some((name, _)) => Err(format!("the tensor {name} is not in the file that the index names")),
-            None => Ok(ShardedFile { files, tensors: &self.tensors }),
+            Some((name, _)) => Err(format!(
+                "the tensor {name} is not in the file that the index names"
+            )),
+            None => Ok(ShardedFile {
+                files,
+                tensors: &self.tensors,
+            }),
         }
     }
 }
@@ -88,7 +116,9 @@ pub struct ShardedFile<'a> {
 impl<'a> ShardedFile<'a> {
     /// The names of the tensors, each with its file.
     pub fn tensors(&self) -> impl Iterator<Item = (&str, &SafetensorsFile<'a>)> {
-        self.tensors.iter().filter_map(|(name, position)| Some((name.as_str(), self.files.get(*position)?)))
+        self.tensors
+            .iter()
+            .filter_map(|(name, position)| Some((name.as_str(), self.files.get(*position)?)))
     }
 
     /// The file of a tensor.

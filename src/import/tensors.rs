@@ -1,5 +1,6 @@
-//! Named tensors in a file: safetensors, a `PyTorch` state dict, or an ONNX file. Opening one reads names and shapes only; numbers are converted tensor by
-//! tensor, for those that a network needs, so that memory stays near the size of the file.
+//! Named tensors in a file: safetensors, a `PyTorch` state dict, or an ONNX file. Opening one reads
+//! names and shapes only; numbers are converted tensor by tensor, for those that a network needs,
+//! so that memory stays near the size of the file.
 
 use half::{bf16, f16};
 use safetensors::Dtype;
@@ -53,9 +54,20 @@ impl<'a> Weights<'a> {
             }
             _ if is_onnx(bytes) => Self::Onnx(OnnxFile::open(bytes)?),
             [0x89, b'H', b'D', b'F', ..] => return Err(KERAS.to_owned()),
-            [0x89, b'P', b'N', b'G', ..] | [0xFF, 0xD8, 0xFF, ..] => return Err("it is an image".to_owned()),
-            [_, _, _, _, _, _, _, _, b'{', ..] => return Err("it is a safetensors file with a header that is far too long".to_owned()),
-            _ => return Err("it is neither a safetensors file nor a PyTorch state dict nor an ONNX file".to_owned()),
+            [0x89, b'P', b'N', b'G', ..] | [0xFF, 0xD8, 0xFF, ..] => {
+                return Err("it is an image".to_owned());
+            }
+            [_, _, _, _, _, _, _, _, b'{', ..] => {
+                return Err(
+                    "it is a safetensors file with a header that is far too long".to_owned(),
+                );
+            }
+            _ => {
+                return Err(
+                    "it is neither a safetensors file nor a PyTorch state dict nor an ONNX file"
+                        .to_owned(),
+                );
+            }
         };
         weights.checked()
     }
@@ -72,9 +84,15 @@ impl<'a> Weights<'a> {
             return Err("it contains no tensors".to_owned());
         }
         if tensors.len() > MAX_TENSORS {
-            return Err(format!("it contains {} tensors, more than any supported network has", tensors.len()));
+            return Err(format!(
+                "it contains {} tensors, more than any supported network has",
+                tensors.len()
+            ));
         }
-        if tensors.iter().any(|tensor| tensor.name.len() > MAX_NAME_BYTES || tensor.shape.len() > MAX_DIMENSIONS) {
+        if tensors
+            .iter()
+            .any(|tensor| tensor.name.len() > MAX_NAME_BYTES || tensor.shape.len() > MAX_DIMENSIONS)
+        {
             return Err("it contains a tensor with more dimensions or a longer name than any supported network has".to_owned());
         }
         Ok(self)
@@ -83,10 +101,15 @@ impl<'a> Weights<'a> {
     /// The tensors of floats, sorted by name. Counters and the like are not weights.
     pub fn tensors(&self) -> Vec<NamedTensor> {
         match self {
-            Self::Safetensors(file) => file.tensors().filter_map(|(name, dtype, shape)| named(name, dtype, shape)).collect(),
+            Self::Safetensors(file) => file
+                .tensors()
+                .filter_map(|(name, dtype, shape)| named(name, dtype, shape))
+                .collect(),
             Self::Sharded(files) => {
-                let tensor =
-                    |(name, file): (&str, &SafetensorsFile<'_>)| file.tensor(name).and_then(|(dtype, shape, _)| named(name, dtype, shape));
+                let tensor = |(name, file): (&str, &SafetensorsFile<'_>)| {
+                    file.tensor(name)
+                        .and_then(|(dtype, shape, _)| named(name, dtype, shape))
+                };
                 files.tensors().filter_map(tensor).collect()
             }
             Self::StateDict(dict) => dict.tensors(),
@@ -111,14 +134,19 @@ impl<'a> Weights<'a> {
             Self::StateDict(dict) => return dict.values(name),
             Self::Onnx(file) => return file.values(name),
         };
-        let values = file.and_then(|file| file.tensor(name)).and_then(|(dtype, _, bytes)| floats(dtype, bytes));
+        let values = file
+            .and_then(|file| file.tensor(name))
+            .and_then(|(dtype, _, bytes)| floats(dtype, bytes));
         values.ok_or_else(|| format!("{name} cannot be read"))
     }
 }
 
 /// A tensor of floats.
 fn named(name: &str, dtype: Dtype, shape: &[usize]) -> Option<NamedTensor> {
-    size_of_float(dtype).map(|_| NamedTensor { name: name.to_owned(), shape: shape.to_vec() })
+    size_of_float(dtype).map(|_| NamedTensor {
+        name: name.to_owned(),
+        shape: shape.to_vec(),
+    })
 }
 
 /// Bytes of a float; `None` for types that are not used for weights.
@@ -134,10 +162,30 @@ pub fn size_of_float(dtype: Dtype) -> Option<usize> {
 /// Little-endian floats as f32; `None` for types that are not used for weights.
 pub fn floats(dtype: Dtype, bytes: &[u8]) -> Option<Vec<f32>> {
     Some(match dtype {
-        Dtype::F32 => bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
-        Dtype::F64 => bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes) as f32).collect(),
-        Dtype::F16 => bytes.as_chunks().0.iter().map(|bytes| f16::from_le_bytes(*bytes).to_f32()).collect(),
-        Dtype::BF16 => bytes.as_chunks().0.iter().map(|bytes| bf16::from_le_bytes(*bytes).to_f32()).collect(),
+        Dtype::F32 => bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| f32::from_le_bytes(*bytes))
+            .collect(),
+        Dtype::F64 => bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| f64::from_le_bytes(*bytes) as f32)
+            .collect(),
+        Dtype::F16 => bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| f16::from_le_bytes(*bytes).to_f32())
+            .collect(),
+        Dtype::BF16 => bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|bytes| bf16::from_le_bytes(*bytes).to_f32())
+            .collect(),
         _ => return None,
     })
 }

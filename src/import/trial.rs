@@ -1,6 +1,8 @@
-//! Weights do not tell their activation and normalisation, nor how their network pools and pads. Each usual combination classifies digits that
-//! Inkling generates. Where that leaves doubt, nothing is imported unless somebody accepts it: weights that are misread would lose accuracy
-//! without a word. The reading that is offered then is the one that is imported when it is accepted.
+//! Weights do not tell their activation and normalisation, nor how their network pools and pads.
+//! Each usual combination classifies digits that Inkling generates. Where that leaves doubt,
+//! nothing is imported unless somebody accepts it: weights that are misread would lose accuracy
+//! without a word. The reading that is offered then is the one that is imported when it is
+//! accepted.
 
 use super::cnn::choose_network;
 use super::tried::{Tried, choose, doubt, enough, try_reading, try_readings, undecided};
@@ -21,7 +23,8 @@ const SEED: u64 = 0x1196;
 const COMPARED: usize = 100;
 /// Networks whose probabilities all differ by less are the same.
 const SAME_PROBABILITY: f32 = 0.01;
-/// A less accurate model does not recognise digits, so that the most accurate combination says nothing.
+/// A less accurate model does not recognise digits, so that the most accurate combination says
+/// nothing.
 pub const MIN_ACCURACY: f64 = 0.5;
 
 /// Images to try readings of weights on.
@@ -34,7 +37,8 @@ pub struct TrialImages {
 }
 
 /// Loads images that a network may have learned from, if there are any.
-pub type MoreImages<'a> = dyn FnMut(&mut dyn Progress) -> Result<Option<TrialImages>, ImportError> + 'a;
+pub type MoreImages<'a> =
+    dyn FnMut(&mut dyn Progress) -> Result<Option<TrialImages>, ImportError> + 'a;
 
 /// The reading that is imported, or offered if there is doubt about it.
 pub struct Decided {
@@ -44,7 +48,8 @@ pub struct Decided {
     tried_on: TrialImages,
     /// The measurements, if they leave doubt.
     pub doubt: Option<Trials>,
-    /// True if activation and normalisation were both given, so that nothing was guessed but how the network pools and pads.
+    /// True if activation and normalisation were both given, so that nothing was guessed but how
+    /// the network pools and pads.
     given: bool,
 }
 
@@ -70,7 +75,12 @@ pub struct Trial {
 /// The temperature of this network, fitted on digits; `None` if it does not recognise them.
 pub fn temperature(net: &Net, progress: &mut impl Progress) -> Result<Option<f32>, ImportError> {
     let digits = trial_digits(&mut progress.part(0.0, 0.5))?;
-    let measured = measure(net, Calibration::NONE.temperature, &digits, &mut progress.part(0.5, 1.0))?;
+    let measured = measure(
+        net,
+        Calibration::NONE.temperature,
+        &digits,
+        &mut progress.part(0.5, 1.0),
+    )?;
     let recognises = measured.evaluation.accuracy >= MIN_ACCURACY;
     Ok(recognises.then(|| measured.calibration(&digits.labels).temperature))
 }
@@ -81,7 +91,8 @@ fn affordable_images(network: Network) -> usize {
     ((OPERATIONS / flops(network).forward.max(1)) as usize).max(DIGITS)
 }
 
-/// Which of the networks these are the weights of, the most usual one or one of the others, and its settings.
+/// Which of the networks these are the weights of, the most usual one or one of the others, and its
+/// settings.
 pub fn find_network(
     (usual, others): (Network, &[Network]),
     values: &[Vec<f32>],
@@ -91,18 +102,43 @@ pub fn find_network(
 ) -> Result<Decided, ImportError> {
     let digits = trial_digits(&mut progress.part(0.0, 0.1))?;
     if others.is_empty() {
-        return find_settings(Candidate::Weights(usual, values), spec, &digits, more_images, &mut progress.part(0.1, 1.0));
+        return find_settings(
+            Candidate::Weights(usual, values),
+            spec,
+            &digits,
+            more_images,
+            &mut progress.part(0.1, 1.0),
+        );
     }
-    let networks: Vec<Network> = std::iter::once(usual).chain(others.iter().copied()).collect();
-    let chosen = choose_network(&networks, values, spec, &digits, more_images, &mut progress.part(0.1, 0.6))?;
+    let networks: Vec<Network> = std::iter::once(usual)
+        .chain(others.iter().copied())
+        .collect();
+    let chosen = choose_network(
+        &networks,
+        values,
+        spec,
+        &digits,
+        more_images,
+        &mut progress.part(0.1, 0.6),
+    )?;
     let layers = chosen.reading.layers;
     let candidate = Candidate::Weights(usual.with_layers(layers), values);
     if chosen.doubt.is_some() {
         return Decided::new(candidate, chosen, false);
     }
-    let mut decided = find_settings(candidate, spec, &digits, more_images, &mut progress.part(0.6, 1.0))?;
+    let mut decided = find_settings(
+        candidate,
+        spec,
+        &digits,
+        more_images,
+        &mut progress.part(0.6, 1.0),
+    )?;
     if let Some(trials) = &mut decided.doubt {
-        trials.readings.iter_mut().chain([&mut trials.supported]).for_each(|measured| measured.reading.layers = layers);
+        trials
+            .readings
+            .iter_mut()
+            .chain([&mut trials.supported])
+            .for_each(|measured| measured.reading.layers = layers);
     }
     Ok(decided)
 }
@@ -116,12 +152,22 @@ pub fn find_normalization(
 ) -> Result<Decided, ImportError> {
     let digits = trial_digits(&mut progress.part(0.0, 0.1))?;
     // Its operators are its activations.
-    let spec = ImportSpec { activation: Some(Activation::default()), ..spec.clone() };
-    find_settings(Candidate::Graph(graph), &spec, &digits, more_images, &mut progress.part(0.1, 1.0))
+    let spec = ImportSpec {
+        activation: Some(Activation::default()),
+        ..spec.clone()
+    };
+    find_settings(
+        Candidate::Graph(graph),
+        &spec,
+        &digits,
+        more_images,
+        &mut progress.part(0.1, 1.0),
+    )
 }
 
-/// Finds the activation and the normalisation, unless they are given. Where a network that learned from other images does not recognise enough of the
-/// built-in digits to tell, `more_images` may have such images.
+/// Finds the activation and the normalisation, unless they are given. Where a network that learned
+/// from other images does not recognise enough of the built-in digits to tell, `more_images` may
+/// have such images.
 fn find_settings(
     candidate: Candidate<'_>,
     spec: &ImportSpec,
@@ -131,14 +177,31 @@ fn find_settings(
 ) -> Result<Decided, ImportError> {
     let network = candidate.network();
     let model = network.model();
-    let mut tried_on = TrialImages { data: DataSpec::builtin(), images: digits.clone() };
+    let mut tried_on = TrialImages {
+        data: DataSpec::builtin(),
+        images: digits.clone(),
+    };
     let mut tried = try_readings(candidate, spec, digits, &mut progress.part(0.0, 0.5))?;
     let given = spec.activation.is_some() && spec.normalization.is_some();
-    let is_clear = |tried: &[Tried]| choose(model, tried).is_none_or(|chosen| doubt(model, tried, chosen, given).is_none());
-    let others = if is_clear(&tried) { None } else { more_images(&mut progress.part(0.5, 0.6))? };
+    let is_clear = |tried: &[Tried]| {
+        choose(model, tried).is_none_or(|chosen| doubt(model, tried, chosen, given).is_none())
+    };
+    let others = if is_clear(&tried) {
+        None
+    } else {
+        more_images(&mut progress.part(0.5, 0.6))?
+    };
     if let Some(others) = others {
-        let others = TrialImages { images: others.images.first(affordable_images(network)), ..others };
-        let again = try_readings(candidate, spec, &others.images, &mut progress.part(0.6, 0.9))?;
+        let others = TrialImages {
+            images: others.images.first(affordable_images(network)),
+            ..others
+        };
+        let again = try_readings(
+            candidate,
+            spec,
+            &others.images,
+            &mut progress.part(0.6, 0.9),
+        )?;
         let accuracy = |tried: &[Tried]| tried.iter().map(Tried::accuracy).fold(0.0, f64::max);
         if accuracy(&again) > accuracy(&tried) {
             (tried, tried_on) = (again, others);
@@ -149,15 +212,31 @@ fn find_settings(
     // Where digits are not recognised, the most accurate combination is one of chance.
     let chosen = match best.filter(|best| best.accuracy() >= MIN_ACCURACY) {
         Some(best) => best.clone(),
-        None => try_reading(candidate, usual_reading(spec), &tried_on.images, &mut progress.part(0.9, 1.0))?,
+        None => try_reading(
+            candidate,
+            usual_reading(spec),
+            &tried_on.images,
+            &mut progress.part(0.9, 1.0),
+        )?,
     };
     let doubt = doubt.map(|doubt| undecided(model, doubt, &tried_on, &tried, &chosen));
-    Decided::new(candidate, Chosen { reading: chosen.reading, tried_on, doubt }, given)
+    Decided::new(
+        candidate,
+        Chosen {
+            reading: chosen.reading,
+            tried_on,
+            doubt,
+        },
+        given,
+    )
 }
 
 /// The reading of weights of which nothing else is known than what was given.
 pub fn usual_reading(spec: &ImportSpec) -> Reading {
-    Reading::own(spec.activation.unwrap_or_default(), spec.normalization.unwrap_or(Normalization::MNIST))
+    Reading::own(
+        spec.activation.unwrap_or_default(),
+        spec.normalization.unwrap_or(Normalization::MNIST),
+    )
 }
 
 /// A reading that was chosen of those that were tried.
@@ -172,26 +251,49 @@ pub struct Chosen {
 
 impl Decided {
     fn new(candidate: Candidate<'_>, chosen: Chosen, given: bool) -> Result<Self, ImportError> {
-        let Chosen { reading, tried_on, doubt } = chosen;
+        let Chosen {
+            reading,
+            tried_on,
+            doubt,
+        } = chosen;
         let (net, activation) = candidate.net(&reading)?;
-        Ok(Self { net, activation, tried_on, doubt, given })
+        Ok(Self {
+            net,
+            activation,
+            tried_on,
+            doubt,
+            given,
+        })
     }
 
-    /// Why it is not imported unless somebody accepts it: where everything is given, only because other layers would do better.
+    /// Why it is not imported unless somebody accepts it: where everything is given, only because
+    /// other layers would do better.
     pub fn refusal(&self) -> Option<&Trials> {
-        self.doubt.as_ref().filter(|trials| !self.given || trials.doubt == Doubt::NotSupported)
+        self.doubt
+            .as_ref()
+            .filter(|trials| !self.given || trials.doubt == Doubt::NotSupported)
     }
 
     /// Leaves no doubt about the layers; how they do on digits may still be in doubt.
     pub fn rule_out_other_layers(&mut self) {
-        if let Some(trials) = self.doubt.as_mut().filter(|trials| trials.doubt == Doubt::NotSupported) {
+        if let Some(trials) = self
+            .doubt
+            .as_mut()
+            .filter(|trials| trials.doubt == Doubt::NotSupported)
+        {
             trials.doubt = Doubt::LowAccuracy;
         }
-        self.doubt.take_if(|trials| trials.doubt == Doubt::LowAccuracy && trials.supported.accuracy >= enough(trials.model));
+        self.doubt.take_if(|trials| {
+            trials.doubt == Doubt::LowAccuracy && trials.supported.accuracy >= enough(trials.model)
+        });
     }
 
     /// Whether it gives the same probabilities as the network of an ONNX file.
-    pub fn computes_the_same_as(&self, graph: &OnnxGraph, progress: &mut impl Progress) -> Result<bool, ImportError> {
+    pub fn computes_the_same_as(
+        &self,
+        graph: &OnnxGraph,
+        progress: &mut impl Progress,
+    ) -> Result<bool, ImportError> {
         let images = self.tried_on.images.first(COMPARED);
         let graph = Net::of_graph(graph.clone(), self.net.normalization());
         let mut probabilities = |net: &Net| -> Result<Vec<f32>, ImportError> {
@@ -200,24 +302,70 @@ impl Decided {
             Ok(rows.flat_map(|scores| scores.probabilities).collect())
         };
         let (own, of_graph) = (probabilities(&self.net)?, probabilities(&graph)?);
-        Ok(own.iter().zip(&of_graph).all(|(own, of_graph)| (own - of_graph).abs() < SAME_PROBABILITY))
+        Ok(own
+            .iter()
+            .zip(&of_graph)
+            .all(|(own, of_graph)| (own - of_graph).abs() < SAME_PROBABILITY))
     }
 
     /// The network, calibrated and measured.
     pub fn trial(self, progress: &mut impl Progress) -> Result<Trial, ImportError> {
         let sure = self.refusal().is_none();
-        let Self { net, activation, tried_on, .. } = self;
+        let Self {
+            net,
+            activation,
+            tried_on,
+            ..
+        } = self;
         let digits = trial_digits(&mut progress.part(0.0, 0.1))?;
-        let without = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(0.1, 0.3))?;
-        let detector = fit_digit_detector(&net, &[], &Classes::Digits, SEED, &mut progress.part(0.3, 0.8))?;
+        let without = measure(
+            &net,
+            Calibration::NONE.temperature,
+            &digits,
+            &mut progress.part(0.1, 0.3),
+        )?;
+        let detector = fit_digit_detector(
+            &net,
+            &[],
+            &Classes::Digits,
+            SEED,
+            &mut progress.part(0.3, 0.8),
+        )?;
         let net = net.with_digit_detector(Some(detector));
-        let measured = measure(&net, Calibration::NONE.temperature, &digits, &mut progress.part(0.8, 1.0))?;
-        // The detector changes no logits. Digits say nothing of how sure a network may be that does not recognise them.
-        let fitted = if without.evaluation.accuracy >= MIN_ACCURACY { without.calibration(&digits.labels) } else { Calibration::NONE };
-        let calibration = Calibration { digit_threshold: measured.digit_threshold(), ..fitted };
-        let on_these = measure(&net, Calibration::NONE.temperature, &tried_on.images, &mut Unwatched)?.evaluation;
+        let measured = measure(
+            &net,
+            Calibration::NONE.temperature,
+            &digits,
+            &mut progress.part(0.8, 1.0),
+        )?;
+        // The detector changes no logits. Digits say nothing of how sure a network may be that does
+        // not recognise them.
+        let fitted = if without.evaluation.accuracy >= MIN_ACCURACY {
+            without.calibration(&digits.labels)
+        } else {
+            Calibration::NONE
+        };
+        let calibration = Calibration {
+            digit_threshold: measured.digit_threshold(),
+            ..fitted
+        };
+        let on_these = measure(
+            &net,
+            Calibration::NONE.temperature,
+            &tried_on.images,
+            &mut Unwatched,
+        )?
+        .evaluation;
         let (accuracy, images) = (on_these.accuracy, on_these.images);
-        Ok(Trial { net, activation, calibration, accuracy, images, tried_on: tried_on.data, sure })
+        Ok(Trial {
+            net,
+            activation,
+            calibration,
+            accuracy,
+            images,
+            tried_on: tried_on.data,
+            sure,
+        })
     }
 }
 

@@ -1,5 +1,6 @@
-//! Temperature scaling (Guo, Pleiss, Sun, Weinberger 2017, "On Calibration of Modern Neural Networks"): one number that logits are divided by,
-//! so that the probabilities of a network are as often right as they say. The order of the digits, and so the accuracy, stays the same.
+//! Temperature scaling (Guo, Pleiss, Sun, Weinberger 2017, "On Calibration of Modern Neural
+//! Networks"): one number that logits are divided by, so that the probabilities of a network are as
+//! often right as they say. The order of the digits, and so the accuracy, stays the same.
 
 use super::scores::Scores;
 use crate::records::Calibration;
@@ -9,15 +10,19 @@ const STEPS: usize = 60;
 /// The precision of the logarithm of a shared temperature.
 const SHARED_TOLERANCE: f64 = 1e-3;
 
-/// The temperature at which these `[n, classes]` logits have the smallest negative log-likelihood of their labels; 1 without images, or where a
-/// logit is not finite.
+/// The temperature at which these `[n, classes]` logits have the smallest negative log-likelihood
+/// of their labels; 1 without images, or where a logit is not finite.
 ///
-/// The likelihood is convex in `b = 1 / temperature`: its derivative is the mean of `E[z] - t`, where `E[z]` is the mean logit under
-/// `softmax(b z)` and `t` that of the label, and its second derivative the mean variance. Newton's method finds the zero; where a step
-/// would leave the interval that has the zero, the interval is halved. So that no network without mistakes on its few images is called
-/// infallible, a label counts as `(n + 1) / (n + 2)` sure (Platt 1999, "Probabilistic Outputs for Support Vector Machines").
+/// The likelihood is convex in `b = 1 / temperature`: its derivative is the mean of `E[z] - t`,
+/// where `E[z]` is the mean logit under `softmax(b z)` and `t` that of the label, and its second
+/// derivative the mean variance. Newton's method finds the zero; where a step would leave the
+/// interval that has the zero, the interval is halved. So that no network without mistakes on its
+/// few images is called infallible, a label counts as `(n + 1) / (n + 2)` sure (Platt 1999,
+/// "Probabilistic Outputs for Support Vector Machines").
 pub fn fit_temperature(logits: &[f32], labels: &[u8]) -> f32 {
-    let Some(classes) = classes_of(logits, labels) else { return Calibration::NONE.temperature };
+    let Some(classes) = classes_of(logits, labels) else {
+        return Calibration::NONE.temperature;
+    };
     let rows: Vec<&[f32]> = logits.chunks_exact(classes).collect();
     let sure = (rows.len() + 1) as f64 / (rows.len() + 2) as f64;
     let target = |row: &[f32], label: u8| {
@@ -25,8 +30,17 @@ pub fn fit_temperature(logits: &[f32], labels: &[u8]) -> f32 {
         let of_label = row.get(usize::from(label)).copied().map_or(0.0, f64::from);
         sure * of_label + (1.0 - sure) * (sum - of_label) / (classes - 1) as f64
     };
-    let mean_target = rows.iter().zip(labels).map(|(row, &label)| target(row, label)).sum::<f64>() / rows.len() as f64;
-    let [mut low, mut high] = [Calibration::TEMPERATURES.end(), Calibration::TEMPERATURES.start()].map(|end| 1.0 / f64::from(*end));
+    let mean_target = rows
+        .iter()
+        .zip(labels)
+        .map(|(row, &label)| target(row, label))
+        .sum::<f64>()
+        / rows.len() as f64;
+    let [mut low, mut high] = [
+        Calibration::TEMPERATURES.end(),
+        Calibration::TEMPERATURES.start(),
+    ]
+    .map(|end| 1.0 / f64::from(*end));
     let mut inverse = 1.0_f64;
     for _ in 0..STEPS {
         let (mean, variance) = moments(&rows, inverse);
@@ -37,43 +51,74 @@ pub fn fit_temperature(logits: &[f32], labels: &[u8]) -> f32 {
             low = inverse;
         }
         let newton = inverse - slope / variance;
-        let next = if newton > low && newton < high { newton } else { f64::midpoint(low, high) };
+        let next = if newton > low && newton < high {
+            newton
+        } else {
+            f64::midpoint(low, high)
+        };
         let change = (next - inverse).abs();
         inverse = next;
         if change < 1e-9 * inverse {
             break;
         }
     }
-    ((1.0 / inverse) as f32).clamp(*Calibration::TEMPERATURES.start(), *Calibration::TEMPERATURES.end())
+    ((1.0 / inverse) as f32).clamp(
+        *Calibration::TEMPERATURES.start(),
+        *Calibration::TEMPERATURES.end(),
+    )
 }
 
-/// The temperature at which the mean probabilities of several networks have the smallest negative log-likelihood of these labels; each gives
-/// `[n, classes]` logits. 1 without images, or where a logit is not finite.
+/// The temperature at which the mean probabilities of several networks have the smallest negative
+/// log-likelihood of these labels; each gives `[n, classes]` logits. 1 without images, or where a
+/// logit is not finite.
 ///
-/// Where each network has a temperature of its own, their mean is right more often than it says: networks that disagree make it less sure. So
-/// the probabilities are pooled first and calibrated then (Rahaman & Thiery 2021, "Uncertainty Quantification and Deep Ensembles").
+/// Where each network has a temperature of its own, their mean is right more often than it says:
+/// networks that disagree make it less sure. So the probabilities are pooled first and calibrated
+/// then (Rahaman & Thiery 2021, "Uncertainty Quantification and Deep Ensembles").
 pub fn fit_shared_temperature(networks: &[&[f32]], labels: &[u8]) -> f32 {
-    let classes = networks.first().and_then(|logits| classes_of(logits, labels));
+    let classes = networks
+        .first()
+        .and_then(|logits| classes_of(logits, labels));
     let fits = |logits: &&[f32]| classes_of(logits, labels) == classes;
-    let (Some(classes), true) = (classes, networks.iter().all(fits)) else { return Calibration::NONE.temperature };
+    let (Some(classes), true) = (classes, networks.iter().all(fits)) else {
+        return Calibration::NONE.temperature;
+    };
     let sure = (labels.len() + 1) as f64 / (labels.len() + 2) as f64;
     let loss = |log_temperature: f64| {
         let temperature = log_temperature.exp() as f32;
         let mut pooled = vec![0.0_f64; labels.len() * classes];
         for logits in networks {
-            for (sum, scores) in pooled.chunks_exact_mut(classes).zip(Scores::of_rows(logits, classes, temperature)) {
-                sum.iter_mut().zip(scores.probabilities).for_each(|(sum, probability)| *sum += f64::from(probability));
+            for (sum, scores) in
+                pooled
+                    .chunks_exact_mut(classes)
+                    .zip(Scores::of_rows(logits, classes, temperature))
+            {
+                sum.iter_mut()
+                    .zip(scores.probabilities)
+                    .for_each(|(sum, probability)| *sum += f64::from(probability));
             }
         }
         let of_image = |(sums, &label): (&[f64], &u8)| {
-            let log = |sum: &f64| (sum / networks.len() as f64).max(f64::from(f32::MIN_POSITIVE)).ln();
+            let log = |sum: &f64| {
+                (sum / networks.len() as f64)
+                    .max(f64::from(f32::MIN_POSITIVE))
+                    .ln()
+            };
             let of_label = sums.get(usize::from(label)).map(log).unwrap_or_default();
             let others = (sums.iter().map(log).sum::<f64>() - of_label) / (classes - 1) as f64;
             -sure * of_label - (1.0 - sure) * others
         };
-        pooled.chunks_exact(classes).zip(labels).map(of_image).sum::<f64>()
+        pooled
+            .chunks_exact(classes)
+            .zip(labels)
+            .map(of_image)
+            .sum::<f64>()
     };
-    let [mut low, mut high] = [Calibration::TEMPERATURES.start(), Calibration::TEMPERATURES.end()].map(|end| f64::from(*end).ln());
+    let [mut low, mut high] = [
+        Calibration::TEMPERATURES.start(),
+        Calibration::TEMPERATURES.end(),
+    ]
+    .map(|end| f64::from(*end).ln());
     // Golden-section search.
     let ratio = (5.0_f64.sqrt() - 1.0) / 2.0;
     let inner = |low: f64, high: f64| [high - ratio * (high - low), low + ratio * (high - low)];
@@ -96,7 +141,9 @@ pub fn fit_shared_temperature(networks: &[&[f32]], labels: &[u8]) -> f32 {
 /// How many logits there are for each label: two or more, all of them finite. Else `None`.
 fn classes_of(logits: &[f32], labels: &[u8]) -> Option<usize> {
     let classes = logits.len().checked_div(labels.len())?;
-    let fits = classes > 1 && logits.len() == classes * labels.len() && logits.iter().all(|logit| logit.is_finite());
+    let fits = classes > 1
+        && logits.len() == classes * labels.len()
+        && logits.iter().all(|logit| logit.is_finite());
     fits.then_some(classes)
 }
 

@@ -14,7 +14,9 @@ use crate::nn::ComputeError;
 use crate::nn::DeviceContext;
 use crate::nn::{ModelError, ModelFile, Net};
 use crate::progress::Progress;
-use crate::records::{Calibration, Ensemble, Evaluation, ModelInfo, ModelRef, Prediction, Uncertainty};
+use crate::records::{
+    Calibration, Ensemble, Evaluation, ModelInfo, ModelRef, Prediction, Uncertainty,
+};
 use crate::run_config::DeviceChoice;
 
 /// The test accuracy of the starter model on the built-in digits and on MNIST.
@@ -22,10 +24,14 @@ pub const STARTER_ACCURACIES: [f64; 2] = [0.959, 0.993];
 
 /// The small model that comes with Inkling.
 pub fn starter_file() -> Result<ModelFile, ModelError> {
-    ModelFile::from_bytes(include_bytes!("../../assets/starter.safetensors"), Path::new("the starter model"))
+    ModelFile::from_bytes(
+        include_bytes!("../../assets/starter.safetensors"),
+        Path::new("the starter model"),
+    )
 }
 
-/// Reads the file of a model, or those of an ensemble; `None` for a training run, which has no file.
+/// Reads the file of a model, or those of an ensemble; `None` for a training run, which has no
+/// file.
 pub fn model_files(model: &ModelRef) -> Result<Option<Vec<ModelFile>>, InferError> {
     Ok(match model {
         ModelRef::Starter => Some(vec![starter_file()?]),
@@ -35,16 +41,27 @@ pub fn model_files(model: &ModelRef) -> Result<Option<Vec<ModelFile>>, InferErro
     })
 }
 
-fn ensemble_files(Ensemble { models, dropout_passes }: &Ensemble) -> Result<Vec<ModelFile>, InferError> {
+fn ensemble_files(
+    Ensemble {
+        models,
+        dropout_passes,
+    }: &Ensemble,
+) -> Result<Vec<ModelFile>, InferError> {
     if !Ensemble::MODELS.contains(&models.len()) {
-        return Err(EnsembleProblem::Models { given: models.len() }.into());
+        return Err(EnsembleProblem::Models {
+            given: models.len(),
+        }
+        .into());
     }
     if let Some(given) = *dropout_passes
         && !Ensemble::DROPOUT_PASSES.contains(&given)
     {
         return Err(EnsembleProblem::DropoutPasses { given }.into());
     }
-    Ok(models.iter().map(|path| ModelFile::load(path)).collect::<Result<_, _>>()?)
+    Ok(models
+        .iter()
+        .map(|path| ModelFile::load(path))
+        .collect::<Result<_, _>>()?)
 }
 
 /// Recognises digits with one model, on whichever device the model is.
@@ -52,15 +69,20 @@ pub trait Classify: Send {
     /// Classifies an image as models see it: 28x28 and normalised.
     fn classify(&self, image: Image) -> Result<Prediction, InferError>;
 
-    /// Turns a drawing into an image with these steps and classifies it; the time in the prediction includes both.
+    /// Turns a drawing into an image with these steps and classifies it; the time in the prediction
+    /// includes both.
     fn classify_drawing(&self, drawing: &Ink, steps: &Steps) -> Result<Prediction, InferError> {
         let start = Instant::now();
         let prediction = self.classify(ink::rasterize_steps(drawing, steps))?;
-        Ok(Prediction { micros: start.elapsed().as_micros() as u32, ..prediction })
+        Ok(Prediction {
+            micros: start.elapsed().as_micros() as u32,
+            ..prediction
+        })
     }
 }
 
-/// A model that is ready to classify, or several together. Made from a network that is being trained, it always uses the newest weights.
+/// A model that is ready to classify, or several together. Made from a network that is being
+/// trained, it always uses the newest weights.
 #[derive(Clone, Debug)]
 pub struct Classifier {
     members: Vec<Member>,
@@ -72,9 +94,16 @@ pub struct Classifier {
 }
 
 impl Classifier {
-    /// Classifies with this network, which is on `device`, and with what was fitted for it ([`Calibration::NONE`] where nothing was yet).
+    /// Classifies with this network, which is on `device`, and with what was fitted for it
+    /// ([`Calibration::NONE`] where nothing was yet).
     pub fn new(net: Net, device: DeviceChoice, info: ModelInfo, calibration: Calibration) -> Self {
-        Self { members: vec![Member { net, calibration }], dropout_passes: None, calibration, device, info }
+        Self {
+            members: vec![Member { net, calibration }],
+            dropout_passes: None,
+            calibration,
+            device,
+            info,
+        }
     }
 
     /// A stored model, on the CPU.
@@ -94,7 +123,10 @@ impl Classifier {
 
     /// Loads the model in this file.
     pub fn open(path: &Path) -> Result<Self, ModelError> {
-        Ok(Self::of_file(ModelFile::load(path)?, ModelRef::File(path.to_owned())))
+        Ok(Self::of_file(
+            ModelFile::load(path)?,
+            ModelRef::File(path.to_owned()),
+        ))
     }
 
     /// Loads the models of an ensemble.
@@ -102,12 +134,23 @@ impl Classifier {
         Self::of_ensemble(ensemble_files(ensemble)?, ensemble)
     }
 
-    /// The stored models of an ensemble, on the CPU. What is known of them is what is known of the first, with the parameters of all.
+    /// The stored models of an ensemble, on the CPU. What is known of them is what is known of the
+    /// first, with the parameters of all.
     fn of_ensemble(files: Vec<ModelFile>, ensemble: &Ensemble) -> Result<Self, InferError> {
-        let Ensemble { models, dropout_passes } = ensemble;
-        let without = files.iter().zip(models).find(|(file, _)| dropout_passes.is_some() && !file.net.has_dropout());
+        let Ensemble {
+            models,
+            dropout_passes,
+        } = ensemble;
+        let without = files
+            .iter()
+            .zip(models)
+            .find(|(file, _)| dropout_passes.is_some() && !file.net.has_dropout());
         if let Some((file, path)) = without {
-            return Err(EnsembleProblem::NoDropout { path: path.clone(), model: file.net.model() }.into());
+            return Err(EnsembleProblem::NoDropout {
+                path: path.clone(),
+                model: file.net.model(),
+            }
+            .into());
         }
         let mut classes = files.iter().map(|file| file.card.classes());
         if let Some(first) = classes.next()
@@ -116,14 +159,20 @@ impl Classifier {
             return Err(EnsembleProblem::DifferentClasses { first, other }.into());
         }
         let reference = ModelRef::Ensemble(ensemble.clone());
-        let mut all = files.into_iter().map(|file| Self::of_file(file, reference.clone()));
+        let mut all = files
+            .into_iter()
+            .map(|file| Self::of_file(file, reference.clone()));
         let mut classifier = all.next().ok_or(EnsembleProblem::Models { given: 0 })?;
         for other in all {
             classifier.info.parameters += other.info.parameters;
             classifier.members.extend(other.members);
         }
         classifier.info.accuracy = None;
-        Ok(Self { calibration: member::calibration(&classifier.members), dropout_passes: *dropout_passes, ..classifier })
+        Ok(Self {
+            calibration: member::calibration(&classifier.members),
+            dropout_passes: *dropout_passes,
+            ..classifier
+        })
     }
 
     /// The stored models that [`model_files`] gives for this reference.
@@ -137,23 +186,40 @@ impl Classifier {
 
     /// Loads a model or the models of an ensemble; that of a training run has no file.
     pub fn load(model: &ModelRef) -> Result<Option<Self>, InferError> {
-        model_files(model)?.map(|files| Self::of_files(files, model)).transpose()
+        model_files(model)?
+            .map(|files| Self::of_files(files, model))
+            .transpose()
     }
 
-    /// The small model that comes with Inkling: LeNet-5 in f16, trained by Inkling (docs/figures.md has the command).
+    /// The small model that comes with Inkling: LeNet-5 in f16, trained by Inkling (docs/figures.md
+    /// has the command).
     pub fn starter() -> Result<Self, ModelError> {
         Ok(Self::of_file(starter_file()?, ModelRef::Starter))
     }
 
     /// A copy of the model on another device, whose context is given.
-    pub fn to_device(&self, device: DeviceChoice, context: &DeviceContext) -> Result<Self, InferError> {
-        let members = self.members.iter().map(|member| member.to_device(context)).collect::<Result<_, _>>()?;
-        Ok(Self { members, device, ..self.clone() })
+    pub fn to_device(
+        &self,
+        device: DeviceChoice,
+        context: &DeviceContext,
+    ) -> Result<Self, InferError> {
+        let members = self
+            .members
+            .iter()
+            .map(|member| member.to_device(context))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            members,
+            device,
+            ..self.clone()
+        })
     }
 
     /// True where it cannot be copied to a GPU: the networks of ONNX files are computed on the CPU.
     pub fn needs_cpu(&self) -> bool {
-        self.members.iter().any(|member| member.net.graph().is_some())
+        self.members
+            .iter()
+            .any(|member| member.net.graph().is_some())
     }
 
     /// What is known of the model.
@@ -166,36 +232,58 @@ impl Classifier {
         self.info.framing()
     }
 
-    /// Whether an image with these pixels and this digit score counts as a digit; a blank one never does.
+    /// Whether an image with these pixels and this digit score counts as a digit; a blank one never
+    /// does.
     pub fn is_digit(&self, pixels: &[u8], digit_score: f32) -> bool {
         digit_score >= self.calibration.digit_threshold && pixels.iter().any(|&pixel| pixel > 0)
     }
 
     /// The same as [`Classifier::evaluate`], with what was found for each image.
-    pub fn measure(&self, split: &Split, progress: &mut dyn Progress) -> Result<Measurement, InferError> {
+    pub fn measure(
+        &self,
+        split: &Split,
+        progress: &mut dyn Progress,
+    ) -> Result<Measurement, InferError> {
         let outputs = self.all_outputs(&split.images, progress)?;
         let measured = Measurement::of(outputs, self.temperature(), split);
         measured.check_finite()?;
         Ok(measured)
     }
 
-    /// The digit that each of these images is taken for, 784 bytes each. `progress` gets the share done after each batch; an error from it cancels.
-    pub fn digits(&self, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<u8>, InferError> {
+    /// The digit that each of these images is taken for, 784 bytes each. `progress` gets the share
+    /// done after each batch; an error from it cancels.
+    pub fn digits(
+        &self,
+        images: &[u8],
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<u8>, InferError> {
         let outputs = self.all_outputs(images, progress)?;
         if !outputs.are_finite() {
             return Err(ComputeError::NotFinite.into());
         }
         // Which is most probable does not depend on the temperature.
-        Ok(outputs.scores(1.0).map(|scores| scores.digit as u8).collect())
+        Ok(outputs
+            .scores(1.0)
+            .map(|scores| scores.digit as u8)
+            .collect())
     }
 
     /// The digit score of each of these images. `progress` as in [`Classifier::digits`].
-    pub fn digit_scores(&self, images: &[u8], progress: &mut dyn Progress) -> Result<Vec<f32>, InferError> {
+    pub fn digit_scores(
+        &self,
+        images: &[u8],
+        progress: &mut dyn Progress,
+    ) -> Result<Vec<f32>, InferError> {
         Ok(self.all_outputs(images, progress)?.digit_scores)
     }
 
-    /// Measures the model on a split. `progress` gets the share done after each batch; an error from it cancels.
-    pub fn evaluate(&self, split: &Split, progress: &mut dyn Progress) -> Result<Evaluation, InferError> {
+    /// Measures the model on a split. `progress` gets the share done after each batch; an error
+    /// from it cancels.
+    pub fn evaluate(
+        &self,
+        split: &Split,
+        progress: &mut dyn Progress,
+    ) -> Result<Evaluation, InferError> {
         Ok(self.measure(split, progress)?.evaluation)
     }
 
@@ -203,17 +291,28 @@ impl Classifier {
     #[must_use]
     pub fn uncalibrated(mut self) -> Self {
         let temperature = Calibration::NONE.temperature;
-        self.members.iter_mut().for_each(|member| member.calibration.temperature = temperature);
+        self.members
+            .iter_mut()
+            .for_each(|member| member.calibration.temperature = temperature);
         self.calibration.temperature = temperature;
         self
     }
 
-    fn all_outputs(&self, images: &[u8], progress: &mut dyn Progress) -> Result<Outputs, InferError> {
-        let Some(first) = self.members.first() else { return Ok(Outputs::default()) };
-        outputs(first.net.context(), images, progress, |batch| Ok(self.outputs(batch)?.0))
+    fn all_outputs(
+        &self,
+        images: &[u8],
+        progress: &mut dyn Progress,
+    ) -> Result<Outputs, InferError> {
+        let Some(first) = self.members.first() else {
+            return Ok(Outputs::default());
+        };
+        outputs(first.net.context(), images, progress, |batch| {
+            Ok(self.outputs(batch)?.0)
+        })
     }
 
-    /// The outputs for images of 784 pixels, for probabilities at [`Classifier::temperature`]; of an ensemble for each image how unsure it is.
+    /// The outputs for images of 784 pixels, for probabilities at [`Classifier::temperature`]; of
+    /// an ensemble for each image how unsure it is.
     fn outputs(&self, pixels: &[u8]) -> candle_core::Result<(Outputs, Vec<Uncertainty>)> {
         match (self.members.as_slice(), self.dropout_passes) {
             ([only], None) => Ok((Outputs::of(&only.net, pixels)?, Vec::new())),
@@ -231,10 +330,26 @@ impl Classify for Classifier {
         let start = Instant::now();
         let (outputs, uncertainty) = self.outputs(image.pixels())?;
         let scores = outputs.scores(self.temperature()).next();
-        let (Some(Scores { probabilities, digit, .. }), Some(&digit_score)) = (scores, outputs.digit_scores.first()) else {
-            return Err(ComputeError::failed(&format!("{} gave no logits", self.info.network.label())).into());
+        let (
+            Some(Scores {
+                probabilities,
+                digit,
+                ..
+            }),
+            Some(&digit_score),
+        ) = (scores, outputs.digit_scores.first())
+        else {
+            return Err(ComputeError::failed(&format!(
+                "{} gave no logits",
+                self.info.network.label()
+            ))
+            .into());
         };
-        if !(outputs.are_finite() && probabilities.iter().all(|probability| probability.is_finite())) {
+        if !(outputs.are_finite()
+            && probabilities
+                .iter()
+                .all(|probability| probability.is_finite()))
+        {
             return Err(ComputeError::NotFinite.into());
         }
         let is_digit = self.is_digit(image.pixels(), digit_score);

@@ -17,76 +17,141 @@ pub fn letter(position: usize) -> String {
 /// The settings in which these runs differ.
 pub fn settings_table(configs: &[&RunConfig]) -> Section {
     let rows = differing_settings(configs);
-    let about = if rows.is_empty() { "no setting differs" } else { "all other settings are the same" };
+    let about = if rows.is_empty() {
+        "no setting differs"
+    } else {
+        "all other settings are the same"
+    };
     let line = |(name, values): (&str, Vec<String>)| row(name.to_owned(), values);
-    table("Settings that differ", about.to_owned(), "setting", configs.len(), rows.into_iter().map(line).collect())
+    table(
+        "Settings that differ",
+        about.to_owned(),
+        "setting",
+        configs.len(),
+        rows.into_iter().map(line).collect(),
+    )
 }
 
 /// Accuracy with its interval, parameters and training time of each model.
 pub fn results_table(comparison: &ModelComparison) -> Section {
     let models = &comparison.models;
-    let of = |name: &str, value: &dyn Fn(&ComparedModel) -> String| row(name.to_owned(), models.iter().map(value).collect());
+    let of = |name: &str, value: &dyn Fn(&ComparedModel) -> String| {
+        row(name.to_owned(), models.iter().map(value).collect())
+    };
     let interval = |model: &ComparedModel| {
         let (low, high) = wilson_interval(model.correct, comparison.images);
         format!("{} to {}", percent(low, 2), percent(high, 2))
     };
-    let about = format!("accuracy on {} with the 95 % interval of Wilson (1927)", images_of(comparison));
+    let about = format!(
+        "accuracy on {} with the 95 % interval of Wilson (1927)",
+        images_of(comparison)
+    );
     let lines = vec![
-        of("accuracy", &|model| share(model.correct, comparison.images, 2)),
+        of("accuracy", &|model| {
+            share(model.correct, comparison.images, 2)
+        }),
         of("95 % interval", &interval),
         of("network", &|model| model.model.network.label()),
         of("parameters", &|model| grouped(model.model.parameters)),
         of("epochs", &|model| grouped(model.model.epochs.into())),
-        of("training time", &|model| model.train_seconds.map_or_else(|| UNKNOWN.to_owned(), duration)),
+        of("training time", &|model| {
+            model
+                .train_seconds
+                .map_or_else(|| UNKNOWN.to_owned(), duration)
+        }),
     ];
     table("Results", about, "figure", models.len(), lines)
 }
 
-/// The accuracy by digit of each model, and of all but the baseline, the model with this position, by how many points that is higher than the
-/// baseline's.
+/// The accuracy by digit of each model, and of all but the baseline, the model with this position,
+/// by how many points that is higher than the baseline's.
 pub fn digits_table(comparison: &ModelComparison, baseline: usize) -> Section {
     let (models, classes) = (&comparison.models, comparison.classes());
     let images_of_class = |digit: usize| comparison.digits.get(digit).copied().unwrap_or_default();
     let cell = |position: usize, digit: usize| {
         let images = images_of_class(digit);
-        let accuracy = |model: &ComparedModel| model.correct_digits.get(digit).copied().unwrap_or_default() as f64 / images as f64;
-        let (Some(base), Some(model)) = (models.get(baseline), models.get(position)) else { return String::new() };
+        let accuracy = |model: &ComparedModel| {
+            model.correct_digits.get(digit).copied().unwrap_or_default() as f64 / images as f64
+        };
+        let (Some(base), Some(model)) = (models.get(baseline), models.get(position)) else {
+            return String::new();
+        };
         match images {
             0 => UNKNOWN.to_owned(),
             _ if position == baseline => percent(accuracy(model), 1),
-            _ => format!("{} ({:+.1})", percent(accuracy(model), 1), (accuracy(model) - accuracy(base)) * 100.0),
+            _ => format!(
+                "{} ({:+.1})",
+                percent(accuracy(model), 1),
+                (accuracy(model) - accuracy(base)) * 100.0
+            ),
         }
     };
     let line = |digit: usize| {
-        let cells = (0..models.len()).map(|position| cell(position, digit)).collect();
-        row(format!("{} ({} images)", classes.name(digit), grouped(images_of_class(digit))), cells)
+        let cells = (0..models.len())
+            .map(|position| cell(position, digit))
+            .collect();
+        row(
+            format!(
+                "{} ({} images)",
+                classes.name(digit),
+                grouped(images_of_class(digit))
+            ),
+            cells,
+        )
     };
-    let about = format!("in brackets the difference from {} in percentage points", letter(baseline));
+    let about = format!(
+        "in brackets the difference from {} in percentage points",
+        letter(baseline)
+    );
     let noun = classes.noun();
     let title = match classes {
         Classes::Digits => "Accuracy by digit",
         Classes::Letters => "Accuracy by letter",
         _ => "Accuracy by class",
     };
-    table(title, about, noun, models.len(), (0..comparison.digits.len()).map(line).collect())
+    table(
+        title,
+        about,
+        noun,
+        models.len(),
+        (0..comparison.digits.len()).map(line).collect(),
+    )
 }
 
 /// How each model but the baseline compares with the baseline, in their order, with its position.
 pub fn against(comparison: &ModelComparison, baseline: usize) -> Vec<(usize, PairedResult)> {
     let others = (0..comparison.models.len()).filter(|position| *position != baseline);
-    let (positions, counts): (Vec<_>, Vec<_>) =
-        others.filter_map(|position| Some((position, comparison.pair(position, baseline)?))).unzip();
+    let (positions, counts): (Vec<_>, Vec<_>) = others
+        .filter_map(|position| Some((position, comparison.pair(position, baseline)?)))
+        .unzip();
     positions.into_iter().zip(compare_with(&counts)).collect()
 }
 
-/// The same in sentences: "B against A: better by 0.21 points; 95 % interval 0.05 to 0.37 (p = 0.012).", and how that was found.
+/// The same in sentences: "B against A: better by 0.21 points; 95 % interval 0.05 to 0.37 (p =
+/// 0.012).", and how that was found.
 pub fn sentences(comparison: &ModelComparison, baseline: usize) -> Vec<String> {
     let results = against(comparison, baseline);
-    let p = |p: f64| if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") };
-    let sentence = |(position, result): &(usize, PairedResult)| {
-        format!("{} against {}: {} ({}).", letter(*position), letter(baseline), result.sentence(), p(result.p))
+    let p = |p: f64| {
+        if p < 0.001 {
+            "p < 0.001".to_owned()
+        } else {
+            format!("p = {p:.3}")
+        }
     };
-    let adjusted = if results.len() > 1 { format!(", adjusted for {} comparisons (Holm 1979)", results.len()) } else { String::new() };
+    let sentence = |(position, result): &(usize, PairedResult)| {
+        format!(
+            "{} against {}: {} ({}).",
+            letter(*position),
+            letter(baseline),
+            result.sentence(),
+            p(result.p)
+        )
+    };
+    let adjusted = if results.len() > 1 {
+        format!(", adjusted for {} comparisons (Holm 1979)", results.len())
+    } else {
+        String::new()
+    };
     let how = format!(
         "All models classified the same images. Intervals of differences: Newcombe (1998); p: McNemar's exact test{adjusted}. One run of each says nothing about other seeds."
     );
@@ -95,20 +160,50 @@ pub fn sentences(comparison: &ModelComparison, baseline: usize) -> Vec<String> {
 
 /// "10,000 images of MNIST (test split)".
 pub fn images_of(comparison: &ModelComparison) -> String {
-    format!("{} images of {} ({})", grouped(comparison.images), comparison.data.label(), comparison.split.label())
+    format!(
+        "{} images of {} ({})",
+        grouped(comparison.images),
+        comparison.data.label(),
+        comparison.split.label()
+    )
 }
 
 fn share(part: u64, whole: u64, places: usize) -> String {
-    if whole == 0 { UNKNOWN.to_owned() } else { percent(part as f64 / whole as f64, places) }
+    if whole == 0 {
+        UNKNOWN.to_owned()
+    } else {
+        percent(part as f64 / whole as f64, places)
+    }
 }
 
 fn row(name: String, values: Vec<String>) -> Line {
-    let cells = std::iter::once(name).chain(values).map(Cell::from).collect();
-    Line { cells, detail: String::new(), unreliable: false }
+    let cells = std::iter::once(name)
+        .chain(values)
+        .map(Cell::from)
+        .collect();
+    Line {
+        cells,
+        detail: String::new(),
+        unreliable: false,
+    }
 }
 
 /// A table with a column for each model.
-fn table(title: &'static str, about: String, first: &str, models: usize, lines: Vec<Line>) -> Section {
-    let columns = std::iter::once(first.to_owned()).chain((0..models).map(letter)).collect();
-    Section { title, about, columns, lines, bars: "" }
+fn table(
+    title: &'static str,
+    about: String,
+    first: &str,
+    models: usize,
+    lines: Vec<Line>,
+) -> Section {
+    let columns = std::iter::once(first.to_owned())
+        .chain((0..models).map(letter))
+        .collect();
+    Section {
+        title,
+        about,
+        columns,
+        lines,
+        bars: "",
+    }
 }

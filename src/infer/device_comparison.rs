@@ -1,4 +1,5 @@
-//! How a model did on the devices it was tried on: plain data, which the engine sends to the window.
+//! How a model did on the devices it was tried on: plain data, which the engine sends to the
+//! window.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +7,8 @@ use super::InferError;
 use crate::records::ModelRef;
 use crate::run_config::DeviceChoice;
 
-/// Summing in another order changes a probability by at most this much. A device that is further off computes something else.
+/// Summing in another order changes a probability by at most this much. A device that is further
+/// off computes something else.
 pub const TOLERANCE: f32 = 1e-3;
 
 /// How well the probabilities of two devices match.
@@ -23,12 +25,29 @@ pub struct Agreement {
 impl Agreement {
     /// Compares the probabilities of the same images, an array each.
     pub fn between(a: &[Vec<f32>], b: &[Vec<f32>]) -> Self {
-        let argmax = |probabilities: &[f32]| (0..probabilities.len()).max_by(|&i, &j| probabilities[i].total_cmp(&probabilities[j]));
-        let difference = |(a, b): (&f32, &f32)| if (a - b).is_nan() { f32::INFINITY } else { (a - b).abs() };
+        let argmax = |probabilities: &[f32]| {
+            (0..probabilities.len()).max_by(|&i, &j| probabilities[i].total_cmp(&probabilities[j]))
+        };
+        let difference = |(a, b): (&f32, &f32)| {
+            if (a - b).is_nan() {
+                f32::INFINITY
+            } else {
+                (a - b).abs()
+            }
+        };
         Self {
             images: a.len().min(b.len()) as u32,
-            matching: a.iter().zip(b).filter(|(a, b)| argmax(a) == argmax(b)).count() as u32,
-            max_difference: a.iter().zip(b).flat_map(|(a, b)| a.iter().zip(b)).map(difference).fold(0.0, f32::max),
+            matching: a
+                .iter()
+                .zip(b)
+                .filter(|(a, b)| argmax(a) == argmax(b))
+                .count() as u32,
+            max_difference: a
+                .iter()
+                .zip(b)
+                .flat_map(|(a, b)| a.iter().zip(b))
+                .map(difference)
+                .fold(0.0, f32::max),
         }
     }
 

@@ -1,4 +1,5 @@
-//! Learns what a network does not know: trains its [`DigitDetector`] on digits and on drawings that are not digits.
+//! Learns what a network does not know: trains its [`DigitDetector`] on digits and on drawings that
+//! are not digits.
 
 use candle_core::{Device, Tensor};
 
@@ -24,9 +25,11 @@ const CHUNK: usize = 256;
 /// Added to standard deviations: features that hardly ever change say little.
 const MIN_STD: f32 = 1e-3;
 
-/// Trains the detector of a network that has learnt `images` of these classes, 784 pixels each: with some of them, where they are digits with as
-/// many built-in ones, and with drawings that are none of them (outlier exposure: Hendrycks, Mazeika & Dietterich 2019), which differ from
-/// built-in digits in nothing but their shapes. The same seed gives the same detector. `progress` gets the share done; an error from it cancels.
+/// Trains the detector of a network that has learnt `images` of these classes, 784 pixels each:
+/// with some of them, where they are digits with as many built-in ones, and with drawings that are
+/// none of them (outlier exposure: Hendrycks, Mazeika & Dietterich 2019), which differ from
+/// built-in digits in nothing but their shapes. The same seed gives the same detector. `progress`
+/// gets the share done; an error from it cancels.
 pub fn fit_digit_detector(
     net: &Net,
     images: &[u8],
@@ -36,22 +39,34 @@ pub fn fit_digit_detector(
 ) -> Result<DigitDetector, InferError> {
     let are_digits = classes.are_digits();
     let [fewest, most] = DRAWINGS;
-    let drawings = if images.is_empty() { most } else { (images.len() / PIXELS).clamp(fewest, most) };
-    let mut pixels = sample(images, if are_digits { drawings / 2 } else { drawings }, seed);
+    let drawings = if images.is_empty() {
+        most
+    } else {
+        (images.len() / PIXELS).clamp(fewest, most)
+    };
+    let mut pixels = sample(
+        images,
+        if are_digits { drawings / 2 } else { drawings },
+        seed,
+    );
     if are_digits {
         let missing = drawings - pixels.len() / PIXELS;
         pixels.extend(builtin::digits(seed, missing));
     }
     let digits = pixels.len() / PIXELS;
     pixels.extend(match classes {
-        Classes::Digits | Classes::Clothing | Classes::Hiragana => builtin::not_digits(seed, drawings),
+        Classes::Digits | Classes::Clothing | Classes::Hiragana => {
+            builtin::not_digits(seed, drawings)
+        }
         // Letters and signs may be what the network has learnt.
         Classes::Letters | Classes::Named(_) => builtin::scribbles(seed, drawings),
     });
     let mut rows = rows(net, &pixels, &mut progress.part(0.0, 0.6))?;
     let inputs = rows.len() / (pixels.len() / PIXELS);
     let moments = standardize(&mut rows, inputs);
-    let labels: Vec<u8> = (0..pixels.len() / PIXELS).map(|row| u8::from(row < digits)).collect();
+    let labels: Vec<u8> = (0..pixels.len() / PIXELS)
+        .map(|row| u8::from(row < digits))
+        .collect();
     let weights = train(&rows, &labels, inputs, seed, &mut progress.part(0.6, 1.0))?;
     Ok(fold(weights, &moments, inputs))
 }
@@ -62,7 +77,11 @@ fn sample(images: &[u8], count: usize, seed: u64) -> Vec<u8> {
     let mut order: Vec<u32> = (0..all as u32).collect();
     Random::stream(seed, "digit detector's images", 0).shuffle(&mut order);
     order.truncate(count);
-    order.iter().flat_map(|&index| &images[index as usize * PIXELS..(index as usize + 1) * PIXELS]).copied().collect()
+    order
+        .iter()
+        .flat_map(|&index| &images[index as usize * PIXELS..(index as usize + 1) * PIXELS])
+        .copied()
+        .collect()
 }
 
 /// The features and logits of each image, one after the other.
@@ -72,7 +91,11 @@ fn rows(net: &Net, pixels: &[u8], progress: &mut dyn Progress) -> Result<Vec<f32
     let count = chunks.len() as f32;
     for (done, chunk) in (1_u16..).zip(chunks) {
         let (features, logits) = net.features_and_logits(chunk)?;
-        for (features, logits) in features.to_vec2::<f32>()?.iter().zip(logits.to_vec2::<f32>()?) {
+        for (features, logits) in features
+            .to_vec2::<f32>()?
+            .iter()
+            .zip(logits.to_vec2::<f32>()?)
+        {
             rows.extend_from_slice(features);
             rows.extend(logits);
         }
@@ -94,7 +117,10 @@ fn standardize(rows: &mut [f32], inputs: usize) -> Vec<(f32, f32)> {
         .into_iter()
         .map(|(sum, squares)| {
             let mean = sum / count;
-            (mean as f32, (squares / count - mean * mean).max(0.0).sqrt() as f32 + MIN_STD)
+            (
+                mean as f32,
+                (squares / count - mean * mean).max(0.0).sqrt() as f32 + MIN_STD,
+            )
         })
         .collect();
     for row in rows.chunks_exact_mut(inputs) {
@@ -106,26 +132,52 @@ fn standardize(rows: &mut [f32], inputs: usize) -> Vec<(f32, f32)> {
 }
 
 /// Trains both layers with `AdamW` and cross-entropy over two classes: something else, a digit.
-fn train(rows: &[f32], labels: &[u8], inputs: usize, seed: u64, progress: &mut dyn Progress) -> Result<[Vec<f32>; 4], InferError> {
+fn train(
+    rows: &[f32],
+    labels: &[u8],
+    inputs: usize,
+    seed: u64,
+    progress: &mut dyn Progress,
+) -> Result<[Vec<f32>; 4], InferError> {
     let mut random = Random::stream(seed, "digit detector", 0);
-    let mut layer = |name: &str, inputs: usize, outputs: usize| -> candle_core::Result<[Parameter; 2]> {
-        let bound = (6.0 / inputs as f32).sqrt();
-        let weights = (0..outputs * inputs).map(|_| random.range(-bound, bound)).collect();
-        let weight = Parameter::new(format!("{name}.weight"), weights, &[outputs, inputs])?;
-        Ok([weight, Parameter::new(format!("{name}.bias"), vec![0.0; outputs], &[outputs])?])
-    };
+    let mut layer =
+        |name: &str, inputs: usize, outputs: usize| -> candle_core::Result<[Parameter; 2]> {
+            let bound = (6.0 / inputs as f32).sqrt();
+            let weights = (0..outputs * inputs)
+                .map(|_| random.range(-bound, bound))
+                .collect();
+            let weight = Parameter::new(format!("{name}.weight"), weights, &[outputs, inputs])?;
+            Ok([
+                weight,
+                Parameter::new(format!("{name}.bias"), vec![0.0; outputs], &[outputs])?,
+            ])
+        };
     let [weight, bias] = layer("hidden", inputs, DETECTOR_UNITS)?;
     let [output_weight, output_bias] = layer("output", DETECTOR_UNITS, 2)?;
     let parameters = [weight, bias, output_weight, output_bias];
-    let config = RunConfig { optimizer: OptimizerKind::AdamW, weight_decay: f64::from(WEIGHT_DECAY), seed, ..RunConfig::default() };
-    let mut optimizer = Optimizer::new(OptimizerConfig::new(&config, labels.len() as u64), &parameters, &DeviceContext::CPU, None)?;
+    let config = RunConfig {
+        optimizer: OptimizerKind::AdamW,
+        weight_decay: f64::from(WEIGHT_DECAY),
+        seed,
+        ..RunConfig::default()
+    };
+    let mut optimizer = Optimizer::new(
+        OptimizerConfig::new(&config, labels.len() as u64),
+        &parameters,
+        &DeviceContext::CPU,
+        None,
+    )?;
     let mut order: Vec<u32> = (0..labels.len() as u32).collect();
     let batches = labels.len().div_ceil(BATCH);
     for epoch in 0..EPOCHS {
         random.shuffle(&mut order);
         for (number, batch) in order.chunks(BATCH).enumerate() {
             let of_row = |&row: &u32| &rows[row as usize * inputs..(row as usize + 1) * inputs];
-            let x = Tensor::from_vec(batch.iter().flat_map(of_row).copied().collect(), (batch.len(), inputs), &Device::Cpu)?;
+            let x = Tensor::from_vec(
+                batch.iter().flat_map(of_row).copied().collect(),
+                (batch.len(), inputs),
+                &Device::Cpu,
+            )?;
             let y: Vec<u8> = batch.iter().map(|&row| labels[row as usize]).collect();
             let y = Tensor::from_vec(y, batch.len(), &Device::Cpu)?;
             autograd::clear();
@@ -140,12 +192,22 @@ fn train(rows: &[f32], labels: &[u8], inputs: usize, seed: u64, progress: &mut d
         progress.report((epoch + 1) as f32 / EPOCHS as f32)?;
     }
     let [weight, bias, output_weight, output_bias] = &parameters;
-    Ok([weight.values()?, bias.values()?, output_weight.values()?, output_bias.values()?])
+    Ok([
+        weight.values()?,
+        bias.values()?,
+        output_weight.values()?,
+        output_bias.values()?,
+    ])
 }
 
 /// The detector for inputs as they are, with one output: the log odds of a digit.
 fn fold(
-    [mut hidden_weight, mut hidden_bias, output_weight, output_bias]: [Vec<f32>; 4],
+    [
+        mut hidden_weight,
+        mut hidden_bias,
+        output_weight,
+        output_bias,
+    ]: [Vec<f32>; 4],
     moments: &[(f32, f32)],
     inputs: usize,
 ) -> DigitDetector {
@@ -157,7 +219,19 @@ fn fold(
     }
     let difference = |values: &[f32]| {
         let (other, digit) = values.split_at(values.len() / 2);
-        digit.iter().zip(other).map(|(digit, other)| digit - other).collect()
+        digit
+            .iter()
+            .zip(other)
+            .map(|(digit, other)| digit - other)
+            .collect()
     };
-    DigitDetector::new([hidden_weight, hidden_bias, difference(&output_weight), difference(&output_bias)], inputs)
+    DigitDetector::new(
+        [
+            hidden_weight,
+            hidden_bias,
+            difference(&output_weight),
+            difference(&output_bias),
+        ],
+        inputs,
+    )
 }

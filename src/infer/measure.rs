@@ -30,7 +30,8 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// That of a split for which a network gave these outputs, with probabilities at this temperature.
+    /// That of a split for which a network gave these outputs, with probabilities at this
+    /// temperature.
     pub(super) fn of(outputs: Outputs, temperature: f32, split: &Split) -> Self {
         let mut accumulator = Accumulator::default();
         for (scores, &label) in outputs.scores(temperature).zip(&split.labels) {
@@ -41,7 +42,11 @@ impl Measurement {
 
     /// An error if the network gave invalid probabilities for any image.
     pub fn check_finite(&self) -> Result<(), ComputeError> {
-        if self.outputs.are_finite() { Ok(()) } else { Err(ComputeError::NotFinite) }
+        if self.outputs.are_finite() {
+            Ok(())
+        } else {
+            Err(ComputeError::NotFinite)
+        }
     }
 
     /// The logits of each image, `[n, classes]`.
@@ -56,10 +61,14 @@ impl Measurement {
 
     /// What is fitted on these images, which have these labels, for the network that was measured.
     pub fn calibration(&self, labels: &[u8]) -> Calibration {
-        Calibration { temperature: fit_temperature(&self.outputs.logits, labels), digit_threshold: self.digit_threshold() }
+        Calibration {
+            temperature: fit_temperature(&self.outputs.logits, labels),
+            digit_threshold: self.digit_threshold(),
+        }
     }
 
-    /// The digit score below which a drawing counts as "not a digit": [`IN_DISTRIBUTION_QUANTILE`] of the images reach it.
+    /// The digit score below which a drawing counts as "not a digit": [`IN_DISTRIBUTION_QUANTILE`]
+    /// of the images reach it.
     pub fn digit_threshold(&self) -> f32 {
         self.score_reached_by(IN_DISTRIBUTION_QUANTILE)
     }
@@ -73,14 +82,22 @@ impl Measurement {
     }
 }
 
-/// Classifies every image of `split` with probabilities at this temperature. `progress` gets the share done after each batch; an error from it
-/// cancels.
-pub fn measure(net: &Net, temperature: f32, split: &Split, progress: &mut dyn Progress) -> Result<Measurement, InferError> {
-    let outputs = outputs(net.context(), &split.images, progress, |batch| Outputs::of(net, batch))?;
+/// Classifies every image of `split` with probabilities at this temperature. `progress` gets the
+/// share done after each batch; an error from it cancels.
+pub fn measure(
+    net: &Net,
+    temperature: f32,
+    split: &Split,
+    progress: &mut dyn Progress,
+) -> Result<Measurement, InferError> {
+    let outputs = outputs(net.context(), &split.images, progress, |batch| {
+        Outputs::of(net, batch)
+    })?;
     Ok(Measurement::of(outputs, temperature, split))
 }
 
-/// The outputs for images, 784 bytes each, which `compute` gives for as many at a time as the device takes. `progress` as in [`measure`].
+/// The outputs for images, 784 bytes each, which `compute` gives for as many at a time as the
+/// device takes. `progress` as in [`measure`].
 pub(super) fn outputs(
     context: &DeviceContext,
     images: &[u8],
@@ -137,23 +154,43 @@ struct WrongAnswer {
 
 impl Accumulator {
     fn add(&mut self, scores: &Scores, label: u8) {
-        let Scores { probabilities, digit, .. } = scores;
+        let Scores {
+            probabilities,
+            digit,
+            ..
+        } = scores;
         if self.confusion.is_empty() {
             self.confusion = vec![vec![0; probabilities.len()]; probabilities.len()];
         }
-        let label_probability = probabilities.get(usize::from(label)).copied().unwrap_or_default();
+        let label_probability = probabilities
+            .get(usize::from(label))
+            .copied()
+            .unwrap_or_default();
         // A probability that rounds to 0 has a large loss, not an infinite one.
         self.loss -= f64::from(label_probability.max(f32::MIN_POSITIVE).ln());
-        if let Some(count) = self.confusion.get_mut(usize::from(label)).and_then(|row| row.get_mut(*digit)) {
+        if let Some(count) = self
+            .confusion
+            .get_mut(usize::from(label))
+            .and_then(|row| row.get_mut(*digit))
+        {
             *count += 1;
         }
         let confidence = probabilities.get(*digit).copied().unwrap_or_default();
         let correct = *digit == usize::from(label);
-        if let Some(bin) = self.reliability.get_mut(ReliabilityBin::index_of(confidence)) {
+        if let Some(bin) = self
+            .reliability
+            .get_mut(ReliabilityBin::index_of(confidence))
+        {
             bin.add(confidence, correct);
         }
         if !correct {
-            self.wrong.push(WrongAnswer { index: self.answers.len(), label, answer: *digit as u8, confidence, label_probability });
+            self.wrong.push(WrongAnswer {
+                index: self.answers.len(),
+                label,
+                answer: *digit as u8,
+                confidence,
+                label_probability,
+            });
         }
         self.answers.push(*digit as u8);
     }
@@ -161,14 +198,28 @@ impl Accumulator {
     fn finish(mut self, split: &Split, outputs: Outputs) -> Measurement {
         let images = self.answers.len();
         let right = images - self.wrong.len();
-        self.wrong.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+        self.wrong
+            .sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
         let mistakes = self
             .wrong
             .iter()
             .filter_map(|wrong| {
                 let image = Image::try_from(split.image(wrong.index)).ok()?;
-                let WrongAnswer { index, label, answer, confidence, label_probability } = *wrong;
-                Some(Mistake { index: index as u64, image, label, answer, confidence, label_probability })
+                let WrongAnswer {
+                    index,
+                    label,
+                    answer,
+                    confidence,
+                    label_probability,
+                } = *wrong;
+                Some(Mistake {
+                    index: index as u64,
+                    image,
+                    label,
+                    answer,
+                    confidence,
+                    label_probability,
+                })
             })
             .take(MAX_MISTAKES)
             .collect();
@@ -181,6 +232,10 @@ impl Accumulator {
             mistakes,
             reliability: Some(self.reliability),
         };
-        Measurement { evaluation, answers: self.answers, outputs }
+        Measurement {
+            evaluation,
+            answers: self.answers,
+            outputs,
+        }
     }
 }

@@ -1,5 +1,6 @@
-//! Using a model: what it makes of a drawing, how well it does on a data set, alone or among others, and on which device it is fast and right.
-//! Depends on networks and data, but not on training, runs or windows.
+//! Using a model: what it makes of a drawing, how well it does on a data set, alone or among
+//! others, and on which device it is fast and right. Depends on networks and data, but not on
+//! training, runs or windows.
 
 mod calibration;
 mod classifier;
@@ -19,7 +20,9 @@ pub use calibration::{fit_shared_temperature, fit_temperature};
 pub use classifier::{Classifier, Classify, STARTER_ACCURACIES, model_files, starter_file};
 pub use compare_devices::{COMPARED_IMAGES, catch_panic, choose_device, compare_devices};
 pub use compare_models::compare_models;
-pub use device_comparison::{Agreement, DeviceComparison, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE};
+pub use device_comparison::{
+    Agreement, DeviceComparison, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE,
+};
 pub use error::{ComparisonError, EnsembleProblem, InferError};
 pub use fit_digit_detector::fit_digit_detector;
 pub use measure::{GPU_BATCH, Measurement, measure};

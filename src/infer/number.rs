@@ -5,35 +5,67 @@ use super::classifier::Classify;
 use crate::ink::{Candidate, CandidateImage, Image, Writing};
 use crate::records::{DigitPrediction, Prediction};
 
-/// What it costs a reading that one of its digits does not look like one: the logarithm of a probability.
+/// What it costs a reading that one of its digits does not look like one: the logarithm of a
+/// probability.
 const NOT_A_DIGIT: f32 = -3.0;
 /// The same where it is all that is written: people also draw things that are not digits.
 const NOT_A_DIGIT_ALONE: f32 = -1.4;
 
 /// Reads writing from left to right; nothing where nothing is written.
 ///
-/// Of all ways to put the pieces together, the one with the greatest sum of log-probabilities is taken (dynamic programming): each
-/// candidate's plausibility by its shape, and the model's probability of the digit that it would be. A single digit is recognised as
+/// Of all ways to put the pieces together, the one with the greatest sum of log-probabilities is
+/// taken (dynamic programming): each candidate's plausibility by its shape, and the model's
+/// probability of the digit that it would be. A single digit is recognised as
 /// [`Classify::classify`] does it.
-pub fn read_number(classifier: &(impl Classify + ?Sized), writing: &Writing) -> Result<Vec<DigitPrediction>, InferError> {
+pub fn read_number(
+    classifier: &(impl Classify + ?Sized),
+    writing: &Writing,
+) -> Result<Vec<DigitPrediction>, InferError> {
     let image = |candidate: &Candidate| writing.image(candidate.pieces.clone());
-    read(classifier, writing.piece_count(), writing.candidates().iter().map(|candidate| (candidate, move || image(candidate))))
+    read(
+        classifier,
+        writing.piece_count(),
+        writing
+            .candidates()
+            .iter()
+            .map(|candidate| (candidate, move || image(candidate))),
+    )
 }
 
 /// Classifies all that is written as one drawing; nothing where nothing is written.
-pub fn read_as_one(classifier: &(impl Classify + ?Sized), writing: &Writing) -> Result<Vec<DigitPrediction>, InferError> {
+pub fn read_as_one(
+    classifier: &(impl Classify + ?Sized),
+    writing: &Writing,
+) -> Result<Vec<DigitPrediction>, InferError> {
     if writing.is_blank() {
         return Ok(Vec::new());
     }
     let (pieces, bounds) = (0..writing.piece_count(), writing.bounds());
     let prediction = classifier.classify(writing.image(pieces.clone()))?;
-    Ok(vec![DigitPrediction { bounds: bounds.rectangle(), pieces, prediction }])
+    Ok(vec![DigitPrediction {
+        bounds: bounds.rectangle(),
+        pieces,
+        prediction,
+    }])
 }
 
 /// [`read_number`] for writing whose candidates' images have been made before.
-pub fn read_candidates(classifier: &(impl Classify + ?Sized), candidates: &[CandidateImage]) -> Result<Vec<DigitPrediction>, InferError> {
-    let pieces = candidates.iter().map(|each| each.candidate.pieces.end).max().unwrap_or_default();
-    read(classifier, pieces, candidates.iter().map(|each| (&each.candidate, move || each.image.clone())))
+pub fn read_candidates(
+    classifier: &(impl Classify + ?Sized),
+    candidates: &[CandidateImage],
+) -> Result<Vec<DigitPrediction>, InferError> {
+    let pieces = candidates
+        .iter()
+        .map(|each| each.candidate.pieces.end)
+        .max()
+        .unwrap_or_default();
+    read(
+        classifier,
+        pieces,
+        candidates
+            .iter()
+            .map(|each| (&each.candidate, move || each.image.clone())),
+    )
 }
 
 /// Candidates of this many pieces, each with what makes its image.
@@ -50,7 +82,9 @@ fn read<'a, F: FnOnce() -> Image>(
     };
     for (candidate, image) in candidates {
         let end = candidate.pieces.end;
-        let Some(before) = sum_before(&best, candidate.pieces.start) else { continue };
+        let Some(before) = sum_before(&best, candidate.pieces.start) else {
+            continue;
+        };
         // No probability makes up for what its shape costs.
         if sum_before(&best, end).is_some_and(|known| known >= before + candidate.plausibility) {
             continue;
@@ -61,7 +95,10 @@ fn read<'a, F: FnOnce() -> Image>(
             (false, false) => NOT_A_DIGIT,
             (false, true) => NOT_A_DIGIT_ALONE,
         };
-        let sum = before + candidate.plausibility + prediction.confidence.max(f32::MIN_POSITIVE).ln() + unlike;
+        let sum = before
+            + candidate.plausibility
+            + prediction.confidence.max(f32::MIN_POSITIVE).ln()
+            + unlike;
         if sum_before(&best, end).is_none_or(|known| sum > known)
             && let Some(place) = best.get_mut(end)
         {
@@ -72,7 +109,11 @@ fn read<'a, F: FnOnce() -> Image>(
     let mut end = pieces;
     while let Some((_, candidate, prediction)) = best.get_mut(end).and_then(Option::take) {
         end = candidate.pieces.start;
-        digits.push(DigitPrediction { bounds: candidate.bounds.rectangle(), pieces: candidate.pieces.clone(), prediction });
+        digits.push(DigitPrediction {
+            bounds: candidate.bounds.rectangle(),
+            pieces: candidate.pieces.clone(),
+            prediction,
+        });
     }
     digits.reverse();
     Ok(digits)

@@ -1,9 +1,11 @@
 //! The exact Euclidean distance transform.
 
-/// The Euclidean distance from each pixel to the nearest one that `is_goal`, exact: along rows to the nearest goal on either side, and along columns as
-/// lower envelopes of parabolas (Felzenszwalb & Huttenlocher 2012).
+/// The Euclidean distance from each pixel to the nearest one that `is_goal`, exact: along rows to
+/// the nearest goal on either side, and along columns as lower envelopes of parabolas (Felzenszwalb
+/// & Huttenlocher 2012).
 pub(super) fn distances(values: &[f32], side: usize, is_goal: impl Fn(f32) -> bool) -> Vec<f32> {
-    // Farther than any distance in the field, yet small enough for its square to be added to exactly.
+    // Farther than any distance in the field, yet small enough for its square to be added to
+    // exactly.
     let far = (4 * side * side) as f32;
     let mut squared = vec![far; values.len()];
     for (row, squared) in values.chunks(side).zip(squared.chunks_mut(side)) {
@@ -13,12 +15,15 @@ pub(super) fn distances(values: &[f32], side: usize, is_goal: impl Fn(f32) -> bo
     for x in 0..side {
         column.clear();
         column.extend(squared.iter().skip(x).step_by(side).copied());
-        lower_envelope(&column, &mut lowest, |y, value| squared[y * side + x] = value);
+        lower_envelope(&column, &mut lowest, |y, value| {
+            squared[y * side + x] = value
+        });
     }
     squared.into_iter().map(f32::sqrt).collect()
 }
 
-/// Puts the squared distance to the nearest goal in the row into each place; a row without any stays as it is.
+/// Puts the squared distance to the nearest goal in the row into each place; a row without any
+/// stays as it is.
 fn to_nearest(row: &[f32], is_goal: impl Fn(f32) -> bool, squared: &mut [f32]) {
     let mut goal = None;
     for (place, (&value, squared)) in row.iter().zip(squared.iter_mut()).enumerate() {
@@ -36,8 +41,13 @@ fn to_nearest(row: &[f32], is_goal: impl Fn(f32) -> bool, squared: &mut [f32]) {
     }
 }
 
-/// Gives at each place `q` the least `(q - p)^2 + heights[p]` over all `p`. `lowest` is what it works with.
-fn lower_envelope(heights: &[f32], lowest: &mut Vec<(usize, f32)>, mut give: impl FnMut(usize, f32)) {
+/// Gives at each place `q` the least `(q - p)^2 + heights[p]` over all `p`. `lowest` is what it
+/// works with.
+fn lower_envelope(
+    heights: &[f32],
+    lowest: &mut Vec<(usize, f32)>,
+    mut give: impl FnMut(usize, f32),
+) {
     let meet = |p: usize, q: usize| {
         let (pf, qf) = (p as f32, q as f32);
         ((heights[q] + qf * qf) - (heights[p] + pf * pf)) / (2.0 * (qf - pf))
@@ -58,7 +68,10 @@ fn lower_envelope(heights: &[f32], lowest: &mut Vec<(usize, f32)>, mut give: imp
     }
     let mut current = 0;
     for q in 0..heights.len() {
-        while lowest.get(current + 1).is_some_and(|(_, begin)| *begin < q as f32) {
+        while lowest
+            .get(current + 1)
+            .is_some_and(|(_, begin)| *begin < q as f32)
+        {
             current += 1;
         }
         let p = lowest[current].0;

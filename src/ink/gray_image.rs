@@ -2,7 +2,8 @@
 
 use super::segment::Bounds;
 
-/// A grey image of any size, in rows from the top left: brightness from 0 (black) to 1 (white), or ink from 0 to 1.
+/// A grey image of any size, in rows from the top left: brightness from 0 (black) to 1 (white), or
+/// ink from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrayImage {
     pub(super) width: usize,
@@ -23,7 +24,8 @@ impl GrayImage {
         &self.values
     }
 
-    /// The image reduced by a whole factor to at most this many pixels a side, each the mean of those that it stands for.
+    /// The image reduced by a whole factor to at most this many pixels a side, each the mean of
+    /// those that it stands for.
     pub(super) fn reduced(&self, side: usize) -> Self {
         let step = self.width.max(self.height).div_ceil(side).max(1);
         let (width, height) = (self.width.div_ceil(step), self.height.div_ceil(step));
@@ -34,7 +36,12 @@ impl GrayImage {
             (*sum, *count) = (*sum + value, *count + 1.0);
         }
         let values = sums.into_iter().map(|[sum, count]| sum / count).collect();
-        Self { width, height, values, scale: self.scale * step as f32 }
+        Self {
+            width,
+            height,
+            values,
+            scale: self.scale * step as f32,
+        }
     }
 
     pub(super) fn at(&self, x: usize, y: usize) -> f32 {
@@ -56,7 +63,8 @@ impl GrayImage {
     pub(super) fn neighborhood(&self, index: usize) -> impl Iterator<Item = usize> + use<> {
         let ((x, y), width) = (self.position(index), self.width);
         let columns = x.saturating_sub(1)..(x + 2).min(width);
-        (y.saturating_sub(1)..(y + 2).min(self.height)).flat_map(move |row| columns.clone().map(move |column| row * width + column))
+        (y.saturating_sub(1)..(y + 2).min(self.height))
+            .flat_map(move |row| columns.clone().map(move |column| row * width + column))
     }
 
     /// The pixels of each connected component (8-connectivity) of those that the mask contains.
@@ -69,7 +77,10 @@ impl GrayImage {
             let (mut members, mut next) = (vec![start], 0);
             while let Some(&pixel) = members.get(next) {
                 next += 1;
-                members.extend(self.neighborhood(pixel).filter(|&neighbor| std::mem::take(&mut mask[neighbor])));
+                members.extend(
+                    self.neighborhood(pixel)
+                        .filter(|&neighbor| std::mem::take(&mut mask[neighbor])),
+                );
             }
             components.push(members);
         }

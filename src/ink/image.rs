@@ -30,7 +30,13 @@ impl Image {
         let encoder = image::codecs::png::PngEncoder::new(&mut bytes);
         let size = SIDE as u32;
         // Memory takes any number of bytes, and the pixels are as many as the header says.
-        let written = image::ImageEncoder::write_image(encoder, &self.0, size, size, image::ExtendedColorType::L8);
+        let written = image::ImageEncoder::write_image(
+            encoder,
+            &self.0,
+            size,
+            size,
+            image::ExtendedColorType::L8,
+        );
         debug_assert!(written.is_ok());
         bytes.into_inner()
     }
@@ -55,13 +61,17 @@ pub struct WrongPixelCount(pub usize);
 impl TryFrom<Vec<u8>> for Image {
     type Error = WrongPixelCount;
     fn try_from(pixels: Vec<u8>) -> Result<Self, WrongPixelCount> {
-        <[u8; PIXELS]>::try_from(pixels).map(Self).map_err(|pixels| WrongPixelCount(pixels.len()))
+        <[u8; PIXELS]>::try_from(pixels)
+            .map(Self)
+            .map_err(|pixels| WrongPixelCount(pixels.len()))
     }
 }
 
 impl TryFrom<&[u8]> for Image {
     type Error = WrongPixelCount;
     fn try_from(pixels: &[u8]) -> Result<Self, WrongPixelCount> {
-        <[u8; PIXELS]>::try_from(pixels).map(Self).map_err(|_| WrongPixelCount(pixels.len()))
+        <[u8; PIXELS]>::try_from(pixels)
+            .map(Self)
+            .map_err(|_| WrongPixelCount(pixels.len()))
     }
 }

@@ -10,7 +10,8 @@ use super::InkError;
 use super::strokes::{Ink, Stroke};
 use crate::system::input_file::InputFile;
 
-/// The longest drawing, and the longest gap between two, in bytes of JSON: a hundred thousand points.
+/// The longest drawing, and the longest gap between two, in bytes of JSON: a hundred thousand
+/// points.
 const MAX_DRAWING_BYTES: usize = 1 << 20;
 
 /// What pressures are called in a drawing.
@@ -23,27 +24,35 @@ pub const MAX_WRITER_CHARS: usize = 64;
 pub struct InkEntry {
     /// The drawing.
     pub ink: Ink,
-    /// How hard the pen pressed, from 0 to 1: a number for each point of each stroke, or none for a stroke of which it is not known. Empty where the file
-    /// does not say it of any.
+    /// How hard the pen pressed, from 0 to 1: a number for each point of each stroke, or none for a
+    /// stroke of which it is not known. Empty where the file does not say it of any.
     pub pressures: Vec<Vec<f32>>,
     /// What it shows, if the file says so.
     pub label: Option<char>,
     /// Who drew it, if the file says so; at most [`MAX_WRITER_CHARS`] characters.
     pub writer: Option<String>,
-    /// The line it begins on, from 1; `None` when it is the only drawing of a file that is not named as JSON lines.
+    /// The line it begins on, from 1; `None` when it is the only drawing of a file that is not
+    /// named as JSON lines.
     pub line: Option<u64>,
 }
 
-/// The drawings of an ink file in order; one at a time is in memory. In a file named as JSON lines, a line that cannot be parsed is an error of
-/// its own and the next line follows; elsewhere iteration ends after the first error.
+/// The drawings of an ink file in order; one at a time is in memory. In a file named as JSON lines,
+/// a line that cannot be parsed is an error of its own and the next line follows; elsewhere
+/// iteration ends after the first error.
 ///
-/// A drawing is `{"strokes": [[[x, y], …], …]}`, optionally with `pen` (its diameter, in the points' unit), `pressures` (0 to 1, a
-/// list for each stroke), `label` (one
-/// character, or a digit as a number) and `writer` (text); anything else in it is skipped. A file holds one, laid out in any way, or several,
-/// as a rule one a line.
+/// A drawing is `{"strokes": [[[x, y], …], …]}`, optionally with `pen` (its diameter, in the
+/// points' unit), `pressures` (0 to 1, a list for each stroke), `label` (one character, or a digit
+/// as a number) and `writer` (text); anything else in it is skipped. A file holds one, laid out in
+/// any way, or several, as a rule one a line.
 pub fn read_ink_file(path: &Path) -> Result<InkFile, InkError> {
-    let unreadable = |error: io::Error| InkError::Unreadable { path: path.to_owned(), reason: error.to_string() };
-    Ok(InkFile::new(InputFile::open(path).map_err(unreadable)?, path))
+    let unreadable = |error: io::Error| InkError::Unreadable {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    };
+    Ok(InkFile::new(
+        InputFile::open(path).map_err(unreadable)?,
+        path,
+    ))
 }
 
 /// See [`read_ink_file`].
@@ -77,9 +86,17 @@ impl Iterator for InkFile {
 }
 
 impl InkFile {
-    /// The drawings of a file that is open already; `path` is what errors name, and says whether it is one of JSON lines.
+    /// The drawings of a file that is open already; `path` is what errors name, and says whether it
+    /// is one of JSON lines.
     pub fn new(file: InputFile, path: &Path) -> Self {
-        Self { path: path.to_owned(), bytes: BufReader::new(file), line: 1, entries: 0, lost: false, ended: false }
+        Self {
+            path: path.to_owned(),
+            bytes: BufReader::new(file),
+            line: 1,
+            entries: 0,
+            lost: false,
+            ended: false,
+        }
     }
 
     /// The most bytes that should be made of it: see [`InputFile::budget`].
@@ -89,23 +106,41 @@ impl InkFile {
 
     fn next_entry(&mut self) -> Result<Option<InkEntry>, InkError> {
         if !self.skip_blank()? {
-            let empty = || InkError::Malformed { path: self.path.clone(), reason: "it contains no drawing".to_owned() };
-            return if self.entries == 0 { Err(empty()) } else { Ok(None) };
+            let empty = || InkError::Malformed {
+                path: self.path.clone(),
+                reason: "it contains no drawing".to_owned(),
+            };
+            return if self.entries == 0 {
+                Err(empty())
+            } else {
+                Ok(None)
+            };
         }
         let begin = self.line;
         self.entries += 1;
         let text = self.object()?;
         let record: Record = serde_json::from_slice(&text).map_err(|error| {
             let message = error.to_string();
-            let reason = message.split(" at line ").next().unwrap_or_default().to_owned();
+            let reason = message
+                .split(" at line ")
+                .next()
+                .unwrap_or_default()
+                .to_owned();
             self.malformed(begin + error.line().saturating_sub(1) as u64, reason)
         })?;
-        let label = record.label.map(Label::character).transpose().map_err(|reason| self.malformed(begin, reason))?;
+        let label = record
+            .label
+            .map(Label::character)
+            .transpose()
+            .map_err(|reason| self.malformed(begin, reason))?;
         let writer = record.writer.and_then(Writer::name);
         let pressures = pressures(&text, &record.strokes);
         let alone = self.entries == 1 && !self.is_named_lines() && !self.skip_blank()?;
         Ok(Some(InkEntry {
-            ink: Ink { strokes: record.strokes, pen: record.pen.map(|pen| pen as f32) },
+            ink: Ink {
+                strokes: record.strokes,
+                pen: record.pen.map(|pen| pen as f32),
+            },
             pressures,
             label,
             writer,
@@ -115,7 +150,9 @@ impl InkFile {
 
     fn is_named_lines(&self) -> bool {
         let name = self.path.to_string_lossy().to_ascii_lowercase();
-        [".jsonl", ".ndjson"].iter().any(|ending| name.trim_end_matches(".gz").ends_with(ending))
+        [".jsonl", ".ndjson"]
+            .iter()
+            .any(|ending| name.trim_end_matches(".gz").ends_with(ending))
     }
 
     /// Skips white space; false at the end of the file.
@@ -128,13 +165,18 @@ impl InkFile {
             }
         }
         self.lost = true;
-        Err(self.malformed(self.line, format!("it has {MAX_DRAWING_BYTES} bytes of white space in a row")))
+        Err(self.malformed(
+            self.line,
+            format!("it has {MAX_DRAWING_BYTES} bytes of white space in a row"),
+        ))
     }
 
     /// Skips to the beginning of the next line; false where there is none.
     fn skip_line(&mut self) -> bool {
         for _ in 0..MAX_DRAWING_BYTES {
-            let Ok(Some(byte)) = self.peek() else { return false };
+            let Ok(Some(byte)) = self.peek() else {
+                return false;
+            };
             self.advance(byte);
             if byte == b'\n' {
                 return true;
@@ -154,7 +196,10 @@ impl InkFile {
             }
             if text.len() >= MAX_DRAWING_BYTES {
                 self.lost = true;
-                return Err(self.malformed(begin, format!("a drawing is larger than {MAX_DRAWING_BYTES} bytes")));
+                return Err(self.malformed(
+                    begin,
+                    format!("a drawing is larger than {MAX_DRAWING_BYTES} bytes"),
+                ));
             }
             // An unclosed brace must not swallow the lines after it.
             if byte == b'\n' && line_by_line {
@@ -183,15 +228,26 @@ impl InkFile {
             Ok(buffer) => Ok(buffer.first().copied()),
             // The decompressor's error: the data is not gzip, or is cut short.
             Err(error)
-                if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) =>
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::UnexpectedEof
+                        | io::ErrorKind::InvalidData
+                        | io::ErrorKind::InvalidInput
+                ) =>
             {
                 Err(self.malformed(line, error.to_string()))
             }
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                 self.lost = true;
-                Err(InkError::TooLarge { path: self.path.clone(), reason: error.to_string() })
+                Err(InkError::TooLarge {
+                    path: self.path.clone(),
+                    reason: error.to_string(),
+                })
             }
-            Err(error) => Err(InkError::Unreadable { path: self.path.clone(), reason: error.to_string() }),
+            Err(error) => Err(InkError::Unreadable {
+                path: self.path.clone(),
+                reason: error.to_string(),
+            }),
         }
     }
 
@@ -203,7 +259,10 @@ impl InkFile {
     fn malformed(&self, line: u64, reason: String) -> InkError {
         let mut path = self.path.clone().into_os_string();
         path.push(format!(":{line}"));
-        InkError::Malformed { path: path.into(), reason }
+        InkError::Malformed {
+            path: path.into(),
+            reason,
+        }
     }
 }
 
@@ -217,7 +276,8 @@ struct Record {
     writer: Option<Writer>,
 }
 
-/// A point as stored: a coordinate beyond f32 becomes infinite, which costs its point and not the file.
+/// A point as stored: a coordinate beyond f32 becomes infinite, which costs its point and not the
+/// file.
 struct Point([f32; 2]);
 
 impl<'de> Deserialize<'de> for Point {
@@ -228,24 +288,43 @@ impl<'de> Deserialize<'de> for Point {
 
 fn strokes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Stroke>, D::Error> {
     let strokes = Vec::<Vec<Point>>::deserialize(from)?;
-    Ok(strokes.into_iter().map(|stroke| stroke.into_iter().map(|Point(point)| point).collect()).collect())
+    Ok(strokes
+        .into_iter()
+        .map(|stroke| stroke.into_iter().map(|Point(point)| point).collect())
+        .collect())
 }
 
-/// What this drawing of these strokes says of the pen's pressure. It is read on its own: what other programs call so may be anything, and is then
-/// skipped.
+/// What this drawing of these strokes says of the pen's pressure. It is read on its own: what other
+/// programs call so may be anything, and is then skipped.
 fn pressures(drawing: &[u8], strokes: &[Stroke]) -> Vec<Vec<f32>> {
     #[derive(Deserialize)]
     struct Pressed {
         pressures: Vec<Vec<f32>>,
     }
-    let named = drawing.windows(PRESSURES.len()).any(|name| name == PRESSURES);
-    let Some(Ok(Pressed { pressures })) = named.then(|| serde_json::from_slice(drawing)) else { return Vec::new() };
-    let is_known = |(pressures, stroke): (&Vec<f32>, &Stroke)| pressures.is_empty() || pressures.len() == stroke.len();
+    let named = drawing
+        .windows(PRESSURES.len())
+        .any(|name| name == PRESSURES);
+    let Some(Ok(Pressed { pressures })) = named.then(|| serde_json::from_slice(drawing)) else {
+        return Vec::new();
+    };
+    let is_known = |(pressures, stroke): (&Vec<f32>, &Stroke)| {
+        pressures.is_empty() || pressures.len() == stroke.len()
+    };
     let fits = pressures.len() == strokes.len() && pressures.iter().zip(strokes).all(is_known);
-    if fits && pressures.iter().flatten().all(|pressure| (0.0..=1.0).contains(pressure)) { pressures } else { Vec::new() }
+    if fits
+        && pressures
+            .iter()
+            .flatten()
+            .all(|pressure| (0.0..=1.0).contains(pressure))
+    {
+        pressures
+    } else {
+        Vec::new()
+    }
 }
 
-/// Who drew it. In files of other programs the name may stand for something else: what is not text is skipped like all they have besides.
+/// Who drew it. In files of other programs the name may stand for something else: what is not text
+/// is skipped like all they have besides.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Writer {

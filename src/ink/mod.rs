@@ -1,6 +1,6 @@
-//! Ink: strokes, their rasteriser and the normalisation to the 28x28 image that every model takes as input.
-//! The canvas, `predict` and the built-in data set all go through here, so training images and drawings are made by the
-//! same code. Depends on no tensors, models or windows.
+//! Ink: strokes, their rasteriser and the normalisation to the 28x28 image that every model takes
+//! as input. The canvas, `predict` and the built-in data set all go through here, so training
+//! images and drawings are made by the same code. Depends on no tensors, models or windows.
 
 mod distance;
 mod gray_image;
@@ -17,8 +17,8 @@ mod thick_pen;
 pub use self::gray_image::GrayImage;
 pub use self::image::{Image, PIXELS, SIDE};
 pub use self::image_file::{
-    Framing, IMAGE_ENDINGS, IMAGE_FORMATS, PreparedImage, SourceImage, is_named_like_an_image, read_image, read_image_file, read_set_image,
-    read_writing, read_writing_file,
+    Framing, IMAGE_ENDINGS, IMAGE_FORMATS, PreparedImage, SourceImage, is_named_like_an_image,
+    read_image, read_image_file, read_set_image, read_writing, read_writing_file,
 };
 pub use self::ink_file::{InkEntry, InkFile, MAX_WRITER_CHARS, read_ink_file};
 pub(crate) use self::rasterize::rasterize_as_scanned;

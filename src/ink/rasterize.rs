@@ -1,23 +1,26 @@
-//! Turns ink into an image: scales it to MNIST's 20x20 box, draws it with a round pen and centres it by mass.
+//! Turns ink into an image: scales it to MNIST's 20x20 box, draws it with a round pen and centres
+//! it by mass.
 
 use super::image::{Image, SIDE};
 use super::mnist_frame::{BOX, Coverage};
 use super::steps::{Observer, StageImage, StageKind, Step, Steps};
 use super::strokes::{Ink, Stroke};
 
-/// The diameter, in image pixels, of the pen that every drawing is redrawn with, whatever pen it was drawn with: MNIST's median (measured on
-/// its training images).
+/// The diameter, in image pixels, of the pen that every drawing is redrawn with, whatever pen it
+/// was drawn with: MNIST's median (measured on its training images).
 pub(super) const PEN: f32 = 2.4;
 /// Pixels over which an edge fades from ink to paper, as MNIST's resampling left it.
 pub(super) const EDGE: f32 = 1.1;
 /// Points nearer than this to the last one drawn, in image pixels, are skipped.
 const NEGLIGIBLE: f32 = 0.2;
 
-/// The image that models take as input: MNIST's conventions (`LeCun` et al. 1998), whatever the ink's unit, position and size.
+/// The image that models take as input: MNIST's conventions (`LeCun` et al. 1998), whatever the
+/// ink's unit, position and size.
 ///
-/// The ink's bounding box, pen included, fits 20x20 pixels with its proportions kept; its centre of mass comes to the
-/// centre of the image, to the nearest pixel. The pen has always the same width in the image: the ink's own only tells a dot from a
-/// small drawing. Points that are not finite are skipped; ink without points gives [`Image::BLANK`].
+/// The ink's bounding box, pen included, fits 20x20 pixels with its proportions kept; its centre of
+/// mass comes to the centre of the image, to the nearest pixel. The pen has always the same width
+/// in the image: the ink's own only tells a dot from a small drawing. Points that are not finite
+/// are skipped; ink without points gives [`Image::BLANK`].
 pub fn rasterize(ink: &Ink) -> Image {
     rasterize_with(ink, &Steps::ALL, &mut ())
 }
@@ -32,20 +35,45 @@ pub(super) fn rasterize_with(ink: &Ink, steps: &Steps, observer: &mut impl Obser
     draw(ink, [PEN, EDGE], |_, _| 0.0, steps, observer)
 }
 
-/// [`rasterize`], as another pen and scanner might render it: the pen is `pen` pixels wide, edges fade over `edge` pixels, and the outline lies
-/// `bulge(x, y)` pixels further out there.
-pub(crate) fn rasterize_as_scanned(ink: &Ink, pen: f32, edge: f32, bulge: impl FnMut(f32, f32) -> f32) -> Image {
+/// [`rasterize`], as another pen and scanner might render it: the pen is `pen` pixels wide, edges
+/// fade over `edge` pixels, and the outline lies `bulge(x, y)` pixels further out there.
+pub(crate) fn rasterize_as_scanned(
+    ink: &Ink,
+    pen: f32,
+    edge: f32,
+    bulge: impl FnMut(f32, f32) -> f32,
+) -> Image {
     draw(ink, [pen, edge], bulge, &Steps::ALL, &mut ())
 }
 
-fn draw(ink: &Ink, [pen, edge]: [f32; 2], bulge: impl FnMut(f32, f32) -> f32, steps: &Steps, observer: &mut impl Observer) -> Image {
-    let Some(frame) = Frame::around(ink, pen, edge, steps) else { return Image::BLANK };
+fn draw(
+    ink: &Ink,
+    [pen, edge]: [f32; 2],
+    bulge: impl FnMut(f32, f32) -> f32,
+    steps: &Steps,
+    observer: &mut impl Observer,
+) -> Image {
+    let Some(frame) = Frame::around(ink, pen, edge, steps) else {
+        return Image::BLANK;
+    };
     observer.stage(StageKind::Drawn, || steps.page_of(ink));
     observer.stage(StageKind::Step(Step::Scaling), || {
-        let strokes = ink.strokes.iter().map(|stroke| frame.pixels_of(stroke).collect()).collect();
-        StageImage::Strokes { strokes, pen: frame.own_pen.unwrap_or(pen), size: [SIDE as f32; 2] }
+        let strokes = ink
+            .strokes
+            .iter()
+            .map(|stroke| frame.pixels_of(stroke).collect())
+            .collect();
+        StageImage::Strokes {
+            strokes,
+            pen: frame.own_pen.unwrap_or(pen),
+            size: [SIDE as f32; 2],
+        }
     });
-    let pen = if steps.has(Step::Pen) { pen } else { frame.own_pen.unwrap_or(pen) };
+    let pen = if steps.has(Step::Pen) {
+        pen
+    } else {
+        frame.own_pen.unwrap_or(pen)
+    };
     let mut canvas = Canvas::new(pen / 2.0, edge);
     for stroke in &ink.strokes {
         let mut points = frame.pixels_of(stroke).peekable();
@@ -61,9 +89,13 @@ fn draw(ink: &Ink, [pen, edge]: [f32; 2], bulge: impl FnMut(f32, f32) -> f32, st
         }
     }
     let coverage = canvas.coverage(bulge);
-    observer.stage(StageKind::Step(Step::Pen), || StageImage::Model(Box::new(coverage.image())));
+    observer.stage(StageKind::Step(Step::Pen), || {
+        StageImage::Model(Box::new(coverage.image()))
+    });
     let image = coverage.centered(steps);
-    observer.stage(StageKind::Step(Step::Centring), || StageImage::Model(Box::new(image.clone())));
+    observer.stage(StageKind::Step(Step::Centring), || {
+        StageImage::Model(Box::new(image.clone()))
+    });
     image
 }
 
@@ -95,7 +127,10 @@ impl Frame {
         if !extent.is_finite() {
             return None;
         }
-        let own = ink.pen.map(f64::from).filter(|pen| pen.is_finite() && *pen > 0.0);
+        let own = ink
+            .pen
+            .map(f64::from)
+            .filter(|pen| pen.is_finite() && *pen > 0.0);
         let inside = BOX as f64 - f64::from(edge);
         let fitting = match own {
             // Its own pen is scaled with it.
@@ -109,27 +144,45 @@ impl Frame {
                 _ if extent <= 0.0 => 0.0,
                 _ => fitting,
             };
-            ([f64::midpoint(low[0], high[0]), f64::midpoint(low[1], high[1])], scale)
+            (
+                [
+                    f64::midpoint(low[0], high[0]),
+                    f64::midpoint(low[1], high[1]),
+                ],
+                scale,
+            )
         } else {
             let (middle, side) = steps.square();
             (middle, SIDE as f64 / side)
         };
-        Some(Self { middle, scale, own_pen: own.map(|own| (own * scale) as f32) })
+        Some(Self {
+            middle,
+            scale,
+            own_pen: own.map(|own| (own * scale) as f32),
+        })
     }
 
     /// The finite points of a stroke, in image pixels.
     pub fn pixels_of<'a>(&'a self, stroke: &'a Stroke) -> impl Iterator<Item = [f32; 2]> + 'a {
-        stroke.iter().copied().filter(|point| finite(*point)).map(|point| self.to_pixels(point))
+        stroke
+            .iter()
+            .copied()
+            .filter(|point| finite(*point))
+            .map(|point| self.to_pixels(point))
     }
 
     fn to_pixels(&self, [x, y]: [f32; 2]) -> [f32; 2] {
         let centre = SIDE as f64 / 2.0;
         let [mx, my] = self.middle;
-        [((f64::from(x) - mx) * self.scale + centre) as f32, ((f64::from(y) - my) * self.scale + centre) as f32]
+        [
+            ((f64::from(x) - mx) * self.scale + centre) as f32,
+            ((f64::from(y) - my) * self.scale + centre) as f32,
+        ]
     }
 }
 
-/// For each pixel, the squared distance from its centre to the nearest pen path within the pen's reach.
+/// For each pixel, the squared distance from its centre to the nearest pen path within the pen's
+/// reach.
 struct Canvas {
     nearest: [f32; SIDE * SIDE],
     radius: f32,
@@ -138,21 +191,30 @@ struct Canvas {
 
 impl Canvas {
     fn new(radius: f32, edge: f32) -> Self {
-        Self { nearest: [f32::INFINITY; SIDE * SIDE], radius, edge }
+        Self {
+            nearest: [f32::INFINITY; SIDE * SIDE],
+            radius,
+            edge,
+        }
     }
 
     /// Draws a straight segment of the pen's path; a segment of length zero makes a dot.
     fn line(&mut self, from: [f32; 2], to: [f32; 2]) {
         let reach = self.radius + self.edge / 2.0;
         let span = |a: f32, b: f32| {
-            // Pixel i has its centre at i + 0.5. The casts saturate, and the ink lies inside the 20x20 box anyway.
+            // Pixel i has its centre at i + 0.5. The casts saturate, and the ink lies inside the
+            // 20x20 box anyway.
             let first = (a.min(b) - reach - 0.5).ceil().max(0.0) as usize;
             let last = (a.max(b) + reach - 0.5).floor().max(0.0) as usize;
             first..(last + 1).min(SIDE)
         };
         let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
         let length_squared = dx * dx + dy * dy;
-        let inverse = if length_squared > 0.0 { 1.0 / length_squared } else { 0.0 };
+        let inverse = if length_squared > 0.0 {
+            1.0 / length_squared
+        } else {
+            0.0
+        };
         let columns = span(from[0], to[0]);
         for row in span(from[1], to[1]) {
             let py = row as f32 + 0.5 - from[1];
@@ -171,7 +233,9 @@ impl Canvas {
         let mut coverage = Coverage::default();
         for (index, (value, &squared)) in coverage.0.iter_mut().zip(&self.nearest).enumerate() {
             if squared.is_finite() {
-                let outside = squared.sqrt() - self.radius - bulge((index % SIDE) as f32, (index / SIDE) as f32);
+                let outside = squared.sqrt()
+                    - self.radius
+                    - bulge((index % SIDE) as f32, (index / SIDE) as f32);
                 *value = (0.5 - outside / self.edge).clamp(0.0, 1.0);
             }
         }

@@ -1,5 +1,5 @@
-//! The steps from strokes, or from the pixels of an image file, to the image that models take as input; and what each of them gives, for whoever
-//! wants to see it.
+//! The steps from strokes, or from the pixels of an image file, to the image that models take as
+//! input; and what each of them gives, for whoever wants to see it.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,23 +25,37 @@ pub enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 6] = [Self::Lighting, Self::Threshold, Self::Specks, Self::Scaling, Self::Pen, Self::Centring];
+    const ALL: [Self; 6] = [
+        Self::Lighting,
+        Self::Threshold,
+        Self::Specks,
+        Self::Scaling,
+        Self::Pen,
+        Self::Centring,
+    ];
 }
 
-/// The steps that are carried out: all of them, as everywhere but where a person looks at what they do.
+/// The steps that are carried out: all of them, as everywhere but where a person looks at what they
+/// do.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Steps {
     /// By their place in [`Step::ALL`].
     without: [bool; Step::ALL.len()],
-    /// Width and height of the page, in the unit of the ink. Without [`Step::Scaling`], all of it is scaled down.
+    /// Width and height of the page, in the unit of the ink. Without [`Step::Scaling`], all of it
+    /// is scaled down.
     page: [f32; 2],
-    /// The middle of one digit of several: then a square around it is scaled down, as high as the page.
+    /// The middle of one digit of several: then a square around it is scaled down, as high as the
+    /// page.
     middle: Option<f32>,
 }
 
 impl Steps {
     /// All steps.
-    pub const ALL: Self = Self { without: [false; Step::ALL.len()], page: [SIDE as f32; 2], middle: None };
+    pub const ALL: Self = Self {
+        without: [false; Step::ALL.len()],
+        page: [SIDE as f32; 2],
+        middle: None,
+    };
 
     /// These steps without this one.
     #[must_use]
@@ -57,7 +71,8 @@ impl Steps {
         self
     }
 
-    /// For ink on a page of this width and height, which is scaled down as a whole where [`Step::Scaling`] is left out.
+    /// For ink on a page of this width and height, which is scaled down as a whole where
+    /// [`Step::Scaling`] is left out.
     #[must_use]
     pub const fn on_page(mut self, size: [f32; 2]) -> Self {
         self.page = size;
@@ -92,7 +107,11 @@ impl Steps {
 
     /// The ink on its page, with the pen that it was drawn with.
     pub(super) fn page_of(&self, ink: &Ink) -> StageImage {
-        StageImage::Strokes { strokes: ink.strokes.clone(), pen: ink.pen.unwrap_or_default(), size: self.page }
+        StageImage::Strokes {
+            strokes: ink.strokes.clone(),
+            pen: ink.pen.unwrap_or_default(),
+            size: self.page,
+        }
     }
 }
 
@@ -152,6 +171,9 @@ impl Observer for () {
 
 impl Observer for Vec<Stage> {
     fn stage(&mut self, kind: StageKind, image: impl FnOnce() -> StageImage) {
-        self.push(Stage { kind, image: image() });
+        self.push(Stage {
+            kind,
+            image: image(),
+        });
     }
 }

@@ -8,7 +8,8 @@ pub type Stroke = Vec<[f32; 2]>;
 pub struct Ink {
     /// The strokes in order of time.
     pub strokes: Vec<Stroke>,
-    /// Diameter of the pen in the unit of the points; `None` means a pen in proportion to the drawing.
+    /// Diameter of the pen in the unit of the points; `None` means a pen in proportion to the
+    /// drawing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pen: Option<f32>,
 }
@@ -16,12 +17,18 @@ pub struct Ink {
 impl Ink {
     /// True when nothing is drawn: no stroke holds a finite point.
     pub fn is_empty(&self) -> bool {
-        !self.strokes.iter().flatten().any(|[x, y]| x.is_finite() && y.is_finite())
+        !self
+            .strokes
+            .iter()
+            .flatten()
+            .any(|[x, y]| x.is_finite() && y.is_finite())
     }
 
     /// The content of an ink file; `None` when nothing is drawn.
     pub fn json(&self) -> Option<String> {
-        serde_json::to_string(self).ok().filter(|_| !self.is_empty())
+        serde_json::to_string(self)
+            .ok()
+            .filter(|_| !self.is_empty())
     }
 
     /// The same with how hard the pen pressed: as [`super::InkEntry::pressures`].
@@ -35,7 +42,12 @@ impl Ink {
         if pressures.iter().all(Vec::is_empty) {
             return self.json();
         }
-        serde_json::to_string(&Pressed { ink: self, pressures }).ok().filter(|_| !self.is_empty())
+        serde_json::to_string(&Pressed {
+            ink: self,
+            pressures,
+        })
+        .ok()
+        .filter(|_| !self.is_empty())
     }
 
     /// A line of an ink file with this label; `None` when nothing is drawn.
@@ -46,6 +58,8 @@ impl Ink {
             ink: &'i Ink,
             label: char,
         }
-        serde_json::to_string(&Labelled { ink: self, label }).ok().filter(|_| !self.is_empty())
+        serde_json::to_string(&Labelled { ink: self, label })
+            .ok()
+            .filter(|_| !self.is_empty())
     }
 }

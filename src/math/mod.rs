@@ -1,4 +1,5 @@
-//! Mathematics that does not depend on networks: seeded randomness, quantiles, the statistics of an evaluation, and numbers as bytes.
+//! Mathematics that does not depend on networks: seeded randomness, quantiles, the statistics of an
+//! evaluation, and numbers as bytes.
 
 pub mod packed;
 pub mod quantiles;

@@ -1,5 +1,5 @@
-//! Rows of numbers in binary files: the bytes of each row in one piece, four for each number, little-endian. Number by number they would take
-//! a quarter more space and many times as long.
+//! Rows of numbers in binary files: the bytes of each row in one piece, four for each number,
+//! little-endian. Number by number they would take a quarter more space and many times as long.
 
 use std::fmt::{Formatter, Result as FmtResult};
 
@@ -22,7 +22,10 @@ pub fn serialize<S: Serializer>(rows: &[Vec<f32>], serializer: S) -> Result<S::O
 
 /// For `#[serde(with = "packed")]`.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec<f32>>, D::Error> {
-    Ok(Vec::<OwnedRow>::deserialize(deserializer)?.into_iter().map(|OwnedRow(numbers)| numbers).collect())
+    Ok(Vec::<OwnedRow>::deserialize(deserializer)?
+        .into_iter()
+        .map(|OwnedRow(numbers)| numbers)
+        .collect())
 }
 
 struct Row<'a>(&'a [f32]);
@@ -56,7 +59,12 @@ impl Visitor<'_> for RowVisitor {
 
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<OwnedRow, E> {
         match bytes.as_chunks() {
-            (numbers, []) => Ok(OwnedRow(numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())),
+            (numbers, []) => Ok(OwnedRow(
+                numbers
+                    .iter()
+                    .map(|bytes| f32::from_le_bytes(*bytes))
+                    .collect(),
+            )),
             _ => Err(E::invalid_length(bytes.len(), &self)),
         }
     }

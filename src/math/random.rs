@@ -1,5 +1,5 @@
-//! The one source of randomness: a small seeded generator with named, independent streams. It never reads a clock or the system's entropy, so
-//! the same seed gives the same numbers everywhere.
+//! The one source of randomness: a small seeded generator with named, independent streams. It never
+//! reads a clock or the system's entropy, so the same seed gives the same numbers everywhere.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,10 +12,13 @@ pub struct Random {
 impl Random {
     /// The generator of this seed.
     pub fn new(seed: u64) -> Self {
-        Self { state: [0, 1, 2, 3].map(|index| Self::at(seed, index)) }
+        Self {
+            state: [0, 1, 2, 3].map(|index| Self::at(seed, index)),
+        }
     }
 
-    /// 64 random bits: that number of `SplitMix64`'s sequence (Steele, Lea & Flood 2014), without those before it.
+    /// 64 random bits: that number of `SplitMix64`'s sequence (Steele, Lea & Flood 2014), without
+    /// those before it.
     #[inline]
     pub const fn at(seed: u64, index: u64) -> u64 {
         let z = seed.wrapping_add((index.wrapping_add(1)).wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -24,16 +27,22 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// An independent generator for `purpose` number `index`, so that adding one use never shifts another.
+    /// An independent generator for `purpose` number `index`, so that adding one use never shifts
+    /// another.
     pub fn stream(seed: u64, purpose: &str, index: u64) -> Self {
-        let mut generator = Self::new(Self::purpose(seed, purpose) ^ index.wrapping_mul(0xD6E8_FEB8_6659_FD93));
+        let mut generator =
+            Self::new(Self::purpose(seed, purpose) ^ index.wrapping_mul(0xD6E8_FEB8_6659_FD93));
         generator.next_u64();
         generator
     }
 
     /// A seed for `purpose`; FNV-1a keeps purposes apart by name.
     fn purpose(seed: u64, purpose: &str) -> u64 {
-        let name = purpose.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
+        let name = purpose
+            .bytes()
+            .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+            });
         seed ^ name.rotate_left(17)
     }
 
@@ -61,7 +70,8 @@ impl Random {
         low + (high - low) * self.uniform()
     }
 
-    /// Uniform in `0..bound` (Lemire 2019, without the rejection: the bias is below 2^-32 for the counts used here); 0 for 0.
+    /// Uniform in `0..bound` (Lemire 2019, without the rejection: the bias is below 2^-32 for the
+    /// counts used here); 0 for 0.
     pub fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize
     }

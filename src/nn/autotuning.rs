@@ -1,11 +1,13 @@
-//! What autotuning found: of several algorithms for a product, the one that was the fastest on a GPU. How candidates are run and timed is up to backends.
+//! What autotuning found: of several algorithms for a product, the one that was the fastest on a
+//! GPU. How candidates are run and timed is up to backends.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-/// Another candidate replaces the default only where it takes at most this share of its time: measurements vary by about as much.
+/// Another candidate replaces the default only where it takes at most this share of its time:
+/// measurements vary by about as much.
 const WORTH_CHANGING: f32 = 0.97;
 
 /// The index of the fastest candidate for each product, for each GPU with its libraries.
@@ -29,7 +31,10 @@ impl Autotuned {
     }
 
     fn insert(&mut self, gpu: &str, product: &str, candidate: usize) {
-        self.0.entry(gpu.to_owned()).or_default().insert(product.to_owned(), candidate);
+        self.0
+            .entry(gpu.to_owned())
+            .or_default()
+            .insert(product.to_owned(), candidate);
     }
 }
 
@@ -40,16 +45,27 @@ fn known() -> MutexGuard<'static, (Autotuned, bool)> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The fastest of this many candidates for a product on this GPU: as it was found before, else by timing each. The first is the default, which stays where
-/// none is much faster. `seconds` is `None` for a candidate that cannot compute this product.
-pub fn fastest(gpu: &str, product: &str, candidates: usize, mut seconds: impl FnMut(usize) -> Option<f32>) -> usize {
-    let before = known().0.get(gpu, product).filter(|candidate| *candidate < candidates);
+/// The fastest of this many candidates for a product on this GPU: as it was found before, else by
+/// timing each. The first is the default, which stays where none is much faster. `seconds` is
+/// `None` for a candidate that cannot compute this product.
+pub fn fastest(
+    gpu: &str,
+    product: &str,
+    candidates: usize,
+    mut seconds: impl FnMut(usize) -> Option<f32>,
+) -> usize {
+    let before = known()
+        .0
+        .get(gpu, product)
+        .filter(|candidate| *candidate < candidates);
     if let Some(candidate) = before {
         return candidate;
     }
     let default = seconds(0).unwrap_or(f32::INFINITY);
     let others = (1..candidates).filter_map(|candidate| Some((candidate, seconds(candidate)?)));
-    let fastest = others.min_by(|(_, a), (_, b)| a.total_cmp(b)).filter(|(_, seconds)| *seconds < WORTH_CHANGING * default);
+    let fastest = others
+        .min_by(|(_, a), (_, b)| a.total_cmp(b))
+        .filter(|(_, seconds)| *seconds < WORTH_CHANGING * default);
     let candidate = fastest.map_or(0, |(candidate, _)| candidate);
     let (found, is_new) = &mut *known();
     found.insert(gpu, product, candidate);

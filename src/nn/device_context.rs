@@ -25,7 +25,12 @@ pub struct DeviceContext {
 
 impl fmt::Debug for DeviceContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} with the {:?} backend", self.device.location(), self.backend.kind())
+        write!(
+            f,
+            "{:?} with the {:?} backend",
+            self.device.location(),
+            self.backend.kind()
+        )
     }
 }
 
@@ -35,7 +40,11 @@ impl DeviceContext {
 
     /// A device with this backend.
     pub const fn new(device: Device, backend: &'static dyn Backend) -> Self {
-        Self { device, backend, exhausted: None }
+        Self {
+            device,
+            backend,
+            exhausted: None,
+        }
     }
 
     /// A device with the fastest backend for it.
@@ -48,7 +57,8 @@ impl DeviceContext {
         Self::new(device, backend)
     }
 
-    /// Opens a device; an error with the reason where there is none, or this program was built without it.
+    /// Opens a device; an error with the reason where there is none, or this program was built
+    /// without it.
     pub fn open(choice: DeviceChoice) -> Result<Self, ConfigProblem> {
         open_device(choice).map(Self::of)
     }
@@ -56,20 +66,38 @@ impl DeviceContext {
     /// The same, where memory counts as exhausted when `exhausted` says so.
     #[must_use]
     pub fn with_memory_check(self, exhausted: MemoryExhausted) -> Self {
-        Self { exhausted: Some(exhausted), ..self }
+        Self {
+            exhausted: Some(exhausted),
+            ..self
+        }
     }
 
-    /// The same, where memory counts as exhausted when this process holds more than this many bytes.
+    /// The same, where memory counts as exhausted when this process holds more than this many
+    /// bytes.
     #[must_use]
     pub fn with_memory_limit(self, bytes: u64) -> Self {
         let memory = Mutex::new(ProcessMemory::default());
-        self.with_memory_check(Arc::new(move || memory.lock().unwrap_or_else(PoisonError::into_inner).bytes() > bytes))
+        self.with_memory_check(Arc::new(move || {
+            memory
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .bytes()
+                > bytes
+        }))
     }
 
-    /// The same, where the fastest algorithms for matrix products are found by trying if `autotune` is set and the device has several.
+    /// The same, where the fastest algorithms for matrix products are found by trying if `autotune`
+    /// is set and the device has several.
     #[must_use]
     pub fn with_autotuning(self, autotune: bool) -> Self {
-        if autotune && self.backend.kind() == BackendKind::Cuda { Self { backend: AUTOTUNED, ..self } } else { self }
+        if autotune && self.backend.kind() == BackendKind::Cuda {
+            Self {
+                backend: AUTOTUNED,
+                ..self
+            }
+        } else {
+            self
+        }
     }
 
     /// True when memory is running out.

@@ -1,4 +1,5 @@
-//! Tells digits from other drawings: a small classifier on what a network's last layer takes and gives.
+//! Tells digits from other drawings: a small classifier on what a network's last layer takes and
+//! gives.
 
 use std::sync::Arc;
 
@@ -7,11 +8,16 @@ use candle_core::{Result, Tensor};
 /// Hidden units.
 pub const HIDDEN: usize = 32;
 /// What its tensors are called in a model file.
-pub const TENSORS: [&str; 4] =
-    ["digit_detector.hidden.weight", "digit_detector.hidden.bias", "digit_detector.output.weight", "digit_detector.output.bias"];
+pub const TENSORS: [&str; 4] = [
+    "digit_detector.hidden.weight",
+    "digit_detector.hidden.bias",
+    "digit_detector.output.weight",
+    "digit_detector.output.bias",
+];
 
-/// A network of one hidden layer (`ReLU`) that scores the features and logits of an image: above 0 it takes the image for a digit, and the
-/// score is the log odds of that. Clones share their weights.
+/// A network of one hidden layer (`ReLU`) that scores the features and logits of an image: above 0
+/// it takes the image for a digit, and the score is the log odds of that. Clones share their
+/// weights.
 #[derive(Clone, Debug)]
 pub struct DigitDetector {
     /// For each of [`TENSORS`].
@@ -20,10 +26,13 @@ pub struct DigitDetector {
 }
 
 impl DigitDetector {
-    /// A detector with these values for [`TENSORS`], which have the [`Self::shapes`] for `inputs`: the features and logits of the network
-    /// together.
+    /// A detector with these values for [`TENSORS`], which have the [`Self::shapes`] for `inputs`:
+    /// the features and logits of the network together.
     pub fn new(values: [Vec<f32>; 4], inputs: usize) -> Self {
-        Self { values: Arc::new(values), inputs }
+        Self {
+            values: Arc::new(values),
+            inputs,
+        }
     }
 
     /// The shapes of [`TENSORS`].
@@ -34,13 +43,19 @@ impl DigitDetector {
     /// Its tensors with their names and shapes, as they are stored.
     pub fn tensors(&self) -> impl Iterator<Item = (&'static str, Vec<usize>, &[f32])> {
         let named = TENSORS.into_iter().zip(Self::shapes(self.inputs));
-        named.zip(self.values.iter()).map(|((name, shape), values)| (name, shape, values.as_slice()))
+        named
+            .zip(self.values.iter())
+            .map(|((name, shape), values)| (name, shape, values.as_slice()))
     }
 
     /// The score of each row of `features` `[n, features]` and `logits` `[n, 10]`, on any device.
     pub fn scores(&self, features: &Tensor, logits: &Tensor) -> Result<Vec<f32>> {
         let (features, logits) = (features.to_vec2::<f32>()?, logits.to_vec2::<f32>()?);
-        Ok(features.iter().zip(&logits).map(|(features, logits)| self.score(features, logits)).collect())
+        Ok(features
+            .iter()
+            .zip(&logits)
+            .map(|(features, logits)| self.score(features, logits))
+            .collect())
     }
 
     fn score(&self, features: &[f32], logits: &[f32]) -> f32 {
@@ -49,7 +64,11 @@ impl DigitDetector {
             let (of_features, of_logits) = weights.split_at(features.len().min(weights.len()));
             (dot(of_features, features) + dot(of_logits, logits) + bias).max(0.0)
         };
-        let hidden: Vec<f32> = hidden_weight.chunks_exact(self.inputs).zip(hidden_bias).map(unit).collect();
+        let hidden: Vec<f32> = hidden_weight
+            .chunks_exact(self.inputs)
+            .zip(hidden_bias)
+            .map(unit)
+            .collect();
         dot(output_weight, &hidden) + output_bias.iter().sum::<f32>()
     }
 }

@@ -58,11 +58,15 @@ pub enum ComputeError {
 impl ComputeError {
     /// A thread could not be started, or a pool of them.
     pub fn no_thread(reason: &impl std::fmt::Display) -> Self {
-        Self::NoThread { reason: reason.to_string() }
+        Self::NoThread {
+            reason: reason.to_string(),
+        }
     }
 
     /// What a library says went wrong.
     pub fn failed(reason: &impl std::fmt::Display) -> Self {
-        Self::Failed { message: reason.to_string() }
+        Self::Failed {
+            message: reason.to_string(),
+        }
     }
 }

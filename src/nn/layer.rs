@@ -4,8 +4,9 @@ use super::Role;
 use super::ops::Window;
 use crate::run_config::Activation;
 
-/// One layer. What goes through it is `[batch, height, width, channels]` until `Flatten` or `GlobalAveragePool` and
-/// `[batch, features]` after that; between `Tokens` and `GlobalAveragePool` it is `[batch, tokens, features]`.
+/// One layer. What goes through it is `[batch, height, width, channels]` until `Flatten` or
+/// `GlobalAveragePool` and `[batch, features]` after that; between `Tokens` and `GlobalAveragePool`
+/// it is `[batch, tokens, features]`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Layer {
     /// Convolution with stride 1, then 2x2 max-pooling with stride 2, then the activation.
@@ -40,12 +41,13 @@ pub enum Layer {
     },
     /// Batch normalisation, then the activation.
     BatchNorm {
-        /// Names its parameters (`NAME.weight`, `NAME.bias`, `NAME.running_mean`, `NAME.running_var`).
+        /// Names its parameters (`NAME.weight`, `NAME.bias`, `NAME.running_mean`,
+        /// `NAME.running_var`).
         name: String,
         /// Channels in and out.
         channels: usize,
-        /// The scale it starts from: 0 at the end of a residual block makes the block start as its shortcut alone
-        /// (Goyal et al. 2017), 1 elsewhere.
+        /// The scale it starts from: 0 at the end of a residual block makes the block start as its
+        /// shortcut alone (Goyal et al. 2017), 1 elsewhere.
         scale: f32,
         /// What follows, if anything.
         activation: Option<Activation>,
@@ -81,15 +83,16 @@ pub enum Layer {
         /// Features of a token.
         features: usize,
     },
-    /// Attention of each token to all, from queries, keys and values one after the other: three times the features that come out.
+    /// Attention of each token to all, from queries, keys and values one after the other: three
+    /// times the features that come out.
     Attention {
         /// Features of a token that comes out.
         features: usize,
         /// Into how many parts features are split that attend separately.
         heads: usize,
     },
-    /// From images to features in the order channel, row, column: the order `PyTorch` flattens in, so that the next
-    /// layer's weights mean the same in `PyTorch`.
+    /// From images to features in the order channel, row, column: the order `PyTorch` flattens in,
+    /// so that the next layer's weights mean the same in `PyTorch`.
     Flatten,
     /// `x Wᵀ + b`, for each token where there are tokens.
     Linear {
@@ -102,7 +105,8 @@ pub enum Layer {
         /// What follows, if anything.
         activation: Option<Activation>,
     },
-    /// Sets this share of features to zero while training and scales the others up (Srivastava et al. 2014).
+    /// Sets this share of features to zero while training and scales the others up (Srivastava et
+    /// al. 2014).
     Dropout(f32),
 }
 
@@ -158,10 +162,30 @@ impl Layer {
     /// Its parameters, in the order in which they are used and stored.
     pub fn parameters(&self) -> Vec<ParameterSpec> {
         match self {
-            Self::ConvPool { name, inputs, outputs, kernel, bias, .. } => convolution(name, *inputs, *outputs, *kernel, *bias),
-            Self::Conv { name, inputs, outputs, kernel, bias } => convolution(name, *inputs, *outputs, kernel.size, *bias),
-            Self::BatchNorm { name, channels, scale, .. } => {
-                let of = |what, role, value| parameter(name, what, vec![*channels], role, Init::Constant(value));
+            Self::ConvPool {
+                name,
+                inputs,
+                outputs,
+                kernel,
+                bias,
+                ..
+            } => convolution(name, *inputs, *outputs, *kernel, *bias),
+            Self::Conv {
+                name,
+                inputs,
+                outputs,
+                kernel,
+                bias,
+            } => convolution(name, *inputs, *outputs, kernel.size, *bias),
+            Self::BatchNorm {
+                name,
+                channels,
+                scale,
+                ..
+            } => {
+                let of = |what, role, value| {
+                    parameter(name, what, vec![*channels], role, Init::Constant(value))
+                };
                 vec![
                     of("weight", Role::Norm, *scale),
                     of("bias", Role::Norm, 0.0),
@@ -169,43 +193,99 @@ impl Layer {
                     of("running_var", Role::Buffer, 1.0),
                 ]
             }
-            Self::Residual { body, shortcut, .. } => body.iter().chain(shortcut).flat_map(Self::parameters).collect(),
-            Self::Positions { name, tokens, features } => {
-                // As in ViT (Dosovitskiy et al. 2021). It is a place and not a weight: decay leaves it alone.
+            Self::Residual { body, shortcut, .. } => body
+                .iter()
+                .chain(shortcut)
+                .flat_map(Self::parameters)
+                .collect(),
+            Self::Positions {
+                name,
+                tokens,
+                features,
+            } => {
+                // As in ViT (Dosovitskiy et al. 2021). It is a place and not a weight: decay leaves
+                // it alone.
                 let shape = vec![1, *tokens, *features];
-                vec![ParameterSpec { name: name.clone(), shape, role: Role::Bias, init: Init::Normal(0.02) }]
+                vec![ParameterSpec {
+                    name: name.clone(),
+                    shape,
+                    role: Role::Bias,
+                    init: Init::Normal(0.02),
+                }]
             }
             Self::LayerNorm { name, features } => {
-                let of = |what, value| parameter(name, what, vec![*features], Role::Norm, Init::Constant(value));
+                let of = |what, value| {
+                    parameter(
+                        name,
+                        what,
+                        vec![*features],
+                        Role::Norm,
+                        Init::Constant(value),
+                    )
+                };
                 vec![of("weight", 1.0), of("bias", 0.0)]
             }
-            Self::Linear { name, inputs, outputs, .. } => affine(name, vec![*outputs, *inputs]),
-            Self::Activation(_) | Self::GlobalAveragePool | Self::Tokens | Self::Attention { .. } | Self::Flatten | Self::Dropout(_) => {
-                Vec::new()
-            }
+            Self::Linear {
+                name,
+                inputs,
+                outputs,
+                ..
+            } => affine(name, vec![*outputs, *inputs]),
+            Self::Activation(_)
+            | Self::GlobalAveragePool
+            | Self::Tokens
+            | Self::Attention { .. }
+            | Self::Flatten
+            | Self::Dropout(_) => Vec::new(),
         }
     }
 }
 
 fn parameter(layer: &str, what: &str, shape: Vec<usize>, role: Role, init: Init) -> ParameterSpec {
-    ParameterSpec { name: format!("{layer}.{what}"), shape, role, init }
+    ParameterSpec {
+        name: format!("{layer}.{what}"),
+        shape,
+        role,
+        init,
+    }
 }
 
-fn convolution(name: &str, inputs: usize, outputs: usize, size: usize, bias: bool) -> Vec<ParameterSpec> {
+fn convolution(
+    name: &str,
+    inputs: usize,
+    outputs: usize,
+    size: usize,
+    bias: bool,
+) -> Vec<ParameterSpec> {
     let shape = vec![outputs, inputs, size, size];
-    if bias { affine(name, shape) } else { vec![he(name, shape)] }
+    if bias {
+        affine(name, shape)
+    } else {
+        vec![he(name, shape)]
+    }
 }
 
-/// A weight that a normalisation and an activation follow: normal with variance `2 / fan_in` (He et al. 2015).
+/// A weight that a normalisation and an activation follow: normal with variance `2 / fan_in` (He et
+/// al. 2015).
 fn he(name: &str, shape: Vec<usize>) -> ParameterSpec {
     let fan_in: usize = shape.iter().skip(1).product();
-    parameter(name, "weight", shape, Role::Weight, Init::Normal((2.0 / fan_in as f32).sqrt()))
+    parameter(
+        name,
+        "weight",
+        shape,
+        Role::Weight,
+        Init::Normal((2.0 / fan_in as f32).sqrt()),
+    )
 }
 
-/// Weight and bias, uniform in `±1/√fan_in`, as `torch.nn.Conv2d` and `torch.nn.Linear` start out (He et al. 2015 with a = √5).
+/// Weight and bias, uniform in `±1/√fan_in`, as `torch.nn.Conv2d` and `torch.nn.Linear` start out
+/// (He et al. 2015 with a = √5).
 fn affine(name: &str, shape: Vec<usize>) -> Vec<ParameterSpec> {
     let fan_in: usize = shape.iter().skip(1).product();
     let init = Init::Uniform(1.0 / (fan_in as f32).sqrt());
     let outputs = shape.iter().take(1).copied().collect();
-    vec![parameter(name, "weight", shape, Role::Weight, init), parameter(name, "bias", outputs, Role::Bias, init)]
+    vec![
+        parameter(name, "weight", shape, Role::Weight, init),
+        parameter(name, "bias", outputs, Role::Bias, init),
+    ]
 }

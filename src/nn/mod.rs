@@ -1,5 +1,6 @@
-//! Networks: ops and their gradients, the backends that compute them, layers, models and model files.
-//! Does not depend on training loops or windows, and of data sets only on how their images are augmented.
+//! Networks: ops and their gradients, the backends that compute them, layers, models and model
+//! files. Does not depend on training loops or windows, and of data sets only on how their images
+//! are augmented.
 
 pub mod autograd;
 pub mod autotuning;
@@ -23,7 +24,10 @@ mod window;
 
 pub use autograd::{GradMode, Output};
 pub use backend::{Backend, BackendKind};
-pub use cost::{Flops, activations, checkpointed_activations, flops, gpu_values_in_recognition, gpu_values_in_training, layer_flops};
+pub use cost::{
+    Flops, activations, checkpointed_activations, flops, gpu_values_in_recognition,
+    gpu_values_in_training, layer_flops,
+};
 pub use device_context::{DeviceContext, MemoryExhausted};
 pub use digit_detector::{DigitDetector, HIDDEN as DETECTOR_UNITS};
 pub use error::{ComputeError, ModelError};

@@ -12,7 +12,10 @@ use super::forward::Forward;
 use super::layer::Init;
 use super::onnx::OnnxGraph;
 use super::ops;
-use super::{DeviceContext, DigitDetector, GradMode, Layer, Parameter, ParameterSpec, layers, parameter_count, parameter_specs};
+use super::{
+    DeviceContext, DigitDetector, GradMode, Layer, Parameter, ParameterSpec, layers,
+    parameter_count, parameter_specs,
+};
 use crate::ink::{PIXELS, SIDE};
 use crate::math::random::Random;
 use crate::profiler;
@@ -47,7 +50,8 @@ pub struct Net {
     parameters: Vec<Parameter>,
     /// Tells digits from other drawings, once it has been trained for these weights.
     digit_detector: Option<DigitDetector>,
-    /// How many layers make a segment of activation checkpointing, where a training pass keeps only the segments' inputs.
+    /// How many layers make a segment of activation checkpointing, where a training pass keeps only
+    /// the segments' inputs.
     checkpointed_layers: Option<usize>,
     context: DeviceContext,
 }
@@ -86,26 +90,49 @@ impl<'a> From<&'a Tensor> for Images<'a> {
 }
 
 impl Net {
-    /// An untrained network for this many classes; its layers say how each parameter is initialised.
-    pub fn new(network: impl Into<Network>, activation: Activation, classes: usize, seed: u64) -> Result<Self> {
+    /// An untrained network for this many classes; its layers say how each parameter is
+    /// initialised.
+    pub fn new(
+        network: impl Into<Network>,
+        activation: Activation,
+        classes: usize,
+        seed: u64,
+    ) -> Result<Self> {
         let network = network.into();
         let parameters = parameter_specs(network, classes)
             .into_iter()
             .enumerate()
-            .map(|(index, ParameterSpec { name, shape, role, init })| {
-                let mut random = Random::stream(seed, "initialization", index as u64);
-                let values = (0..shape.iter().product()).map(|_| match init {
-                    Init::Uniform(bound) => random.range(-bound, bound),
-                    Init::Normal(deviation) => deviation * random.normal(),
-                    Init::Constant(value) => value,
-                });
-                Ok(Parameter::new(name, values.collect(), &shape)?.with_role(role))
-            })
+            .map(
+                |(
+                    index,
+                    ParameterSpec {
+                        name,
+                        shape,
+                        role,
+                        init,
+                    },
+                )| {
+                    let mut random = Random::stream(seed, "initialization", index as u64);
+                    let values = (0..shape.iter().product()).map(|_| match init {
+                        Init::Uniform(bound) => random.range(-bound, bound),
+                        Init::Normal(deviation) => deviation * random.normal(),
+                        Init::Constant(value) => value,
+                    });
+                    Ok(Parameter::new(name, values.collect(), &shape)?.with_role(role))
+                },
+            )
             .collect::<Result<_>>()?;
-        Ok(Self::from_parameters(network, activation, classes, Normalization::MNIST, parameters))
+        Ok(Self::from_parameters(
+            network,
+            activation,
+            classes,
+            Normalization::MNIST,
+            parameters,
+        ))
     }
 
-    /// A network for this many classes of these parameters, which must be those `parameter_specs` lists, in its order.
+    /// A network for this many classes of these parameters, which must be those `parameter_specs`
+    /// lists, in its order.
     pub(super) fn from_parameters(
         network: Network,
         activation: Activation,
@@ -128,8 +155,17 @@ impl Net {
 
     /// The network of an ONNX file. It has no weights that could be trained.
     pub fn of_graph(graph: OnnxGraph, normalization: Normalization) -> Self {
-        let net = Self::from_parameters(ModelKind::Onnx.into(), Activation::default(), graph.classes(), normalization, Vec::new());
-        Self { graph: Some(graph), ..net }
+        let net = Self::from_parameters(
+            ModelKind::Onnx.into(),
+            Activation::default(),
+            graph.classes(),
+            normalization,
+            Vec::new(),
+        );
+        Self {
+            graph: Some(graph),
+            ..net
+        }
     }
 
     /// What it computes, where it is the network of an ONNX file.
@@ -139,7 +175,10 @@ impl Net {
 
     /// Its trainable numbers; of the network of an ONNX file all numbers of its weights.
     pub fn parameter_count(&self) -> u64 {
-        self.graph.as_ref().map_or_else(|| parameter_count(self.network, self.classes), OnnxGraph::parameters)
+        self.graph.as_ref().map_or_else(
+            || parameter_count(self.network, self.classes),
+            OnnxGraph::parameters,
+        )
     }
 
     /// Which model it is.
@@ -165,7 +204,10 @@ impl Net {
     /// The same that normalises pixels like this.
     #[must_use]
     pub fn with_normalization(self, normalization: Normalization) -> Self {
-        Self { normalization, ..self }
+        Self {
+            normalization,
+            ..self
+        }
     }
 
     /// What distinguishes digits from other drawings by its features, where that has been trained.
@@ -176,15 +218,23 @@ impl Net {
     /// The same with this detector, which was trained for its weights.
     #[must_use]
     pub fn with_digit_detector(self, digit_detector: Option<DigitDetector>) -> Self {
-        Self { digit_detector, ..self }
+        Self {
+            digit_detector,
+            ..self
+        }
     }
 
-    /// The same, whose training passes keep only the inputs of some layers where this is true, and compute the others again in the backward pass:
-    /// less memory, more time, the same gradients (Chen et al. 2016).
+    /// The same, whose training passes keep only the inputs of some layers where this is true, and
+    /// compute the others again in the backward pass: less memory, more time, the same gradients
+    /// (Chen et al. 2016).
     #[must_use]
     pub fn with_activation_checkpointing(self, activation_checkpointing: bool) -> Self {
-        let checkpointed_layers = activation_checkpointing.then(|| checkpointed_layers(self.network));
-        Self { checkpointed_layers, ..self }
+        let checkpointed_layers =
+            activation_checkpointing.then(|| checkpointed_layers(self.network));
+        Self {
+            checkpointed_layers,
+            ..self
+        }
     }
 
     /// Its weights, in the order of its layers.
@@ -194,7 +244,11 @@ impl Net {
 
     /// Those of them that an optimiser moves.
     pub fn trainable(&self) -> Vec<Parameter> {
-        self.parameters.iter().filter(|parameter| parameter.role().is_trainable()).cloned().collect()
+        self.parameters
+            .iter()
+            .filter(|parameter| parameter.role().is_trainable())
+            .cloned()
+            .collect()
     }
 
     /// A copy of every weight, in the order of `parameters`.
@@ -207,7 +261,13 @@ impl Net {
         self.parameters
             .iter()
             .zip(weights)
-            .try_for_each(|(parameter, saved)| parameter.set(&Tensor::from_slice(saved, parameter.dims(), &self.context.device)?))
+            .try_for_each(|(parameter, saved)| {
+                parameter.set(&Tensor::from_slice(
+                    saved,
+                    parameter.dims(),
+                    &self.context.device,
+                )?)
+            })
     }
 
     /// The logits `[batch, classes]` of images.
@@ -224,8 +284,12 @@ impl Net {
         }
     }
 
-    /// The input of the last layer, `[batch, features]`, and the logits, `[batch, classes]`; for the network of an ONNX file, the logits twice.
-    pub fn features_and_logits<'a>(&self, images: impl Into<Images<'a>>) -> Result<(Tensor, Tensor)> {
+    /// The input of the last layer, `[batch, features]`, and the logits, `[batch, classes]`; for
+    /// the network of an ONNX file, the logits twice.
+    pub fn features_and_logits<'a>(
+        &self,
+        images: impl Into<Images<'a>>,
+    ) -> Result<(Tensor, Tensor)> {
         if let Some(graph) = &self.graph {
             let logits = graph.logits(&self.input(images.into())?)?;
             return Ok((logits.clone(), logits));
@@ -237,13 +301,30 @@ impl Net {
         Ok((features, logits))
     }
 
-    /// The logits `[batch, classes]` of each of these forward passes with dropout, which differ in the features that are dropped. What comes before the first
-    /// dropout layer is the same in all of them, and is computed once.
-    pub fn forward_with_dropout<'a>(&self, images: impl Into<Images<'a>>, passes: u32, random: &mut Random) -> Result<Vec<Tensor>> {
-        let (body, rest) = self.layers.split_at(self.layers.iter().position(Layer::is_dropout).unwrap_or(self.layers.len()));
+    /// The logits `[batch, classes]` of each of these forward passes with dropout, which differ in
+    /// the features that are dropped. What comes before the first dropout layer is the same in all
+    /// of them, and is computed once.
+    pub fn forward_with_dropout<'a>(
+        &self,
+        images: impl Into<Images<'a>>,
+        passes: u32,
+        random: &mut Random,
+    ) -> Result<Vec<Tensor>> {
+        let (body, rest) = self.layers.split_at(
+            self.layers
+                .iter()
+                .position(Layer::is_dropout)
+                .unwrap_or(self.layers.len()),
+        );
         let mut forward = Forward::new(&self.parameters, Mode::Eval, self.context.backend);
         let features = forward.run(body, self.input(images.into())?)?;
-        (0..passes).map(|_| forward.with_mode(Mode::EvalWithDropout(random)).run(rest, features.clone())).collect()
+        (0..passes)
+            .map(|_| {
+                forward
+                    .with_mode(Mode::EvalWithDropout(random))
+                    .run(rest, features.clone())
+            })
+            .collect()
     }
 
     /// Whether there is a dropout layer in it.
@@ -251,27 +332,60 @@ impl Net {
         self.layers.iter().any(Layer::is_dropout)
     }
 
-    /// The loss of the logits of a training pass, and the count of correct predictions: see [`ops::cross_entropy`].
-    pub fn loss(&self, logits: &Tensor, labels: &Tensor, batch: usize, smoothing: f32) -> Result<Tensor> {
-        let context = ops::Context { grad: GradMode::Enabled, precision: Precision::F32, backend: self.context.backend };
+    /// The loss of the logits of a training pass, and the count of correct predictions: see
+    /// [`ops::cross_entropy`].
+    pub fn loss(
+        &self,
+        logits: &Tensor,
+        labels: &Tensor,
+        batch: usize,
+        smoothing: f32,
+    ) -> Result<Tensor> {
+        let context = ops::Context {
+            grad: GradMode::Enabled,
+            precision: Precision::F32,
+            backend: self.context.backend,
+        };
         let bytes = |_: &Result<Tensor>| (logits.elem_count() * size_of::<f32>()) as u64;
-        profiler::span(SpanKind::Loss, || "loss".into(), || ops::cross_entropy(logits, labels, batch, smoothing, context), bytes)
+        profiler::span(
+            SpanKind::Loss,
+            || "loss".into(),
+            || ops::cross_entropy(logits, labels, batch, smoothing, context),
+            bytes,
+        )
     }
 
-    /// Adds to the gradients of the parameters those of `scale` times `loss`, which was computed from the logits of the last training pass.
+    /// Adds to the gradients of the parameters those of `scale` times `loss`, which was computed
+    /// from the logits of the last training pass.
     pub fn backward(&self, loss: &Tensor, scale: f32) -> Result<()> {
-        autograd::backward(loss, Tensor::full(scale, loss.shape(), loss.device())?, self.context.backend)
+        autograd::backward(
+            loss,
+            Tensor::full(scale, loss.shape(), loss.device())?,
+            self.context.backend,
+        )
     }
 
     /// The network on this device; it is moved only where it is on another.
     pub fn into_device(self, context: &DeviceContext) -> Result<Self> {
-        if self.context.is(context) { Ok(self) } else { self.to_device(context) }
+        if self.context.is(context) {
+            Ok(self)
+        } else {
+            self.to_device(context)
+        }
     }
 
     /// A copy of it on another device.
     pub fn to_device(&self, context: &DeviceContext) -> Result<Self> {
-        let parameters = self.parameters.iter().map(|parameter| parameter.to_device(context)).collect::<Result<_>>()?;
-        Ok(Self { parameters, context: context.clone(), ..self.clone() })
+        let parameters = self
+            .parameters
+            .iter()
+            .map(|parameter| parameter.to_device(context))
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            parameters,
+            context: context.clone(),
+            ..self.clone()
+        })
     }
 
     /// The device it is on.
@@ -289,9 +403,14 @@ impl Net {
         let Normalization { mean, std } = self.normalization;
         match images {
             Images::Bytes(pixels) => self.normalize(pixels),
-            Images::Tensor(images) if images.dtype() == DType::U8 => cpu::with_bytes(images, |pixels| self.normalize(pixels))?,
+            Images::Tensor(images) if images.dtype() == DType::U8 => {
+                cpu::with_bytes(images, |pixels| self.normalize(pixels))?
+            }
             Images::Tensor(images) => {
-                let scaled = images.affine(1.0 / (255.0 * f64::from(std)), -f64::from(mean) / f64::from(std))?;
+                let scaled = images.affine(
+                    1.0 / (255.0 * f64::from(std)),
+                    -f64::from(mean) / f64::from(std),
+                )?;
                 scaled.reshape(((), SIDE, SIDE, 1))
             }
         }
@@ -301,7 +420,15 @@ impl Net {
         let Normalization { mean, std } = self.normalization;
         // One rounding per grey value instead of two operations per pixel.
         let table: [f32; 256] = std::array::from_fn(|grey| (grey as f32 / 255.0 - mean) / std);
-        let values = pixels.par_iter().with_min_len(PIXELS).map(|&grey| table[usize::from(grey)]).collect();
-        Tensor::from_vec(values, (pixels.len() / PIXELS, SIDE, SIDE, 1), &self.context.device)
+        let values = pixels
+            .par_iter()
+            .with_min_len(PIXELS)
+            .map(|&grey| table[usize::from(grey)])
+            .collect();
+        Tensor::from_vec(
+            values,
+            (pixels.len() / PIXELS, SIDE, SIDE, 1),
+            &self.context.device,
+        )
     }
 }

@@ -29,8 +29,9 @@ impl Role {
 
 /// A weight. Clones share it: a clone sees every later update.
 ///
-/// Its gradient is a tensor on its device that `backward` adds to, as `PyTorch`'s `.grad`; `None` before the first. On the CPU, ops add to
-/// it in place: a fresh tensor for each pass would move more memory than the matrix products of the larger models do.
+/// Its gradient is a tensor on its device that `backward` adds to, as `PyTorch`'s `.grad`; `None`
+/// before the first. On the CPU, ops add to it in place: a fresh tensor for each pass would move
+/// more memory than the matrix products of the larger models do.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     name: String,
@@ -42,8 +43,17 @@ pub struct Parameter {
 impl Parameter {
     /// A weight on the CPU with these values, or a bias where its shape has one dimension.
     pub fn new(name: impl Into<String>, values: Vec<f32>, shape: &[usize]) -> Result<Self> {
-        let role = if shape.len() == 1 { Role::Bias } else { Role::Weight };
-        Ok(Self { name: name.into(), role, var: Var::from_vec(values, shape, &Device::Cpu)?, grad: Arc::default() })
+        let role = if shape.len() == 1 {
+            Role::Bias
+        } else {
+            Role::Weight
+        };
+        Ok(Self {
+            name: name.into(),
+            role,
+            var: Var::from_vec(values, shape, &Device::Cpu)?,
+            grad: Arc::default(),
+        })
     }
 
     /// The same parameter in another role.
@@ -62,9 +72,14 @@ impl Parameter {
         self.role
     }
 
-    /// The weight decay that applies to it: `weight_decay` for weights, 0 for biases and normalisations.
+    /// The weight decay that applies to it: `weight_decay` for weights, 0 for biases and
+    /// normalisations.
     pub fn decay(&self, weight_decay: f32) -> f32 {
-        if self.role == Role::Weight { weight_decay } else { 0.0 }
+        if self.role == Role::Weight {
+            weight_decay
+        } else {
+            0.0
+        }
     }
 
     /// Elements.
@@ -110,7 +125,12 @@ impl Parameter {
     /// A copy of it on another device, without a gradient.
     pub fn to_device(&self, context: &DeviceContext) -> Result<Self> {
         let var = Var::from_tensor(&self.tensor().to_device(&context.device)?.copy()?)?;
-        Ok(Self { name: self.name.clone(), role: self.role, var, grad: Arc::default() })
+        Ok(Self {
+            name: self.name.clone(),
+            role: self.role,
+            var,
+            grad: Arc::default(),
+        })
     }
 
     /// The gradient accumulated so far, in the shape of the values; `None` where there is none.
@@ -134,7 +154,8 @@ impl Parameter {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Tensor>> {
-        // A panic while adding leaves a gradient that is wrong but whole; the run that panicked is over anyway.
+        // A panic while adding leaves a gradient that is wrong but whole; the run that panicked is
+        // over anyway.
         self.grad.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -161,7 +182,10 @@ impl Parameter {
 
 /// Lets `change` rewrite a contiguous f32 tensor on the CPU.
 fn in_place<T>(tensor: &Tensor, change: impl FnOnce(&mut [f32]) -> T) -> Result<T> {
-    let op = InPlace { change: Cell::new(Some(change)), returned: Cell::new(None) };
+    let op = InPlace {
+        change: Cell::new(Some(change)),
+        returned: Cell::new(None),
+    };
     tensor.inplace_op1(&op)?;
     match op.returned.take() {
         Some(returned) => Ok(returned),
@@ -180,9 +204,16 @@ impl<F: FnOnce(&mut [f32]) -> T, T> InplaceOp1 for InPlace<F, T> {
     }
 
     fn cpu_fwd(&self, storage: &mut CpuStorage, layout: &Layout) -> Result<()> {
-        let CpuStorage::F32(values) = storage else { candle_core::bail!("a parameter is not f32") };
-        match layout.contiguous_offsets().and_then(|(start, end)| values.get_mut(start..end)) {
-            Some(values) => self.returned.set(self.change.take().map(|change| change(values))),
+        let CpuStorage::F32(values) = storage else {
+            candle_core::bail!("a parameter is not f32")
+        };
+        match layout
+            .contiguous_offsets()
+            .and_then(|(start, end)| values.get_mut(start..end))
+        {
+            Some(values) => self
+                .returned
+                .set(self.change.take().map(|change| change(values))),
             None => candle_core::bail!("a parameter is not contiguous"),
         }
         Ok(())

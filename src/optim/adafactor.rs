@@ -1,8 +1,9 @@
-//! Adafactor (Shazeer & Stern 2018; `torch.optim.Adafactor`): of the squares that Adam keeps for each weight, only the means of each row and
-//! of each column of a matrix, so that its state is next to nothing.
+//! Adafactor (Shazeer & Stern 2018; `torch.optim.Adafactor`): of the squares that Adam keeps for
+//! each weight, only the means of each row and of each column of a matrix, so that its state is
+//! next to nothing.
 //!
-//! Unlike the other rules it cannot be written for one weight: each step is scaled by the root mean square of its parameter's weights and
-//! of the update.
+//! Unlike the other rules it cannot be written for one weight: each step is scaled by the root mean
+//! square of its parameter's weights and of the update.
 
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
@@ -11,19 +12,20 @@ use super::chunks::{CHUNK, squares, sum_of_squares};
 use super::rule::Step;
 use crate::profiler::RecordedIterator;
 
-/// PyTorch's constants: `ε₁` keeps quotients finite, `ε₂` is the least root mean square of weights, `d` that from which an update is scaled
-/// down, and the means forget as `1 - t^τ`.
+/// PyTorch's constants: `ε₁` keeps quotients finite, `ε₂` is the least root mean square of weights,
+/// `d` that from which an update is scaled down, and the means forget as `1 - t^τ`.
 const EPSILON1: f32 = f32::EPSILON;
 const EPSILON2: f64 = 1e-3;
 const CLIP: f64 = 1.0;
 const DECAY_EXPONENT: f64 = -0.8;
 
-/// With `β = 1 - t^-0.8` and `G² = g ∘ g`: `R ← βR + (1-β)·mean of G² over columns`, `C ← βC + (1-β)·mean of G² over rows`,
-/// `V = R·C / mean(R)`; for vectors `V ← βV + (1-β)G²`. Then `u = g / √V`, `w ← w - lr·λw - α·u / max(1, RMS(u))` with
+/// With `β = 1 - t^-0.8` and `G² = g ∘ g`: `R ← βR + (1-β)·mean of G² over columns`,
+/// `C ← βC + (1-β)·mean of G² over rows`, `V = R·C / mean(R)`; for vectors `V ← βV + (1-β)G²`. Then
+/// `u = g / √V`, `w ← w - lr·λw - α·u / max(1, RMS(u))` with
 /// `α = max(1e-3, RMS(w)) · min(lr, 1/√t)`.
 ///
-/// `PyTorch` takes the last two dimensions for rows and columns. Here columns are all but the first, as those of convolutions' kernels are
-/// too short for it to save anything.
+/// `PyTorch` takes the last two dimensions for rows and columns. Here columns are all but the
+/// first, as those of convolutions' kernels are too short for it to save anything.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Adafactor {
     lr: f32,
@@ -40,8 +42,8 @@ fn matrix(dims: &[usize]) -> Option<[usize; 2]> {
     }
 }
 
-/// How many numbers each of the two slots has for a parameter of these dimensions: one for each row and one for each column of a matrix, one
-/// for each element of a vector.
+/// How many numbers each of the two slots has for a parameter of these dimensions: one for each row
+/// and one for each column of a matrix, one for each element of a vector.
 pub(super) fn slot_lens(dims: &[usize]) -> [usize; 2] {
     matrix(dims).unwrap_or([dims.iter().product(), 0])
 }
@@ -60,27 +62,48 @@ pub(super) struct OnCpu<'a> {
 impl Adafactor {
     pub fn new(Step { number, lr }: Step) -> Self {
         let number = number as f64;
-        Self { lr, weight: number.powf(DECAY_EXPONENT) as f32, relative_rate: f64::from(lr).min(number.sqrt().recip()) }
+        Self {
+            lr,
+            weight: number.powf(DECAY_EXPONENT) as f32,
+            relative_rate: f64::from(lr).min(number.sqrt().recip()),
+        }
     }
 
     /// Updates it. What is computed does not depend on the number of threads.
     pub fn update(&self, parameter: OnCpu<'_>) {
-        let OnCpu { dims, weights, grad, grad_scale, slots: [rows, columns], decay } = parameter;
+        let OnCpu {
+            dims,
+            weights,
+            grad,
+            grad_scale,
+            slots: [rows, columns],
+            decay,
+        } = parameter;
         let count = weights.len().max(1) as f64;
         let root_mean_square = (squares(weights) / count).sqrt();
-        grad.par_chunks_mut(CHUNK).for_each_recorded(|chunk| chunk.iter_mut().for_each(|g| *g *= grad_scale));
+        grad.par_chunks_mut(CHUNK)
+            .for_each_recorded(|chunk| chunk.iter_mut().for_each(|g| *g *= grad_scale));
         let update_squares = if let Some([_, width]) = matrix(dims) {
             let width = width.max(1);
             let at_a_time = CHUNK.div_ceil(width);
-            grad.par_chunks(width).with_min_len(at_a_time).zip(rows.par_iter_mut()).for_each_recorded(|(grad, row)| {
-                *row += self.weight * ((sum_of_squares(grad) / width as f64) as f32 - *row);
-            });
+            grad.par_chunks(width)
+                .with_min_len(at_a_time)
+                .zip(rows.par_iter_mut())
+                .for_each_recorded(|(grad, row)| {
+                    *row += self.weight * ((sum_of_squares(grad) / width as f64) as f32 - *row);
+                });
             self.update_columns(grad, columns);
-            let mean = rows.iter().map(|&row| f64::from(row)).sum::<f64>() / rows.len().max(1) as f64;
+            let mean =
+                rows.iter().map(|&row| f64::from(row)).sum::<f64>() / rows.len().max(1) as f64;
             let scale = (mean as f32).max(EPSILON1).recip();
             let columns = &*columns;
-            let by_row = grad.par_chunks_mut(width).with_min_len(at_a_time).zip(&*rows);
-            sum(by_row.map_recorded(|(grad, row)| normalize(grad, columns.iter().map(|column| row * column * scale))))
+            let by_row = grad
+                .par_chunks_mut(width)
+                .with_min_len(at_a_time)
+                .zip(&*rows);
+            sum(by_row.map_recorded(|(grad, row)| {
+                normalize(grad, columns.iter().map(|column| row * column * scale))
+            }))
         } else {
             let by_chunk = grad.par_chunks_mut(CHUNK).zip(rows.par_chunks_mut(CHUNK));
             sum(by_chunk.map_recorded(|(grad, means)| {
@@ -90,14 +113,18 @@ impl Adafactor {
                 normalize(grad, means.iter().copied())
             }))
         };
-        let rate = (root_mean_square.max(EPSILON2) * self.relative_rate / ((update_squares / count).sqrt() / CLIP).max(1.0)) as f32;
+        let rate = (root_mean_square.max(EPSILON2) * self.relative_rate
+            / ((update_squares / count).sqrt() / CLIP).max(1.0)) as f32;
         let kept = 1.0 - self.lr * decay;
-        weights.par_chunks_mut(CHUNK).zip(grad.par_chunks_mut(CHUNK)).for_each_recorded(|(weights, updates)| {
-            for (w, update) in weights.iter_mut().zip(updates) {
-                *w = *w * kept - rate * *update;
-                *update = 0.0;
-            }
-        });
+        weights
+            .par_chunks_mut(CHUNK)
+            .zip(grad.par_chunks_mut(CHUNK))
+            .for_each_recorded(|(weights, updates)| {
+                for (w, update) in weights.iter_mut().zip(updates) {
+                    *w = *w * kept - rate * *update;
+                    *update = 0.0;
+                }
+            });
     }
 
     /// Moves the columns' means; a thread has whole columns.
@@ -117,18 +144,34 @@ impl Adafactor {
                 *column += self.weight * (sum / height - *column);
             }
         };
-        columns.par_chunks_mut(BLOCK).enumerate().for_each_recorded(add);
+        columns
+            .par_chunks_mut(BLOCK)
+            .enumerate()
+            .for_each_recorded(add);
     }
 
-    /// The new values of a parameter on a device and its new slots, from its values, its gradient and its slots as vectors.
-    pub fn update_tensors(&self, weights: &Tensor, grad: &Tensor, slots: [&Tensor; 2], decay: f32) -> Result<(Tensor, [Tensor; 2])> {
+    /// The new values of a parameter on a device and its new slots, from its values, its gradient
+    /// and its slots as vectors.
+    pub fn update_tensors(
+        &self,
+        weights: &Tensor,
+        grad: &Tensor,
+        slots: [&Tensor; 2],
+        decay: f32,
+    ) -> Result<(Tensor, [Tensor; 2])> {
         let moved = |mean: &Tensor, new: Tensor| mean + ((new - mean)? * f64::from(self.weight))?;
         let squares = grad.sqr()?;
         let (variance, slots) = if let Some(shape) = matrix(grad.dims()) {
             let squares = squares.reshape(&shape[..])?;
-            let slots = [moved(slots[0], squares.mean(1)?)?, moved(slots[1], squares.mean(0)?)?];
+            let slots = [
+                moved(slots[0], squares.mean(1)?)?,
+                moved(slots[1], squares.mean(0)?)?,
+            ];
             let scale = slots[0].mean_all()?.maximum(f64::from(EPSILON1))?.recip()?;
-            let variance = slots[0].unsqueeze(1)?.broadcast_mul(&slots[1].unsqueeze(0)?)?.broadcast_mul(&scale)?;
+            let variance = slots[0]
+                .unsqueeze(1)?
+                .broadcast_mul(&slots[1].unsqueeze(0)?)?
+                .broadcast_mul(&scale)?;
             (variance.reshape(grad.shape())?, slots)
         } else {
             let variance = moved(slots[0], squares)?;
@@ -143,7 +186,8 @@ impl Adafactor {
     }
 }
 
-/// Divides the gradients by the roots of these variances. Gives the sum of the squares of what comes out.
+/// Divides the gradients by the roots of these variances. Gives the sum of the squares of what
+/// comes out.
 fn normalize(grad: &mut [f32], variances: impl Iterator<Item = f32>) -> f64 {
     for (g, variance) in grad.iter_mut().zip(variances) {
         *g /= variance.max(EPSILON1 * EPSILON1).sqrt();

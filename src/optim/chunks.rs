@@ -1,6 +1,8 @@
-//! How the numbers of a parameter are split into chunks that threads share, and the sum of squares over them.
+//! How the numbers of a parameter are split into chunks that threads share, and the sum of squares
+//! over them.
 //!
-//! The split does not depend on the number of threads, and sums over chunks are added in their order, so results do not either.
+//! The split does not depend on the number of threads, and sums over chunks are added in their
+//! order, so results do not either.
 
 use rayon::prelude::*;
 
@@ -25,8 +27,17 @@ pub(super) struct Chunk<'a, const SLOTS: usize> {
 
 impl<'a, const SLOTS: usize> Chunk<'a, SLOTS> {
     /// Splits the arrays of one parameter; its chunks are counted from `index` on.
-    pub fn split(index: u64, weights: &'a mut [f32], grad: &'a mut [f32], slots: [&'a mut [f32]; SLOTS], ema: &'a mut [f32]) -> Vec<Self> {
-        let (mut slots, mut ema) = (slots.map(|slot| slot.chunks_mut(CHUNK)), ema.chunks_mut(CHUNK));
+    pub fn split(
+        index: u64,
+        weights: &'a mut [f32],
+        grad: &'a mut [f32],
+        slots: [&'a mut [f32]; SLOTS],
+        ema: &'a mut [f32],
+    ) -> Vec<Self> {
+        let (mut slots, mut ema) = (
+            slots.map(|slot| slot.chunks_mut(CHUNK)),
+            ema.chunks_mut(CHUNK),
+        );
         let weights = weights.chunks_mut(CHUNK).zip(grad.chunks_mut(CHUNK));
         (index..)
             .zip(weights)
@@ -46,7 +57,8 @@ pub(super) const fn count(len: usize) -> u64 {
     len.div_ceil(CHUNK) as u64
 }
 
-/// The sum of the squares of a chunk; not finite exactly if one of its numbers is not (or is beyond 1e18).
+/// The sum of the squares of a chunk; not finite exactly if one of its numbers is not (or is beyond
+/// 1e18).
 #[inline(always)]
 pub(super) fn sum_of_squares(values: &[f32]) -> f64 {
     const LANES: usize = 32;
@@ -63,11 +75,15 @@ pub(super) fn sum_of_squares(values: &[f32]) -> f64 {
 
 /// The sum of the squares of any count of numbers.
 pub(super) fn squares(values: &[f32]) -> f64 {
-    let chunks: Vec<f64> = values.par_chunks(CHUNK).map_recorded(|chunk| pulp::Arch::new().dispatch(Squares(chunk))).collect();
+    let chunks: Vec<f64> = values
+        .par_chunks(CHUNK)
+        .map_recorded(|chunk| pulp::Arch::new().dispatch(Squares(chunk)))
+        .collect();
     chunks.iter().sum()
 }
 
-/// A type of its own: what is in a closure is not compiled for the instructions it is dispatched to.
+/// A type of its own: what is in a closure is not compiled for the instructions it is dispatched
+/// to.
 struct Squares<'a>(&'a [f32]);
 
 impl pulp::NullaryFnOnce for Squares<'_> {

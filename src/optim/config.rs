@@ -25,13 +25,32 @@ pub struct OptimizerConfig {
 impl OptimizerConfig {
     /// The optimiser of a run on this many training images.
     pub const fn new(config: &RunConfig, images: u64) -> Self {
-        let RunConfig { optimizer, weight_decay, momentum, nesterov, seed, .. } = *config;
-        Self { kind: optimizer, weight_decay: weight_decay as f32, momentum: momentum as f32, nesterov, images, seed }
+        let RunConfig {
+            optimizer,
+            weight_decay,
+            momentum,
+            nesterov,
+            seed,
+            ..
+        } = *config;
+        Self {
+            kind: optimizer,
+            weight_decay: weight_decay as f32,
+            momentum: momentum as f32,
+            nesterov,
+            images,
+            seed,
+        }
     }
 
-    /// How many numbers it keeps for each weight from step to step: 2 for Adam; 0 for Adafactor, which keeps next to none.
+    /// How many numbers it keeps for each weight from step to step: 2 for Adam; 0 for Adafactor,
+    /// which keeps next to none.
     pub fn numbers_per_weight(&self) -> usize {
-        if self.kind == OptimizerKind::Adafactor { 0 } else { slots(self) }
+        if self.kind == OptimizerKind::Adafactor {
+            0
+        } else {
+            slots(self)
+        }
     }
 
     /// How many numbers each slot has for a parameter of these dimensions.
@@ -40,6 +59,12 @@ impl OptimizerConfig {
             return adafactor::slot_lens(dims);
         }
         let used = slots(self);
-        std::array::from_fn(|slot| if slot < used { dims.iter().product() } else { 0 })
+        std::array::from_fn(|slot| {
+            if slot < used {
+                dims.iter().product()
+            } else {
+                0
+            }
+        })
     }
 }

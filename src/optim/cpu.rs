@@ -1,4 +1,5 @@
-//! An optimiser's step on the CPU: one pass in place over weights, gradients, slots and the running average.
+//! An optimiser's step on the CPU: one pass in place over weights, gradients, slots and the running
+//! average.
 
 use candle_core::Result;
 use rayon::prelude::*;
@@ -22,24 +23,48 @@ pub(super) struct CpuBuffers {
 }
 
 impl CpuBuffers {
-    pub fn new(config: &OptimizerConfig, parameters: &[Parameter], ema: Option<Vec<Vec<f32>>>) -> Self {
-        let zeros = |slot: usize| parameters.iter().map(|parameter| vec![0.0; slot_lens(config, parameter)[slot]]).collect();
-        Self { parameters: parameters.to_vec(), slots: std::array::from_fn(zeros), ema }
+    pub fn new(
+        config: &OptimizerConfig,
+        parameters: &[Parameter],
+        ema: Option<Vec<Vec<f32>>>,
+    ) -> Self {
+        let zeros = |slot: usize| {
+            parameters
+                .iter()
+                .map(|parameter| vec![0.0; slot_lens(config, parameter)[slot]])
+                .collect()
+        };
+        Self {
+            parameters: parameters.to_vec(),
+            slots: std::array::from_fn(zeros),
+            ema,
+        }
     }
 }
 
 impl Buffers for CpuBuffers {
     fn gradient_norm(&self) -> Result<LazyScalar> {
-        let squares = self.parameters.iter().map(|parameter| parameter.add_to_grad(|grad| squares(grad)));
+        let squares = self
+            .parameters
+            .iter()
+            .map(|parameter| parameter.add_to_grad(|grad| squares(grad)));
         Ok(LazyScalar::Known(squares.sum::<Result<f64>>()?.sqrt()))
     }
 
     fn step(&mut self, config: &OptimizerConfig, update: &Update) -> Result<LazyScalar> {
         let factor = match update.clip {
             None => 1.0,
-            Some(most) => (most / (self.gradient_norm()?.read()? * f64::from(update.grad_scale)).max(most)) as f32,
+            Some(most) => {
+                (most / (self.gradient_norm()?.read()? * f64::from(update.grad_scale)).max(most))
+                    as f32
+            }
         };
-        let pass = Pass { buffers: self, config, update, grad_scale: update.grad_scale * factor };
+        let pass = Pass {
+            buffers: self,
+            config,
+            update,
+            grad_scale: update.grad_scale * factor,
+        };
         let norm = dispatch(config, update.step, pass)?;
         Ok(LazyScalar::Known(norm * f64::from(update.grad_scale)))
     }
@@ -51,13 +76,20 @@ impl Buffers for CpuBuffers {
     }
 
     fn swap_ema(&mut self) -> Result<()> {
-        let Some(ema) = &mut self.ema else { return Ok(()) };
+        let Some(ema) = &mut self.ema else {
+            return Ok(());
+        };
         let mut both = self.parameters.iter().zip(ema);
-        both.try_for_each(|(parameter, ema)| parameter.update_values(|weights| weights.swap_with_slice(ema)))
+        both.try_for_each(|(parameter, ema)| {
+            parameter.update_values(|weights| weights.swap_with_slice(ema))
+        })
     }
 
     fn read(&self) -> Result<Snapshot> {
-        Ok(Snapshot { slots: self.slots.clone(), ema: self.ema.clone() })
+        Ok(Snapshot {
+            slots: self.slots.clone(),
+            ema: self.ema.clone(),
+        })
     }
 
     fn write(&mut self, Snapshot { slots, ema }: Snapshot) -> Result<()> {
@@ -78,15 +110,28 @@ impl Visitor for Pass<'_> {
     type Output = Result<f64>;
 
     fn visit<const SLOTS: usize>(self, rule: &impl Rule<SLOTS>) -> Result<f64> {
-        let Self { buffers: CpuBuffers { parameters, slots, ema }, config, update, grad_scale } = self;
+        let Self {
+            buffers:
+                CpuBuffers {
+                    parameters,
+                    slots,
+                    ema,
+                },
+            config,
+            update,
+            grad_scale,
+        } = self;
         let (mut chunk_index, mut sum) = (0, 0.0);
         for (index, parameter) in parameters.iter().enumerate() {
             let trainable = parameter.role().is_trainable();
             let decay = parameter.decay(config.weight_decay);
             parameter.update(|weights, grad| {
                 let mut slots = slots.iter_mut().map(|slot| slot[index].as_mut_slice());
-                let slots: [&mut [f32]; SLOTS] = std::array::from_fn(|_| slots.next().unwrap_or_default());
-                let ema = ema.as_mut().map_or(&mut [][..], |ema| ema[index].as_mut_slice());
+                let slots: [&mut [f32]; SLOTS] =
+                    std::array::from_fn(|_| slots.next().unwrap_or_default());
+                let ema = ema
+                    .as_mut()
+                    .map_or(&mut [][..], |ema| ema[index].as_mut_slice());
                 let chunks = Chunk::split(chunk_index, weights, grad, slots, ema);
                 let update = |chunk: Chunk<'_, SLOTS>| {
                     let ema_weight = update.ema_weight.unwrap_or_default();
@@ -95,13 +140,25 @@ impl Visitor for Pass<'_> {
                         return 0.0;
                     }
                     let noise = (config.seed, update.step.number);
-                    pulp::Arch::new().dispatch(UpdateChunk { rule, chunk, decay, grad_scale, ema_weight, noise })
+                    pulp::Arch::new().dispatch(UpdateChunk {
+                        rule,
+                        chunk,
+                        decay,
+                        grad_scale,
+                        ema_weight,
+                        noise,
+                    })
                 };
                 // Handing a single chunk to another thread would take longer than updating it.
                 if chunks.len() == 1 {
                     sum += chunks.into_iter().map(update).sum::<f64>();
                 } else {
-                    sum += chunks.into_par_iter().map_recorded(update).collect::<Vec<_>>().iter().sum::<f64>();
+                    sum += chunks
+                        .into_par_iter()
+                        .map_recorded(update)
+                        .collect::<Vec<_>>()
+                        .iter()
+                        .sum::<f64>();
                 }
             })?;
             chunk_index += count(parameter.len());
@@ -110,18 +167,42 @@ impl Visitor for Pass<'_> {
     }
 
     fn visit_adafactor(self, rule: &Adafactor) -> Result<f64> {
-        let Self { buffers: CpuBuffers { parameters, slots: [first, second], ema }, config, update, grad_scale } = self;
+        let Self {
+            buffers:
+                CpuBuffers {
+                    parameters,
+                    slots: [first, second],
+                    ema,
+                },
+            config,
+            update,
+            grad_scale,
+        } = self;
         let mut sum = 0.0;
         for (index, parameter) in parameters.iter().enumerate() {
             parameter.update(|weights, grad| {
                 if parameter.role().is_trainable() {
                     sum += squares(grad);
-                    let (dims, slots) = (parameter.dims(), [&mut first[index][..], &mut second[index][..]]);
+                    let (dims, slots) = (
+                        parameter.dims(),
+                        [&mut first[index][..], &mut second[index][..]],
+                    );
                     let decay = parameter.decay(config.weight_decay);
-                    rule.update(OnCpu { dims, weights, grad, grad_scale, slots, decay });
+                    rule.update(OnCpu {
+                        dims,
+                        weights,
+                        grad,
+                        grad_scale,
+                        slots,
+                        decay,
+                    });
                 }
                 if let Some(ema) = ema {
-                    average(&mut ema[index], weights, update.ema_weight.unwrap_or_default());
+                    average(
+                        &mut ema[index],
+                        weights,
+                        update.ema_weight.unwrap_or_default(),
+                    );
                 }
             })?;
         }
@@ -129,8 +210,9 @@ impl Visitor for Pass<'_> {
     }
 }
 
-/// Updates a chunk with the best instructions this CPU has, leaves its gradient at zero and adds its weights to the average. Gives the sum
-/// of the squares its gradient had. What is computed does not depend on which instructions these are.
+/// Updates a chunk with the best instructions this CPU has, leaves its gradient at zero and adds
+/// its weights to the average. Gives the sum of the squares its gradient had. What is computed does
+/// not depend on which instructions these are.
 struct UpdateChunk<'a, R, const SLOTS: usize> {
     rule: &'a R,
     chunk: Chunk<'a, SLOTS>,
@@ -146,16 +228,33 @@ impl<R: Rule<SLOTS>, const SLOTS: usize> pulp::NullaryFnOnce for UpdateChunk<'_,
 
     #[inline(always)]
     fn call(self) -> f64 {
-        let Self { rule, chunk: Chunk { index, weights, grad, slots, ema }, decay, grad_scale, ema_weight, noise: (seed, step) } = self;
+        let Self {
+            rule,
+            chunk:
+                Chunk {
+                    index,
+                    weights,
+                    grad,
+                    slots,
+                    ema,
+                },
+            decay,
+            grad_scale,
+            ema_weight,
+            noise: (seed, step),
+        } = self;
         let squares = sum_of_squares(grad);
         let mut random = langevin::noise(seed, step, index);
-        // Equal lengths that the compiler sees: it leaves out what checks them and computes many weights at once.
+        // Equal lengths that the compiler sees: it leaves out what checks them and computes many
+        // weights at once.
         let len = weights.len();
         let grad = &mut grad[..len];
         let mut slots = slots.map(|slot| &mut slot[..len]);
         for i in 0..len {
             let old = std::array::from_fn(|slot| slots[slot][i]);
-            let (weight, new) = rule.update(weights[i], grad_scale * grad[i], old, decay, || random.normal());
+            let (weight, new) = rule.update(weights[i], grad_scale * grad[i], old, decay, || {
+                random.normal()
+            });
             weights[i] = weight;
             grad[i] = 0.0;
             for (slot, new) in slots.iter_mut().zip(new) {

@@ -1,7 +1,8 @@
-//! An optimiser's step on a GPU: all weights at once as tensors, or a fused kernel where there is one.
+//! An optimiser's step on a GPU: all weights at once as tensors, or a fused kernel where there is
+//! one.
 //!
-//! Weights, gradients, slots and average are one long row each, so that a step takes as many operations for a network of forty parameters
-//! as for one of four, and nothing is read back.
+//! Weights, gradients, slots and average are one long row each, so that a step takes as many
+//! operations for a network of forty parameters as for one of four, and nothing is read back.
 
 use candle_core::{DType, Result, Tensor};
 
@@ -30,15 +31,38 @@ pub(super) struct DeviceBuffers {
 }
 
 impl DeviceBuffers {
-    pub fn new(config: &OptimizerConfig, parameters: &[Parameter], ema: Option<Vec<Vec<f32>>>, context: &DeviceContext) -> Result<Self> {
+    pub fn new(
+        config: &OptimizerConfig,
+        parameters: &[Parameter],
+        ema: Option<Vec<Vec<f32>>>,
+        context: &DeviceContext,
+    ) -> Result<Self> {
         let decays: Vec<f32> = trainable(parameters)
-            .flat_map(|parameter| std::iter::repeat_n(parameter.decay(config.weight_decay), parameter.len()))
+            .flat_map(|parameter| {
+                std::iter::repeat_n(parameter.decay(config.weight_decay), parameter.len())
+            })
             .collect();
         let decays = Tensor::new(decays, &context.device)?;
-        let len = |slot: usize| parameters.iter().map(|parameter| slot_lens(config, parameter)[slot]).sum::<usize>();
-        let slots = (0..slots(config)).map(|slot| Tensor::zeros(len(slot), DType::F32, &context.device)).collect::<Result<_>>()?;
-        let ema = ema.map(|values| Tensor::new(values.concat(), &context.device)).transpose()?;
-        Ok(Self { config: *config, context: context.clone(), parameters: parameters.to_vec(), decays, slots, ema })
+        let len = |slot: usize| {
+            parameters
+                .iter()
+                .map(|parameter| slot_lens(config, parameter)[slot])
+                .sum::<usize>()
+        };
+        let slots = (0..slots(config))
+            .map(|slot| Tensor::zeros(len(slot), DType::F32, &context.device))
+            .collect::<Result<_>>()?;
+        let ema = ema
+            .map(|values| Tensor::new(values.concat(), &context.device))
+            .transpose()?;
+        Ok(Self {
+            config: *config,
+            context: context.clone(),
+            parameters: parameters.to_vec(),
+            decays,
+            slots,
+            ema,
+        })
     }
 
     /// The noise of a step: the same numbers as on the CPU.
@@ -50,7 +74,9 @@ impl DeviceBuffers {
             if parameter.role().is_trainable() {
                 for (chunk, start) in (index..).zip((0..parameter.len()).step_by(CHUNK)) {
                     let mut random = langevin::noise(seed, step, chunk);
-                    noise.extend((start..parameter.len().min(start + CHUNK)).map(|_| random.normal()));
+                    noise.extend(
+                        (start..parameter.len().min(start + CHUNK)).map(|_| random.normal()),
+                    );
                 }
             }
             index += chunks;
@@ -59,15 +85,30 @@ impl DeviceBuffers {
     }
 
     /// The step with tensors, by any rule.
-    fn step_with_tensors(&mut self, config: &OptimizerConfig, update: &Update, updated: &[UpdatedParameter]) -> Result<Tensor> {
+    fn step_with_tensors(
+        &mut self,
+        config: &OptimizerConfig,
+        update: &Update,
+        updated: &[UpdatedParameter],
+    ) -> Result<Tensor> {
         let grads = updated.iter().map(|updated| updated.gradient.flatten_all());
-        let grad = (Tensor::cat(&grads.collect::<Result<Vec<_>>>()?, 0)? * f64::from(update.grad_scale))?;
+        let grad =
+            (Tensor::cat(&grads.collect::<Result<Vec<_>>>()?, 0)? * f64::from(update.grad_scale))?;
         let norm = grad.sqr()?.sum_all()?.sqrt()?;
         let grad = match update.clip {
             None => grad,
             Some(most) => grad.broadcast_mul(&(norm.maximum(most)?.recip()? * most)?)?,
         };
-        let (weights, slots) = dispatch(config, update.step, Pass { buffers: self, config, update, grad })?;
+        let (weights, slots) = dispatch(
+            config,
+            update.step,
+            Pass {
+                buffers: self,
+                config,
+                update,
+                grad,
+            },
+        )?;
         self.slots = slots;
         set_row(&weights, trainable(&self.parameters))?;
         Ok(norm)
@@ -77,21 +118,36 @@ impl DeviceBuffers {
 impl Buffers for DeviceBuffers {
     fn gradient_norm(&self) -> Result<LazyScalar> {
         let parameters: Vec<&Parameter> = trainable(&self.parameters).collect();
-        self.context.backend.gradient_norm(&parameters).map(LazyScalar::OnDevice)
+        self.context
+            .backend
+            .gradient_norm(&parameters)
+            .map(LazyScalar::OnDevice)
     }
 
     fn step(&mut self, config: &OptimizerConfig, update: &Update) -> Result<LazyScalar> {
         let updated = trainable(&self.parameters).map(|parameter| {
             let (gradient, decay) = (take_grad(parameter)?, parameter.decay(config.weight_decay));
-            Ok(UpdatedParameter { parameter: parameter.clone(), gradient, decay })
+            Ok(UpdatedParameter {
+                parameter: parameter.clone(),
+                gradient,
+                decay,
+            })
         });
         let updated = updated.collect::<Result<Vec<_>>>()?;
-        let norm = match self.context.backend.optimizer_step(&updated, fused_step(config, update), &self.slots)? {
+        let norm = match self.context.backend.optimizer_step(
+            &updated,
+            fused_step(config, update),
+            &self.slots,
+        )? {
             Some(norm) => norm,
             None => self.step_with_tensors(config, update, &updated)?,
         };
         if let Some((ema, weight)) = self.ema.as_mut().zip(update.ema_weight) {
-            *ema = self.context.backend.ema_update(&self.parameters, ema, weight)?.detach();
+            *ema = self
+                .context
+                .backend
+                .ema_update(&self.parameters, ema, weight)?
+                .detach();
         }
         Ok(LazyScalar::OnDevice(norm))
     }
@@ -103,7 +159,9 @@ impl Buffers for DeviceBuffers {
     }
 
     fn swap_ema(&mut self) -> Result<()> {
-        let Some(ema) = &mut self.ema else { return Ok(()) };
+        let Some(ema) = &mut self.ema else {
+            return Ok(());
+        };
         let weights = row(self.parameters.iter())?;
         set_row(ema, self.parameters.iter())?;
         *ema = weights;
@@ -111,17 +169,33 @@ impl Buffers for DeviceBuffers {
     }
 
     fn read(&self) -> Result<Snapshot> {
-        let mut snapshot = Snapshot { slots: std::array::from_fn(|_| vec![Vec::new(); self.parameters.len()]), ema: None };
+        let mut snapshot = Snapshot {
+            slots: std::array::from_fn(|_| vec![Vec::new(); self.parameters.len()]),
+            ema: None,
+        };
         for (number, (to, slot)) in snapshot.slots.iter_mut().zip(&self.slots).enumerate() {
-            *to = split(slot, self.parameters.iter().map(|parameter| slot_lens(&self.config, parameter)[number]))?;
+            *to = split(
+                slot,
+                self.parameters
+                    .iter()
+                    .map(|parameter| slot_lens(&self.config, parameter)[number]),
+            )?;
         }
-        snapshot.ema = self.ema.as_ref().map(|ema| split(ema, self.parameters.iter().map(Parameter::len))).transpose()?;
+        snapshot.ema = self
+            .ema
+            .as_ref()
+            .map(|ema| split(ema, self.parameters.iter().map(Parameter::len)))
+            .transpose()?;
         Ok(snapshot)
     }
 
     fn write(&mut self, Snapshot { slots, ema }: Snapshot) -> Result<()> {
         let to_row = |numbers: &Vec<Vec<f32>>| Tensor::new(numbers.concat(), &self.context.device);
-        let slots = slots.iter().take(self.slots.len()).map(to_row).collect::<Result<_>>()?;
+        let slots = slots
+            .iter()
+            .take(self.slots.len())
+            .map(to_row)
+            .collect::<Result<_>>()?;
         self.ema = ema.as_ref().map(to_row).transpose()?;
         self.slots = slots;
         Ok(())
@@ -140,29 +214,49 @@ impl Visitor for Pass<'_> {
     type Output = Result<(Tensor, Vec<Tensor>)>;
 
     fn visit<const SLOTS: usize>(self, rule: &impl Rule<SLOTS>) -> Self::Output {
-        let Self { buffers, config, update, grad } = self;
+        let Self {
+            buffers,
+            config,
+            update,
+            grad,
+        } = self;
         let error = FirstError::default();
         let known = |tensor: &Tensor| Row::new(Ok(tensor.clone()), &error);
         let weights = Row::new(row(trainable(&buffers.parameters)), &error);
         let old = std::array::from_fn(|slot| known(&buffers.slots[slot]));
         let noise = || Row::new(buffers.noise(config.seed, update.step.number), &error);
-        let (weights, slots) = rule.update(weights, known(&grad), old, known(&buffers.decays), noise);
-        Ok((weights.finish()?, slots.into_iter().map(Row::finish).collect::<Result<_>>()?))
+        let (weights, slots) =
+            rule.update(weights, known(&grad), old, known(&buffers.decays), noise);
+        Ok((
+            weights.finish()?,
+            slots.into_iter().map(Row::finish).collect::<Result<_>>()?,
+        ))
     }
 
     fn visit_adafactor(self, rule: &Adafactor) -> Self::Output {
-        let Self { buffers, config, grad, .. } = self;
+        let Self {
+            buffers,
+            config,
+            grad,
+            ..
+        } = self;
         let (mut weights, mut slots) = (Vec::new(), [Vec::new(), Vec::new()]);
         let (mut start, mut slot_starts) = (0, [0; 2]);
         for parameter in trainable(&buffers.parameters) {
             let (len, lens) = (parameter.len(), slot_lens(config, parameter));
             let grad = grad.narrow(0, start, len)?.reshape(parameter.dims())?;
-            let old = [0, 1].map(|slot| buffers.slots[slot].narrow(0, slot_starts[slot], lens[slot]));
+            let old =
+                [0, 1].map(|slot| buffers.slots[slot].narrow(0, slot_starts[slot], lens[slot]));
             let [rows, columns] = old;
             let decay = parameter.decay(config.weight_decay);
-            let (new, moved) = rule.update_tensors(&parameter.tensor(), &grad, [&rows?, &columns?], decay)?;
+            let (new, moved) =
+                rule.update_tensors(&parameter.tensor(), &grad, [&rows?, &columns?], decay)?;
             weights.push(new.flatten_all()?);
-            for ((slot, new), (to, len)) in slots.iter_mut().zip(moved).zip(slot_starts.iter_mut().zip(lens)) {
+            for ((slot, new), (to, len)) in slots
+                .iter_mut()
+                .zip(moved)
+                .zip(slot_starts.iter_mut().zip(lens))
+            {
                 // Vectors have no columns.
                 slot.extend((len > 0).then_some(new));
                 *to += len;
@@ -170,9 +264,17 @@ impl Visitor for Pass<'_> {
             start += len;
         }
         let joined = |(slot, old): (&Vec<Tensor>, &Tensor)| {
-            if slot.is_empty() { Ok(old.clone()) } else { Tensor::cat(slot, 0).map(|row| row.detach()) }
+            if slot.is_empty() {
+                Ok(old.clone())
+            } else {
+                Tensor::cat(slot, 0).map(|row| row.detach())
+            }
         };
-        let slots = slots.iter().zip(&buffers.slots).map(joined).collect::<Result<_>>()?;
+        let slots = slots
+            .iter()
+            .zip(&buffers.slots)
+            .map(joined)
+            .collect::<Result<_>>()?;
         Ok((Tensor::cat(&weights, 0)?.detach(), slots))
     }
 }
@@ -197,23 +299,32 @@ fn fused_step(config: &OptimizerConfig, update: &Update) -> OptimizerStep {
 /// A row, split into parts of these lengths, read back.
 fn split(row: &Tensor, lens: impl Iterator<Item = usize>) -> Result<Vec<Vec<f32>>> {
     let mut numbers = row.to_vec1::<f32>()?.into_iter();
-    Ok(lens.map(|len| numbers.by_ref().take(len).collect()).collect())
+    Ok(lens
+        .map(|len| numbers.by_ref().take(len).collect())
+        .collect())
 }
 
 /// The gradient of a parameter, which has none from here on; zeros where it had none.
 fn take_grad(parameter: &Parameter) -> Result<Tensor> {
-    parameter.take_grad().map_or_else(|| parameter.tensor().zeros_like(), Ok)
+    parameter
+        .take_grad()
+        .map_or_else(|| parameter.tensor().zeros_like(), Ok)
 }
 
 fn trainable(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
-    parameters.iter().filter(|parameter| parameter.role().is_trainable())
+    parameters
+        .iter()
+        .filter(|parameter| parameter.role().is_trainable())
 }
 
 /// Gives parameters their values from a row.
 fn set_row<'a>(row: &Tensor, parameters: impl Iterator<Item = &'a Parameter>) -> Result<()> {
     let mut start = 0;
     for parameter in parameters {
-        parameter.set(&row.narrow(0, start, parameter.len())?.reshape(parameter.tensor().shape())?)?;
+        parameter.set(
+            &row.narrow(0, start, parameter.len())?
+                .reshape(parameter.tensor().shape())?,
+        )?;
         start += parameter.len();
     }
     Ok(())
@@ -221,5 +332,11 @@ fn set_row<'a>(row: &Tensor, parameters: impl Iterator<Item = &'a Parameter>) ->
 
 /// The values of parameters in one row, a copy.
 fn row<'a>(parameters: impl Iterator<Item = &'a Parameter>) -> Result<Tensor> {
-    Tensor::cat(&parameters.map(|parameter| parameter.tensor().flatten_all()).collect::<Result<Vec<_>>>()?, 0)?.copy()
+    Tensor::cat(
+        &parameters
+            .map(|parameter| parameter.tensor().flatten_all())
+            .collect::<Result<Vec<_>>>()?,
+        0,
+    )?
+    .copy()
 }

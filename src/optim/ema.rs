@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::math::packed;
 
-/// `a ← d·a + (1-d)·w` after every step, with `d = min(decay, t/(t+9))` at step `t`: the average forgets the start fast while there is
-/// little to average (as `tf.train.ExponentialMovingAverage` with its step count), so it is not biased towards the first weights.
+/// `a ← d·a + (1-d)·w` after every step, with `d = min(decay, t/(t+9))` at step `t`: the average
+/// forgets the start fast while there is little to average (as `tf.train.ExponentialMovingAverage`
+/// with its step count), so it is not biased towards the first weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WeightEma {
     decay: f64,
@@ -18,7 +19,11 @@ pub struct WeightEma {
 impl WeightEma {
     /// The average of these weights alone.
     pub const fn new(decay: f64, weights: Vec<Vec<f32>>) -> Self {
-        Self { decay, steps: 0, values: weights }
+        Self {
+            decay,
+            steps: 0,
+            values: weights,
+        }
     }
 
     /// The averaged weights.
@@ -33,7 +38,11 @@ impl WeightEma {
 
     /// The same with these values.
     pub(super) fn with_values(&self, values: Vec<Vec<f32>>) -> Self {
-        Self { decay: self.decay, steps: self.steps, values }
+        Self {
+            decay: self.decay,
+            steps: self.steps,
+            values,
+        }
     }
 
     /// Counts a step; gives the weight of its parameters in the average (`1 - d`).

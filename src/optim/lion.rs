@@ -1,4 +1,5 @@
-//! Lion, evolved sign momentum (Chen et al. 2023): every weight moves by the same amount, and only one number is kept for each.
+//! Lion, evolved sign momentum (Chen et al. 2023): every weight moves by the same amount, and only
+//! one number is kept for each.
 
 use super::rule::{Element, Rule, Step};
 
@@ -19,9 +20,19 @@ impl Lion {
 
 impl Rule<1> for Lion {
     #[inline(always)]
-    fn update<E: Element>(&self, w: E, grad: E, [momentum]: [E; 1], decay: E, _: impl FnOnce() -> E) -> (E, [E; 1]) {
+    fn update<E: Element>(
+        &self,
+        w: E,
+        grad: E,
+        [momentum]: [E; 1],
+        decay: E,
+        _: impl FnOnce() -> E,
+    ) -> (E, [E; 1]) {
         let direction = (momentum.clone() * BETA1 + grad.clone() * (1.0 - BETA1)).sign();
         let momentum = momentum * BETA2 + grad * (1.0 - BETA2);
-        (w * (decay * -self.lr + 1.0) - direction * self.lr, [momentum])
+        (
+            w * (decay * -self.lr + 1.0) - direction * self.lr,
+            [momentum],
+        )
     }
 }

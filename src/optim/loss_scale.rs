@@ -1,4 +1,5 @@
-//! Dynamic loss scaling (Micikevicius et al. 2018): the factor that lifts small f16 gradients above what the format rounds to zero.
+//! Dynamic loss scaling (Micikevicius et al. 2018): the factor that lifts small f16 gradients above
+//! what the format rounds to zero.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,8 +7,8 @@ use serde::{Deserialize, Serialize};
 const FIRST: f32 = 65_536.0;
 const MIN_SCALE: f32 = 1.0;
 const MAX_SCALE: f32 = 16_777_216.0;
-/// Steps in a row without an overflow after which the scale is doubled. `torch.amp.GradScaler` waits for 2000; runs here have a few
-/// hundred steps an epoch.
+/// Steps in a row without an overflow after which the scale is doubled. `torch.amp.GradScaler`
+/// waits for 2000; runs here have a few hundred steps an epoch.
 const PATIENCE: u32 = 500;
 
 /// The scale of a run's loss: halved when gradients overflow, doubled after 500 steps without.
@@ -19,7 +20,10 @@ pub struct LossScale {
 
 impl Default for LossScale {
     fn default() -> Self {
-        Self { scale: FIRST, good_steps: 0 }
+        Self {
+            scale: FIRST,
+            good_steps: 0,
+        }
     }
 }
 
@@ -29,10 +33,14 @@ impl LossScale {
         self.scale
     }
 
-    /// Gradients overflowed: their step is skipped. False when the scale cannot fall any further, so that the scale is not to blame.
+    /// Gradients overflowed: their step is skipped. False when the scale cannot fall any further,
+    /// so that the scale is not to blame.
     pub fn overflowed(&mut self) -> bool {
         let can_fall = self.scale > MIN_SCALE;
-        *self = Self { scale: (self.scale / 2.0).max(MIN_SCALE), good_steps: 0 };
+        *self = Self {
+            scale: (self.scale / 2.0).max(MIN_SCALE),
+            good_steps: 0,
+        };
         can_fall
     }
 
@@ -40,7 +48,10 @@ impl LossScale {
     pub fn stepped(&mut self) {
         self.good_steps += 1;
         if self.good_steps == PATIENCE {
-            *self = Self { scale: (self.scale * 2.0).min(MAX_SCALE), good_steps: 0 };
+            *self = Self {
+                scale: (self.scale * 2.0).min(MAX_SCALE),
+                good_steps: 0,
+            };
         }
     }
 }

@@ -1,12 +1,16 @@
-//! How weights follow gradients: optimisers, learning-rate schedules, gradient clipping, loss scaling and weight averaging.
+//! How weights follow gradients: optimisers, learning-rate schedules, gradient clipping, loss
+//! scaling and weight averaging.
 //!
-//! The formula of an optimiser stands once, in a file of its own, written for any [`rule::Element`]: `cpu` evaluates it for one weight after
-//! the other, in place, and `device` for all weights at once as tensors. Adafactor's looks at whole parameters, so it stands for both. Only CUDA's fused kernel repeats those of Adam and SGD, in C;
-//! `tests/optim/devices.rs` compares them.
+//! The formula of an optimiser stands once, in a file of its own, written for any
+//! [`rule::Element`]: `cpu` evaluates it for one weight after the other, in place, and `device` for
+//! all weights at once as tensors. Adafactor's looks at whole parameters, so it stands for both.
+//! Only CUDA's fused kernel repeats those of Adam and SGD, in C; `tests/optim/devices.rs` compares
+//! them.
 //!
 //! To add one: its kind in `run_config`, its formula here, and its line in [`rule::dispatch`].
 //!
-//! Of `nn` it depends on parameters and devices, but not on networks; it does not depend on data or the training loop.
+//! Of `nn` it depends on parameters and devices, but not on networks; it does not depend on data or
+//! the training loop.
 
 mod adafactor;
 mod adam;

@@ -43,7 +43,8 @@ pub(super) trait Buffers: Send {
     /// See [`Optimizer::gradient_norm`].
     fn gradient_norm(&self) -> Result<LazyScalar>;
 
-    /// Updates parameters, slots and average, and leaves gradients at zero. See [`Optimizer::step`].
+    /// Updates parameters, slots and average, and leaves gradients at zero. See
+    /// [`Optimizer::step`].
     fn step(&mut self, config: &OptimizerConfig, update: &Update) -> Result<LazyScalar>;
 
     /// Leaves gradients at zero.
@@ -60,16 +61,34 @@ pub(super) trait Buffers: Send {
 }
 
 impl Optimizer {
-    /// The optimiser of these parameters, which are all on this device, before its first step. With `ema_decay` it keeps a running average of
-    /// them. Parameters that are not trainable are averaged, but not updated.
-    pub fn new(config: OptimizerConfig, parameters: &[Parameter], context: &DeviceContext, ema_decay: Option<f64>) -> Result<Self> {
-        let weights = || parameters.iter().map(Parameter::values).collect::<Result<_>>();
+    /// The optimiser of these parameters, which are all on this device, before its first step. With
+    /// `ema_decay` it keeps a running average of them. Parameters that are not trainable are
+    /// averaged, but not updated.
+    pub fn new(
+        config: OptimizerConfig,
+        parameters: &[Parameter],
+        context: &DeviceContext,
+        ema_decay: Option<f64>,
+    ) -> Result<Self> {
+        let weights = || {
+            parameters
+                .iter()
+                .map(Parameter::values)
+                .collect::<Result<_>>()
+        };
         let values = ema_decay.map(|_| weights()).transpose()?;
         let buffers: Box<dyn Buffers> = match context.backend.kind() {
             BackendKind::Cpu => Box::new(CpuBuffers::new(&config, parameters, values)),
-            BackendKind::Cuda | BackendKind::Reference => Box::new(DeviceBuffers::new(&config, parameters, values, context)?),
+            BackendKind::Cuda | BackendKind::Reference => {
+                Box::new(DeviceBuffers::new(&config, parameters, values, context)?)
+            }
         };
-        Ok(Self { config, steps: 0, ema: ema_decay.map(|decay| WeightEma::new(decay, Vec::new())), buffers })
+        Ok(Self {
+            config,
+            steps: 0,
+            ema: ema_decay.map(|decay| WeightEma::new(decay, Vec::new())),
+            buffers,
+        })
     }
 
     /// The L2 norm of all accumulated gradients together; not finite if one of them is not.
@@ -77,13 +96,25 @@ impl Optimizer {
         self.buffers.gradient_norm()?.read()
     }
 
-    /// Updates every parameter with its gradient, which is multiplied by `grad_scale` and clipped to the global norm `clip`. Leaves
-    /// gradients at zero. Gives the norm of the scaled gradients, before clipping: if it is not finite, neither are the weights any more.
+    /// Updates every parameter with its gradient, which is multiplied by `grad_scale` and clipped
+    /// to the global norm `clip`. Leaves gradients at zero. Gives the norm of the scaled gradients,
+    /// before clipping: if it is not finite, neither are the weights any more.
     pub fn step(&mut self, lr: f32, grad_scale: f32, clip: Option<f64>) -> Result<LazyScalar> {
         self.steps += 1;
-        let step = Step { number: self.steps, lr };
+        let step = Step {
+            number: self.steps,
+            lr,
+        };
         let ema_weight = self.ema.as_mut().map(WeightEma::next_weight);
-        self.buffers.step(&self.config, &Update { step, grad_scale, clip, ema_weight })
+        self.buffers.step(
+            &self.config,
+            &Update {
+                step,
+                grad_scale,
+                clip,
+                ema_weight,
+            },
+        )
     }
 
     /// Discards accumulated gradients.
@@ -99,14 +130,26 @@ impl Optimizer {
     /// A copy of its state, and of the average.
     pub fn state(&self) -> Result<(OptimizerState, Option<WeightEma>)> {
         let Snapshot { slots, ema } = self.buffers.read()?;
-        Ok((OptimizerState { steps: self.steps, slots }, self.ema.as_ref().zip(ema).map(|(ema, values)| ema.with_values(values))))
+        Ok((
+            OptimizerState {
+                steps: self.steps,
+                slots,
+            },
+            self.ema
+                .as_ref()
+                .zip(ema)
+                .map(|(ema, values)| ema.with_values(values)),
+        ))
     }
 
     /// Puts back what `state` gave; accumulated gradients are discarded.
     pub fn load_state(&mut self, state: OptimizerState, mut ema: Option<WeightEma>) -> Result<()> {
         self.zero_grad();
         self.steps = state.steps;
-        self.buffers.write(Snapshot { slots: state.slots, ema: ema.as_mut().map(WeightEma::take_values) })?;
+        self.buffers.write(Snapshot {
+            slots: state.slots,
+            ema: ema.as_mut().map(WeightEma::take_values),
+        })?;
         self.ema = ema;
         Ok(())
     }

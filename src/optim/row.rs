@@ -26,14 +26,21 @@ pub(super) struct Row<'a> {
 
 impl<'a> Row<'a> {
     pub fn new(tensor: Result<Tensor>, error: &'a FirstError) -> Self {
-        Self { tensor: tensor.map_err(|failed| error.note(failed)).ok(), error }
+        Self {
+            tensor: tensor.map_err(|failed| error.note(failed)).ok(),
+            error,
+        }
     }
 
     /// The tensor, or the first error.
     pub fn finish(self) -> Result<Tensor> {
         match self.tensor {
             Some(tensor) => Ok(tensor.detach()),
-            None => Err(self.error.0.take().unwrap_or_else(|| Error::Msg("an earlier operation failed".to_owned()))),
+            None => Err(self
+                .error
+                .0
+                .take()
+                .unwrap_or_else(|| Error::Msg("an earlier operation failed".to_owned()))),
         }
     }
 

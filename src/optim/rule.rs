@@ -56,12 +56,22 @@ pub(super) struct Step {
     pub lr: f32,
 }
 
-/// An update rule at one step. It keeps `SLOTS` numbers for each weight from step to step, which are 0 before the first.
+/// An update rule at one step. It keeps `SLOTS` numbers for each weight from step to step, which
+/// are 0 before the first.
 pub(super) trait Rule<const SLOTS: usize>: Sync {
-    /// The new weight and slots, from the old ones, the gradient and the weight decay. `noise` draws from the normal distribution N(0, 1).
+    /// The new weight and slots, from the old ones, the gradient and the weight decay. `noise`
+    /// draws from the normal distribution N(0, 1).
     ///
-    /// Must be `#[inline(always)]`, so that it is compiled for the instructions the CPU's loop is dispatched to.
-    fn update<E: Element>(&self, weight: E, grad: E, slots: [E; SLOTS], decay: E, noise: impl FnOnce() -> E) -> (E, [E; SLOTS]);
+    /// Must be `#[inline(always)]`, so that it is compiled for the instructions the CPU's loop is
+    /// dispatched to.
+    fn update<E: Element>(
+        &self,
+        weight: E,
+        grad: E,
+        slots: [E; SLOTS],
+        decay: E,
+        noise: impl FnOnce() -> E,
+    ) -> (E, [E; SLOTS]);
 }
 
 /// What is done with a rule once it is known which one it is.

@@ -4,8 +4,8 @@ use crate::run_config::ScheduleKind;
 
 /// Fraction of the steps that a cosine schedule warms up over.
 const WARM_UP: f64 = 0.05;
-/// Fraction of the steps that a one-cycle schedule rises over, and how far below its peak it starts and ends
-/// (`torch.optim.lr_scheduler.OneCycleLR`'s defaults).
+/// Fraction of the steps that a one-cycle schedule rises over, and how far below its peak it starts
+/// and ends (`torch.optim.lr_scheduler.OneCycleLR`'s defaults).
 const RISE: f64 = 0.3;
 const START: f64 = 1.0 / 25.0;
 const END: f64 = START / 1e4;
@@ -22,7 +22,8 @@ pub struct Schedule {
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Of(ScheduleKind),
-    /// From this share of the peak at the first step, by the same factor from each to the next, up to the peak at the last.
+    /// From this share of the peak at the first step, by the same factor from each to the next, up
+    /// to the peak at the last.
     Growing {
         from: f64,
     },
@@ -31,12 +32,21 @@ enum Shape {
 impl Schedule {
     /// The schedule of a run of `steps` steps whose highest learning rate is `peak`.
     pub const fn new(kind: ScheduleKind, peak: f64, steps: u64) -> Self {
-        Self { shape: Shape::Of(kind), peak, steps }
+        Self {
+            shape: Shape::Of(kind),
+            peak,
+            steps,
+        }
     }
 
-    /// The schedule of `steps` steps whose rate grows exponentially from the first of these rates to the second.
+    /// The schedule of `steps` steps whose rate grows exponentially from the first of these rates
+    /// to the second.
     pub fn growing([first, last]: [f64; 2], steps: u64) -> Self {
-        Self { shape: Shape::Growing { from: first / last }, peak: last, steps }
+        Self {
+            shape: Shape::Growing { from: first / last },
+            peak: last,
+            steps,
+        }
     }
 
     /// The learning rate of a step, counted from 0; steps past the end have the last one's.
@@ -53,7 +63,8 @@ impl Schedule {
     }
 }
 
-/// A tenth after half of the steps, a hundredth after three quarters (in the proportions of He et al. 2016, who trained on CIFAR-10 so).
+/// A tenth after half of the steps, a hundredth after three quarters (in the proportions of He et
+/// al. 2016, who trained on CIFAR-10 so).
 const fn step_down(step: u64, steps: u64) -> f64 {
     if step >= (steps * 3).div_ceil(4) {
         0.01
@@ -69,14 +80,19 @@ fn half_cosine(progress: f64) -> f64 {
     0.5 * (1.0 + (std::f64::consts::PI * progress).cos())
 }
 
-/// Up in a line over the first 5 % of the steps, the last of which has the peak; then down to 0, which the step after the
-/// last would have, so that no step is wasted at a rate of 0.
+/// Up in a line over the first 5 % of the steps, the last of which has the peak; then down to 0,
+/// which the step after the last would have, so that no step is wasted at a rate of 0.
 fn cosine(step: u64, steps: u64) -> f64 {
     let warm_up = (steps as f64 * WARM_UP).floor() as u64;
-    if step < warm_up { (step + 1) as f64 / warm_up as f64 } else { half_cosine((step - warm_up) as f64 / (steps - warm_up).max(1) as f64) }
+    if step < warm_up {
+        (step + 1) as f64 / warm_up as f64
+    } else {
+        half_cosine((step - warm_up) as f64 / (steps - warm_up).max(1) as f64)
+    }
 }
 
-/// Along half cosines from 1/25 up to 1 at 30 % of the run, then down to 1/250,000 at the last step.
+/// Along half cosines from 1/25 up to 1 at 30 % of the run, then down to 1/250,000 at the last
+/// step.
 fn one_cycle(step: u64, last: u64) -> f64 {
     let peak = last as f64 * RISE;
     let step = step as f64;

@@ -16,23 +16,29 @@ pub(super) const MAX_SLOTS: usize = 2;
 pub struct OptimizerState {
     /// Steps taken.
     pub(super) steps: u64,
-    /// Each slot's numbers for each parameter; empty for slots the optimiser does not have and for parameters it does not update.
+    /// Each slot's numbers for each parameter; empty for slots the optimiser does not have and for
+    /// parameters it does not update.
     pub(super) slots: [Vec<Vec<f32>>; MAX_SLOTS],
 }
 
 impl OptimizerState {
     /// True when it can be the state of this optimiser of these parameters.
     pub fn fits(&self, config: &OptimizerConfig, parameters: &[Parameter]) -> bool {
-        self.slots
-            .iter()
-            .enumerate()
-            .all(|(slot, numbers)| numbers.iter().map(Vec::len).eq(parameters.iter().map(|parameter| slot_lens(config, parameter)[slot])))
+        self.slots.iter().enumerate().all(|(slot, numbers)| {
+            numbers.iter().map(Vec::len).eq(parameters
+                .iter()
+                .map(|parameter| slot_lens(config, parameter)[slot]))
+        })
     }
 }
 
 /// How many numbers each slot has for a parameter.
 pub(super) fn slot_lens(config: &OptimizerConfig, parameter: &Parameter) -> [usize; MAX_SLOTS] {
-    if parameter.role().is_trainable() { config.slot_lens(parameter.dims()) } else { [0; MAX_SLOTS] }
+    if parameter.role().is_trainable() {
+        config.slot_lens(parameter.dims())
+    } else {
+        [0; MAX_SLOTS]
+    }
 }
 
 /// The slots' names in files.
@@ -46,8 +52,17 @@ struct Stored {
 }
 
 impl From<Stored> for OptimizerState {
-    fn from(Stored { steps, first, second }: Stored) -> Self {
-        Self { steps, slots: [first, second] }
+    fn from(
+        Stored {
+            steps,
+            first,
+            second,
+        }: Stored,
+    ) -> Self {
+        Self {
+            steps,
+            slots: [first, second],
+        }
     }
 }
 

@@ -1,6 +1,8 @@
-//! Where time goes on a thread: spans that are recorded while somebody asks for them. Otherwise a span costs one look at a flag of the thread.
+//! Where time goes on a thread: spans that are recorded while somebody asks for them. Otherwise a
+//! span costs one look at a flag of the thread.
 //!
-//! A device that computes what is submitted to it later tells when it was done with each span, so that nothing has to wait for it.
+//! A device that computes what is submitted to it later tells when it was done with each span, so
+//! that nothing has to wait for it.
 
 mod worker_threads;
 
@@ -65,12 +67,27 @@ struct OnDevice {
 
 impl OnDevice {
     fn finish(self) -> Vec<Span> {
-        let times = self.events.read().inspect_err(|error| tracing::info!(%error, "no times of the device")).unwrap_or_default();
+        let times = self
+            .events
+            .read()
+            .inspect_err(|error| tracing::info!(%error, "no times of the device"))
+            .unwrap_or_default();
         // In 1,024ths of a microsecond, whose sums are exact: each span ends when the next begins.
         let exact = |microseconds: f64| (microseconds * 1024.0).round() / 1024.0;
-        let times: Vec<f64> = times.into_iter().map(|time| exact(self.began) + exact(time)).collect();
+        let times: Vec<f64> = times
+            .into_iter()
+            .map(|time| exact(self.began) + exact(time))
+            .collect();
         let between = times.iter().zip(times.iter().skip(1));
-        self.spans.into_iter().zip(between).map(|(span, (&start, &end))| Span { start, length: end - start, ..span }).collect()
+        self.spans
+            .into_iter()
+            .zip(between)
+            .map(|(span, (&start, &end))| Span {
+                start,
+                length: end - start,
+                ..span
+            })
+            .collect()
     }
 }
 
@@ -80,7 +97,10 @@ thread_local! {
 
 impl Default for Recording {
     fn default() -> Self {
-        Self { began: Instant::now(), recorded: Arc::default() }
+        Self {
+            began: Instant::now(),
+            recorded: Arc::default(),
+        }
     }
 }
 
@@ -92,17 +112,38 @@ impl Recording {
 
     /// Records what the calling thread does from here on, as thread number `thread`.
     pub fn record_this_thread(&self, thread: u32) {
-        CURRENT.set(Some(OfThread { recording: self.clone(), thread, span: None, spans: 0, device: None }));
+        CURRENT.set(Some(OfThread {
+            recording: self.clone(),
+            thread,
+            span: None,
+            spans: 0,
+            device: None,
+        }));
     }
 
-    /// The same for a thread that submits its work to a device, which is idle. With events, spans are those of the device, and are known after [`stop`].
-    pub fn record_device(&self, thread: u32, events: Option<Box<dyn DeviceEvents>>) -> Result<(), EventError> {
+    /// The same for a thread that submits its work to a device, which is idle. With events, spans
+    /// are those of the device, and are known after [`stop`].
+    pub fn record_device(
+        &self,
+        thread: u32,
+        events: Option<Box<dyn DeviceEvents>>,
+    ) -> Result<(), EventError> {
         let begin = |mut events: Box<dyn DeviceEvents>| {
             events.mark()?;
-            Ok::<_, EventError>(OnDevice { events, began: self.now(), spans: Vec::new() })
+            Ok::<_, EventError>(OnDevice {
+                events,
+                began: self.now(),
+                spans: Vec::new(),
+            })
         };
         let device = events.map(begin).transpose()?;
-        CURRENT.set(Some(OfThread { recording: self.clone(), thread, span: None, spans: 0, device }));
+        CURRENT.set(Some(OfThread {
+            recording: self.clone(),
+            thread,
+            span: None,
+            spans: 0,
+            device,
+        }));
         Ok(())
     }
 
@@ -111,7 +152,8 @@ impl Recording {
         self.began.elapsed().as_secs_f64() * 1e6
     }
 
-    /// The spans so far, which are then forgotten; and those of worker threads, which are counted from 0.
+    /// The spans so far, which are then forgotten; and those of worker threads, which are counted
+    /// from 0.
     pub fn take(&self) -> (Vec<Span>, Vec<Span>) {
         let mut recorded = self.lock();
         (std::mem::take(&mut recorded.spans), recorded.workers.take())
@@ -130,7 +172,12 @@ impl Recording {
 
 /// Records nothing more of what the calling thread does. Waits for a device that is recorded.
 pub fn stop() {
-    if let Some(OfThread { recording, device: Some(device), .. }) = CURRENT.take() {
+    if let Some(OfThread {
+        recording,
+        device: Some(device),
+        ..
+    }) = CURRENT.take()
+    {
         recording.add(device.finish());
     }
 }
@@ -142,25 +189,51 @@ pub fn is_recording() -> bool {
 
 /// The layer that is being computed, where that is recorded.
 pub fn current_name() -> Option<Arc<str>> {
-    CURRENT.with_borrow(|current| current.as_ref()?.span.as_ref().map(|(_, name)| Arc::clone(name)))
+    CURRENT.with_borrow(|current| {
+        current
+            .as_ref()?
+            .span
+            .as_ref()
+            .map(|(_, name)| Arc::clone(name))
+    })
 }
 
-/// True while the calling thread is recorded and a device says how long its work takes: nobody has to wait for it.
+/// True while the calling thread is recorded and a device says how long its work takes: nobody has
+/// to wait for it.
 pub fn has_device_events() -> bool {
-    CURRENT.with_borrow(|current| current.as_ref().is_some_and(|current| current.device.is_some()))
+    CURRENT.with_borrow(|current| {
+        current
+            .as_ref()
+            .is_some_and(|current| current.device.is_some())
+    })
 }
 
-/// Does this work, and records it as a span with the layer of this name. `bytes` is asked for what the result moved.
-pub fn span<T>(kind: SpanKind, name: impl FnOnce() -> Arc<str>, work: impl FnOnce() -> T, bytes: impl FnOnce(&T) -> u64) -> T {
+/// Does this work, and records it as a span with the layer of this name. `bytes` is asked for what
+/// the result moved.
+pub fn span<T>(
+    kind: SpanKind,
+    name: impl FnOnce() -> Arc<str>,
+    work: impl FnOnce() -> T,
+    bytes: impl FnOnce(&T) -> u64,
+) -> T {
     if !is_recording() {
         return work();
     }
     let name = name();
-    let Some((recording, thread)) = enter(kind, &name) else { return work() };
+    let Some((recording, thread)) = enter(kind, &name) else {
+        return work();
+    };
     let start = recording.now();
     let done = work();
     let length = recording.now() - start;
-    let span = Span { kind, name: name.to_string(), thread, start, length, bytes: bytes(&done) };
+    let span = Span {
+        kind,
+        name: name.to_string(),
+        thread,
+        start,
+        length,
+        bytes: bytes(&done),
+    };
     CURRENT.with_borrow_mut(|current| {
         let Some(current) = current else { return };
         current.span = None;

@@ -1,4 +1,5 @@
-//! The accuracy that stands for a model wherever one is shown, named by the images it was measured on.
+//! The accuracy that stands for a model wherever one is shown, named by the images it was measured
+//! on.
 
 use std::fmt::{Display, Formatter};
 
@@ -34,7 +35,10 @@ impl Accuracy {
     /// What it was measured on: "MNIST, 10,000 images".
     pub fn measured_on(&self) -> String {
         let data = self.data.label();
-        self.images.map_or_else(|| data.clone(), |images| format!("{data}, {} images", grouped(images)))
+        self.images.map_or_else(
+            || data.clone(),
+            |images| format!("{data}, {} images", grouped(images)),
+        )
     }
 
     /// Both: "Test accuracy on MNIST, 10,000 images".

@@ -33,8 +33,15 @@ impl Annotation {
     /// The tags in a text with commas between them.
     pub fn tags_of(text: &str) -> Vec<String> {
         let mut tags: Vec<String> = Vec::new();
-        for tag in text.split(',').map(|tag| one_line(tag, Self::MAX_TAG)).filter(|tag| !tag.is_empty()) {
-            if tags.iter().all(|known| known.to_lowercase() != tag.to_lowercase()) {
+        for tag in text
+            .split(',')
+            .map(|tag| one_line(tag, Self::MAX_TAG))
+            .filter(|tag| !tag.is_empty())
+        {
+            if tags
+                .iter()
+                .all(|known| known.to_lowercase() != tag.to_lowercase())
+            {
                 tags.push(tag);
             }
         }
@@ -47,7 +54,8 @@ impl Annotation {
         serde_json::from_slice::<Self>(bytes).map(|annotation| annotation.cleaned())
     }
 
-    /// The same with each text in one line, without hidden characters and spaces around it, and no longer than it may be.
+    /// The same with each text in one line, without hidden characters and spaces around it, and no
+    /// longer than it may be.
     #[must_use]
     pub fn cleaned(&self) -> Self {
         Self {
@@ -60,7 +68,14 @@ impl Annotation {
 }
 
 fn one_line(text: &str, max_chars: usize) -> String {
-    let spaced: String = text.chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect();
+    let spaced: String = text
+        .chars()
+        .map(|c| if is_hidden(c) { ' ' } else { c })
+        .collect();
     let line = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().take(max_chars).collect::<String>().trim_end().to_owned()
+    line.chars()
+        .take(max_chars)
+        .collect::<String>()
+        .trim_end()
+        .to_owned()
 }

@@ -62,7 +62,8 @@ pub struct Report {
     pub extent: Extent,
     /// How long all of it took.
     pub seconds: f64,
-    /// The share of the CPU that other programs used meanwhile, 0 to 1; 0 in reports from before it was measured.
+    /// The share of the CPU that other programs used meanwhile, 0 to 1; 0 in reports from before it
+    /// was measured.
     #[serde(default)]
     pub background_load: f32,
     /// What was measured while they used more than [`BUSY`] of it: these figures are not reliable.
@@ -143,7 +144,8 @@ pub enum Row {
         images_per_second: f64,
         /// 10⁹ nominal floating-point operations per second (see `nn::flops`).
         gflops: f64,
-        /// The rate of a large f32 product on as many threads, measured in turn with these steps; 0 on other devices than the CPU.
+        /// The rate of a large f32 product on as many threads, measured in turn with these steps; 0
+        /// on other devices than the CPU.
         product_gflops: f64,
     },
     /// Augmenting training images and gathering them into batches.
@@ -186,8 +188,9 @@ pub enum Row {
         /// Images per second.
         images_per_second: f64,
     },
-    /// A training step of the network of candle's MNIST example, built from candle-nn's layers and trained by candle's own backward pass and
-    /// optimiser on the CPU in f32, beside the same network in Inkling.
+    /// A training step of the network of candle's MNIST example, built from candle-nn's layers and
+    /// trained by candle's own backward pass and optimiser on the CPU in f32, beside the same
+    /// network in Inkling.
     PlainCandle {
         /// The network.
         model: ModelKind,
@@ -207,10 +210,15 @@ pub enum Row {
 }
 
 impl Row {
-    /// The share of the machine's peak f32 rate that a training step reaches; `None` for other rows.
+    /// The share of the machine's peak f32 rate that a training step reaches; `None` for other
+    /// rows.
     pub fn share_of_product(&self) -> Option<f64> {
         match *self {
-            Self::Step { gflops, product_gflops, .. } if product_gflops > 0.0 => Some(gflops / product_gflops),
+            Self::Step {
+                gflops,
+                product_gflops,
+                ..
+            } if product_gflops > 0.0 => Some(gflops / product_gflops),
             _ => None,
         }
     }
@@ -218,22 +226,34 @@ impl Row {
 
 impl Report {
     /// The training throughput of a model, if it was measured.
-    pub fn images_per_second(&self, wanted: ModelKind, format: Precision, count: u32) -> Option<f64> {
+    pub fn images_per_second(
+        &self,
+        wanted: ModelKind,
+        format: Precision,
+        count: u32,
+    ) -> Option<f64> {
         self.rows.iter().find_map(|row| match *row {
-            Row::Step { model, precision, threads, images_per_second, .. }
-                if model == wanted && precision == format && threads == count =>
-            {
+            Row::Step {
+                model,
+                precision,
+                threads,
+                images_per_second,
+                ..
+            } if model == wanted && precision == format && threads == count => {
                 Some(images_per_second)
             }
             _ => None,
         })
     }
 
-    /// The time of a training step in `precision` relative to f32: the geometric mean over the models that were measured in both on
-    /// all threads. Above 1 is slower; `None` if no model was.
+    /// The time of a training step in `precision` relative to f32: the geometric mean over the
+    /// models that were measured in both on all threads. Above 1 is slower; `None` if no model was.
     pub fn step_cost(&self, precision: Precision) -> Option<f64> {
-        let rate = |model, precision| self.images_per_second(model, precision, self.machine.threads);
-        let ratio = |&model: &ModelKind| Some((rate(model, Precision::F32)? / rate(model, precision)?).ln());
+        let rate =
+            |model, precision| self.images_per_second(model, precision, self.machine.threads);
+        let ratio = |&model: &ModelKind| {
+            Some((rate(model, Precision::F32)? / rate(model, precision)?).ln())
+        };
         let ratios: Vec<f64> = ModelKind::ALL.iter().filter_map(ratio).collect();
         (!ratios.is_empty()).then(|| (ratios.iter().sum::<f64>() / ratios.len() as f64).exp())
     }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Names several files that belong together by what they hold: the SHA-256 of their names and contents, in hexadecimal.
+/// Names several files that belong together by what they hold: the SHA-256 of their names and
+/// contents, in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BundleId(pub String);
 
@@ -25,7 +26,8 @@ pub struct FilePart {
     pub bytes: Vec<u8>,
 }
 
-/// Days after its last use at which a bundle is deleted by the next start of Inkling on the machine that it was sent to.
+/// Days after its last use at which a bundle is deleted by the next start of Inkling on the machine
+/// that it was sent to.
 pub const KEPT_DAYS: u64 = 30;
 
 /// A data set or a model that another machine has sent, as it is listed there.

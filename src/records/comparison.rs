@@ -15,7 +15,8 @@ pub const COMPARED_MODELS: RangeInclusive<usize> = 2..=8;
 pub struct ComparisonSpec {
     /// The models, [`COMPARED_MODELS`] of them, each once.
     pub models: Vec<ModelRef>,
-    /// The data set whose test images they classify; `None` for the one that all of them were trained on.
+    /// The data set whose test images they classify; `None` for the one that all of them were
+    /// trained on.
     pub data: Option<DataSpec>,
 }
 
@@ -47,24 +48,34 @@ pub struct ComparedModel {
     pub correct: u64,
     /// The same by class.
     pub correct_digits: Vec<u64>,
-    /// For each of the models, this one too, how many images this one classifies correctly and the other does not.
+    /// For each of the models, this one too, how many images this one classifies correctly and the
+    /// other does not.
     pub only_correct: Vec<u64>,
 }
 
 impl ModelComparison {
     /// What the classes of the models stand for.
     pub fn classes(&self) -> Classes {
-        self.models.first().map(|model| model.model.classes.clone()).unwrap_or_default()
+        self.models
+            .first()
+            .map(|model| model.model.classes.clone())
+            .unwrap_or_default()
     }
 
-    /// How the models with these positions did on the same images; `None` where there is no such model.
+    /// How the models with these positions did on the same images; `None` where there is no such
+    /// model.
     pub fn pair(&self, first: usize, second: usize) -> Option<PairedCounts> {
         let model = self.models.get(first)?;
         let first_only = *model.only_correct.get(second)?;
         let second_only = *self.models.get(second)?.only_correct.get(first)?;
         let both = model.correct.checked_sub(first_only)?;
         let neither = self.images.checked_sub(both + first_only + second_only)?;
-        Some(PairedCounts { both, first_only, second_only, neither })
+        Some(PairedCounts {
+            both,
+            first_only,
+            second_only,
+            neither,
+        })
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Models whose probabilities are averaged (deep ensembles: Lakshminarayanan et al. 2017), or passes of a model with dropout (Monte Carlo
-/// dropout: Gal & Ghahramani 2016), or both.
+/// Models whose probabilities are averaged (deep ensembles: Lakshminarayanan et al. 2017), or
+/// passes of a model with dropout (Monte Carlo dropout: Gal & Ghahramani 2016), or both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ensemble {
     /// The model files.
@@ -25,23 +25,34 @@ impl Ensemble {
 
     /// Whether they are samples from the posterior of one network's weights: files of the same run.
     pub fn is_posterior(&self) -> bool {
-        self.models.len() > 1 && self.models.iter().all(|model| model.parent() == self.models[0].parent())
+        self.models.len() > 1
+            && self
+                .models
+                .iter()
+                .all(|model| model.parent() == self.models[0].parent())
     }
 
     /// Models without dropout.
     pub const fn of(models: Vec<PathBuf>) -> Self {
-        Self { models, dropout_passes: None }
+        Self {
+            models,
+            dropout_passes: None,
+        }
     }
 
     /// A model with dropout, as many passes as usual.
     pub fn with_dropout(model: PathBuf) -> Self {
-        Self { models: vec![model], dropout_passes: Some(Self::USUAL_DROPOUT_PASSES) }
+        Self {
+            models: vec![model],
+            dropout_passes: Some(Self::USUAL_DROPOUT_PASSES),
+        }
     }
 }
 
-/// How unsure an ensemble is of an image, and why: the entropy of its mean probabilities is the mean entropy of its members' probabilities,
-/// which more training data would not reduce, plus the mutual information between the answer and the weights, by which the members
-/// disagree (Gal 2016, "Uncertainty in Deep Learning", section 3.3.1).
+/// How unsure an ensemble is of an image, and why: the entropy of its mean probabilities is the
+/// mean entropy of its members' probabilities, which more training data would not reduce, plus the
+/// mutual information between the answer and the weights, by which the members disagree (Gal 2016,
+/// "Uncertainty in Deep Learning", section 3.3.1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Uncertainty {
     /// The predictions that were averaged.
@@ -58,9 +69,21 @@ impl Uncertainty {
     /// That of an image for which the members gave these probabilities, and the mean of these.
     pub fn of(members: &[&[f32]]) -> (Self, Vec<f32>) {
         let count = members.len().max(1) as f32;
-        let classes = members.iter().map(|member| member.len()).min().unwrap_or_default();
+        let classes = members
+            .iter()
+            .map(|member| member.len())
+            .min()
+            .unwrap_or_default();
         let mean_of = |value: &dyn Fn(&[f32], usize) -> f32| -> Vec<f32> {
-            (0..classes).map(|class| members.iter().map(|member| value(member, class)).sum::<f32>() / count).collect()
+            (0..classes)
+                .map(|class| {
+                    members
+                        .iter()
+                        .map(|member| value(member, class))
+                        .sum::<f32>()
+                        / count
+                })
+                .collect()
         };
         let mean = mean_of(&|member, class| member[class]);
         let variances = mean_of(&|member, class| (member[class] - mean[class]).powi(2));
@@ -69,10 +92,19 @@ impl Uncertainty {
         let total = entropy(&mean);
         // Rounding may leave it below 0.
         let mutual_information = (total - expected).clamp(0.0, total);
-        (Self { members: count as u32, deviations, entropy: total, mutual_information }, mean)
+        (
+            Self {
+                members: count as u32,
+                deviations,
+                entropy: total,
+                mutual_information,
+            },
+            mean,
+        )
     }
 
-    /// The mean entropy of the members' probabilities, in bits: how ambiguous the image itself is to them.
+    /// The mean entropy of the members' probabilities, in bits: how ambiguous the image itself is
+    /// to them.
     pub fn expected_entropy(&self) -> f32 {
         self.entropy - self.mutual_information
     }

@@ -17,10 +17,12 @@ pub struct EvaluationSpec {
     pub model: ModelRef,
     /// The data set.
     pub data: DataSpec,
-    /// Which of its images. `None` stands for its test split if it has one of its own. Otherwise it stands for all images, unless the model
-    /// was trained on some of them: then for those that were set apart as a test split.
+    /// Which of its images. `None` stands for its test split if it has one of its own. Otherwise it
+    /// stands for all images, unless the model was trained on some of them: then for those that
+    /// were set apart as a test split.
     pub split: Option<EvaluationSplit>,
-    /// The probabilities are those of the logits as they are, not divided by the temperature that was fitted to the model.
+    /// The probabilities are those of the logits as they are, not divided by the temperature that
+    /// was fitted to the model.
     pub uncalibrated: bool,
     /// Drawings to distinguish from digits.
     pub not_digits: Option<NotDigitsSpec>,
@@ -29,7 +31,13 @@ pub struct EvaluationSpec {
 impl EvaluationSpec {
     /// Of a model on a data set, as it is usually wanted.
     pub const fn new(model: ModelRef, data: DataSpec) -> Self {
-        Self { model, data, split: None, uncalibrated: false, not_digits: None }
+        Self {
+            model,
+            data,
+            split: None,
+            uncalibrated: false,
+            not_digits: None,
+        }
     }
 }
 
@@ -45,7 +53,8 @@ pub struct NotDigitsSpec {
 /// An evaluation, with the images that the model was evaluated on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SplitEvaluation {
-    /// The data set that the images belong to; of a mix, only those of its sources that they come from.
+    /// The data set that the images belong to; of a mix, only those of its sources that they come
+    /// from.
     pub data: DataSpec,
     /// Which of its images they are.
     pub split: EvaluationSplit,
@@ -56,8 +65,15 @@ pub struct SplitEvaluation {
 impl SplitEvaluation {
     /// Its accuracy.
     pub fn accuracy(&self) -> Accuracy {
-        let Evaluation { accuracy, images, .. } = self.evaluation;
-        Accuracy { value: accuracy, images: Some(images), data: self.data.clone(), split: self.split }
+        let Evaluation {
+            accuracy, images, ..
+        } = self.evaluation;
+        Accuracy {
+            value: accuracy,
+            images: Some(images),
+            data: self.data.clone(),
+            split: self.split,
+        }
     }
 }
 
@@ -68,7 +84,8 @@ pub struct EvaluationReport {
     pub model: ModelInfo,
     /// The figures, and the images they are of.
     pub measured: SplitEvaluation,
-    /// The accuracy by writer, the least accurate first, at most [`MAX_WRITERS`]; empty where the data do not name any.
+    /// The accuracy by writer, the least accurate first, at most [`MAX_WRITERS`]; empty where the
+    /// data do not name any.
     pub writers: Vec<WriterScore>,
     /// How well digits were distinguished from other drawings, where that was asked for.
     pub detection: Option<DigitDetection>,
@@ -88,7 +105,8 @@ pub struct WriterScore {
 /// How well the digit score distinguishes the digits of an evaluation from other drawings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DigitDetection {
-    /// Area under the ROC curve: the probability that a digit has a higher score than another drawing, where ties count half.
+    /// Area under the ROC curve: the probability that a digit has a higher score than another
+    /// drawing, where ties count half.
     pub auroc: f64,
     /// Digits.
     pub digits: u64,

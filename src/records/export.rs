@@ -4,10 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::run_config::{DataSpec, ExportFormat, WeightFormat};
 
-/// The ONNX operator sets that can be asked for: 13 is the first with `Split`, `Unsqueeze` and `DequantizeLinear` as they are used here.
+/// The ONNX operator sets that can be asked for: 13 is the first with `Split`, `Unsqueeze` and
+/// `DequantizeLinear` as they are used here.
 pub const OPSETS: std::ops::RangeInclusive<u32> = 13..=26;
-/// The operator set of a file unless another is asked for: old enough for what reads ONNX at all, and it holds every network. A newer one
-/// would be refused by each program that was released before it.
+/// The operator set of a file unless another is asked for: old enough for what reads ONNX at all,
+/// and it holds every network. A newer one would be refused by each program that was released
+/// before it.
 pub const USUAL_OPSET: u32 = 17;
 
 /// What a model is exported as.
@@ -23,17 +25,26 @@ pub struct ExportSpec {
     pub quantize: bool,
     /// ONNX: the operator set.
     pub opset: u32,
-    /// ONNX with 8-bit weights: the data set that their accuracy is measured on, if not the one the model was trained on.
+    /// ONNX with 8-bit weights: the data set that their accuracy is measured on, if not the one the
+    /// model was trained on.
     pub measure_on: Option<DataSpec>,
 }
 
 impl ExportSpec {
     /// A format as it is usually wanted.
     pub const fn new(format: ExportFormat) -> Self {
-        Self { format, weights: WeightFormat::F32, preprocessing: true, quantize: false, opset: USUAL_OPSET, measure_on: None }
+        Self {
+            format,
+            weights: WeightFormat::F32,
+            preprocessing: true,
+            quantize: false,
+            opset: USUAL_OPSET,
+            measure_on: None,
+        }
     }
 
-    /// True where some of the weights are stored as 8-bit integers, whose accuracy is then measured.
+    /// True where some of the weights are stored as 8-bit integers, whose accuracy is then
+    /// measured.
     pub const fn is_quantized(&self) -> bool {
         self.quantize && matches!(self.format, ExportFormat::Onnx | ExportFormat::Zip)
     }
@@ -104,7 +115,8 @@ impl From<WeightFormat> for TensorFormat {
     }
 }
 
-/// What quantising costs: accuracy on the same test images with the weights as they are, and quantised to 8-bit integers.
+/// What quantising costs: accuracy on the same test images with the weights as they are, and
+/// quantised to 8-bit integers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QuantizedAccuracy {
     /// Images of the test split.

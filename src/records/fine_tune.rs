@@ -33,7 +33,8 @@ impl BeforeAfter {
 pub struct FineTuned {
     /// On all of the drawings.
     pub mine: BeforeAfter,
-    /// On those of them that it did not learn from; `None` where there were too few to keep any apart.
+    /// On those of them that it did not learn from; `None` where there were too few to keep any
+    /// apart.
     pub held_out: Option<BeforeAfter>,
     /// On images of the data it learned from before, which it has not learned from.
     pub old: BeforeAfter,
@@ -41,7 +42,8 @@ pub struct FineTuned {
     pub old_data: DataSpec,
     /// The accuracy that stood for the model before.
     pub before: Option<Accuracy>,
-    /// The model that was saved, measured on test images afterwards; `None` if it was not taken over because it had become worse.
+    /// The model that was saved, measured on test images afterwards; `None` if it was not taken
+    /// over because it had become worse.
     pub saved: Option<Box<RunSummary>>,
     /// How long it took, in seconds.
     pub seconds: f32,
@@ -51,9 +53,12 @@ impl FineTuned {
     /// The part of the old images that may be lost: 0.2 points.
     pub const TOLERANCE: f64 = 0.002;
 
-    /// True if the model lost no more of the old data than [`Self::TOLERANCE`], and none of the drawings.
+    /// True if the model lost no more of the old data than [`Self::TOLERANCE`], and none of the
+    /// drawings.
     pub fn is_better(&self) -> bool {
         let no_worse = |figures: BeforeAfter| figures.after >= figures.before;
-        self.old.after() >= self.old.before() - Self::TOLERANCE && no_worse(self.mine) && self.held_out.is_none_or(no_worse)
+        self.old.after() >= self.old.before() - Self::TOLERANCE
+            && no_worse(self.mine)
+            && self.held_out.is_none_or(no_worse)
     }
 }

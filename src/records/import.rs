@@ -12,7 +12,8 @@ use crate::run_config::{Activation, CnnLayers, DataSpec, ModelKind};
 pub struct ImportSpec {
     /// A safetensors file, a `PyTorch` state dict or an ONNX file.
     pub path: PathBuf,
-    /// The network; [`ModelKind::Onnx`] for the one in an ONNX file, whatever else its weights may fit.
+    /// The network; [`ModelKind::Onnx`] for the one in an ONNX file, whatever else its weights may
+    /// fit.
     pub model: Option<ModelKind>,
     /// The hidden layers, where it is a CNN.
     pub layers: Option<CnnLayers>,
@@ -29,7 +30,15 @@ pub struct ImportSpec {
 impl ImportSpec {
     /// A file of which nothing is known.
     pub const fn of(path: PathBuf) -> Self {
-        Self { path, model: None, layers: None, activation: None, normalization: None, data: None, accept: false }
+        Self {
+            path,
+            model: None,
+            layers: None,
+            activation: None,
+            normalization: None,
+            data: None,
+            accept: false,
+        }
     }
 }
 
@@ -39,25 +48,30 @@ impl ImportSpec {
 pub enum ImportFinding {
     /// By the file itself: Inkling wrote it.
     Described {
-        /// True if it had no temperature, as in files of earlier versions, and one was fitted on generated digits.
+        /// True if it had no temperature, as in files of earlier versions, and one was fitted on
+        /// generated digits.
         calibrated: bool,
     },
     /// By the names and shapes of its weights.
     Recognised {
         /// Weights with another name in the file: theirs and ours.
         renamed: Vec<(String, String)>,
-        /// Accuracy on the images that it was tried on, with this activation and this normalisation.
+        /// Accuracy on the images that it was tried on, with this activation and this
+        /// normalisation.
         accuracy: f64,
         /// How many these are.
         images: u64,
         /// What they are: built-in digits, or training images of another data set.
         tried_on: DataSpec,
-        /// False if activation and normalisation were not both given, and the trials left doubt about them.
+        /// False if activation and normalisation were not both given, and the trials left doubt
+        /// about them.
         sure: bool,
-        /// True if a temperature was fitted on built-in digits: the file had none, and the network recognises them.
+        /// True if a temperature was fitted on built-in digits: the file had none, and the network
+        /// recognises them.
         calibrated: bool,
     },
-    /// As the graph of an ONNX file, which is computed operator by operator because Inkling cannot build its network. Only how it normalises pixels was found out.
+    /// As the graph of an ONNX file, which is computed operator by operator because Inkling cannot
+    /// build its network. Only how it normalises pixels was found out.
     OnnxGraph {
         /// Accuracy on the images that it was tried on, with this normalisation.
         accuracy: f64,

@@ -15,7 +15,8 @@ pub struct InitializationReport {
     pub seconds: f32,
     /// Images that went through the network for it.
     pub images: u32,
-    /// Mean and standard deviation of all pixels of the training images, from 0 to 1; the network normalises with them.
+    /// Mean and standard deviation of all pixels of the training images, from 0 to 1; the network
+    /// normalises with them.
     pub normalization: Normalization,
     /// The darkest and the brightest of these pixels, from 0 to 255.
     pub extremes: [u8; 2],
@@ -29,7 +30,11 @@ impl InitializationReport {
     /// In a sentence: "Before the first step: LSUV on 256 training images, in 0.12 s."
     pub fn summary(&self) -> String {
         let method = self.method.label().split(' ').next().unwrap_or_default();
-        format!("Before the first step: {method} on {} training images, in {:.2} s.", grouped(self.images.into()), self.seconds)
+        format!(
+            "Before the first step: {method} on {} training images, in {:.2} s.",
+            grouped(self.images.into()),
+            self.seconds
+        )
     }
 
     /// What was found, as people read it.
@@ -41,9 +46,18 @@ impl InitializationReport {
         )];
         sentences.extend(self.components.iter().map(Components::sentence));
         let of = |variance: fn(&LayerVariance) -> f32| {
-            let [low, high] =
-                self.layers.iter().map(variance).fold([f32::INFINITY, 0.0], |[low, high], next| [low.min(next), high.max(next)]);
-            if (high - low).abs() < 0.005 { format!("{high:.2}") } else { format!("{low:.2} to {high:.2}") }
+            let [low, high] = self
+                .layers
+                .iter()
+                .map(variance)
+                .fold([f32::INFINITY, 0.0], |[low, high], next| {
+                    [low.min(next), high.max(next)]
+                });
+            if (high - low).abs() < 0.005 {
+                format!("{high:.2}")
+            } else {
+                format!("{low:.2} to {high:.2}")
+            }
         };
         sentences.push(format!(
             "Variance of each layer's output on {} images: {} with random weights, {} now. Initialised in {:.2} s.",
@@ -67,7 +81,8 @@ pub struct LayerVariance {
     pub after: f32,
 }
 
-/// The principal components of what the first layer sees: patches as large as its kernel, or whole images.
+/// The principal components of what the first layer sees: patches as large as its kernel, or whole
+/// images.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Components {
     /// Patches or images that were analysed.

@@ -31,22 +31,35 @@ pub struct WeightImages {
     pub width: u16,
     /// Rows of an image.
     pub height: u16,
-    /// Each image's pixels in rows from the top left: 128 is a weight of zero, 1 and 255 are the largest of that image, negative and positive.
+    /// Each image's pixels in rows from the top left: 128 is a weight of zero, 1 and 255 are the
+    /// largest of that image, negative and positive.
     pub images: Vec<Vec<u8>>,
 }
 
 impl WeightImages {
     /// Of weights in rows from the top left, unit after unit.
     pub fn of(width: usize, height: usize, weights: &[f32]) -> Self {
-        let images = weights.chunks_exact((width * height).max(1)).map(grey_values).collect();
-        Self { width: width as u16, height: height as u16, images }
+        let images = weights
+            .chunks_exact((width * height).max(1))
+            .map(grey_values)
+            .collect();
+        Self {
+            width: width as u16,
+            height: height as u16,
+            images,
+        }
     }
 }
 
 /// A unit's weights from 1 to 255, with zero at 128.
 fn grey_values(weights: &[f32]) -> Vec<u8> {
-    let largest = weights.iter().fold(f32::MIN_POSITIVE, |largest, weight| largest.max(weight.abs()));
-    weights.iter().map(|weight| (128.0 + 127.0 * weight / largest).round() as u8).collect()
+    let largest = weights.iter().fold(f32::MIN_POSITIVE, |largest, weight| {
+        largest.max(weight.abs())
+    });
+    weights
+        .iter()
+        .map(|weight| (128.0 + 127.0 * weight / largest).round() as u8)
+        .collect()
 }
 
 /// The state of a network that is being trained.

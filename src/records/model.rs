@@ -1,4 +1,5 @@
-//! A model: which one, what is known of it, how it fares on a data set, and what it makes of one drawing.
+//! A model: which one, what is known of it, how it fares on a data set, and what it makes of one
+//! drawing.
 
 use std::path::PathBuf;
 
@@ -58,7 +59,10 @@ pub struct Normalization {
 
 impl Normalization {
     /// Mean and standard deviation of MNIST's training images, as commonly used.
-    pub const MNIST: Self = Self { mean: 0.1307, std: 0.3081 };
+    pub const MNIST: Self = Self {
+        mean: 0.1307,
+        std: 0.3081,
+    };
 }
 
 /// How well a model does on a split of a data set.
@@ -82,7 +86,11 @@ pub struct Evaluation {
 impl Evaluation {
     /// How many images of the class `truth` were taken for the class `answer`.
     pub fn count(&self, truth: usize, answer: usize) -> u32 {
-        self.confusion.get(truth).and_then(|row| row.get(answer)).copied().unwrap_or_default()
+        self.confusion
+            .get(truth)
+            .and_then(|row| row.get(answer))
+            .copied()
+            .unwrap_or_default()
     }
 }
 
@@ -115,7 +123,8 @@ pub struct Prediction {
     pub digit: u8,
     /// Its probability.
     pub confidence: f32,
-    /// The higher, the more like a digit; [`super::Calibration::digit_threshold`] is on the same scale.
+    /// The higher, the more like a digit; [`super::Calibration::digit_threshold`] is on the same
+    /// scale.
     pub digit_score: f32,
     /// False when the drawing does not look like any digit the model knows.
     pub is_digit: bool,
@@ -151,7 +160,8 @@ pub struct DrawingAnswer {
 /// One digit of writing with several, and where it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DigitPrediction {
-    /// Its left and upper edge, its width and its height, in the unit of the drawing or in pixels of the image.
+    /// Its left and upper edge, its width and its height, in the unit of the drawing or in pixels
+    /// of the image.
     #[serde(rename = "box")]
     pub bounds: [f32; 4],
     /// The pieces of the writing that it consists of.

@@ -27,7 +27,13 @@ pub enum SpanKind {
 
 impl SpanKind {
     /// All that happen on the thread that trains, in the order of a step.
-    pub const OF_STEP: [Self; 5] = [Self::Data, Self::Forward, Self::Loss, Self::Backward, Self::Optimizer];
+    pub const OF_STEP: [Self; 5] = [
+        Self::Data,
+        Self::Forward,
+        Self::Loss,
+        Self::Backward,
+        Self::Optimizer,
+    ];
 
     /// What people call it.
     pub const fn label(self) -> &'static str {
@@ -61,14 +67,19 @@ pub struct Span {
     pub start: f64,
     /// How long it took, in microseconds.
     pub length: f64,
-    /// Bytes of the inputs, outputs and weights that it read and wrote at least; 0 where they were not counted.
+    /// Bytes of the inputs, outputs and weights that it read and wrote at least; 0 where they were
+    /// not counted.
     pub bytes: u64,
 }
 
 impl Span {
     /// What people call it: the layer, or what is done where it is about none.
     pub fn label(&self) -> &str {
-        if self.name.is_empty() { self.kind.label() } else { &self.name }
+        if self.name.is_empty() {
+            self.kind.label()
+        } else {
+            &self.name
+        }
     }
 
     /// When it ended, in microseconds.
@@ -90,7 +101,8 @@ pub struct ProfileRow {
     pub bytes: u64,
     /// Nominal floating-point operations in a step; 0 where none are counted.
     pub flops: u64,
-    /// How many of the CPU's threads worked on it at the same time, on average; none where the CPU only waits.
+    /// How many of the CPU's threads worked on it at the same time, on average; none where the CPU
+    /// only waits.
     pub threads: Option<f64>,
 }
 
@@ -105,11 +117,13 @@ pub struct Profile {
     pub step_seconds: f64,
     /// Where it went, in the order in which it was first met.
     pub rows: Vec<ProfileRow>,
-    /// Floating-point operations per second of large matrix products on this machine, where that was measured.
+    /// Floating-point operations per second of large matrix products on this machine, where that
+    /// was measured.
     pub machine_rate: Option<f64>,
     /// Everything that was recorded.
     pub spans: Vec<Span>,
-    /// When each worker thread of the CPU took part in a span of the thread that trains, which is a worker thread as well.
+    /// When each worker thread of the CPU took part in a span of the thread that trains, which is a
+    /// worker thread as well.
     pub worker_spans: Vec<Span>,
     /// When each of these steps began and ended, in microseconds since the profile did.
     pub steps_at: Vec<[f64; 2]>,
@@ -118,26 +132,43 @@ pub struct Profile {
 impl Profile {
     /// Seconds of a step in spans of this kind.
     pub fn seconds_of(&self, kind: SpanKind) -> f64 {
-        self.rows.iter().filter(|row| row.kind == kind).map(|row| row.seconds).sum()
+        self.rows
+            .iter()
+            .filter(|row| row.kind == kind)
+            .map(|row| row.seconds)
+            .sum()
     }
 
     /// How many of the CPU's threads worked at the same time in spans of this kind, on average.
     pub fn threads_of(&self, kind: SpanKind) -> Option<f64> {
-        let weighted = self.rows.iter().filter(|row| row.kind == kind).map(|row| Some(row.threads? * row.seconds));
-        Some(weighted.sum::<Option<f64>>()? / self.seconds_of(kind)).filter(|threads| threads.is_finite())
+        let weighted = self
+            .rows
+            .iter()
+            .filter(|row| row.kind == kind)
+            .map(|row| Some(row.threads? * row.seconds));
+        Some(weighted.sum::<Option<f64>>()? / self.seconds_of(kind))
+            .filter(|threads| threads.is_finite())
     }
 
-    /// Seconds of a step that no span covers: between layers, and in telling the window how the run is doing.
+    /// Seconds of a step that no span covers: between layers, and in telling the window how the run
+    /// is doing.
     pub fn other_seconds(&self) -> f64 {
-        let covered: f64 = SpanKind::OF_STEP.iter().map(|&kind| self.seconds_of(kind)).sum();
+        let covered: f64 = SpanKind::OF_STEP
+            .iter()
+            .map(|&kind| self.seconds_of(kind))
+            .sum();
         (self.step_seconds - covered).max(0.0)
     }
 
-    /// The first and the last of the spans of the training thread that follow each other and are of the same kind.
+    /// The first and the last of the spans of the training thread that follow each other and are of
+    /// the same kind.
     pub fn passes(&self) -> Vec<[&Span; 2]> {
         let mut passes: Vec<[&Span; 2]> = Vec::new();
         for span in self.spans.iter().filter(|span| span.thread == 0) {
-            match passes.last_mut().filter(|[first, _]| first.kind == span.kind) {
+            match passes
+                .last_mut()
+                .filter(|[first, _]| first.kind == span.kind)
+            {
                 Some([_, last]) => *last = span,
                 None => passes.push([span, span]),
             }
@@ -147,7 +178,11 @@ impl Profile {
 
     /// Worker threads that took part.
     pub fn worker_threads(&self) -> u32 {
-        self.worker_spans.iter().map(|span| span.thread + 1).max().unwrap_or_default()
+        self.worker_spans
+            .iter()
+            .map(|span| span.thread + 1)
+            .max()
+            .unwrap_or_default()
     }
 
     /// Training images per second.
@@ -161,12 +196,19 @@ impl Profile {
         (row.flops > 0 && row.seconds > 0.0).then(|| row.flops as f64 / row.seconds / rate)
     }
 
-    /// In a sentence: "A step of 128 images takes 13.2 ms (9,700 images/s): forward pass 31 %, backward pass 60 %, …"
+    /// In a sentence: "A step of 128 images takes 13.2 ms (9,700 images/s): forward pass 31 %,
+    /// backward pass 60 %, …"
     pub fn summary(&self) -> String {
         let share = |seconds: f64| percent(seconds / self.step_seconds.max(f64::MIN_POSITIVE), 0);
-        let mut parts: Vec<(&str, f64)> = SpanKind::OF_STEP.iter().map(|kind| (kind.label(), self.seconds_of(*kind))).collect();
+        let mut parts: Vec<(&str, f64)> = SpanKind::OF_STEP
+            .iter()
+            .map(|kind| (kind.label(), self.seconds_of(*kind)))
+            .collect();
         parts.push(("Other", self.other_seconds()));
-        let parts: Vec<String> = parts.into_iter().map(|(label, seconds)| format!("{} {}", label.to_lowercase(), share(seconds))).collect();
+        let parts: Vec<String> = parts
+            .into_iter()
+            .map(|(label, seconds)| format!("{} {}", label.to_lowercase(), share(seconds)))
+            .collect();
         format!(
             "A step of {} takes {} ({} images/s): {}.",
             count(self.side.batch_size.into(), "image"),

@@ -1,5 +1,6 @@
-//! The search for a learning rate, the range test of Smith 2017 (<https://arxiv.org/abs/1506.01186>): training steps whose rate grows
-//! exponentially from each to the next, and what their losses say.
+//! The search for a learning rate, the range test of Smith 2017
+//! (<https://arxiv.org/abs/1506.01186>): training steps whose rate grows exponentially from each to
+//! the next, and what their losses say.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,8 @@ pub const SEARCH_STEPS: u64 = 200;
 /// The learning rates of its first and its last step.
 pub const SEARCH_RATES: [f64; 2] = [1e-6, 10.0];
 
-/// The weight of what came before in the smoothed loss: an exponential moving average over about ten steps, a third of a power of ten.
+/// The weight of what came before in the smoothed loss: an exponential moving average over about
+/// ten steps, a third of a power of ten.
 const SMOOTHING: f64 = 0.9;
 /// A search is over once the smoothed loss is this many times its lowest (as in fastai).
 const RISEN: f64 = 4.0;
@@ -89,9 +91,17 @@ impl RateSearch {
         let (learning_rate, loss) = (f64::from(learning_rate), f64::from(loss));
         self.average = SMOOTHING * self.average + (1.0 - SMOOTHING) * loss;
         let smoothed = self.average / (1.0 - SMOOTHING.powi(self.points.len() as i32 + 1));
-        self.lowest = if self.points.is_empty() { smoothed } else { self.lowest.min(smoothed) };
+        self.lowest = if self.points.is_empty() {
+            smoothed
+        } else {
+            self.lowest.min(smoothed)
+        };
         self.has_risen = smoothed > RISEN * self.lowest;
-        self.points.push(RatePoint { learning_rate, loss, smoothed });
+        self.points.push(RatePoint {
+            learning_rate,
+            loss,
+            smoothed,
+        });
     }
 
     /// The steps, the lowest rate first.
@@ -109,7 +119,8 @@ impl RateSearch {
         self.points.len() as f32 / SEARCH_STEPS as f32
     }
 
-    /// What the steps say. `diverged` is true where they ended because the loss or a gradient was not finite.
+    /// What the steps say. `diverged` is true where they ended because the loss or a gradient was
+    /// not finite.
     pub fn finding(&self, diverged: bool) -> RateFinding {
         let last = self.points.last().map_or(0.0, |point| point.smoothed);
         let end = if diverged {
@@ -119,22 +130,39 @@ impl RateSearch {
         } else {
             SearchEnd::Completed
         };
-        RateFinding { suggestion: self.suggestion(), end, steps: self.points.len() as u64 }
+        RateFinding {
+            suggestion: self.suggestion(),
+            end,
+            steps: self.points.len() as u64,
+        }
     }
 
     fn suggestion(&self) -> Option<RateSuggestion> {
         let smoothed = |point: &RatePoint| point.smoothed;
         // The first steps are averaged over too few.
         let settled = self.points.get(SLOPE_STEPS..)?;
-        let first = self.points.iter().take(SLOPE_STEPS).map(|point| point.loss).sum::<f64>() / SLOPE_STEPS as f64;
-        let (lowest, lowest_point) = settled.iter().enumerate().min_by(|a, b| smoothed(a.1).total_cmp(&smoothed(b.1)))?;
+        let first = self
+            .points
+            .iter()
+            .take(SLOPE_STEPS)
+            .map(|point| point.loss)
+            .sum::<f64>()
+            / SLOPE_STEPS as f64;
+        let (lowest, lowest_point) = settled
+            .iter()
+            .enumerate()
+            .min_by(|a, b| smoothed(a.1).total_cmp(&smoothed(b.1)))?;
         if lowest_point.smoothed > FALLEN * first {
             return None;
         }
-        // Rates grow by the same factor from step to step: the slope by their logarithm is that by steps.
+        // Rates grow by the same factor from step to step: the slope by their logarithm is that by
+        // steps.
         let falls = settled[..=lowest].windows(SLOPE_STEPS + 1).map(|steps| {
             let (from, to) = (steps[0], steps[SLOPE_STEPS]);
-            (from.smoothed - to.smoothed, steps[SLOPE_STEPS / 2].learning_rate)
+            (
+                from.smoothed - to.smoothed,
+                steps[SLOPE_STEPS / 2].learning_rate,
+            )
         });
         let (_, steepest) = falls.max_by(|a, b| a.0.total_cmp(&b.0))?;
         let lowest = lowest_point.learning_rate;
@@ -153,9 +181,14 @@ impl RateSuggestion {
     }
 }
 
-/// The settings that a search trains with: those of the run, but for what does not matter before its end. Its own end comes after
-/// [`SEARCH_STEPS`].
+/// The settings that a search trains with: those of the run, but for what does not matter before
+/// its end. Its own end comes after [`SEARCH_STEPS`].
 #[must_use]
 pub fn search_config(config: &RunConfig) -> RunConfig {
-    RunConfig { epochs: 1000, early_stopping: None, weight_averaging: None, ..config.clone() }
+    RunConfig {
+        epochs: 1000,
+        early_stopping: None,
+        weight_averaging: None,
+        ..config.clone()
+    }
 }

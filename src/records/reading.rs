@@ -1,11 +1,13 @@
-//! How weights can be meant: what a file of weights does not say of its network, and how well each possibility recognises digits.
+//! How weights can be meant: what a file of weights does not say of its network, and how well each
+//! possibility recognises digits.
 
 use serde::{Deserialize, Serialize};
 
 use super::Normalization;
 use crate::run_config::{Activation, CnnLayers};
 
-/// An activation that imported weights may have been trained with: Inkling's own, or one that it cannot build.
+/// An activation that imported weights may have been trained with: Inkling's own, or one that it
+/// cannot build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TriedActivation {
@@ -27,7 +29,14 @@ pub enum TriedActivation {
 
 impl TriedActivation {
     /// Those that Inkling cannot build.
-    pub const FOREIGN: [Self; 6] = [Self::Sigmoid, Self::Elu, Self::Relu6, Self::HardTanh, Self::HardSigmoid, Self::HardSwish];
+    pub const FOREIGN: [Self; 6] = [
+        Self::Sigmoid,
+        Self::Elu,
+        Self::Relu6,
+        Self::HardTanh,
+        Self::HardSigmoid,
+        Self::HardSwish,
+    ];
 
     /// The name people see.
     pub const fn label(self) -> &'static str {
@@ -42,15 +51,22 @@ impl TriedActivation {
         }
     }
 
-    /// True if it never falls, so that it makes no difference whether maximum pooling comes before or after it.
+    /// True if it never falls, so that it makes no difference whether maximum pooling comes before
+    /// or after it.
     pub const fn is_monotone(self) -> bool {
-        !matches!(self, Self::Own(Activation::Gelu | Activation::Silu) | Self::HardSwish)
+        !matches!(
+            self,
+            Self::Own(Activation::Gelu | Activation::Silu) | Self::HardSwish
+        )
     }
 }
 
 /// One possibility of how weights are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a difference of its own, and any of them go together")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a difference of its own, and any of them go together"
+)]
 pub struct Reading {
     /// The layers of a CNN, where the weights may be those of several.
     #[serde(default)]
@@ -61,11 +77,13 @@ pub struct Reading {
     pub normalization: Normalization,
     /// Average pooling where Inkling's network has maximum pooling.
     pub average_pooling: bool,
-    /// Pooling after the activation (and after batch normalisation) where Inkling's network has it before.
+    /// Pooling after the activation (and after batch normalisation) where Inkling's network has it
+    /// before.
     pub pooling_last: bool,
     /// The activation also follows convolutions that have none in Inkling's network.
     pub after_convolutions: bool,
-    /// The first convolution pads with background pixels instead of zeros: the image was padded before it was normalised.
+    /// The first convolution pads with background pixels instead of zeros: the image was padded
+    /// before it was normalised.
     pub background_padding: bool,
 }
 
@@ -87,7 +105,10 @@ impl Reading {
     pub fn settings(&self) -> Option<(Activation, Normalization)> {
         match self.activation {
             TriedActivation::Own(activation) => {
-                let own = Self { layers: self.layers, ..Self::own(activation, self.normalization) };
+                let own = Self {
+                    layers: self.layers,
+                    ..Self::own(activation, self.normalization)
+                };
                 Some((activation, self.normalization)).filter(|_| *self == own)
             }
             _ => None,
@@ -104,7 +125,8 @@ impl Reading {
         }
     }
 
-    /// All of it in a few words: "Tanh, average pooling, pixels with mean 0.1307 and standard deviation 0.3081".
+    /// All of it in a few words: "Tanh, average pooling, pixels with mean 0.1307 and standard
+    /// deviation 0.3081".
     pub fn sentence(&self) -> String {
         let pixels = self.normalization_sentence();
         let layers = self.layers.map(|layers| format!("layers {layers}"));
@@ -113,8 +135,10 @@ impl Reading {
             Some(self.activation.label()),
             self.average_pooling.then_some("average pooling"),
             self.pooling_last.then_some("pooling after the activation"),
-            self.after_convolutions.then_some("an activation after each convolution"),
-            self.background_padding.then_some("images padded before normalisation"),
+            self.after_convolutions
+                .then_some("an activation after each convolution"),
+            self.background_padding
+                .then_some("images padded before normalisation"),
             Some(&pixels),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

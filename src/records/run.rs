@@ -9,7 +9,8 @@ use super::{Accuracy, InitializationReport, SplitEvaluation};
 use crate::run_config::{Classes, DeviceChoice, EvaluationSplit, Precision, RunConfig};
 use crate::text::format::grouped;
 
-/// Names one job of this session, a training run among others, so that stale events can be recognised.
+/// Names one job of this session, a training run among others, so that stale events can be
+/// recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct JobId(pub u64);
 
@@ -22,7 +23,8 @@ pub struct RunPlan {
     pub validation_images: u64,
     /// Images of the test split, read once at the end.
     pub test_images: u64,
-    /// What the classes of its data stand for; `None` in runs of older versions, whose data has ten that its name tells.
+    /// What the classes of its data stand for; `None` in runs of older versions, whose data has ten
+    /// that its name tells.
     #[serde(default)]
     pub classes: Option<Classes>,
     /// Trainable numbers.
@@ -53,7 +55,9 @@ pub struct RunPosition {
 impl RunPosition {
     /// Steps done in all.
     pub fn total_steps(self) -> u64 {
-        self.steps_per_epoch.saturating_mul(u64::from(self.epochs)).saturating_add(self.steps)
+        self.steps_per_epoch
+            .saturating_mul(u64::from(self.epochs))
+            .saturating_add(self.steps)
     }
 }
 
@@ -64,7 +68,12 @@ impl Display for RunPosition {
         if steps == 0 && epochs > 0 {
             write!(f, "epoch {epochs}")
         } else {
-            write!(f, "step {} of epoch {}", grouped(steps), u64::from(epochs) + 1)
+            write!(
+                f,
+                "step {} of epoch {}",
+                grouped(steps),
+                u64::from(epochs) + 1
+            )
         }
     }
 }
@@ -76,7 +85,8 @@ pub struct Rescue {
     pub folder: PathBuf,
     /// True if that is in the system's temporary folder, which does not last.
     pub temporary: bool,
-    /// True if only its model and its figures were saved, without its steps, its misclassified images and its samples from the posterior.
+    /// True if only its model and its figures were saved, without its steps, its misclassified
+    /// images and its samples from the posterior.
     pub model_alone: bool,
 }
 
@@ -108,7 +118,8 @@ pub struct Telemetry {
     pub remaining_seconds: f32,
     /// Resident memory of the process, in bytes.
     pub memory_bytes: u64,
-    /// What the loss is multiplied by so that small gradients survive f16; `None` in other precisions.
+    /// What the loss is multiplied by so that small gradients survive f16; `None` in other
+    /// precisions.
     #[serde(default)]
     pub loss_scale: Option<f32>,
     /// Steps skipped so far because their gradients overflowed in f16.
@@ -154,7 +165,8 @@ pub enum Intervention {
         #[serde(default)]
         cause: Divergence,
     },
-    /// Memory ran low: batches are computed in smaller micro-batches, whose gradients add up to the same.
+    /// Memory ran low: batches are computed in smaller micro-batches, whose gradients add up to the
+    /// same.
     #[serde(rename = "smaller_parts")]
     SmallerMicroBatches {
         /// The step it happened at, from 1.
@@ -162,7 +174,8 @@ pub enum Intervention {
         /// Images of a micro-batch from here on.
         images: u32,
     },
-    /// The run ended with a model that does far worse than guessing: its loss exploded without becoming NaN.
+    /// The run ended with a model that does far worse than guessing: its loss exploded without
+    /// becoming NaN.
     WorseThanChance {
         /// The model's loss on the validation split, in nats.
         validation_loss: f32,
@@ -208,10 +221,11 @@ pub struct EpochRecord {
 }
 
 impl EpochRecord {
-    /// True when the model is right hardly more often than by guessing among this many classes, and so sure of it that its loss is ten times that
-    /// of guessing.
+    /// True when the model is right hardly more often than by guessing among this many classes, and
+    /// so sure of it that its loss is ten times that of guessing.
     pub fn is_worse_than_chance(&self, classes: usize) -> bool {
-        let far_worse = self.validation_loss.is_nan() || self.validation_loss > 10.0 * chance_loss(classes);
+        let far_worse =
+            self.validation_loss.is_nan() || self.validation_loss > 10.0 * chance_loss(classes);
         self.validation_accuracy < (2.0 / classes as f32).min(0.75) && far_worse
     }
 }
@@ -236,7 +250,8 @@ pub struct RunSummary {
     /// True when it ended before its last epoch because validation did not get better any more.
     #[serde(default)]
     pub stopped_early: bool,
-    /// The epoch whose weights are kept, from 1; `None` in runs of older versions, which kept the last.
+    /// The epoch whose weights are kept, from 1; `None` in runs of older versions, which kept the
+    /// last.
     #[serde(default)]
     pub kept_epoch: Option<u32>,
     /// Every completed epoch.
@@ -245,7 +260,8 @@ pub struct RunSummary {
     pub train_seconds: f64,
     /// Training images per second over the whole run.
     pub images_per_second: f64,
-    /// Its model's evaluation on test images, made once, after every choice; `None` if there were none, or if that was stopped.
+    /// Its model's evaluation on test images, made once, after every choice; `None` if there were
+    /// none, or if that was stopped.
     pub test: Option<SplitEvaluation>,
     /// The machine it was computed on, in words; empty in runs of older versions.
     #[serde(default)]
@@ -256,11 +272,12 @@ pub struct RunSummary {
     /// The file it came from, where it was not trained here.
     #[serde(default)]
     pub imported: Option<String>,
-    /// Tells it from the runs that were saved before with the same network and data, from 1; `None` in runs of older versions, and in those
-    /// that are not among the others.
+    /// Tells it from the runs that were saved before with the same network and data, from 1; `None`
+    /// in runs of older versions, and in those that are not among the others.
     #[serde(default)]
     pub number: Option<u32>,
-    /// Samples from the posterior of its weights, each in a model file beside the model; see [`RunSummary::posterior_sample_paths`].
+    /// Samples from the posterior of its weights, each in a model file beside the model; see
+    /// [`RunSummary::posterior_sample_paths`].
     #[serde(default, skip_serializing_if = "is_zero")]
     pub posterior_samples: u32,
 }
@@ -270,7 +287,11 @@ pub const MAX_POSTERIOR_SAMPLES: usize = 10;
 
 /// How many samples from the posterior a run with these settings keeps.
 pub fn posterior_sample_count(config: &RunConfig) -> usize {
-    if config.samples_posterior() { (config.epochs.div_ceil(2) as usize).min(MAX_POSTERIOR_SAMPLES) } else { 0 }
+    if config.samples_posterior() {
+        (config.epochs.div_ceil(2) as usize).min(MAX_POSTERIOR_SAMPLES)
+    } else {
+        0
+    }
 }
 
 /// The cross-entropy of guessing among this many classes, in nats: the logarithm of their number.
@@ -282,7 +303,10 @@ const fn ten_classes() -> f32 {
     std::f32::consts::LN_10
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
 const fn is_zero(number: &u32) -> bool {
     *number == 0
 }
@@ -295,13 +319,21 @@ pub fn posterior_sample_name(number: u32) -> String {
 impl RunSummary {
     /// What the classes of its data stand for.
     pub fn classes(&self) -> Classes {
-        self.plan.classes.clone().unwrap_or_else(|| self.config.data.classes())
+        self.plan
+            .classes
+            .clone()
+            .unwrap_or_else(|| self.config.data.classes())
     }
 
-    /// The same without the misclassified images, which take most of the space, and without its paths.
+    /// The same without the misclassified images, which take most of the space, and without its
+    /// paths.
     #[must_use]
     pub fn without_images(&self) -> Self {
-        let mut summary = Self { folder: PathBuf::new(), model_path: PathBuf::new(), ..self.clone() };
+        let mut summary = Self {
+            folder: PathBuf::new(),
+            model_path: PathBuf::new(),
+            ..self.clone()
+        };
         if let Some(test) = &mut summary.test {
             test.evaluation.mistakes.clear();
         }
@@ -311,10 +343,13 @@ impl RunSummary {
     /// The model files of its samples from the posterior, the oldest first.
     pub fn posterior_sample_paths(&self) -> Vec<PathBuf> {
         let count = self.posterior_samples.min(MAX_POSTERIOR_SAMPLES as u32);
-        (1..=count).map(|number| self.folder.join(posterior_sample_name(number))).collect()
+        (1..=count)
+            .map(|number| self.folder.join(posterior_sample_name(number)))
+            .collect()
     }
 
-    /// The accuracy that stands for its model wherever that is shown: on test images if it was measured on any, else on validation images.
+    /// The accuracy that stands for its model wherever that is shown: on test images if it was
+    /// measured on any, else on validation images.
     pub fn accuracy(&self) -> Option<Accuracy> {
         let validation = |record: &EpochRecord| Accuracy {
             value: f64::from(record.validation_accuracy),
@@ -322,7 +357,10 @@ impl RunSummary {
             data: self.config.data.clone(),
             split: EvaluationSplit::Validation,
         };
-        self.test.as_ref().map(SplitEvaluation::accuracy).or_else(|| self.kept().map(validation))
+        self.test
+            .as_ref()
+            .map(SplitEvaluation::accuracy)
+            .or_else(|| self.kept().map(validation))
     }
 
     /// The record of the epoch whose weights are kept.

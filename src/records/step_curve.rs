@@ -7,8 +7,8 @@ use super::StepPoint;
 /// Points at most. A run of no more steps keeps every one.
 const MAX_POINTS: usize = 2_000;
 
-/// A run's steps, oldest first. Once there are too many points, every two of them become one: the mean of their losses and accuracies, at
-/// the later one's step.
+/// A run's steps, oldest first. Once there are too many points, every two of them become one: the
+/// mean of their losses and accuracies, at the later one's step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Rows", into = "Rows")]
 pub struct StepCurve {
@@ -29,7 +29,11 @@ struct Rows {
 
 impl Default for StepCurve {
     fn default() -> Self {
-        Self { points: Vec::new(), stride: 1, last_len: 0 }
+        Self {
+            points: Vec::new(),
+            stride: 1,
+            last_len: 0,
+        }
     }
 }
 
@@ -43,7 +47,10 @@ impl StepCurve {
             }
             _ => {
                 if self.points.len() >= MAX_POINTS {
-                    let pairs = self.points.chunks(2).filter_map(|two| two.iter().copied().reduce(|a, b| mean(&a, &b, 0.5)));
+                    let pairs = self
+                        .points
+                        .chunks(2)
+                        .filter_map(|two| two.iter().copied().reduce(|a, b| mean(&a, &b, 0.5)));
                     self.points = pairs.collect();
                     self.stride = self.stride.saturating_mul(2);
                 }
@@ -62,19 +69,48 @@ impl StepCurve {
 /// Both points as one, in which the later one has this weight.
 fn mean(earlier: &StepPoint, later: &StepPoint, weight: f32) -> StepPoint {
     let mix = |from: f32, to: f32| from + (to - from) * weight;
-    StepPoint { loss: mix(earlier.loss, later.loss), accuracy: mix(earlier.accuracy, later.accuracy), ..*later }
+    StepPoint {
+        loss: mix(earlier.loss, later.loss),
+        accuracy: mix(earlier.accuracy, later.accuracy),
+        ..*later
+    }
 }
 
 impl From<Rows> for StepCurve {
-    fn from(Rows { points, stride, last_len }: Rows) -> Self {
-        let point = |(step, loss, accuracy, learning_rate)| StepPoint { step, loss, accuracy, learning_rate };
-        Self { points: points.into_iter().map(point).collect(), stride: stride.max(1), last_len }
+    fn from(
+        Rows {
+            points,
+            stride,
+            last_len,
+        }: Rows,
+    ) -> Self {
+        let point = |(step, loss, accuracy, learning_rate)| StepPoint {
+            step,
+            loss,
+            accuracy,
+            learning_rate,
+        };
+        Self {
+            points: points.into_iter().map(point).collect(),
+            stride: stride.max(1),
+            last_len,
+        }
     }
 }
 
 impl From<StepCurve> for Rows {
-    fn from(StepCurve { points, stride, last_len }: StepCurve) -> Self {
+    fn from(
+        StepCurve {
+            points,
+            stride,
+            last_len,
+        }: StepCurve,
+    ) -> Self {
         let row = |point: StepPoint| (point.step, point.loss, point.accuracy, point.learning_rate);
-        Self { points: points.into_iter().map(row).collect(), stride, last_len }
+        Self {
+            points: points.into_iter().map(row).collect(),
+            stride,
+            last_len,
+        }
     }
 }

@@ -1,7 +1,9 @@
-//! The closed lists of choices for a run: model, optimiser, schedule, augmentation, precision, device, preset. How each is built is up
-//! to the modules that implement them, in one exhaustive match each.
+//! The closed lists of choices for a run: model, optimiser, schedule, augmentation, precision,
+//! device, preset. How each is built is up to the modules that implement them, in one exhaustive
+//! match each.
 
-/// Declares an enum with one stable name (files, command line) and one label (window) per variant; a former name is still understood.
+/// Declares an enum with one stable name (files, command line) and one label (window) per variant;
+/// a former name is still understood.
 macro_rules! choices {
     ($(#[$meta:meta])* $Enum:ident, $what:literal { $($(#[$vmeta:meta])* $Variant:ident = $name:literal $(| $former:literal)?, $label:literal;)+ }
      $(not offered { $($(#[$ometa:meta])* $Other:ident = $other:literal, $other_label:literal;)+ })?) => {
@@ -88,19 +90,25 @@ choices! {
         MlpLarge = "mlp-large", "Large MLP";
         /// `LeNet-5` (`LeCun` et al. 1998) with `ReLU`.
         LeNet = "lenet", "LeNet-5";
-        /// The net of candle's MNIST example: conv5x5 32, pool, conv5x5 64, pool, fc 1024, relu, dropout 0.5, fc 10.
+        /// The net of candle's MNIST example: conv5x5 32, pool, conv5x5 64, pool, fc 1024, relu,
+        /// dropout 0.5, fc 10.
         ConvNet = "convnet", "ConvNet";
-        /// The net of `PyTorch`'s MNIST example: conv3x3 32, relu, conv3x3 64, relu, pool, dropout 0.25, fc 128, relu, dropout 0.5, fc 10.
+        /// The net of `PyTorch`'s MNIST example: conv3x3 32, relu, conv3x3 64, relu, pool, dropout
+        /// 0.25, fc 128, relu, dropout 0.5, fc 10.
         PyTorchExample = "pytorch-example", "PyTorch example";
-        /// Convolutions, pooling and dense layers of a person's choice; at first those of Keras' MNIST example.
+        /// Convolutions, pooling and dense layers of a person's choice; at first those of Keras'
+        /// MNIST example.
         Cnn = "cnn", "CNN";
         /// conv5x5 24, pool, relu, conv3x3 32, pool, relu, fc 256, relu, fc 10: 99 % in one epoch.
         Speedrun = "speedrun", "Speedrun";
-        /// conv5x5 32, conv3x3 64, conv3x3 128, each with 2x2 pooling, batch norm and relu; fc 256, relu, fc 10.
+        /// conv5x5 32, conv3x3 64, conv3x3 128, each with 2x2 pooling, batch norm and relu; fc 256,
+        /// relu, fc 10.
         ConvNetBn = "convnet-bn", "ConvNet-BN";
-        /// Four convolutions of 8 to 24 channels with batch norm and a global average: fewer than 10,000 parameters.
+        /// Four convolutions of 8 to 24 channels with batch norm and a global average: fewer than
+        /// 10,000 parameters.
         Tiny = "tiny", "Tiny";
-        /// Residual net of depth 8 (He et al. 2016, section 4.2, for 28x28): one block each of 16, 32 and 64 channels.
+        /// Residual net of depth 8 (He et al. 2016, section 4.2, for 28x28): one block each of 16,
+        /// 32 and 64 channels.
         ResNet8 = "resnet8", "ResNet-8";
         /// The same with two blocks each.
         ResNet14 = "resnet14", "ResNet-14";
@@ -108,7 +116,8 @@ choices! {
         ResNet20 = "resnet20", "ResNet-20";
         /// Three, four, six and three blocks of 16, 32, 64 and 128 channels.
         ResNet34 = "resnet34", "ResNet-34";
-        /// A small vision transformer (Dosovitskiy et al. 2021) on a convolutional stem: 49 tokens, two blocks.
+        /// A small vision transformer (Dosovitskiy et al. 2021) on a convolutional stem: 49 tokens,
+        /// two blocks.
         Attention = "attention", "Attention";
     } not offered {
         /// The network of an ONNX file, as it is: it cannot be trained.
@@ -135,17 +144,21 @@ choices! {
 }
 
 choices! {
-    /// What weights are before the first step; `nn::initialization` computes those that depend on the training images.
+    /// What weights are before the first step; `nn::initialization` computes those that depend on
+    /// the training images.
     #[derive(Default)]
     Initialization, "initialization" {
-        /// Random with a deviation that follows from each layer's size: He et al. 2015, or as in `PyTorch`.
+        /// Random with a deviation that follows from each layer's size: He et al. 2015, or as in
+        /// `PyTorch`.
         #[default]
         Random = "random", "Random";
-        /// Orthonormal, scaled so that every layer's output has unit variance on training images (Mishkin & Matas 2016).
+        /// Orthonormal, scaled so that every layer's output has unit variance on training images
+        /// (Mishkin & Matas 2016).
         Lsuv = "lsuv", "LSUV (unit variance)";
         /// The same, with principal components of the training images as the first filters.
         Pca = "pca", "PCA (principal components)";
-        /// The same with filters that whiten each pixel by its neighbours (ZCA whitening; Bell & Sejnowski 1997).
+        /// The same with filters that whiten each pixel by its neighbours (ZCA whitening; Bell &
+        /// Sejnowski 1997).
         Zca = "zca", "ZCA (whitening)";
     }
 }
@@ -159,11 +172,13 @@ choices! {
         Sgd = "sgd", "SGD with momentum";
         /// Adam (Kingma & Ba 2015); weight decay is part of the gradient.
         Adam = "adam", "Adam";
-        /// Means of rows and columns in place of Adam's squares (Shazeer & Stern 2018): next to no state.
+        /// Means of rows and columns in place of Adam's squares (Shazeer & Stern 2018): next to no
+        /// state.
         Adafactor = "adafactor", "Adafactor";
         /// Evolved sign momentum (Chen et al. 2023): half of Adam's state.
         Lion = "lion", "Lion";
-        /// Stochastic gradient Langevin dynamics (Welling & Teh 2011): samples weights instead of settling.
+        /// Stochastic gradient Langevin dynamics (Welling & Teh 2011): samples weights instead of
+        /// settling.
         Sgld = "sgld", "SGLD (Langevin)";
         /// SGLD preconditioned by the gradients' running squares (Li et al. 2016).
         Psgld = "psgld", "pSGLD (preconditioned)";
@@ -171,10 +186,15 @@ choices! {
 }
 
 impl OptimizerKind {
-    /// What the learning rate is multiplied by where batches are this many times as large: for SGD the same (Goyal et al. 2017,
-    /// <https://arxiv.org/abs/1706.02677>), for adaptive optimisers its square root (Malladi et al. 2022, <https://arxiv.org/abs/2205.10287>).
+    /// What the learning rate is multiplied by where batches are this many times as large: for SGD
+    /// the same (Goyal et al. 2017, <https://arxiv.org/abs/1706.02677>), for adaptive optimisers
+    /// its square root (Malladi et al. 2022, <https://arxiv.org/abs/2205.10287>).
     pub fn rate_factor(self, batch_ratio: f64) -> f64 {
-        if self == Self::Sgd { batch_ratio } else { batch_ratio.sqrt() }
+        if self == Self::Sgd {
+            batch_ratio
+        } else {
+            batch_ratio.sqrt()
+        }
     }
 }
 
@@ -197,7 +217,8 @@ choices! {
     Augmentation, "augmentation" {
         /// As they are.
         Off = "off", "Off";
-        /// Small turns, shifts, scalings, slants and elastic distortions, as between two careful writers.
+        /// Small turns, shifts, scalings, slants and elastic distortions, as between two careful
+        /// writers.
         Gentle = "gentle", "Gentle";
         /// A little more of each, and thicker and thinner strokes.
         Medium = "medium", "Medium";
@@ -211,7 +232,8 @@ choices! {
     Precision, "precision" {
         /// 32-bit floats throughout.
         F32 = "f32", "f32 (32-bit)";
-        /// f32, whose products an NVIDIA GPU (compute capability 8.0 or newer) may round to 10 bits behind the point; f32 elsewhere.
+        /// f32, whose products an NVIDIA GPU (compute capability 8.0 or newer) may round to 10 bits
+        /// behind the point; f32 elsewhere.
         Tf32 = "tf32", "tf32 (NVIDIA)";
         /// bfloat16 products, f32 weights.
         Bf16 = "bf16", "bf16 (mixed)";
@@ -232,7 +254,10 @@ impl Precision {
 
     /// Those that differ from each other on such a device, f32 first.
     pub fn on(device: DeviceChoice) -> impl Iterator<Item = Self> {
-        Self::ALL.iter().copied().filter(move |&precision| precision == Self::F32 || precision.differs_on(device))
+        Self::ALL
+            .iter()
+            .copied()
+            .filter(move |&precision| precision == Self::F32 || precision.differs_on(device))
     }
 }
 
@@ -267,7 +292,8 @@ choices! {
 }
 
 impl ExportFormat {
-    /// Whether a model of this kind can be exported in it: the layers of an imported ONNX network are not known to Inkling.
+    /// Whether a model of this kind can be exported in it: the layers of an imported ONNX network
+    /// are not known to Inkling.
     pub const fn exists_for(self, model: ModelKind) -> bool {
         model.is_trainable() || !matches!(self, Self::PyTorch | Self::Candle | Self::Zip)
     }
@@ -315,7 +341,8 @@ choices! {
 }
 
 impl DeviceChoice {
-    /// The device it is to an engine, never `Auto`: who knows of a better one than the processor names it.
+    /// The device it is to an engine, never `Auto`: who knows of a better one than the processor
+    /// names it.
     #[must_use]
     pub const fn resolved(self) -> Self {
         match self {
@@ -329,7 +356,8 @@ choices! {
     /// Where drawings are read.
     #[derive(Default)]
     InferenceChoice, "reading device" {
-        /// On the device that suits this machine: its GPU where that may be used and reads as the processor does.
+        /// On the device that suits this machine: its GPU where that may be used and reads as the
+        /// processor does.
         #[default]
         Automatic = "auto", "Automatic";
         /// On the device that was measured to be fastest.

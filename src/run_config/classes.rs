@@ -1,4 +1,5 @@
-//! What the classes of a data set stand for: digits, what is known of named sets, or whatever the folders and labels of a person's own data say.
+//! What the classes of a data set stand for: digits, what is known of named sets, or whatever the
+//! folders and labels of a person's own data say.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -21,20 +22,22 @@ pub enum Classes {
     /// The digits 0 to 9, of which class `n` is `n`.
     #[default]
     Digits,
-    /// The articles of Fashion-MNIST (Xiao, Rasul, Vollgraf 2017, "Fashion-MNIST: a novel image dataset for benchmarking machine learning
-    /// algorithms", table 2).
+    /// The articles of Fashion-MNIST (Xiao, Rasul, Vollgraf 2017, "Fashion-MNIST: a novel image
+    /// dataset for benchmarking machine learning algorithms", table 2).
     Clothing,
-    /// The characters of Kuzushiji-MNIST (Clanuwat et al. 2018, "Deep learning for classical Japanese literature"), one for each row of the hiragana
-    /// table, romanised.
+    /// The characters of Kuzushiji-MNIST (Clanuwat et al. 2018, "Deep learning for classical
+    /// Japanese literature"), one for each row of the hiragana table, romanised.
     Hiragana,
-    /// The 26 letters, a class for each with its capital and its small form, as in EMNIST letters (Cohen, Afshar, Tapson, van Schaik 2017,
-    /// "EMNIST: an extension of MNIST to handwritten letters").
+    /// The 26 letters, a class for each with its capital and its small form, as in EMNIST letters
+    /// (Cohen, Afshar, Tapson, van Schaik 2017, "EMNIST: an extension of MNIST to handwritten
+    /// letters").
     Letters,
     /// Any others, by their names.
     Named(ClassNames),
 }
 
-/// The names of classes that Inkling does not know: [`CLASS_COUNTS`] of them, all different, none of them empty. Made by [`Classes::of_names`].
+/// The names of classes that Inkling does not know: [`CLASS_COUNTS`] of them, all different, none
+/// of them empty. Made by [`Classes::of_names`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClassNames(Arc<[Box<str>]>);
 
@@ -56,10 +59,23 @@ pub enum ClassesError {
 }
 
 const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
-const CLOTHING: [&str; 10] = ["T-shirt", "Trousers", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"];
+const CLOTHING: [&str; 10] = [
+    "T-shirt",
+    "Trousers",
+    "Pullover",
+    "Dress",
+    "Coat",
+    "Sandal",
+    "Shirt",
+    "Sneaker",
+    "Bag",
+    "Ankle boot",
+];
 const HIRAGANA: [&str; 10] = ["o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"];
-const LETTERS: [&str; 26] =
-    ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "N", "O", "P", "Q", "R", "S", "T", "U", "V", "W", "X", "Y", "Z"];
+const LETTERS: [&str; 26] = [
+    "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "N", "O", "P", "Q", "R", "S",
+    "T", "U", "V", "W", "X", "Y", "Z",
+];
 
 impl Classes {
     /// Those that Inkling knows.
@@ -67,7 +83,10 @@ impl Classes {
 
     /// The classes with these names, in the order of their numbers.
     pub fn of_names<S: AsRef<str>>(names: &[S]) -> Result<Self, ClassesError> {
-        if let Some(known) = Self::KNOWN.into_iter().find(|classes| classes.names().eq(names.iter().map(AsRef::as_ref))) {
+        if let Some(known) = Self::KNOWN
+            .into_iter()
+            .find(|classes| classes.names().eq(names.iter().map(AsRef::as_ref)))
+        {
             return Ok(known);
         }
         if !CLASS_COUNTS.contains(&names.len()) {
@@ -76,9 +95,12 @@ impl Classes {
         let mut found: Vec<Box<str>> = Vec::with_capacity(names.len());
         for name in names {
             let name = name.as_ref().trim();
-            let is_name = (1..=MAX_NAME_CHARS).contains(&name.chars().count()) && visible::label(name) == name;
+            let is_name = (1..=MAX_NAME_CHARS).contains(&name.chars().count())
+                && visible::label(name) == name;
             if !is_name {
-                return Err(ClassesError::Name(visible::label(&name.chars().take(2 * MAX_NAME_CHARS).collect::<String>())));
+                return Err(ClassesError::Name(visible::label(
+                    &name.chars().take(2 * MAX_NAME_CHARS).collect::<String>(),
+                )));
             }
             if found.iter().any(|other| **other == *name) {
                 return Err(ClassesError::Duplicate(name.to_owned()));
@@ -88,12 +110,17 @@ impl Classes {
         Ok(Self::Named(ClassNames(found.into())))
     }
 
-    /// The classes of data whose labels are nothing but numbers, the largest of which is this: the digits, unless there are more of them.
+    /// The classes of data whose labels are nothing but numbers, the largest of which is this: the
+    /// digits, unless there are more of them.
     pub fn numbered(largest: u8) -> Result<Self, ClassesError> {
         if usize::from(largest) < DIGITS.len() {
             return Ok(Self::Digits);
         }
-        Self::of_names(&(0..=largest).map(|label| label.to_string()).collect::<Vec<_>>())
+        Self::of_names(
+            &(0..=largest)
+                .map(|label| label.to_string())
+                .collect::<Vec<_>>(),
+        )
     }
 
     /// How many there are.
@@ -136,11 +163,13 @@ impl Classes {
 
     /// Whether they are nothing but numbers, from 0.
     pub fn are_numbers(&self) -> bool {
-        self.names().enumerate().all(|(class, name)| *name == *class.to_string())
+        self.names()
+            .enumerate()
+            .all(|(class, name)| *name == *class.to_string())
     }
 
-    /// Whether data with those classes can be taken for data with these: labels that are nothing but numbers are the numbers of as many classes,
-    /// and numbers may lack the last ones.
+    /// Whether data with those classes can be taken for data with these: labels that are nothing
+    /// but numbers are the numbers of as many classes, and numbers may lack the last ones.
     pub fn accept(&self, data: &Self) -> bool {
         let fits = data.len() == self.len() || self.are_numbers() && data.len() < self.len();
         self == data || data.are_numbers() && fits

@@ -15,7 +15,8 @@ const MAX_KERNEL: u8 = 11;
 /// A hidden layer of a CNN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CnnLayer {
-    /// A convolution with stride 1; an activation follows it and its pooling. Written `32C3`, or `32C3P1` with a padding of 1.
+    /// A convolution with stride 1; an activation follows it and its pooling. Written `32C3`, or
+    /// `32C3P1` with a padding of 1.
     Convolution {
         /// Channels that come out.
         filters: u16,
@@ -30,7 +31,8 @@ pub enum CnnLayer {
     Dense(u16),
 }
 
-/// The hidden layers of a CNN in their order. Written as in papers (Cireşan et al. 2011): `32C3-MP2-64C3-MP2-128`.
+/// The hidden layers of a CNN in their order. Written as in papers (Cireşan et al. 2011):
+/// `32C3-MP2-64C3-MP2-128`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CnnLayers {
@@ -55,14 +57,25 @@ impl CnnLayers {
     /// The layers of Keras' MNIST example.
     pub const DEFAULT: Self = {
         let mut layers = [CnnLayer::MaxPooling; MAX_LAYERS];
-        layers[0] = CnnLayer::Convolution { filters: 32, kernel: 3, padding: 0 };
-        layers[2] = CnnLayer::Convolution { filters: 64, kernel: 3, padding: 0 };
+        layers[0] = CnnLayer::Convolution {
+            filters: 32,
+            kernel: 3,
+            padding: 0,
+        };
+        layers[2] = CnnLayer::Convolution {
+            filters: 64,
+            kernel: 3,
+            padding: 0,
+        };
         Self { layers, count: 4 }
     };
 
     /// These layers. The error says why an image cannot go through them.
     pub fn new(layers: &[CnnLayer]) -> Result<Self, NotCnnLayers> {
-        checked(layers).map_err(|reason| NotCnnLayers { given: written(layers), reason })
+        checked(layers).map_err(|reason| NotCnnLayers {
+            given: written(layers),
+            reason,
+        })
     }
 
     /// They, in their order.
@@ -78,27 +91,43 @@ impl CnnLayers {
 
 fn checked(layers: &[CnnLayer]) -> Result<CnnLayers, String> {
     let mut array = [CnnLayer::MaxPooling; MAX_LAYERS];
-    array.get_mut(..layers.len()).ok_or_else(|| format!("it has more than {MAX_LAYERS} layers"))?.copy_from_slice(layers);
+    array
+        .get_mut(..layers.len())
+        .ok_or_else(|| format!("it has more than {MAX_LAYERS} layers"))?
+        .copy_from_slice(layers);
     let widths = layers.iter().filter_map(|layer| match layer {
         CnnLayer::Convolution { filters, .. } => Some(filters),
         CnnLayer::MaxPooling => None,
         CnnLayer::Dense(neurons) => Some(neurons),
     });
-    if let Some(width) = widths.into_iter().find(|width| !(1..=MAX_WIDTH).contains(*width)) {
-        return Err(format!("a layer has from 1 to {MAX_WIDTH} filters or neurons, not {width}"));
+    if let Some(width) = widths
+        .into_iter()
+        .find(|width| !(1..=MAX_WIDTH).contains(*width))
+    {
+        return Err(format!(
+            "a layer has from 1 to {MAX_WIDTH} filters or neurons, not {width}"
+        ));
     }
     if !matches!(layers.first(), Some(CnnLayer::Convolution { .. })) {
         return Err("the first layer must be a convolution, such as 32C3".to_owned());
     }
     for pair in layers.windows(2) {
         match pair {
-            [CnnLayer::Dense(_), CnnLayer::Convolution { .. }] => return Err("a convolution cannot follow a dense layer".to_owned()),
-            [CnnLayer::Dense(_) | CnnLayer::MaxPooling, CnnLayer::MaxPooling] => return Err("MP2 must follow a convolution".to_owned()),
+            [CnnLayer::Dense(_), CnnLayer::Convolution { .. }] => {
+                return Err("a convolution cannot follow a dense layer".to_owned());
+            }
+            [
+                CnnLayer::Dense(_) | CnnLayer::MaxPooling,
+                CnnLayer::MaxPooling,
+            ] => return Err("MP2 must follow a convolution".to_owned()),
             _ => {}
         }
     }
     side_after(layers)?;
-    Ok(CnnLayers { layers: array, count: layers.len() as u8 })
+    Ok(CnnLayers {
+        layers: array,
+        count: layers.len() as u8,
+    })
 }
 
 /// Pixels along a side of the image after these layers. The error says which layer does not fit.
@@ -106,9 +135,13 @@ fn side_after(layers: &[CnnLayer]) -> Result<usize, String> {
     let mut side = CnnLayers::INPUT_SIDE;
     for layer in layers {
         side = match *layer {
-            CnnLayer::Convolution { kernel, padding, .. } => {
+            CnnLayer::Convolution {
+                kernel, padding, ..
+            } => {
                 if !(1..=MAX_KERNEL).contains(&kernel) || padding >= kernel {
-                    return Err(format!("{layer} needs a kernel of 1 to {MAX_KERNEL} pixels and less padding than that"));
+                    return Err(format!(
+                        "{layer} needs a kernel of 1 to {MAX_KERNEL} pixels and less padding than that"
+                    ));
                 }
                 (side + 2 * usize::from(padding) + 1).saturating_sub(kernel.into())
             }
@@ -123,14 +156,26 @@ fn side_after(layers: &[CnnLayer]) -> Result<usize, String> {
 }
 
 fn written(layers: &[CnnLayer]) -> String {
-    layers.iter().map(ToString::to_string).collect::<Vec<_>>().join("-")
+    layers
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("-")
 }
 
 impl fmt::Display for CnnLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Convolution { filters, kernel, padding: 0 } => write!(f, "{filters}C{kernel}"),
-            Self::Convolution { filters, kernel, padding } => write!(f, "{filters}C{kernel}P{padding}"),
+            Self::Convolution {
+                filters,
+                kernel,
+                padding: 0,
+            } => write!(f, "{filters}C{kernel}"),
+            Self::Convolution {
+                filters,
+                kernel,
+                padding,
+            } => write!(f, "{filters}C{kernel}P{padding}"),
             Self::MaxPooling => f.write_str("MP2"),
             Self::Dense(neurons) => write!(f, "{neurons}"),
         }
@@ -145,10 +190,16 @@ impl FromStr for CnnLayer {
         if text == "MP2" {
             return Ok(Self::MaxPooling);
         }
-        let Some((filters, window)) = text.split_once('C') else { return text.parse().map(Self::Dense).map_err(drop) };
+        let Some((filters, window)) = text.split_once('C') else {
+            return text.parse().map(Self::Dense).map_err(drop);
+        };
         let (kernel, padding) = window.split_once('P').unwrap_or((window, "0"));
         let number = |text: &str| text.parse::<u8>().map_err(drop);
-        Ok(Self::Convolution { filters: filters.parse().map_err(drop)?, kernel: number(kernel)?, padding: number(padding)? })
+        Ok(Self::Convolution {
+            filters: filters.parse().map_err(drop)?,
+            kernel: number(kernel)?,
+            padding: number(padding)?,
+        })
     }
 }
 
@@ -163,7 +214,10 @@ impl FromStr for CnnLayers {
 
     /// Hyphens, commas and spaces separate the layers.
     fn from_str(text: &str) -> Result<Self, NotCnnLayers> {
-        let fail = |reason: String| NotCnnLayers { given: text.to_owned(), reason };
+        let fail = |reason: String| NotCnnLayers {
+            given: text.to_owned(),
+            reason,
+        };
         let mut layers = Vec::new();
         for part in text.split(['-', ',', ' ']).filter(|part| !part.is_empty()) {
             let layer = part.parse::<CnnLayer>().map_err(|()| {

@@ -1,7 +1,8 @@
 //! How training data is named: `builtin`, `mnist`, a path, or several joined by `+`.
 //!
-//! Nothing is read here. Only where a person has typed the name is it even looked for; names in files are taken as they stand, since a file
-//! from another machine can name any path, one on a network too.
+//! Nothing is read here. Only where a person has typed the name is it even looked for; names in
+//! files are taken as they stand, since a file from another machine can name any path, one on a
+//! network too.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -25,7 +26,13 @@ pub enum NamedSet {
 
 impl NamedSet {
     /// Every set, in the order it is offered.
-    pub const ALL: [Self; 5] = [Self::Mnist, Self::FashionMnist, Self::Kmnist, Self::EmnistDigits, Self::EmnistLetters];
+    pub const ALL: [Self; 5] = [
+        Self::Mnist,
+        Self::FashionMnist,
+        Self::Kmnist,
+        Self::EmnistDigits,
+        Self::EmnistLetters,
+    ];
 
     /// The name on the command line, which is also the name of its folder inside a data folder.
     pub const fn name(self) -> &'static str {
@@ -64,11 +71,14 @@ impl FromStr for NamedSet {
     type Err = UnknownChoice;
 
     fn from_str(text: &str) -> Result<Self, UnknownChoice> {
-        Self::ALL.into_iter().find(|set| set.name() == text).ok_or_else(|| UnknownChoice {
-            what: "data set".to_owned(),
-            given: text.to_owned(),
-            known: Self::ALL.map(Self::name).join(", "),
-        })
+        Self::ALL
+            .into_iter()
+            .find(|set| set.name() == text)
+            .ok_or_else(|| UnknownChoice {
+                what: "data set".to_owned(),
+                given: text.to_owned(),
+                known: Self::ALL.map(Self::name).join(", "),
+            })
     }
 }
 
@@ -111,7 +121,12 @@ impl DataSource {
             Self::Builtin => "Built-in digits".to_owned(),
             Self::Named(set) => set.label().to_owned(),
             Self::Mine => "My digits".to_owned(),
-            Self::Path(path) => visible::label(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()),
+            Self::Path(path) => visible::label(
+                &path
+                    .file_name()
+                    .unwrap_or(path.as_os_str())
+                    .to_string_lossy(),
+            ),
         }
     }
 
@@ -129,12 +144,16 @@ impl DataSource {
             "builtin" => Self::Builtin,
             UNKNOWN => Self::Unknown,
             MINE => Self::Mine,
-            _ => NamedSet::ALL.into_iter().find(|set| set.name() == text).map_or_else(|| Self::Path(PathBuf::from(text)), Self::Named),
+            _ => NamedSet::ALL
+                .into_iter()
+                .find(|set| set.name() == text)
+                .map_or_else(|| Self::Path(PathBuf::from(text)), Self::Named),
         }
     }
 }
 
-/// One or more sources; several are mixed for training, and the first one's test split is the test split.
+/// One or more sources; several are mixed for training, and the first one's test split is the test
+/// split.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "Stored", try_from = "Stored")]
 pub struct DataSpec(Vec<DataSource>);
@@ -158,14 +177,19 @@ impl DataSpec {
         Self(vec![source])
     }
 
-    /// A source mixed with the built-in digits, whose forms and pens it may lack; it is tested on its own test split.
+    /// A source mixed with the built-in digits, whose forms and pens it may lack; it is tested on
+    /// its own test split.
     pub fn with_builtin(source: DataSource) -> Self {
         Self(vec![source, DataSource::Builtin])
     }
 
     /// These sources; the built-in digits where there are none.
     pub fn of(sources: Vec<DataSource>) -> Self {
-        if sources.is_empty() { Self::builtin() } else { Self(sources) }
+        if sources.is_empty() {
+            Self::builtin()
+        } else {
+            Self(sources)
+        }
     }
 
     /// Splits at `+`. Nothing is looked for.
@@ -215,10 +239,15 @@ impl DataSpec {
     /// Itself, or where nobody said what it is, the built-in digits, which are as good as any.
     #[must_use]
     pub fn or_builtin(self) -> Self {
-        if self.is_known() { self } else { Self::builtin() }
+        if self.is_known() {
+            self
+        } else {
+            Self::builtin()
+        }
     }
 
-    /// What its classes stand for: those of the first source of which that is known, and digits where it is of none.
+    /// What its classes stand for: those of the first source of which that is known, and digits
+    /// where it is of none.
     pub fn classes(&self) -> Classes {
         self.known_classes().unwrap_or_default()
     }
@@ -228,15 +257,22 @@ impl DataSpec {
         self.0.iter().find_map(DataSource::known_classes)
     }
 
-    /// The problem with a source that is there twice, or with a mix of sources whose classes stand for different things.
+    /// The problem with a source that is there twice, or with a mix of sources whose classes stand
+    /// for different things.
     pub(super) fn problem(&self) -> Option<ConfigProblem> {
-        let repeated = |(index, source): (usize, &DataSource)| self.0[..index].contains(source).then(|| source.label());
+        let repeated = |(index, source): (usize, &DataSource)| {
+            self.0[..index].contains(source).then(|| source.label())
+        };
         if let Some(data) = self.0.iter().enumerate().find_map(repeated) {
             return Some(ConfigProblem::RepeatedData { data });
         }
         let known = |source: &DataSource| Some((source.label(), source.known_classes()?));
         let (first, classes) = self.0.iter().find_map(known)?;
-        let (other, _) = self.0.iter().filter_map(known).find(|(_, others)| *others != classes)?;
+        let (other, _) = self
+            .0
+            .iter()
+            .filter_map(known)
+            .find(|(_, others)| *others != classes)?;
         Some(ConfigProblem::MixedClasses { first, other })
     }
 
@@ -253,20 +289,35 @@ impl DataSpec {
 
     /// The name people see.
     pub fn label(&self) -> String {
-        self.0.iter().map(DataSource::label).collect::<Vec<_>>().join(" + ")
+        self.0
+            .iter()
+            .map(DataSource::label)
+            .collect::<Vec<_>>()
+            .join(" + ")
     }
 }
 
 impl std::fmt::Display for DataSpec {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0.iter().map(DataSource::name).collect::<Vec<_>>().join("+"))
+        f.write_str(
+            &self
+                .0
+                .iter()
+                .map(DataSource::name)
+                .collect::<Vec<_>>()
+                .join("+"),
+        )
     }
 }
 
 impl From<DataSpec> for Stored {
     fn from(spec: DataSpec) -> Self {
         let names: Vec<String> = spec.0.iter().map(DataSource::name).collect();
-        if names.iter().any(|name| name.contains('+')) { Self::List(names) } else { Self::Joined(names.join("+")) }
+        if names.iter().any(|name| name.contains('+')) {
+            Self::List(names)
+        } else {
+            Self::Joined(names.join("+"))
+        }
     }
 }
 
@@ -281,7 +332,9 @@ impl TryFrom<Stored> for DataSpec {
                 path => Ok(Self::single(DataSource::Path(PathBuf::from(path)))),
             }),
             Stored::List(names) if names.is_empty() => Err(unknown("")),
-            Stored::List(names) => Ok(Self(names.iter().map(|name| DataSource::parse(name)).collect())),
+            Stored::List(names) => Ok(Self(
+                names.iter().map(|name| DataSource::parse(name)).collect(),
+            )),
         }
     }
 }
@@ -289,7 +342,8 @@ impl TryFrom<Stored> for DataSpec {
 impl FromStr for DataSpec {
     type Err = UnknownChoice;
 
-    /// What a person has typed: split at `+`, but a `+` inside a path that exists as a whole belongs to the path.
+    /// What a person has typed: split at `+`, but a `+` inside a path that exists as a whole
+    /// belongs to the path.
     fn from_str(text: &str) -> Result<Self, UnknownChoice> {
         let whole = PathBuf::from(text);
         if text.contains('+') && whole.exists() {

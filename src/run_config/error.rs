@@ -4,12 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{DeviceChoice, Field, ModelKind, Precision, VERSION, Widths};
 
-/// The trainable numbers of the largest network that can be trained: its model file stays below what is read of one.
+/// The trainable numbers of the largest network that can be trained: its model file stays below
+/// what is read of one.
 pub const MAX_PARAMETERS: u64 = 10_000_000;
 
 /// Settings that no run can have. Numbers travel as text: they may be NaN.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[expect(missing_docs, reason = "each variant names its field and carries what was given")]
+#[expect(
+    missing_docs,
+    reason = "each variant names its field and carries what was given"
+)]
 pub enum ConfigProblem {
     #[error("configuration version {version} is newer than the supported version {VERSION}")]
     NewerVersion { version: u32 },
@@ -22,23 +26,39 @@ pub enum ConfigProblem {
     #[error("{first} and {other} cannot be mixed: their classes stand for different things")]
     MixedClasses { first: String, other: String },
     #[error("the weights in {path} belong to {found}, not to {asked}")]
-    InitialWeights { path: PathBuf, found: String, asked: String },
+    InitialWeights {
+        path: PathBuf,
+        found: String,
+        asked: String,
+    },
     #[error("the model in {path} distinguishes {found} classes, and the data has {asked}")]
-    InitialClasses { path: PathBuf, found: usize, asked: usize },
+    InitialClasses {
+        path: PathBuf,
+        found: usize,
+        asked: usize,
+    },
     #[error("{data} is given twice")]
     RepeatedData { data: String },
     #[error("{} cannot have the layer widths {given}", model.label())]
     Widths { model: ModelKind, given: Widths },
     #[error("{} cannot have the layers {given}", model.label())]
     Layers { model: ModelKind, given: String },
-    #[error("a network of {parameters} parameters is too large: {MAX_PARAMETERS} is the most that can be trained")]
+    #[error(
+        "a network of {parameters} parameters is too large: {MAX_PARAMETERS} is the most that can be trained"
+    )]
     TooManyParameters { parameters: u64 },
     #[error("a memory limit of {given} MiB is too low: the run needs about {needed} MiB")]
     MemoryLimitTooLow { given: u32, needed: u64 },
     #[error("precision {precision} is not available: {reason}")]
-    PrecisionUnavailable { precision: Precision, reason: String },
+    PrecisionUnavailable {
+        precision: Precision,
+        reason: String,
+    },
     #[error("device {device} is not available: {reason}")]
-    DeviceUnavailable { device: DeviceChoice, reason: String },
+    DeviceUnavailable {
+        device: DeviceChoice,
+        reason: String,
+    },
 }
 
 impl ConfigProblem {
@@ -53,9 +73,10 @@ impl ConfigProblem {
             Self::MemoryLimitTooLow { .. } => Field::MemoryLimit,
             Self::PrecisionUnavailable { .. } => Field::Precision,
             Self::DeviceUnavailable { .. } => Field::Device,
-            Self::NewerVersion { .. } | Self::NotTrainable { .. } | Self::InitialWeights { .. } | Self::InitialClasses { .. } => {
-                Field::Other
-            }
+            Self::NewerVersion { .. }
+            | Self::NotTrainable { .. }
+            | Self::InitialWeights { .. }
+            | Self::InitialClasses { .. } => Field::Other,
         }
     }
 }

@@ -7,7 +7,10 @@ use super::RunConfig;
 /// The settings that a person types or chooses one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names are those of the configuration's fields")]
+#[expect(
+    missing_docs,
+    reason = "the names are those of the configuration's fields"
+)]
 pub enum Field {
     Widths,
     Layers,
@@ -61,14 +64,55 @@ use Bound::{At, Beyond};
 impl Field {
     /// Which numbers this setting can be; `None` where it is not a number.
     pub const fn range(self) -> Option<&'static Range> {
-        const WHOLE: Range = Range { name: "", low: At(1.0), high: Bound::None, whole: true, unit: "", example: "", if_empty: None };
-        const REAL: Range = Range { low: At(0.0), whole: false, ..WHOLE };
-        const EPOCHS: Range = Range { name: "the number of epochs", high: At(1000.0), ..WHOLE };
-        const BATCH_SIZE: Range = Range { name: "the batch size", high: At(8192.0), ..WHOLE };
-        const LEARNING_RATE: Range = Range { name: "the learning rate", low: Beyond(0.0), high: At(10.0), example: "0.001", ..REAL };
-        const WEIGHT_DECAY: Range = Range { name: "the weight decay", high: At(1.0), example: "0.01", ..REAL };
-        const MOMENTUM: Range = Range { name: "the momentum", high: Beyond(1.0), example: "0.9", ..REAL };
-        const LABEL_SMOOTHING: Range = Range { name: "label smoothing", high: At(0.5), example: "0.1", ..REAL };
+        const WHOLE: Range = Range {
+            name: "",
+            low: At(1.0),
+            high: Bound::None,
+            whole: true,
+            unit: "",
+            example: "",
+            if_empty: None,
+        };
+        const REAL: Range = Range {
+            low: At(0.0),
+            whole: false,
+            ..WHOLE
+        };
+        const EPOCHS: Range = Range {
+            name: "the number of epochs",
+            high: At(1000.0),
+            ..WHOLE
+        };
+        const BATCH_SIZE: Range = Range {
+            name: "the batch size",
+            high: At(8192.0),
+            ..WHOLE
+        };
+        const LEARNING_RATE: Range = Range {
+            name: "the learning rate",
+            low: Beyond(0.0),
+            high: At(10.0),
+            example: "0.001",
+            ..REAL
+        };
+        const WEIGHT_DECAY: Range = Range {
+            name: "the weight decay",
+            high: At(1.0),
+            example: "0.01",
+            ..REAL
+        };
+        const MOMENTUM: Range = Range {
+            name: "the momentum",
+            high: Beyond(1.0),
+            example: "0.9",
+            ..REAL
+        };
+        const LABEL_SMOOTHING: Range = Range {
+            name: "label smoothing",
+            high: At(0.5),
+            example: "0.1",
+            ..REAL
+        };
         const CLIP_NORM: Range = Range {
             name: "the norm for gradient clipping",
             low: Beyond(0.0),
@@ -76,7 +120,12 @@ impl Field {
             if_empty: Some("to turn clipping off"),
             ..REAL
         };
-        const ACCUMULATION: Range = Range { name: "gradient accumulation", high: At(1024.0), unit: "batches", ..WHOLE };
+        const ACCUMULATION: Range = Range {
+            name: "gradient accumulation",
+            high: At(1024.0),
+            unit: "batches",
+            ..WHOLE
+        };
         const WEIGHT_AVERAGING: Range = Range {
             name: "the decay for weight averaging",
             low: Beyond(0.0),
@@ -92,11 +141,30 @@ impl Field {
             if_empty: Some("to train all epochs"),
             ..WHOLE
         };
-        const SEED: Range = Range { name: "the seed", low: At(0.0), ..WHOLE };
-        const REPEATS: Range = Range { name: "the number of runs", high: At(100.0), ..WHOLE };
-        const THREADS: Range = Range { name: "the number of threads", high: At(1024.0), if_empty: Some("for one per core"), ..WHOLE };
-        const MEMORY_LIMIT: Range =
-            Range { name: "the memory limit", low: Beyond(0.0), unit: "MiB", example: "500", if_empty: Some("for no limit"), ..WHOLE };
+        const SEED: Range = Range {
+            name: "the seed",
+            low: At(0.0),
+            ..WHOLE
+        };
+        const REPEATS: Range = Range {
+            name: "the number of runs",
+            high: At(100.0),
+            ..WHOLE
+        };
+        const THREADS: Range = Range {
+            name: "the number of threads",
+            high: At(1024.0),
+            if_empty: Some("for one per core"),
+            ..WHOLE
+        };
+        const MEMORY_LIMIT: Range = Range {
+            name: "the memory limit",
+            low: Beyond(0.0),
+            unit: "MiB",
+            example: "500",
+            if_empty: Some("for no limit"),
+            ..WHOLE
+        };
         Some(match self {
             Self::Epochs => &EPOCHS,
             Self::BatchSize => &BATCH_SIZE,
@@ -112,11 +180,17 @@ impl Field {
             Self::Repeats => &REPEATS,
             Self::Threads => &THREADS,
             Self::MemoryLimit => &MEMORY_LIMIT,
-            Self::Widths | Self::Layers | Self::Precision | Self::Device | Self::Data | Self::Other => return None,
+            Self::Widths
+            | Self::Layers
+            | Self::Precision
+            | Self::Device
+            | Self::Data
+            | Self::Other => return None,
         })
     }
 
-    /// The setting's number; `None` where it is none or left open. Every seed is valid, so none is given here.
+    /// The setting's number; `None` where it is none or left open. Every seed is valid, so none is
+    /// given here.
     pub fn number(self, config: &RunConfig) -> Option<f64> {
         match self {
             Self::Epochs => Some(config.epochs.into()),
@@ -132,7 +206,13 @@ impl Field {
             Self::Repeats => Some(config.repeats.into()),
             Self::Threads => config.threads.map(f64::from),
             Self::MemoryLimit => config.memory_limit.map(f64::from),
-            Self::Widths | Self::Layers | Self::Seed | Self::Precision | Self::Device | Self::Data | Self::Other => None,
+            Self::Widths
+            | Self::Layers
+            | Self::Seed
+            | Self::Precision
+            | Self::Device
+            | Self::Data
+            | Self::Other => None,
         }
     }
 
@@ -173,15 +253,26 @@ impl Range {
     /// What to type: "a whole number from 1 to 1000".
     pub fn hint(&self) -> String {
         let kind = if self.whole { "whole number" } else { "number" };
-        let of = if self.unit.is_empty() { String::new() } else { format!(" of {}", self.unit) };
+        let of = if self.unit.is_empty() {
+            String::new()
+        } else {
+            format!(" of {}", self.unit)
+        };
         let span = match (self.low, self.high) {
             (At(low), At(high)) => format!(" from {low} to {high}"),
             (At(low), Beyond(high)) => format!(" from {low} to below {high}"),
             (At(low), Bound::None) => format!(", {low} or greater"),
             _ => format!(" {self}"),
         };
-        let example = if self.example.is_empty() { String::new() } else { format!(", such as {}", self.example) };
-        let empty = self.if_empty.map(|what| format!(", or leave it out {what}")).unwrap_or_default();
+        let example = if self.example.is_empty() {
+            String::new()
+        } else {
+            format!(", such as {}", self.example)
+        };
+        let empty = self
+            .if_empty
+            .map(|what| format!(", or leave it out {what}"))
+            .unwrap_or_default();
         format!("a {kind}{of}{span}{example}{empty}")
     }
 }

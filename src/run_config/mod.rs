@@ -1,4 +1,5 @@
-//! The settings of a run: plain, versioned, validated data that a person, a script or a saved file can state. Depends on no other module.
+//! The settings of a run: plain, versioned, validated data that a person, a script or a saved file
+//! can state. Depends on no other module.
 
 mod choices;
 mod classes;
@@ -17,8 +18,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use choices::{
-    Activation, Augmentation, DeviceChoice, EvaluationSplit, ExportFormat, InferenceChoice, Initialization, ModelKind, OptimizerKind,
-    Precision, Preset, ScheduleKind, SetFormat, UnknownChoice, WeightFormat,
+    Activation, Augmentation, DeviceChoice, EvaluationSplit, ExportFormat, InferenceChoice,
+    Initialization, ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, SetFormat,
+    UnknownChoice, WeightFormat,
 };
 pub use classes::{CLASS_COUNTS, ClassNames, Classes, ClassesError, MAX_LABEL};
 pub use cnn_layers::{CnnLayer, CnnLayers, NotCnnLayers};
@@ -36,12 +38,17 @@ pub const VERSION: u32 = 2;
 /// What the learning rate is divided by for a run that starts from trained weights.
 const FURTHER_DIVISOR: f64 = 10.0;
 
-/// Everything that decides what a run computes. The same configuration, machine and thread count give the same weights.
+/// Everything that decides what a run computes. The same configuration, machine and thread count
+/// give the same weights.
 ///
-/// What a file leaves out is plain, not the default preset's: a file of an older version means what it meant when it was written.
+/// What a file leaves out is plain, not the default preset's: a file of an older version means what
+/// it meant when it was written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default = "RunConfig::plain")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its own"
+)]
 pub struct RunConfig {
     /// Format version of this structure.
     pub version: u32,
@@ -57,10 +64,12 @@ pub struct RunConfig {
     /// The hidden layers of a CNN; `None` for the usual ones, and for every other model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layers: Option<CnnLayers>,
-    /// The nonlinearity between its layers. What was written before there was a choice has `ReLU`, whatever a preset says.
+    /// The nonlinearity between its layers. What was written before there was a choice has `ReLU`,
+    /// whatever a preset says.
     #[serde(default)]
     pub activation: Activation,
-    /// The model file whose weights it starts from; without one it starts from chance. Network and activation are then those of the file.
+    /// The model file whose weights it starts from; without one it starts from chance. Network and
+    /// activation are then those of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_weights: Option<PathBuf>,
     /// How the weights are initialised where none are given.
@@ -70,7 +79,8 @@ pub struct RunConfig {
     pub epochs: u32,
     /// Images per optimiser step.
     pub batch_size: u32,
-    /// Whether batches grow from epoch to epoch as far as the gradient noise scale allows; `batch_size` is that of the first.
+    /// Whether batches grow from epoch to epoch as far as the gradient noise scale allows;
+    /// `batch_size` is that of the first.
     #[serde(default, skip_serializing_if = "is_false")]
     pub growing_batches: bool,
     /// Number format of the products.
@@ -81,31 +91,35 @@ pub struct RunConfig {
     pub optimizer: OptimizerKind,
     /// Peak learning rate.
     pub learning_rate: f64,
-    /// Weight decay per step, scaled by the learning rate; never on biases and norms. Part of the gradient for `adam`, a Gaussian
-    /// prior for `sgld` and `psgld`, decoupled for the others.
+    /// Weight decay per step, scaled by the learning rate; never on biases and norms. Part of the
+    /// gradient for `adam`, a Gaussian prior for `sgld` and `psgld`, decoupled for the others.
     pub weight_decay: f64,
     /// The share of SGD's velocity that is kept from step to step.
     pub momentum: f64,
     /// Whether SGD's momentum is Nesterov's.
     pub nesterov: bool,
-    /// Whether only some activations are kept for the backward pass, which computes the others again: less memory for more time.
+    /// Whether only some activations are kept for the backward pass, which computes the others
+    /// again: less memory for more time.
     #[serde(default, skip_serializing_if = "is_false")]
     pub activation_checkpointing: bool,
-    /// Whether an NVIDIA GPU tries several algorithms for each matrix product and uses the fastest. They round differently. It has no effect on other devices.
+    /// Whether an NVIDIA GPU tries several algorithms for each matrix product and uses the fastest.
+    /// They round differently. It has no effect on other devices.
     #[serde(default, skip_serializing_if = "is_false")]
     pub autotune: bool,
     /// How the learning rate moves.
     pub schedule: ScheduleKind,
-    /// The probability that the loss spreads evenly over all classes instead of giving it to the label.
+    /// The probability that the loss spreads evenly over all classes instead of giving it to the
+    /// label.
     pub label_smoothing: f64,
     /// The global norm gradients are scaled down to when it is exceeded.
     pub clip_norm: Option<f64>,
     /// Batches whose gradients are gathered before one optimiser step.
     pub accumulation: u32,
-    /// Decay per step of the running average of the weights; the average is what is validated and kept.
+    /// Decay per step of the running average of the weights; the average is what is validated and
+    /// kept.
     pub weight_averaging: Option<f64>,
-    /// Ends the run after this many epochs in a row without a better validation (a higher accuracy, or the same with a lower loss), and
-    /// keeps the best epoch's weights.
+    /// Ends the run after this many epochs in a row without a better validation (a higher accuracy,
+    /// or the same with a lower loss), and keeps the best epoch's weights.
     pub early_stopping: Option<u32>,
     /// How training images are varied each time they are seen.
     pub augmentation: Augmentation,
@@ -113,7 +127,8 @@ pub struct RunConfig {
     pub seed: u64,
     /// Worker threads; `None` means one per core.
     pub threads: Option<u32>,
-    /// The most memory the program is to hold on the processor, in MiB; parts of a batch are made smaller to keep to it.
+    /// The most memory the program is to hold on the processor, in MiB; parts of a batch are made
+    /// smaller to keep to it.
     pub memory_limit: Option<u32>,
     /// How many runs are trained with these settings, each with the next seed.
     #[serde(skip_serializing_if = "is_one")]
@@ -123,17 +138,26 @@ pub struct RunConfig {
     pub repetition: Option<Repetition>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
 const fn is_one(number: &u32) -> bool {
     *number == 1
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
 const fn is_false(setting: &bool) -> bool {
     !*setting
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
 fn is_random(initialization: &Initialization) -> bool {
     *initialization == Initialization::Random
 }
@@ -145,10 +169,11 @@ impl Default for RunConfig {
 }
 
 impl RunConfig {
-    /// Whether the weights after each of the last epochs are samples from their posterior: with Langevin dynamics, where no average of the
-    /// weights takes their place.
+    /// Whether the weights after each of the last epochs are samples from their posterior: with
+    /// Langevin dynamics, where no average of the weights takes their place.
     pub const fn samples_posterior(&self) -> bool {
-        matches!(self.optimizer, OptimizerKind::Sgld | OptimizerKind::Psgld) && self.weight_averaging.is_none()
+        matches!(self.optimizer, OptimizerKind::Sgld | OptimizerKind::Psgld)
+            && self.weight_averaging.is_none()
     }
 
     /// One epoch on the built-in data with nothing special about it.
@@ -202,11 +227,15 @@ impl RunConfig {
 
     /// Takes this network.
     pub fn set_network(&mut self, network: Network) {
-        (self.model, self.widths, self.layers) = (network.model(), network.chosen_widths(), network.chosen_layers());
+        (self.model, self.widths, self.layers) = (
+            network.model(),
+            network.chosen_widths(),
+            network.chosen_layers(),
+        );
     }
 
-    /// The run that trains this model further: the same settings, from its weights, at a tenth of the learning rate, so that what it knows
-    /// is not shaken out of it at once.
+    /// The run that trains this model further: the same settings, from its weights, at a tenth of
+    /// the learning rate, so that what it knows is not shaken out of it at once.
     #[must_use]
     pub fn further(self, model_file: PathBuf) -> Self {
         Self {
@@ -218,32 +247,59 @@ impl RunConfig {
         }
     }
 
-    /// The same for other people's eyes: of folders and files of this machine only the names are left.
+    /// The same for other people's eyes: of folders and files of this machine only the names are
+    /// left.
     #[must_use]
     pub fn without_folders(&self) -> Self {
         let name = |path: &PathBuf| path.file_name().map_or_else(|| path.clone(), PathBuf::from);
-        Self { data: self.data.without_folders(), initial_weights: self.initial_weights.as_ref().map(name), ..self.clone() }
+        Self {
+            data: self.data.without_folders(),
+            initial_weights: self.initial_weights.as_ref().map(name),
+            ..self.clone()
+        }
     }
 
     /// Everything wrong with these values by themselves, one entry per field; empty means valid.
     pub fn problems(&self) -> Vec<ConfigProblem> {
-        let newer = (self.version > VERSION).then_some(ConfigProblem::NewerVersion { version: self.version });
+        let newer = (self.version > VERSION).then_some(ConfigProblem::NewerVersion {
+            version: self.version,
+        });
         let out_of_range = Field::NUMBERS.into_iter().filter_map(|field| {
             let (given, range) = (field.number(self)?, field.range()?);
-            (!range.contains(given)).then(|| ConfigProblem::OutOfRange { field, given: given.to_string() })
+            (!range.contains(given)).then(|| ConfigProblem::OutOfRange {
+                field,
+                given: given.to_string(),
+            })
         });
-        let other_depth = self.widths.filter(|widths| !self.model.width_counts().contains(&widths.values().len()));
-        let widths = other_depth.map(|given| ConfigProblem::Widths { model: self.model, given });
+        let other_depth = self
+            .widths
+            .filter(|widths| !self.model.width_counts().contains(&widths.values().len()));
+        let widths = other_depth.map(|given| ConfigProblem::Widths {
+            model: self.model,
+            given,
+        });
         let layers = self
             .layers
             .filter(|_| self.model != ModelKind::Cnn)
-            .map(|given| ConfigProblem::Layers { model: self.model, given: given.to_string() });
-        let fixed = (!self.model.is_trainable()).then_some(ConfigProblem::NotTrainable { model: self.model });
-        newer.into_iter().chain(fixed).chain(self.data.problem()).chain(widths).chain(layers).chain(out_of_range).collect()
+            .map(|given| ConfigProblem::Layers {
+                model: self.model,
+                given: given.to_string(),
+            });
+        let fixed = (!self.model.is_trainable())
+            .then_some(ConfigProblem::NotTrainable { model: self.model });
+        newer
+            .into_iter()
+            .chain(fixed)
+            .chain(self.data.problem())
+            .chain(widths)
+            .chain(layers)
+            .chain(out_of_range)
+            .collect()
     }
 
     /// The most memory it may take, in bytes.
     pub fn memory_limit_bytes(&self) -> Option<u64> {
-        self.memory_limit.map(|mebibytes| u64::from(mebibytes) << 20)
+        self.memory_limit
+            .map(|mebibytes| u64::from(mebibytes) << 20)
     }
 }

@@ -21,8 +21,8 @@ pub struct Chosen {
 }
 
 impl RunConfig {
-    /// The same for this many training images: a smaller batch where it would be more than a quarter of them, and more epochs where there would
-    /// be few steps. `None` if it fits already.
+    /// The same for this many training images: a smaller batch where it would be more than a
+    /// quarter of them, and more epochs where there would be few steps. `None` if it fits already.
     pub fn fit_to(&self, images: u64, chosen: Chosen) -> Option<Self> {
         let mut fitted = self.clone();
         if !chosen.batch_size && u64::from(self.batch_size) > images / BATCHES {
@@ -30,7 +30,8 @@ impl RunConfig {
             // The largest power of two that is no larger.
             fitted.batch_size = self.batch_size.min(1 << share.ilog2().min(31));
         }
-        let steps = images.div_ceil((u64::from(fitted.batch_size) * u64::from(self.accumulation)).max(1));
+        let steps =
+            images.div_ceil((u64::from(fitted.batch_size) * u64::from(self.accumulation)).max(1));
         if !chosen.epochs && steps > 0 && steps * u64::from(self.epochs) < STEPS {
             let epochs = STEPS.div_ceil(steps).min(MAX_EPOCHS) as u32;
             fitted.epochs = self.epochs.max(epochs);

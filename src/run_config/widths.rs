@@ -14,8 +14,8 @@ pub const MAX_WIDTH: u16 = 2048;
 /// The hidden layers that an MLP can have.
 const MLP_LAYERS: std::ops::RangeInclusive<usize> = 1..=MAX_LAYERS;
 
-/// The widths of the hidden layers in their order: features of linear layers, channels of convolutions (of a residual network those of
-/// each stage). Written as `128-64`.
+/// The widths of the hidden layers in their order: features of linear layers, channels of
+/// convolutions (of a residual network those of each stage). Written as `128-64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Vec<u16>", into = "Vec<u16>")]
 pub struct Widths {
@@ -25,18 +25,25 @@ pub struct Widths {
 
 /// Why these are not widths.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{given}\" is not a list of 1 to {MAX_LAYERS} whole numbers from 1 to {MAX_WIDTH}, such as 128-64")]
+#[error(
+    "\"{given}\" is not a list of 1 to {MAX_LAYERS} whole numbers from 1 to {MAX_WIDTH}, such as 128-64"
+)]
 pub struct NotWidths {
     given: String,
 }
 
 impl Widths {
-    /// These widths; `None` if there are none or too many, or if one is not a width that a layer can have.
+    /// These widths; `None` if there are none or too many, or if one is not a width that a layer
+    /// can have.
     pub fn new(widths: &[u16]) -> Option<Self> {
         let mut values = [0; MAX_LAYERS];
         values.get_mut(..widths.len())?.copy_from_slice(widths);
-        let valid = !widths.is_empty() && widths.iter().all(|width| (1..=MAX_WIDTH).contains(width));
-        valid.then_some(Self { values, count: widths.len() as u8 })
+        let valid =
+            !widths.is_empty() && widths.iter().all(|width| (1..=MAX_WIDTH).contains(width));
+        valid.then_some(Self {
+            values,
+            count: widths.len() as u8,
+        })
     }
 
     /// They, in the order of the layers.
@@ -57,8 +64,17 @@ impl FromStr for Widths {
 
     /// Hyphens, commas and spaces separate them.
     fn from_str(text: &str) -> Result<Self, NotWidths> {
-        let numbers = text.split(['-', ',', ' ']).filter(|part| !part.is_empty()).map(str::parse::<u16>).collect::<Result<Vec<_>, _>>();
-        numbers.ok().and_then(|numbers| Self::new(&numbers)).ok_or_else(|| NotWidths { given: text.to_owned() })
+        let numbers = text
+            .split(['-', ',', ' '])
+            .filter(|part| !part.is_empty())
+            .map(str::parse::<u16>)
+            .collect::<Result<Vec<_>, _>>();
+        numbers
+            .ok()
+            .and_then(|numbers| Self::new(&numbers))
+            .ok_or_else(|| NotWidths {
+                given: text.to_owned(),
+            })
     }
 }
 
@@ -66,7 +82,9 @@ impl TryFrom<Vec<u16>> for Widths {
     type Error = NotWidths;
 
     fn try_from(widths: Vec<u16>) -> Result<Self, NotWidths> {
-        Self::new(&widths).ok_or_else(|| NotWidths { given: format!("{widths:?}") })
+        Self::new(&widths).ok_or_else(|| NotWidths {
+            given: format!("{widths:?}"),
+        })
     }
 }
 
@@ -100,7 +118,8 @@ impl ModelKind {
         !matches!(self, Self::Onnx)
     }
 
-    /// How many hidden layers whose width can be chosen the network can have: an MLP can be of any depth.
+    /// How many hidden layers whose width can be chosen the network can have: an MLP can be of any
+    /// depth.
     pub const fn width_counts(self) -> std::ops::RangeInclusive<usize> {
         match self {
             Self::Mlp => MLP_LAYERS,
@@ -120,16 +139,28 @@ pub struct Network {
 }
 
 impl Network {
-    /// The model with these widths, or with its own where there are none, or not as many as it takes.
+    /// The model with these widths, or with its own where there are none, or not as many as it
+    /// takes.
     pub fn new(model: ModelKind, widths: Option<Widths>) -> Self {
-        let is_other = |widths: &Widths| model.width_counts().contains(&widths.values().len()) && widths.values() != model.widths();
-        Self { model, widths: widths.filter(is_other), layers: None }
+        let is_other = |widths: &Widths| {
+            model.width_counts().contains(&widths.values().len())
+                && widths.values() != model.widths()
+        };
+        Self {
+            model,
+            widths: widths.filter(is_other),
+            layers: None,
+        }
     }
 
     /// The CNN with these hidden layers. They are of no use to another model.
     #[must_use]
     pub fn with_layers(self, layers: Option<CnnLayers>) -> Self {
-        Self { layers: layers.filter(|layers| self.model == ModelKind::Cnn && *layers != CnnLayers::DEFAULT), ..self }
+        Self {
+            layers: layers
+                .filter(|layers| self.model == ModelKind::Cnn && *layers != CnnLayers::DEFAULT),
+            ..self
+        }
     }
 
     /// Its model.
@@ -154,7 +185,9 @@ impl Network {
 
     /// The widths of its hidden layers; empty where they are fixed.
     pub fn widths(&self) -> &[u16] {
-        self.widths.as_ref().map_or(self.model.widths(), Widths::values)
+        self.widths
+            .as_ref()
+            .map_or(self.model.widths(), Widths::values)
     }
 
     /// What people read: "MLP", or "MLP (128-64)", or "CNN (32C3-MP2-128)".
@@ -170,6 +203,10 @@ impl Network {
 
 impl From<ModelKind> for Network {
     fn from(model: ModelKind) -> Self {
-        Self { model, widths: None, layers: None }
+        Self {
+            model,
+            widths: None,
+            layers: None,
+        }
     }
 }

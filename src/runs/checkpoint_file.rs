@@ -1,8 +1,10 @@
-//! The format of a checkpoint file. The card, which describes the run, comes first, so that checkpoints can be listed without being loaded.
+//! The format of a checkpoint file. The card, which describes the run, comes first, so that
+//! checkpoints can be listed without being loaded.
 //!
-//! Eight bytes of magic, the format's version and the length of the card as little-endian u32, the card, a checksum, the whole checkpoint,
-//! and another checksum; card and checkpoint are `MessagePack`, which keeps every float as it is. A checksum is the SHA-256 of everything
-//! before it. Only Inkling reads such files, and only to resume a run.
+//! Eight bytes of magic, the format's version and the length of the card as little-endian u32, the
+//! card, a checksum, the whole checkpoint, and another checksum; card and checkpoint are
+//! `MessagePack`, which keeps every float as it is. A checksum is the SHA-256 of everything before
+//! it. Only Inkling reads such files, and only to resume a run.
 
 use std::io::{self, Read, Write};
 
@@ -17,8 +19,9 @@ const MAGIC: [u8; 8] = *b"INKCKPT\n";
 const VERSION: u32 = 2;
 /// Longer cards are refused unread; one of 1,000 epochs has less than 1 MB.
 const MAX_CARD_BYTES: u32 = 16 << 20;
-/// Larger checkpoints are refused unread. For each parameter they have at most 21 numbers: the weights, three of the optimiser and the average,
-/// as they are and for a rollback, the best weights, and ten samples from the posterior.
+/// Larger checkpoints are refused unread. For each parameter they have at most 21 numbers: the
+/// weights, three of the optimiser and the average, as they are and for a rollback, the best
+/// weights, and ten samples from the posterior.
 const MAX_BYTES: u64 = 24 * 4 * MAX_PARAMETERS;
 
 const DAMAGED: &str = "it is damaged: its checksum is wrong";
@@ -33,12 +36,15 @@ pub fn write(to: &mut dyn Write, checkpoint: &Checkpoint) -> io::Result<()> {
     to.write_all(&card)?;
     let digest = to.digest();
     to.write_all(&digest)?;
-    checkpoint.serialize(&mut rmp_serde::Serializer::new(&mut to).with_struct_map()).map_err(in_systems_words)?;
+    checkpoint
+        .serialize(&mut rmp_serde::Serializer::new(&mut to).with_struct_map())
+        .map_err(in_systems_words)?;
     let digest = to.digest();
     to.write_all(&digest)
 }
 
-/// The card; leaves `bytes` where the checkpoint begins. Errors say what the system says, or what is wrong.
+/// The card; leaves `bytes` where the checkpoint begins. Errors say what the system says, or what
+/// is wrong.
 pub fn read_card(bytes: &mut impl Read) -> Result<CheckpointCard, String> {
     read_hashed_card(&mut Hashed::new(bytes))
 }
@@ -47,7 +53,8 @@ pub fn read_card(bytes: &mut impl Read) -> Result<CheckpointCard, String> {
 pub fn read(bytes: &mut impl Read) -> Result<Checkpoint, String> {
     let mut bytes = Hashed::new(bytes.take(MAX_BYTES));
     read_hashed_card(&mut bytes)?;
-    let checkpoint = rmp_serde::from_read(&mut bytes).map_err(|error| format!("it is damaged ({error})"))?;
+    let checkpoint =
+        rmp_serde::from_read(&mut bytes).map_err(|error| format!("it is damaged ({error})"))?;
     bytes.check_digest()?;
     match bytes.inner.read(&mut [0]) {
         Ok(0) => Ok(checkpoint),
@@ -68,18 +75,30 @@ fn read_hashed_card(bytes: &mut Hashed<impl Read>) -> Result<CheckpointCard, Str
     if bytes.field("its first bytes")? != MAGIC {
         return Err("it is not a checkpoint".to_owned());
     }
-    let [version, len] = ["its version", "its length"].map(|name| bytes.field(name).map(u32::from_le_bytes));
+    let [version, len] =
+        ["its version", "its length"].map(|name| bytes.field(name).map(u32::from_le_bytes));
     match version? {
         VERSION => {}
-        older @ 1 => return Err(format!("it was saved by an earlier version of Inkling (format version {older})")),
-        other => return Err(format!("it has format version {other}, but this Inkling uses {VERSION}")),
+        older @ 1 => {
+            return Err(format!(
+                "it was saved by an earlier version of Inkling (format version {older})"
+            ));
+        }
+        other => {
+            return Err(format!(
+                "it has format version {other}, but this Inkling uses {VERSION}"
+            ));
+        }
     }
     let len = len?;
     if len > MAX_CARD_BYTES {
         return Err("its description is too long".to_owned());
     }
     let mut card = Vec::new();
-    Read::by_ref(bytes).take(len.into()).read_to_end(&mut card).map_err(|error| error.to_string())?;
+    Read::by_ref(bytes)
+        .take(len.into())
+        .read_to_end(&mut card)
+        .map_err(|error| error.to_string())?;
     if card.len() < len as usize {
         return Err("it ends in the middle of its description".to_owned());
     }
@@ -95,7 +114,10 @@ struct Hashed<T> {
 
 impl<T> Hashed<T> {
     fn new(inner: T) -> Self {
-        Self { inner, hasher: Sha256::new() }
+        Self {
+            inner,
+            hasher: Sha256::new(),
+        }
     }
 
     fn digest(&self) -> [u8; 32] {
@@ -106,17 +128,22 @@ impl<T> Hashed<T> {
 impl<T: Read> Hashed<T> {
     fn field<const LEN: usize>(&mut self, name: &str) -> Result<[u8; LEN], String> {
         let mut field = [0; LEN];
-        self.read_exact(&mut field).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => format!("it ends in the middle of {name}"),
-            _ => error.to_string(),
-        })?;
+        self.read_exact(&mut field)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::UnexpectedEof => format!("it ends in the middle of {name}"),
+                _ => error.to_string(),
+            })?;
         Ok(field)
     }
 
     /// Reads a checksum of everything before it.
     fn check_digest(&mut self) -> Result<(), String> {
         let digest = self.digest();
-        if self.field("a checksum")? == digest { Ok(()) } else { Err(DAMAGED.to_owned()) }
+        if self.field("a checksum")? == digest {
+            Ok(())
+        } else {
+            Err(DAMAGED.to_owned())
+        }
     }
 }
 

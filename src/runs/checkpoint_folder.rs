@@ -9,7 +9,8 @@ use std::time::Duration;
 use super::folder::{checkpoint_name, unwritable};
 use super::{Checkpoints, RunError, checkpoint_file};
 use crate::system::files::{
-    create_folder, folder_of, open_lock, open_regular, read_limited, remove_leftovers, sync_folder, write_whole, write_whole_with,
+    create_folder, folder_of, open_lock, open_regular, read_limited, remove_leftovers, sync_folder,
+    write_whole, write_whole_with,
 };
 use crate::train::Checkpoint;
 
@@ -20,7 +21,8 @@ const LOCK: &str = "lock";
 const TARGET: &str = "target.json";
 const MAX_TARGET_BYTES: u64 = 1 << 20;
 
-/// How often a lock is tried for that another process may hold for no longer than it takes to look at it, and the time between.
+/// How often a lock is tried for that another process may hold for no longer than it takes to look
+/// at it, and the time between.
 const ATTEMPTS: u32 = 20;
 const MOMENT: Duration = Duration::from_millis(10);
 
@@ -28,13 +30,18 @@ const MOMENT: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub struct CheckpointFolder {
     folder: PathBuf,
-    /// Held from the start of the run, or from its first checkpoint if the folder could not be created before.
+    /// Held from the start of the run, or from its first checkpoint if the folder could not be
+    /// created before.
     lock: Option<File>,
 }
 
 /// A name that no folder here has: the time in nanoseconds, and this process.
 pub fn unique_name() -> String {
-    format!("{}-{}", jiff::Timestamp::now().as_nanosecond(), std::process::id())
+    format!(
+        "{}-{}",
+        jiff::Timestamp::now().as_nanosecond(),
+        std::process::id()
+    )
 }
 
 /// Why a folder could not be locked.
@@ -59,8 +66,8 @@ impl CheckpointFolder {
         &self.folder
     }
 
-    /// Creates it and locks it for this process, so that others see that the run is in progress. Where that fails, the first checkpoint tries it
-    /// again.
+    /// Creates it and locks it for this process, so that others see that the run is in progress.
+    /// Where that fails, the first checkpoint tries it again.
     pub fn claim(&mut self) {
         if let Err(error) = self.create() {
             tracing::info!(%error, "the folder for checkpoints could not be created yet");
@@ -69,16 +76,21 @@ impl CheckpointFolder {
 
     /// Replaces the checkpoint, whole or not at all.
     pub fn write(&mut self, checkpoint: &Checkpoint) -> Result<(), RunError> {
-        self.create().map_err(|error| unwritable(&self.folder, &error))?;
-        Ok(write_whole_with(&self.folder.join(CHECKPOINT), |to| checkpoint_file::write(to, checkpoint))?)
+        self.create()
+            .map_err(|error| unwritable(&self.folder, &error))?;
+        Ok(write_whole_with(&self.folder.join(CHECKPOINT), |to| {
+            checkpoint_file::write(to, checkpoint)
+        })?)
     }
 
-    /// Notes where the run is about to be saved. If this process is killed between saving it and deleting the checkpoint,
-    /// [`CheckpointFolder::is_saved`] says so.
+    /// Notes where the run is about to be saved. If this process is killed between saving it and
+    /// deleting the checkpoint, [`CheckpointFolder::is_saved`] says so.
     pub fn note_target(&mut self, target: &Path) -> Result<(), RunError> {
         let target = std::path::absolute(target).map_err(|error| unwritable(target, &error))?;
-        let json = serde_json::to_vec(target.as_os_str()).map_err(|error| unwritable(&self.folder, &error.into()))?;
-        self.create().map_err(|error| unwritable(&self.folder, &error))?;
+        let json = serde_json::to_vec(target.as_os_str())
+            .map_err(|error| unwritable(&self.folder, &error.into()))?;
+        self.create()
+            .map_err(|error| unwritable(&self.folder, &error))?;
         Ok(write_whole(&self.folder.join(TARGET), &json)?)
     }
 
@@ -87,13 +99,17 @@ impl CheckpointFolder {
         let target = read_limited(&self.folder.join(TARGET), MAX_TARGET_BYTES).ok();
         let target = target.and_then(|json| serde_json::from_slice::<OsString>(&json).ok());
         let saved = target.and_then(|target| checkpoint_name(Path::new(&target)));
-        saved.is_some() && saved.as_deref() == self.folder.file_name().and_then(|name| name.to_str())
+        saved.is_some()
+            && saved.as_deref() == self.folder.file_name().and_then(|name| name.to_str())
     }
 
     /// True while a process holds the lock.
     pub fn is_held(&self) -> bool {
         self.lock.is_some()
-            || matches!(open_regular(&self.folder.join(LOCK)).map(|lock| lock.try_lock_shared()), Ok(Err(TryLockError::WouldBlock)))
+            || matches!(
+                open_regular(&self.folder.join(LOCK)).map(|lock| lock.try_lock_shared()),
+                Ok(Err(TryLockError::WouldBlock))
+            )
     }
 
     /// Locks it for this process.
@@ -101,12 +117,17 @@ impl CheckpointFolder {
         self.lock_opened_by(open_lock)
     }
 
-    fn lock_opened_by(&mut self, open: impl Fn(&Path) -> io::Result<File>) -> Result<(), LockError> {
+    fn lock_opened_by(
+        &mut self,
+        open: impl Fn(&Path) -> io::Result<File>,
+    ) -> Result<(), LockError> {
         for attempt in 1..=ATTEMPTS {
             let lock = open(&self.folder.join(LOCK))?;
             match lock.try_lock() {
                 // Whoever removes leftovers may have been faster.
-                Ok(()) if !self.folder.join(LOCK).exists() => return Err(io::Error::from(io::ErrorKind::NotFound).into()),
+                Ok(()) if !self.folder.join(LOCK).exists() => {
+                    return Err(io::Error::from(io::ErrorKind::NotFound).into());
+                }
                 Ok(()) => {
                     self.lock = Some(lock);
                     return Ok(());
@@ -119,7 +140,8 @@ impl CheckpointFolder {
         Err(LockError::Held)
     }
 
-    /// Gives it back at the end of a run that may be resumed: its path if there is a checkpoint in it. Without one, nothing is left of it.
+    /// Gives it back at the end of a run that may be resumed: its path if there is a checkpoint in
+    /// it. Without one, nothing is left of it.
     pub fn release(self) -> Option<PathBuf> {
         let path = self.folder.clone();
         if path.join(CHECKPOINT).exists() {
@@ -140,21 +162,34 @@ impl CheckpointFolder {
             // No file that is open is deleted there.
             lock = None;
         }
-        // Under another name at once: whoever begins a run in the folder meanwhile makes it anew, and loses nothing.
+        // Under another name at once: whoever begins a run in the folder meanwhile makes it anew,
+        // and loses nothing.
         let away = folder.with_file_name(unique_name());
-        let removed = remove_lock_last(if fs::rename(&folder, &away).is_ok() { &away } else { &folder });
+        let removed = remove_lock_last(if fs::rename(&folder, &away).is_ok() {
+            &away
+        } else {
+            &folder
+        });
         drop(lock);
         allow_missing(removed)
     }
 
-    /// Deletes what a process that was killed left in it, or all of it if there is nothing to resume; nothing while a living process holds it.
+    /// Deletes what a process that was killed left in it, or all of it if there is nothing to
+    /// resume; nothing while a living process holds it.
     pub fn remove_leftovers(mut self) -> io::Result<()> {
-        // No lock is made where there is none: a folder without one begins or ends at this moment, or is what a killed process left of one. If
-        // it is empty it goes, and whoever begins makes it anew.
+        // No lock is made where there is none: a folder without one begins or ends at this moment,
+        // or is what a killed process left of one. If it is empty it goes, and whoever begins makes
+        // it anew.
         let is_empty = !self.folder.join(CHECKPOINT).exists();
-        match if is_empty { self.lock_opened_by(open_regular) } else { self.lock() } {
+        match if is_empty {
+            self.lock_opened_by(open_regular)
+        } else {
+            self.lock()
+        } {
             Err(LockError::Held) => return Ok(()),
-            Err(LockError::Failed(error)) if is_empty && error.kind() == io::ErrorKind::NotFound => {
+            Err(LockError::Failed(error))
+                if is_empty && error.kind() == io::ErrorKind::NotFound =>
+            {
                 return match fs::remove_dir(&self.folder) {
                     Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
                     removed => allow_missing(removed),
@@ -164,7 +199,11 @@ impl CheckpointFolder {
             Ok(()) => {}
         }
         remove_leftovers(&self.folder);
-        if self.is_saved() || !self.folder.join(CHECKPOINT).exists() { self.delete() } else { Ok(()) }
+        if self.is_saved() || !self.folder.join(CHECKPOINT).exists() {
+            self.delete()
+        } else {
+            Ok(())
+        }
     }
 
     /// Creates and locks the folder, where that was not done yet.
@@ -181,13 +220,15 @@ impl CheckpointFolder {
                 _ => locked = self.lock(),
             }
             // Whoever removes leftovers deletes a folder in which there is no checkpoint yet.
-            if !matches!(&locked, Err(LockError::Failed(error)) if error.kind() == io::ErrorKind::NotFound) {
+            if !matches!(&locked, Err(LockError::Failed(error)) if error.kind() == io::ErrorKind::NotFound)
+            {
                 break;
             }
         }
         sync_folder(folder_of(&self.folder));
         if let Err(error) = locked {
-            // Without locks, on some network disks, a run in progress may be listed as interrupted: better than no checkpoint.
+            // Without locks, on some network disks, a run in progress may be listed as interrupted:
+            // better than no checkpoint.
             tracing::info!(%error, "the checkpoint's folder cannot be locked");
         }
         Ok(())

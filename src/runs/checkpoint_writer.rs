@@ -1,11 +1,13 @@
 //! Writes checkpoints on a thread of its own, so that no run waits for a disk.
 //!
-//! Training in the background runs with idle scheduling, which every thread that it starts inherits and cannot leave again without special
-//! rights. A writer started by the run would compete with the very threads it serves. So the [`CheckpointThread`] is started before, by
-//! whoever starts the engine, and only lowers its priority a little: behind what draws, before what trains. Measured with epochs of about
-//! 0.3 s of the MLP on two cores that other programs kept busy, in one or two runs each, so only the order of magnitude counts: a checkpoint
-//! was written 73 ms after its epoch (median; 260 ms at most), where a writer with idle scheduling took 153 and 181 ms (762 and 450 at most)
-//! and skipped 13 and 1 of 60.
+//! Training in the background runs with idle scheduling, which every thread that it starts inherits
+//! and cannot leave again without special rights. A writer started by the run would compete with
+//! the very threads it serves. So the [`CheckpointThread`] is started before, by whoever starts the
+//! engine, and only lowers its priority a little: behind what draws, before what trains. Measured
+//! with epochs of about 0.3 s of the MLP on two cores that other programs kept busy, in one or two
+//! runs each, so only the order of magnitude counts: a checkpoint was written 73 ms after its epoch
+//! (median; 260 ms at most), where a writer with idle scheduling took 153 and 181 ms (762 and 450
+//! at most) and skipped 13 and 1 of 60.
 
 use std::ffi::OsStr;
 use std::io;
@@ -36,7 +38,8 @@ type Job = Box<dyn FnOnce() + Send>;
 pub struct CheckpointThread(Sender<Job>);
 
 impl CheckpointThread {
-    /// Starts it, in the background with a priority below normal. An error if there can be no further thread.
+    /// Starts it, in the background with a priority below normal. An error if there can be no
+    /// further thread.
     pub fn start(background: bool) -> io::Result<Self> {
         let (sender, jobs) = channel::<Job>();
         let work = move || {
@@ -53,10 +56,12 @@ impl CheckpointThread {
     }
 }
 
-/// Writes the checkpoints of a run. Dropping it keeps the last one; [`CheckpointWriter::remove`] deletes it.
+/// Writes the checkpoints of a run. Dropping it keeps the last one; [`CheckpointWriter::remove`]
+/// deletes it.
 #[derive(Debug)]
 pub struct CheckpointWriter {
-    /// The newest that is not written: when the disk is slower than the run, those in between are skipped.
+    /// The newest that is not written: when the disk is slower than the run, those in between are
+    /// skipped.
     next: Arc<Mutex<Option<Checkpoint>>>,
     wake: SyncSender<()>,
     /// Comes when everything is written.
@@ -66,8 +71,8 @@ pub struct CheckpointWriter {
 }
 
 impl CheckpointWriter {
-    /// Writes to this folder, on that thread; `on_written` is called after each, and after each failure. A checkpoint that could not be
-    /// written is tried again until there is a newer one.
+    /// Writes to this folder, on that thread; `on_written` is called after each, and after each
+    /// failure. A checkpoint that could not be written is tried again until there is a newer one.
     pub fn start(
         checkpoint_thread: &CheckpointThread,
         mut folder: CheckpointFolder,
@@ -86,8 +91,14 @@ impl CheckpointWriter {
                 let over = woken.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected);
                 let checkpoint = lock(&newest).take();
                 if let Some(checkpoint) = checkpoint {
-                    let kept = lock(&place).as_mut().map_or(Ok(()), |folder| folder.write(&checkpoint));
-                    wait = if kept.is_ok() { Duration::MAX } else { RETRY_AFTER };
+                    let kept = lock(&place)
+                        .as_mut()
+                        .map_or(Ok(()), |folder| folder.write(&checkpoint));
+                    wait = if kept.is_ok() {
+                        Duration::MAX
+                    } else {
+                        RETRY_AFTER
+                    };
                     let failed = kept.is_err();
                     on_written(&at, checkpoint.card.position(), kept);
                     if failed {
@@ -103,7 +114,13 @@ impl CheckpointWriter {
         };
         let gone = |_| ComputeError::failed(&"the checkpoint thread has stopped");
         checkpoint_thread.0.send(Box::new(work)).map_err(gone)?;
-        Ok(Self { next, wake, finished: Mutex::new(finished), folder, path })
+        Ok(Self {
+            next,
+            wake,
+            finished: Mutex::new(finished),
+            folder,
+            path,
+        })
     }
 
     /// The folder they go to.
@@ -133,8 +150,8 @@ impl CheckpointWriter {
         let _ = self.wake.try_send(());
     }
 
-    /// Notes where the run is about to be saved, so that its checkpoint is not taken for that of an interrupted run if this process is killed
-    /// before it could delete it.
+    /// Notes where the run is about to be saved, so that its checkpoint is not taken for that of an
+    /// interrupted run if this process is killed before it could delete it.
     pub fn note_target(&self, target: &Path) {
         if let Some(folder) = lock(&self.folder).as_mut()
             && let Err(error) = folder.note_target(target)
@@ -144,7 +161,8 @@ impl CheckpointWriter {
         }
     }
 
-    /// For a run that can be resumed: waits until everything is written. Gives the folder, if there is a checkpoint in it.
+    /// For a run that can be resumed: waits until everything is written. Gives the folder, if there
+    /// is a checkpoint in it.
     pub fn keep(self) -> Option<PathBuf> {
         self.end()?.release()
     }
@@ -158,10 +176,18 @@ impl CheckpointWriter {
     }
 
     fn end(self) -> Option<CheckpointFolder> {
-        let Self { wake, finished, folder, .. } = self;
+        let Self {
+            wake,
+            finished,
+            folder,
+            ..
+        } = self;
         drop(wake);
         // An error says that the thread is gone: it writes nothing any more either.
-        let _ = finished.into_inner().unwrap_or_else(PoisonError::into_inner).recv();
+        let _ = finished
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .recv();
         lock(&folder).take()
     }
 }

@@ -1,5 +1,5 @@
-//! The file with the newest evaluation of a run's model that a person asked for. Only a run whose model was evaluated has it; its evaluation on
-//! test images after training stands in its summary.
+//! The file with the newest evaluation of a run's model that a person asked for. Only a run whose
+//! model was evaluated has it; its evaluation on test images after training stands in its summary.
 
 use std::io::ErrorKind;
 use std::path::Path;

@@ -17,7 +17,8 @@ pub struct FinishedRun {
     pub summary: RunSummary,
     /// Its steps, thinned; none in runs of older versions, or where they cannot be read.
     pub steps: Vec<StepPoint>,
-    /// The newest evaluation of its model: the last that a person asked for, or else the one on test images after training.
+    /// The newest evaluation of its model: the last that a person asked for, or else the one on
+    /// test images after training.
     pub evaluation: Option<SplitEvaluation>,
 }
 
@@ -26,13 +27,20 @@ impl FinishedRun {
     pub fn load(folder: &Path) -> Result<Self, RunError> {
         let summary = load(folder)?;
         let evaluation = evaluation_file::read(folder).or_else(|| summary.test.clone());
-        Ok(Self { summary, steps: load_steps(folder), evaluation })
+        Ok(Self {
+            summary,
+            steps: load_steps(folder),
+            evaluation,
+        })
     }
 }
 
-/// The steps of the run in `folder`, thinned; none in runs of older versions, or where they cannot be read.
+/// The steps of the run in `folder`, thinned; none in runs of older versions, or where they cannot
+/// be read.
 pub fn load_steps(folder: &Path) -> Vec<StepPoint> {
     let table = read_limited(&folder.join(STEPS), MAX_BYTES);
-    let table = table.inspect_err(|error| tracing::info!(%error, "a run without its steps")).unwrap_or_default();
+    let table = table
+        .inspect_err(|error| tracing::info!(%error, "a run without its steps"))
+        .unwrap_or_default();
     step_table::parse(&String::from_utf8_lossy(&table))
 }

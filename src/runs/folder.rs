@@ -41,8 +41,9 @@ struct Origin {
     checkpoint: Option<String>,
 }
 
-/// Writes a run to the folder `target` itself, which may be absent, empty, or hold an earlier run if `replace` is true.
-/// The summary returned names the folder and the model in it. The run's checkpoints are told where it goes; see [`CheckpointWriter::note_target`].
+/// Writes a run to the folder `target` itself, which may be absent, empty, or hold an earlier run
+/// if `replace` is true. The summary returned names the folder and the model in it. The run's
+/// checkpoints are told where it goes; see [`CheckpointWriter::note_target`].
 pub fn save_to(
     target: &Path,
     replace: bool,
@@ -50,7 +51,13 @@ pub fn save_to(
     weights: WeightFormat,
     checkpoints: Option<&CheckpointWriter>,
 ) -> Result<RunSummary, RunError> {
-    keep_in(target, replace, &RunContents::of(outcome)?, weights, checkpoints)
+    keep_in(
+        target,
+        replace,
+        &RunContents::of(outcome)?,
+        weights,
+        checkpoints,
+    )
 }
 
 /// What a run leaves.
@@ -90,7 +97,12 @@ impl<'r> RunContents<'r> {
 
     /// Of a model without anything else, with a summary made up of what is known of it.
     pub const fn of_model(model: ModelFile, summary: RunSummary) -> Self {
-        Self { model, posterior: Vec::new(), summary: Cow::Owned(summary), steps: Cow::Borrowed(&[]) }
+        Self {
+            model,
+            posterior: Vec::new(),
+            summary: Cow::Owned(summary),
+            steps: Cow::Borrowed(&[]),
+        }
     }
 }
 
@@ -106,17 +118,25 @@ pub fn keep_in(
     let target = std::path::absolute(target).map_err(|error| unwritable(target, &error))?;
     let parent = target.parent().unwrap_or(&target);
     let mut complete = write_beside(parent, contents, weights, checkpoints)?;
-    checkpoints.iter().for_each(|checkpoints| checkpoints.note_target(&target));
-    complete.replace(&target).map_err(|error| unwritable(&target, &error))?;
+    checkpoints
+        .iter()
+        .for_each(|checkpoints| checkpoints.note_target(&target));
+    complete
+        .replace(&target)
+        .map_err(|error| unwritable(&target, &error))?;
     Ok(located(contents.summary.clone().into_owned(), &target))
 }
 
 /// Whether [`save_to`] can write there; to be asked before hours are spent on training.
 pub fn check_target(target: &Path, replace: bool) -> Result<(), RunError> {
-    let occupied = || RunError::Occupied { folder: target.to_owned() };
+    let occupied = || RunError::Occupied {
+        folder: target.to_owned(),
+    };
     let entries = match std::fs::read_dir(target) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return check_writable_above(target),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return check_writable_above(target);
+        }
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Err(occupied()),
         Err(error) => return Err(unwritable(target, &error)),
     };
@@ -136,8 +156,12 @@ pub fn holds_only_ours(folder: &Path) -> io::Result<bool> {
 
 fn is_ours(entry: &DirEntry) -> bool {
     let name = entry.file_name();
-    let is_sample = || (1..=MAX_POSTERIOR_SAMPLES as u32).any(|number| name == *posterior_sample_name(number));
-    [MODEL, SUMMARY, HISTORY, STEPS, ANNOTATION, EVALUATION].iter().any(|ours| name == *ours) || is_sample()
+    let is_sample =
+        || (1..=MAX_POSTERIOR_SAMPLES as u32).any(|number| name == *posterior_sample_name(number));
+    [MODEL, SUMMARY, HISTORY, STEPS, ANNOTATION, EVALUATION]
+        .iter()
+        .any(|ours| name == *ours)
+        || is_sample()
 }
 
 fn check_writable_above(target: &Path) -> Result<(), RunError> {
@@ -147,28 +171,43 @@ fn check_writable_above(target: &Path) -> Result<(), RunError> {
 
 /// Whether a folder can be made in `parent`, which is created if need be.
 pub fn check_writable(parent: &Path) -> Result<(), RunError> {
-    TemporaryFolder::new_in(parent).map(drop).map_err(|error| unwritable(parent, &error))
+    TemporaryFolder::new_in(parent)
+        .map(drop)
+        .map_err(|error| unwritable(parent, &error))
 }
 
-/// Reads the summary of the run in `folder`. Paths in it are those of today, wherever the folder was moved to.
+/// Reads the summary of the run in `folder`. Paths in it are those of today, wherever the folder
+/// was moved to.
 pub fn load(folder: &Path) -> Result<RunSummary, RunError> {
-    let unreadable = |error: io::Error| RunError::Unreadable { folder: folder.to_owned(), reason: error.to_string() };
-    let malformed = |reason: String| RunError::Malformed { folder: folder.to_owned(), reason };
+    let unreadable = |error: io::Error| RunError::Unreadable {
+        folder: folder.to_owned(),
+        reason: error.to_string(),
+    };
+    let malformed = |reason: String| RunError::Malformed {
+        folder: folder.to_owned(),
+        reason,
+    };
     let json = match read_summary(folder) {
         Ok(json) => json,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(malformed(format!("{SUMMARY} is missing"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(malformed(format!("{SUMMARY} is missing")));
+        }
         Err(error) => return Err(unreadable(error)),
     };
-    let summary: RunSummary = serde_json::from_slice(&json).map_err(|error| malformed(format!("{SUMMARY}: {error}")))?;
+    let summary: RunSummary =
+        serde_json::from_slice(&json).map_err(|error| malformed(format!("{SUMMARY}: {error}")))?;
     if !folder.join(MODEL).is_file() {
         return Err(malformed(format!("{MODEL} is missing")));
     }
     Ok(located(summary, folder))
 }
 
-/// The name of the folder with the checkpoints that the run in `folder` had; `None` where that is unknown, or there is no run.
+/// The name of the folder with the checkpoints that the run in `folder` had; `None` where that is
+/// unknown, or there is no run.
 pub fn checkpoint_name(folder: &Path) -> Option<String> {
-    serde_json::from_slice::<Origin>(&read_summary(folder).ok()?).ok()?.checkpoint
+    serde_json::from_slice::<Origin>(&read_summary(folder).ok()?)
+        .ok()?
+        .checkpoint
 }
 
 fn read_summary(folder: &Path) -> io::Result<Vec<u8>> {
@@ -176,7 +215,11 @@ fn read_summary(folder: &Path) -> io::Result<Vec<u8>> {
 }
 
 fn located(summary: RunSummary, folder: &Path) -> RunSummary {
-    RunSummary { folder: folder.to_owned(), model_path: folder.join(MODEL), ..summary }
+    RunSummary {
+        folder: folder.to_owned(),
+        model_path: folder.join(MODEL),
+        ..summary
+    }
 }
 
 /// Writes all of a run's files to a new, hidden folder in `parent`.
@@ -189,9 +232,17 @@ pub fn write_beside(
     let folder = TemporaryFolder::new_in(parent).map_err(|error| unwritable(parent, &error))?;
     // The temporary folder's name says nothing to anybody.
     let write = |name: &str, bytes: &[u8]| {
-        write_whole(&folder.path().join(name), bytes).map_err(|error| WriteError { path: parent.to_owned(), ..error })
+        write_whole(&folder.path().join(name), bytes).map_err(|error| WriteError {
+            path: parent.to_owned(),
+            ..error
+        })
     };
-    let RunContents { model, posterior, summary, steps } = contents;
+    let RunContents {
+        model,
+        posterior,
+        summary,
+        steps,
+    } = contents;
     write(MODEL, &model.to_bytes(weights)?)?;
     for (number, sample) in (1..).zip(posterior) {
         write(&posterior_sample_name(number), &sample.to_bytes(weights)?)?;
@@ -199,22 +250,40 @@ pub fn write_beside(
     write(HISTORY, history(summary).as_bytes())?;
     write(STEPS, step_table::text(steps).as_bytes())?;
     // The folder's path is not saved: the folder may be moved.
-    let (folder_path, model_path, posterior_samples) = (PathBuf::new(), PathBuf::new(), posterior.len() as u32);
-    let summary = RunSummary { folder: folder_path, model_path, posterior_samples, ..summary.clone().into_owned() };
-    let saved = Saved { summary: &summary, checkpoint: checkpoints.and_then(CheckpointWriter::name) };
-    let json = serde_json::to_vec(&saved).map_err(|error| unwritable(&folder.path().join(SUMMARY), &error.into()))?;
+    let (folder_path, model_path, posterior_samples) =
+        (PathBuf::new(), PathBuf::new(), posterior.len() as u32);
+    let summary = RunSummary {
+        folder: folder_path,
+        model_path,
+        posterior_samples,
+        ..summary.clone().into_owned()
+    };
+    let saved = Saved {
+        summary: &summary,
+        checkpoint: checkpoints.and_then(CheckpointWriter::name),
+    };
+    let json = serde_json::to_vec(&saved)
+        .map_err(|error| unwritable(&folder.path().join(SUMMARY), &error.into()))?;
     write(SUMMARY, &json)?;
     Ok(folder)
 }
 
 fn history(summary: &RunSummary) -> String {
-    let mut text = String::from("epoch,step,train_loss,train_accuracy,validation_loss,validation_accuracy,seconds\n");
+    let mut text = String::from(
+        "epoch,step,train_loss,train_accuracy,validation_loss,validation_accuracy,seconds\n",
+    );
     for e in &summary.epochs {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "{},{},{},{},{},{},{}",
-            e.epoch, e.step, e.train_loss, e.train_accuracy, e.validation_loss, e.validation_accuracy, e.seconds
+            e.epoch,
+            e.step,
+            e.train_loss,
+            e.train_accuracy,
+            e.validation_loss,
+            e.validation_accuracy,
+            e.seconds
         );
     }
     text

@@ -1,11 +1,14 @@
-//! Saved runs: the folder that a finished run leaves on disk, and the checkpoints of runs in progress or interrupted. Does not depend on windows.
+//! Saved runs: the folder that a finished run leaves on disk, and the checkpoints of runs in
+//! progress or interrupted. Does not depend on windows.
 //!
-//! A run's folder contains `model.safetensors`, `run.json` (the run's summary), `history.csv` (a line per epoch) and `steps.csv` (a line per
-//! step, or per several of a long run). It is written under another name and renamed when complete, so a folder that exists is whole.
-//! Runs with Langevin dynamics leave samples from the posterior of their weights as well, in `sample-01.safetensors` and so on.
-//! `annotation.json`, with the run's name, note, tags and star, is added where a person gives it one, and `evaluation.json` where a person has its
-//! model evaluated.
-//! Checkpoints, from which an interrupted run can be resumed, are in a folder of their own.
+//! A run's folder contains `model.safetensors`, `run.json` (the run's summary), `history.csv` (a
+//! line per epoch) and `steps.csv` (a line per step, or per several of a long run). It is written
+//! under another name and renamed when complete, so a folder that exists is whole. Runs with
+//! Langevin dynamics leave samples from the posterior of their weights as well, in
+//! `sample-01.safetensors` and so on. `annotation.json`, with the run's name, note, tags and star,
+//! is added where a person gives it one, and `evaluation.json` where a person has its model
+//! evaluated. Checkpoints, from which an interrupted run can be resumed, are in a folder of their
+//! own.
 
 mod annotation_file;
 mod checkpoint_file;

@@ -7,7 +7,13 @@ use crate::records::StepPoint;
 /// The table.
 pub fn text(steps: &[StepPoint]) -> String {
     let mut text = String::from("step,loss,accuracy,learning_rate\n");
-    for StepPoint { step, loss, accuracy, learning_rate } in steps {
+    for StepPoint {
+        step,
+        loss,
+        accuracy,
+        learning_rate,
+    } in steps
+    {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{step},{loss},{accuracy},{learning_rate}");
     }
@@ -25,7 +31,18 @@ pub fn parse(text: &str) -> Vec<StepPoint> {
 fn point(line: &str) -> Option<StepPoint> {
     let mut fields = line.split(',');
     let step = fields.next()?.parse().ok()?;
-    let mut number = || fields.next()?.parse().ok().filter(|number: &f32| number.is_finite());
+    let mut number = || {
+        fields
+            .next()?
+            .parse()
+            .ok()
+            .filter(|number: &f32| number.is_finite())
+    };
     let [loss, accuracy, learning_rate] = [number()?, number()?, number()?];
-    fields.next().is_none().then_some(StepPoint { step, loss, accuracy, learning_rate })
+    fields.next().is_none().then_some(StepPoint {
+        step,
+        loss,
+        accuracy,
+        learning_rate,
+    })
 }

@@ -47,8 +47,8 @@ impl Store {
         check_writable(&self.root)
     }
 
-    /// Writes a run to a new folder. The summary returned names the folder and the model in it. The run's checkpoints are told where it goes;
-    /// see [`CheckpointWriter::note_target`].
+    /// Writes a run to a new folder. The summary returned names the folder and the model in it. The
+    /// run's checkpoints are told where it goes; see [`CheckpointWriter::note_target`].
     pub fn save(
         &self,
         outcome: &TrainedModel,
@@ -65,14 +65,26 @@ impl Store {
         weights: WeightFormat,
         checkpoints: Option<&CheckpointWriter>,
     ) -> Result<RunSummary, RunError> {
-        let summary = RunSummary { number: Some(self.next_number(&contents.summary)), ..contents.summary.clone().into_owned() };
-        let contents = RunContents { summary: Cow::Borrowed(&summary), ..contents.clone() };
+        let summary = RunSummary {
+            number: Some(self.next_number(&contents.summary)),
+            ..contents.summary.clone().into_owned()
+        };
+        let contents = RunContents {
+            summary: Cow::Borrowed(&summary),
+            ..contents.clone()
+        };
         let mut complete = write_beside(&self.root, &contents, weights, checkpoints)?;
         let name = folder_name(&summary);
         let mut count = 1;
         loop {
-            let folder = self.root.join(if count == 1 { name.clone() } else { format!("{name}_{count}") });
-            checkpoints.iter().for_each(|checkpoints| checkpoints.note_target(&folder));
+            let folder = self.root.join(if count == 1 {
+                name.clone()
+            } else {
+                format!("{name}_{count}")
+            });
+            checkpoints
+                .iter()
+                .for_each(|checkpoints| checkpoints.note_target(&folder));
             match complete.move_to(&folder) {
                 Ok(()) => return load(&folder),
                 // Taken, perhaps this moment, by another run that has just ended.
@@ -84,32 +96,54 @@ impl Store {
         }
     }
 
-    /// Every run, the newest first; folders that cannot be used come last. Empty when there is no store yet.
+    /// Every run, the newest first; folders that cannot be used come last. Empty when there is no
+    /// store yet.
     pub fn list(&self) -> Vec<RunEntry> {
-        let Ok(entries) = std::fs::read_dir(&self.root) else { return Vec::new() };
+        let Ok(entries) = std::fs::read_dir(&self.root) else {
+            return Vec::new();
+        };
         let mut runs: Vec<RunEntry> = entries
             .filter_map(Result::ok)
             .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
             .map(|entry| entry.path())
             .filter(|path| path.is_dir())
             .map(|folder| {
-                let (summary, annotation) = (load(&folder).map(Box::new), annotation_file::read(&folder));
-                RunEntry { folder, summary, annotation, title: String::new() }
+                let (summary, annotation) =
+                    (load(&folder).map(Box::new), annotation_file::read(&folder));
+                RunEntry {
+                    folder,
+                    summary,
+                    annotation,
+                    title: String::new(),
+                }
             })
             .collect();
-        let finished = |entry: &RunEntry| entry.summary.as_ref().ok().and_then(|run| run.finished_at.parse::<jiff::Timestamp>().ok());
-        runs.sort_by(|a, b| finished(b).cmp(&finished(a)).then_with(|| b.folder.cmp(&a.folder)));
+        let finished = |entry: &RunEntry| {
+            entry
+                .summary
+                .as_ref()
+                .ok()
+                .and_then(|run| run.finished_at.parse::<jiff::Timestamp>().ok())
+        };
+        runs.sort_by(|a, b| {
+            finished(b)
+                .cmp(&finished(a))
+                .then_with(|| b.folder.cmp(&a.folder))
+        });
         set_titles(&mut runs);
         runs
     }
 
-    /// The newest run that can be read. The names of their folders sort by age: only its own files are read.
+    /// The newest run that can be read. The names of their folders sort by age: only its own files
+    /// are read.
     pub fn newest(&self) -> Option<FinishedRun> {
         let entries = std::fs::read_dir(&self.root).ok()?.filter_map(Result::ok);
         let visible = entries.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'));
         let mut folders: Vec<PathBuf> = visible.map(|entry| entry.path()).collect();
         folders.sort_unstable_by(|a, b| b.cmp(a));
-        folders.iter().find_map(|folder| FinishedRun::load(folder).ok())
+        folders
+            .iter()
+            .find_map(|folder| FinishedRun::load(folder).ok())
     }
 
     /// Gives a run its name, note and star.
@@ -119,7 +153,11 @@ impl Store {
     }
 
     /// Keeps the evaluation of a run's model that a person asked for, in place of the one before.
-    pub fn keep_evaluation(&self, folder: &Path, evaluation: &SplitEvaluation) -> Result<(), RunError> {
+    pub fn keep_evaluation(
+        &self,
+        folder: &Path,
+        evaluation: &SplitEvaluation,
+    ) -> Result<(), RunError> {
         self.check_present(folder)?;
         evaluation_file::write(folder, evaluation)
     }
@@ -129,7 +167,10 @@ impl Store {
         if folder.parent() == Some(&self.root) && folder.is_dir() {
             return Ok(());
         }
-        Err(RunError::Unreadable { folder: folder.to_owned(), reason: "it is not in the runs folder".to_owned() })
+        Err(RunError::Unreadable {
+            folder: folder.to_owned(),
+            reason: "it is not in the runs folder".to_owned(),
+        })
     }
 
     /// The number of a run that is about to be saved. Those that can be restored keep theirs.
@@ -138,11 +179,18 @@ impl Store {
         next_number(&summary.config.title(), listed.iter().chain(&deleted))
     }
 
-    /// Deletes a run; until [`Store::empty_deleted`] it can be restored. Only a run's folder directly in this store is ever deleted; what is
-    /// left of a damaged one, if nothing else lies there.
+    /// Deletes a run; until [`Store::empty_deleted`] it can be restored. Only a run's folder
+    /// directly in this store is ever deleted; what is left of a damaged one, if nothing else lies
+    /// there.
     pub fn delete(&self, folder: &Path) -> Result<(), RunError> {
-        let unreadable = |error: std::io::Error| RunError::Unreadable { folder: folder.to_owned(), reason: error.to_string() };
-        let malformed = |reason: &str| RunError::Malformed { folder: folder.to_owned(), reason: reason.to_owned() };
+        let unreadable = |error: std::io::Error| RunError::Unreadable {
+            folder: folder.to_owned(),
+            reason: error.to_string(),
+        };
+        let malformed = |reason: &str| RunError::Malformed {
+            folder: folder.to_owned(),
+            reason: reason.to_owned(),
+        };
         let root = self.root.canonicalize().map_err(unreadable)?;
         if folder.symlink_metadata().map_err(unreadable)?.is_symlink() {
             return Err(malformed("it is a symbolic link"));
@@ -154,7 +202,9 @@ impl Store {
         if load(&inside).is_err() && !holds_only_ours(&inside).map_err(unreadable)? {
             return Err(malformed("it contains other files, so it was not deleted"));
         }
-        let aside = self.deleted_path(folder).ok_or_else(|| malformed("it has no name"))?;
+        let aside = self
+            .deleted_path(folder)
+            .ok_or_else(|| malformed("it has no name"))?;
         create_folder(&self.deleted()).map_err(unreadable)?;
         // Another run of this name, deleted before, cannot be restored any more.
         match std::fs::remove_dir_all(&aside) {
@@ -166,18 +216,27 @@ impl Store {
 
     /// Puts a deleted run back in its folder.
     pub fn restore(&self, folder: &Path) -> Result<(), RunError> {
-        let unreadable = |error: std::io::Error| RunError::Unreadable { folder: folder.to_owned(), reason: error.to_string() };
+        let unreadable = |error: std::io::Error| RunError::Unreadable {
+            folder: folder.to_owned(),
+            reason: error.to_string(),
+        };
         if folder.symlink_metadata().is_ok() {
-            return Err(RunError::Occupied { folder: folder.to_owned() });
+            return Err(RunError::Occupied {
+                folder: folder.to_owned(),
+            });
         }
-        let aside = self.deleted_path(folder).ok_or_else(|| unreadable(ErrorKind::NotFound.into()))?;
+        let aside = self
+            .deleted_path(folder)
+            .ok_or_else(|| unreadable(ErrorKind::NotFound.into()))?;
         std::fs::rename(aside, folder).map_err(unreadable)
     }
 
     /// Removes the deleted runs from the disk.
     pub fn empty_deleted(&self) {
         match std::fs::remove_dir_all(self.deleted()) {
-            Err(error) if error.kind() != ErrorKind::NotFound => tracing::info!(%error, "deleted runs remain on the disk"),
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                tracing::info!(%error, "deleted runs remain on the disk")
+            }
             _ => {}
         }
     }
@@ -192,21 +251,45 @@ impl Store {
     }
 }
 
-/// Such as `2026-11-21_14-03-11_convnet_builtin`, in local time: sorts by age, every file system takes it, and no shell needs quotes around
-/// it. Earlier versions put spaces there, and such folders are read as well: what is in a run stands in its files.
+/// Such as `2026-11-21_14-03-11_convnet_builtin`, in local time: sorts by age, every file system
+/// takes it, and no shell needs quotes around it. Earlier versions put spaces there, and such
+/// folders are read as well: what is in a run stands in its files.
 fn folder_name(summary: &RunSummary) -> String {
-    let finished = summary.finished_at.parse::<jiff::Timestamp>().unwrap_or_else(|_| jiff::Timestamp::now());
-    let time = finished.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d_%H-%M-%S").to_string();
-    format!("{time}_{}_{}", summary.config.model, data_name(&summary.config.data))
+    let finished = summary
+        .finished_at
+        .parse::<jiff::Timestamp>()
+        .unwrap_or_else(|_| jiff::Timestamp::now());
+    let time = finished
+        .to_zoned(jiff::tz::TimeZone::system())
+        .strftime("%Y-%m-%d_%H-%M-%S")
+        .to_string();
+    format!(
+        "{time}_{}_{}",
+        summary.config.model,
+        data_name(&summary.config.data)
+    )
 }
 
 /// The data's name, short and made of harmless characters.
 fn data_name(data: &DataSpec) -> String {
     let name = |source: &DataSource| match source {
-        DataSource::Builtin | DataSource::Named(_) | DataSource::Mine | DataSource::Unknown => source.name(),
+        DataSource::Builtin | DataSource::Named(_) | DataSource::Mine | DataSource::Unknown => {
+            source.name()
+        }
         DataSource::Path(_) => source.label(),
     };
-    let names = data.sources().iter().map(name).collect::<Vec<_>>().join("+");
-    let safe = |c: char| if c.is_alphanumeric() || "-_+".contains(c) { c } else { '-' };
+    let names = data
+        .sources()
+        .iter()
+        .map(name)
+        .collect::<Vec<_>>()
+        .join("+");
+    let safe = |c: char| {
+        if c.is_alphanumeric() || "-_+".contains(c) {
+            c
+        } else {
+            '-'
+        }
+    };
     names.chars().map(safe).take(40).collect()
 }

@@ -1,4 +1,5 @@
-//! The titles of models: what a person calls them, or network and data. No two models have the same.
+//! The titles of models: what a person calls them, or network and data. No two models have the
+//! same.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +16,9 @@ pub const LAST_RUN: &str = "Last run";
 /// No saved run has one of these titles.
 const RESERVED: [&str; 3] = [STARTER_MODEL, CURRENT_RUN, LAST_RUN];
 
-/// Gives each of these runs, the newest of which comes first, a title of its own: the name a person gave it, or its network and data, with a
-/// number from the second such run on. Where two would be the same, the older run keeps its title.
+/// Gives each of these runs, the newest of which comes first, a title of its own: the name a person
+/// gave it, or its network and data, with a number from the second such run on. Where two would be
+/// the same, the older run keeps its title.
 pub fn set_titles(runs: &mut [RunEntry]) {
     let mut titles = Titles::default();
     for name in RESERVED {
@@ -60,7 +62,9 @@ impl Titles {
     /// Takes the title with the lowest number that is left.
     fn take_next(&mut self, title: &str) -> String {
         // One more than there are titles: one of them is free.
-        let free = (1..=self.0.len() as u64 + 1).map(|number| with_number(title, number)).find(|title| self.take(title));
+        let free = (1..=self.0.len() as u64 + 1)
+            .map(|number| with_number(title, number))
+            .find(|title| self.take(title));
         free.unwrap_or_default()
     }
 }
@@ -78,20 +82,37 @@ fn numbered(run: &RunEntry, titles: &mut Titles) -> Option<String> {
 /// Without a number: network and data, or the name of a damaged run's folder.
 fn automatic(run: &RunEntry) -> String {
     run.summary.as_ref().map_or_else(
-        |_| visible::label(&run.folder.file_name().unwrap_or(run.folder.as_os_str()).to_string_lossy()),
+        |_| {
+            visible::label(
+                &run.folder
+                    .file_name()
+                    .unwrap_or(run.folder.as_os_str())
+                    .to_string_lossy(),
+            )
+        },
         |summary| summary.config.title(),
     )
 }
 
 fn with_number(title: &str, number: u64) -> String {
-    if number <= 1 { title.to_owned() } else { format!("{title} {number}") }
+    if number <= 1 {
+        title.to_owned()
+    } else {
+        format!("{title} {number}")
+    }
 }
 
 /// The number of a run that is about to be saved beside these.
 pub fn next_number<'r>(title: &str, runs: impl Iterator<Item = &'r RunEntry>) -> u32 {
-    let alike = runs.filter_map(|run| run.summary.as_ref().ok()).filter(|summary| same_title(&summary.config.title(), title));
+    let alike = runs
+        .filter_map(|run| run.summary.as_ref().ok())
+        .filter(|summary| same_title(&summary.config.title(), title));
     // Runs of older versions have none, and are numbered as they are listed: from 1.
-    let (count, highest) = alike
-        .fold((0, 0), |(count, highest): (u32, u32), summary| (count.saturating_add(1), highest.max(summary.number.unwrap_or_default())));
+    let (count, highest) = alike.fold((0, 0), |(count, highest): (u32, u32), summary| {
+        (
+            count.saturating_add(1),
+            highest.max(summary.number.unwrap_or_default()),
+        )
+    });
     count.max(highest).saturating_add(1)
 }

@@ -1,4 +1,5 @@
-//! The checks of whole networks: a short training must learn, and the starter model must classify as it does on the CPU.
+//! The checks of whole networks: a short training must learn, and the starter model must classify
+//! as it does on the CPU.
 
 use super::SelfTestError;
 use super::report::{Check, Subject};
@@ -13,7 +14,8 @@ use crate::train::{EndRequest, Observer, train};
 
 /// Images of the short training, a twelfth of them for validation.
 const TRAIN_IMAGES: usize = 1536;
-/// The last loss of the short training must be at most this share of the first; on every machine so far it was below a third.
+/// The last loss of the short training must be at most this share of the first; on every machine so
+/// far it was below a third.
 const MAX_LOSS_RATIO: f32 = 0.6;
 
 fn digits(train: usize, test: usize) -> Result<DataSet, SelfTestError> {
@@ -23,24 +25,51 @@ fn digits(train: usize, test: usize) -> Result<DataSet, SelfTestError> {
 /// A short training on the device.
 pub fn learns(device: DeviceChoice, context: &DeviceContext, precision: Precision) -> Check {
     let mut losses = Losses::default();
-    let config =
-        RunConfig { model: ModelKind::Speedrun, device, precision, epochs: 2, batch_size: 64, ..RunConfig::preset(Preset::OneEpoch) };
-    let trained = digits(TRAIN_IMAGES, 0).and_then(|data| Ok(train(&config, &data, context, None, &mut losses)?));
-    let check = |found, detail: String| Check { subject: Subject::Training, precision, found, tolerance: MAX_LOSS_RATIO, detail };
+    let config = RunConfig {
+        model: ModelKind::Speedrun,
+        device,
+        precision,
+        epochs: 2,
+        batch_size: 64,
+        ..RunConfig::preset(Preset::OneEpoch)
+    };
+    let trained = digits(TRAIN_IMAGES, 0)
+        .and_then(|data| Ok(train(&config, &data, context, None, &mut losses)?));
+    let check = |found, detail: String| Check {
+        subject: Subject::Training,
+        precision,
+        found,
+        tolerance: MAX_LOSS_RATIO,
+        detail,
+    };
     match (trained, losses.0.first(), losses.0.last()) {
         (Err(error), ..) => check(None, error.to_string()),
-        (Ok(_), Some(first), Some(last)) => check(Some(last / first), format!("loss fell from {first:.3} to {last:.3}")),
+        (Ok(_), Some(first), Some(last)) => check(
+            Some(last / first),
+            format!("loss fell from {first:.3} to {last:.3}"),
+        ),
         _ => check(None, "no step was completed".to_owned()),
     }
 }
 
 /// The starter model on the device, many images at once, against the CPU, one image at a time.
 pub fn classifies(context: &DeviceContext) -> Check {
-    let check = |found, detail| Check { subject: Subject::Inference, precision: Precision::F32, found, tolerance: TOLERANCE, detail };
+    let check = |found, detail| Check {
+        subject: Subject::Inference,
+        precision: Precision::F32,
+        found,
+        tolerance: TOLERANCE,
+        detail,
+    };
     match agreement(context) {
-        Ok(Agreement { images, matching, max_difference }) => {
-            check(Some(max_difference), format!("same digit on {matching} of {images} images"))
-        }
+        Ok(Agreement {
+            images,
+            matching,
+            max_difference,
+        }) => check(
+            Some(max_difference),
+            format!("same digit on {matching} of {images} images"),
+        ),
         Err(error) => check(None, error.to_string()),
     }
 }
@@ -57,8 +86,15 @@ fn agreement(context: &DeviceContext) -> Result<Agreement, SelfTestError> {
 }
 
 fn probabilities(net: &Net, images: &[u8]) -> Result<Vec<Vec<f32>>, SelfTestError> {
-    let logits = net.forward(images, Mode::Eval)?.flatten_all()?.to_vec1::<f32>()?;
-    Ok(Scores::of_rows(&logits, net.classes(), Calibration::NONE.temperature).map(|scores| scores.probabilities).collect())
+    let logits = net
+        .forward(images, Mode::Eval)?
+        .flatten_all()?
+        .to_vec1::<f32>()?;
+    Ok(
+        Scores::of_rows(&logits, net.classes(), Calibration::NONE.temperature)
+            .map(|scores| scores.probabilities)
+            .collect(),
+    )
 }
 
 /// The losses of a run's steps.

@@ -1,5 +1,5 @@
-//! The ops of the self-test and their shapes: odd ones, with strides and padding, larger than a tile and smaller than a vector, and with more
-//! rows than one block of a GPU reduces.
+//! The ops of the self-test and their shapes: odd ones, with strides and padding, larger than a
+//! tile and smaller than a vector, and with more rows than one block of a GPU reduces.
 
 use candle_core::{Device, Result, Tensor};
 
@@ -38,7 +38,14 @@ fn case(
 ) -> Case {
     let owned = |shapes: &[&[usize]]| shapes.iter().map(|shape| shape.to_vec()).collect();
     let (inputs, parameters) = (owned(inputs), owned(parameters));
-    Case { name, is_product: false, inputs, parameters, op: Box::new(op), reference: Box::new(reference) }
+    Case {
+        name,
+        is_product: false,
+        inputs,
+        parameters,
+        op: Box::new(op),
+        reference: Box::new(reference),
+    }
 }
 
 /// Every op.
@@ -46,7 +53,11 @@ pub fn all() -> Vec<Case> {
     let mut cases = products();
     cases.extend(convolutions_with_pooling());
     cases.extend(pools());
-    cases.extend(Activation::ALL.iter().map(|&activation| activations(activation)));
+    cases.extend(
+        Activation::ALL
+            .iter()
+            .map(|&activation| activations(activation)),
+    );
     cases.extend(others());
     cases
 }
@@ -54,14 +65,28 @@ pub fn all() -> Vec<Case> {
 fn products() -> Vec<Case> {
     let convolution = |name, x: &[usize], weight: &[usize], bias: bool, stride, padding| {
         let bias: &[&[usize]] = if bias { &[&weight[..1]] } else { &[] };
-        let parameters: Vec<&[usize]> = std::iter::once(weight).chain(bias.iter().copied()).collect();
+        let parameters: Vec<&[usize]> = std::iter::once(weight)
+            .chain(bias.iter().copied())
+            .collect();
         let size = weight[2];
         case(
             name,
             &[x],
             &parameters,
             move |x, p, context| ops::conv2d(&x[0], &p[0], p.get(1), stride, padding, context),
-            move |x, p| compose::conv2d(&x[0], &p[0], p.get(1), Window { size, stride, padding }, Precision::F32),
+            move |x, p| {
+                compose::conv2d(
+                    &x[0],
+                    &p[0],
+                    p.get(1),
+                    Window {
+                        size,
+                        stride,
+                        padding,
+                    },
+                    Precision::F32,
+                )
+            },
         )
     };
     let linear = |name, rows, inputs, outputs| {
@@ -81,14 +106,41 @@ fn products() -> Vec<Case> {
         |x, _| compose::attention(&x[0], 2, Precision::F32, compose::softmax),
     );
     let cases = [
-        convolution("Convolution 5x5", &[3, 14, 13, 5], &[9, 5, 5, 5], true, 1, 2),
-        convolution("Convolution 3x3, stride 2", &[2, 9, 11, 8], &[77, 8, 3, 3], false, 2, 1),
-        convolution("Convolution 3x3, large", &[11, 14, 14, 32], &[64, 32, 3, 3], true, 1, 1),
+        convolution(
+            "Convolution 5x5",
+            &[3, 14, 13, 5],
+            &[9, 5, 5, 5],
+            true,
+            1,
+            2,
+        ),
+        convolution(
+            "Convolution 3x3, stride 2",
+            &[2, 9, 11, 8],
+            &[77, 8, 3, 3],
+            false,
+            2,
+            1,
+        ),
+        convolution(
+            "Convolution 3x3, large",
+            &[11, 14, 14, 32],
+            &[64, 32, 3, 3],
+            true,
+            1,
+            1,
+        ),
         linear("Linear layer", 5, 37, 11),
         linear("Linear layer, large", 2111, 200, 70),
         attention,
     ];
-    cases.into_iter().map(|case| Case { is_product: true, ..case }).collect()
+    cases
+        .into_iter()
+        .map(|case| Case {
+            is_product: true,
+            ..case
+        })
+        .collect()
 }
 
 fn convolutions_with_pooling() -> Vec<Case> {
@@ -98,21 +150,50 @@ fn convolutions_with_pooling() -> Vec<Case> {
             name,
             &[x],
             &[weight, &weight[..1]],
-            move |x, p, context| ops::conv2d_max_pool(&x[0], &p[0], p.get(1), padding, true, context),
+            move |x, p, context| {
+                ops::conv2d_max_pool(&x[0], &p[0], p.get(1), padding, true, context)
+            },
             move |x, p| {
-                let sums = compose::conv2d(&x[0], &p[0], p.get(1), Window { size, stride: 1, padding }, Precision::F32)?;
-                compose::activate(&compose::max_pool(&sums, Window::HALVING)?, Activation::Relu)
+                let sums = compose::conv2d(
+                    &x[0],
+                    &p[0],
+                    p.get(1),
+                    Window {
+                        size,
+                        stride: 1,
+                        padding,
+                    },
+                    Precision::F32,
+                )?;
+                compose::activate(
+                    &compose::max_pool(&sums, Window::HALVING)?,
+                    Activation::Relu,
+                )
             },
         )
     };
     vec![
-        fused("Convolution with pooling", &[3, 12, 12, 4], &[10, 4, 5, 5], 0),
-        fused("Convolution with pooling, large", &[11, 14, 14, 16], &[32, 16, 3, 3], 1),
+        fused(
+            "Convolution with pooling",
+            &[3, 12, 12, 4],
+            &[10, 4, 5, 5],
+            0,
+        ),
+        fused(
+            "Convolution with pooling, large",
+            &[11, 14, 14, 16],
+            &[32, 16, 3, 3],
+            1,
+        ),
     ]
 }
 
 fn pools() -> Vec<Case> {
-    let window = Window { size: 3, stride: 2, padding: 1 };
+    let window = Window {
+        size: 3,
+        stride: 2,
+        padding: 1,
+    };
     vec![
         case(
             "Max pooling",
@@ -171,9 +252,20 @@ fn others() -> Vec<Case> {
             &[&[35], &[35]],
             |x, p, context| {
                 let device = DeviceContext::new(x[0].device().clone(), context.backend);
-                let statistic = |value| Parameter::new("statistic", vec![value; 35], &[35])?.to_device(&device);
+                let statistic =
+                    |value| Parameter::new("statistic", vec![value; 35], &[35])?.to_device(&device);
                 let (running_mean, running_variance) = (&statistic(0.0)?, &statistic(1.0)?);
-                ops::batch_norm(&x[0], BatchNorm { weight: &p[0], bias: &p[1], running_mean, running_variance }, None, context)
+                ops::batch_norm(
+                    &x[0],
+                    BatchNorm {
+                        weight: &p[0],
+                        bias: &p[1],
+                        running_mean,
+                        running_variance,
+                    },
+                    None,
+                    context,
+                )
             },
             |x, p| {
                 let [mean, variance] = compose::moments(&x[0])?;
@@ -187,12 +279,20 @@ fn others() -> Vec<Case> {
             |x, p, context| ops::layer_norm(&x[0], &p[0], &p[1], context),
             |x, p| compose::layer_norm(&x[0], &p[0], &p[1], 1e-5),
         ),
-        case("Flatten", &[&[2, 3, 4, 5]], &[], |x, _, context| ops::flatten(&x[0], context), |x, _| compose::flatten(&x[0])),
+        case(
+            "Flatten",
+            &[&[2, 3, 4, 5]],
+            &[],
+            |x, _, context| ops::flatten(&x[0], context),
+            |x, _| compose::flatten(&x[0]),
+        ),
         case(
             "Cross-entropy",
             &[&[9, 8]],
             &[],
-            move |x, _, context| ops::cross_entropy(&x[0], &labels(x[0].device())?, 9, 0.1, context),
+            move |x, _, context| {
+                ops::cross_entropy(&x[0], &labels(x[0].device())?, 9, 0.1, context)
+            },
             move |x, _| compose::cross_entropy(&x[0], &labels(&Device::Cpu)?, 9, 0.1),
         ),
     ]

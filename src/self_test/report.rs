@@ -26,8 +26,9 @@ pub struct Check {
     pub subject: Subject,
     /// The precision of matrix products.
     pub precision: Precision,
-    /// For an op the largest error relative to the largest number, for the training the last loss as a share of the first, for
-    /// the classification the largest difference of a probability. `None` if the check could not be completed.
+    /// For an op the largest error relative to the largest number, for the training the last loss
+    /// as a share of the first, for the classification the largest difference of a probability.
+    /// `None` if the check could not be completed.
     pub found: Option<f32>,
     /// The largest value of `found` that passes.
     pub tolerance: f32,
@@ -46,9 +47,15 @@ impl Check {
         let (subject, precision) = (self.subject.label(), self.precision.name());
         match self.found {
             Some(found) => {
-                format!("{subject} in {precision}: {found:.1e}, at most {:.1e} allowed ({}).", self.tolerance, self.detail)
+                format!(
+                    "{subject} in {precision}: {found:.1e}, at most {:.1e} allowed ({}).",
+                    self.tolerance, self.detail
+                )
             }
-            None => format!("{subject} in {precision} failed: {}.", self.detail.trim_end_matches('.')),
+            None => format!(
+                "{subject} in {precision} failed: {}.",
+                self.detail.trim_end_matches('.')
+            ),
         }
     }
 }
@@ -78,14 +85,22 @@ pub struct Report {
 impl Report {
     /// Whether training at this precision passed; otherwise why not, as a sentence.
     pub fn passed(&self, precision: Precision) -> Result<(), String> {
-        self.first_failure(|check| check.precision == precision || check.subject == Subject::Inference)
+        self.first_failure(|check| {
+            check.precision == precision || check.subject == Subject::Inference
+        })
     }
 
     fn first_failure(&self, concerns: impl Fn(&Check) -> bool) -> Result<(), String> {
-        self.checks.iter().filter(|check| concerns(check) && !check.passed()).map(Check::in_words).next().map_or(Ok(()), Err)
+        self.checks
+            .iter()
+            .filter(|check| concerns(check) && !check.passed())
+            .map(Check::in_words)
+            .next()
+            .map_or(Ok(()), Err)
     }
 
-    /// Whether recognition passed; otherwise why not, as a sentence. Where training is not offered, gradients do not matter.
+    /// Whether recognition passed; otherwise why not, as a sentence. Where training is not offered,
+    /// gradients do not matter.
     pub fn passed_inference(&self) -> Result<(), String> {
         match self.device {
             DeviceChoice::Metal => self.first_failure(|check| check.subject == Subject::Inference),
@@ -98,16 +113,27 @@ impl Report {
         self.checks.iter().filter(|check| !check.passed()).count()
     }
 
-    /// "All 31 checks passed in 1.2 s.", or "1 of 31 checks failed, so only f32 and bf16 will be used on this device."
+    /// "All 31 checks passed in 1.2 s.", or "1 of 31 checks failed, so only f32 and bf16 will be
+    /// used on this device."
     pub fn verdict(&self) -> String {
-        let usable: Vec<_> = Precision::on(self.device).filter(|&precision| self.passed(precision).is_ok()).map(Precision::name).collect();
+        let usable: Vec<_> = Precision::on(self.device)
+            .filter(|&precision| self.passed(precision).is_ok())
+            .map(Precision::name)
+            .collect();
         let count = self.checks.len();
         match (self.failed(), usable.as_slice()) {
             (0, _) => format!("All {count} checks passed in {:.1} s.", self.seconds),
-            (failed, []) => format!("{failed} of {count} checks failed, so this device will not be used."),
-            (failed, [one]) => format!("{failed} of {count} checks failed, so only {one} will be used on this device."),
+            (failed, []) => {
+                format!("{failed} of {count} checks failed, so this device will not be used.")
+            }
+            (failed, [one]) => format!(
+                "{failed} of {count} checks failed, so only {one} will be used on this device."
+            ),
             (failed, [others @ .., last]) => {
-                format!("{failed} of {count} checks failed, so only {} and {last} will be used on this device.", others.join(", "))
+                format!(
+                    "{failed} of {count} checks failed, so only {} and {last} will be used on this device.",
+                    others.join(", ")
+                )
             }
         }
     }
@@ -121,10 +147,19 @@ pub fn sections(report: &Report) -> Vec<Section> {
             subjects.push(&check.subject);
         }
     }
-    let of = |subject: &Subject, precision| report.checks.iter().find(|check| check.subject == *subject && check.precision == precision);
+    let of = |subject: &Subject, precision| {
+        report
+            .checks
+            .iter()
+            .find(|check| check.subject == *subject && check.precision == precision)
+    };
     let cell = |check: Option<&Check>| {
-        let Some(check) = check else { return String::new() };
-        let Some(found) = check.found else { return "FAILED".to_owned() };
+        let Some(check) = check else {
+            return String::new();
+        };
+        let Some(found) = check.found else {
+            return "FAILED".to_owned();
+        };
         let figure = match check.subject {
             Subject::Training => percent(f64::from(found), 0),
             _ if found == 0.0 => "exact".to_owned(),
@@ -136,7 +171,14 @@ pub fn sections(report: &Report) -> Vec<Section> {
         let checks = Precision::on(report.device).filter_map(|precision| of(subject, precision));
         let detail = checks.map(Check::in_words).collect::<Vec<_>>().join("\n");
         let cells = Precision::on(report.device).map(|precision| cell(of(subject, precision)));
-        Line { cells: std::iter::once(subject.label().to_owned()).chain(cells).map(Cell::from).collect(), detail, unreliable: false }
+        Line {
+            cells: std::iter::once(subject.label().to_owned())
+                .chain(cells)
+                .map(Cell::from)
+                .collect(),
+            detail,
+            unreliable: false,
+        }
     };
     vec![Section {
         title: "Checks",

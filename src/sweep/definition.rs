@@ -56,11 +56,14 @@ impl FromStr for SamplerKind {
     type Err = UnknownChoice;
 
     fn from_str(text: &str) -> Result<Self, UnknownChoice> {
-        Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(text)).ok_or_else(|| UnknownChoice {
-            what: "sampler".to_owned(),
-            given: text.to_owned(),
-            known: Self::ALL.map(Self::name).join(", "),
-        })
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.name().eq_ignore_ascii_case(text))
+            .ok_or_else(|| UnknownChoice {
+                what: "sampler".to_owned(),
+                given: text.to_owned(),
+                known: Self::ALL.map(Self::name).join(", "),
+            })
     }
 }
 
@@ -107,7 +110,8 @@ impl Definition {
         }
     }
 
-    /// Takes what is said about a setting. A later word about the same setting replaces an earlier one.
+    /// Takes what is said about a setting. A later word about the same setting replaces an earlier
+    /// one.
     pub fn set(&mut self, range: SettingRange) -> Result<(), DefinitionError> {
         match range {
             SettingRange::Fixed(setting, value) => {
@@ -115,7 +119,8 @@ impl Definition {
                 setting.apply(&value, &mut self.base)?;
             }
             SettingRange::Varies(new) => {
-                self.space.retain(|dimension| dimension.setting != new.setting);
+                self.space
+                    .retain(|dimension| dimension.setting != new.setting);
                 self.space.push(new);
             }
         }
@@ -125,18 +130,31 @@ impl Definition {
 
     /// Everything that is wrong, one entry per mistake; empty means valid.
     pub fn problems(&self) -> Vec<DefinitionError> {
-        let mut problems: Vec<DefinitionError> = self.base.problems().into_iter().map(DefinitionError::from).collect();
+        let mut problems: Vec<DefinitionError> = self
+            .base
+            .problems()
+            .into_iter()
+            .map(DefinitionError::from)
+            .collect();
         if self.version > VERSION {
-            problems.push(DefinitionError::File { reason: format!("its version, {}, is newer than {VERSION}", self.version) });
+            problems.push(DefinitionError::File {
+                reason: format!("its version, {}, is newer than {VERSION}", self.version),
+            });
         }
         if self.space.is_empty() {
             problems.push(DefinitionError::NothingVaries);
         }
         for (index, dimension) in self.space.iter().enumerate() {
             let setting = dimension.setting;
-            if self.space[..index].iter().any(|before| before.setting == setting) {
+            if self.space[..index]
+                .iter()
+                .any(|before| before.setting == setting)
+            {
                 problems.push(DefinitionError::SettingTwice { setting });
-            } else if let Err(problem) = dimension.check().and_then(|()| self.check_values(dimension)) {
+            } else if let Err(problem) = dimension
+                .check()
+                .and_then(|()| self.check_values(dimension))
+            {
                 problems.push(problem);
             } else if self.sampler == SamplerKind::Grid && dimension.all().is_none() {
                 problems.push(DefinitionError::GridOfRange { setting });
@@ -146,20 +164,42 @@ impl Definition {
             if let Some(size) = self.combinations().filter(|size| *size > MAX_TRIALS.into()) {
                 problems.push(DefinitionError::GridTooLarge { size });
             }
-        } else if self.sampler != SamplerKind::Grid && self.trials.is_none() && self.seconds.is_none() {
+        } else if self.sampler != SamplerKind::Grid
+            && self.trials.is_none()
+            && self.seconds.is_none()
+        {
             problems.push(DefinitionError::NoBudget);
         }
         let mut number = |what, given: f64, low: f64, high: f64| {
             if !(low..=high).contains(&given) {
-                problems.push(DefinitionError::Number { what, given, low, high });
+                problems.push(DefinitionError::Number {
+                    what,
+                    given,
+                    low,
+                    high,
+                });
             }
         };
-        number(NUMBER_OF_TRIALS, self.trials.unwrap_or(1).into(), 1.0, MAX_TRIALS.into());
+        number(
+            NUMBER_OF_TRIALS,
+            self.trials.unwrap_or(1).into(),
+            1.0,
+            MAX_TRIALS.into(),
+        );
         number(SECONDS, self.seconds.unwrap_or(1.0), 1.0, MAX_SECONDS);
         number(AT_ONCE, self.at_once.into(), 1.0, MAX_AT_ONCE.into());
-        if let Some(Asha { reduction, min_epochs }) = self.pruner {
+        if let Some(Asha {
+            reduction,
+            min_epochs,
+        }) = self.pruner
+        {
             number("the reduction factor", reduction.into(), 2.0, 16.0);
-            number("the minimum number of epochs", min_epochs.into(), 1.0, 1000.0);
+            number(
+                "the minimum number of epochs",
+                min_epochs.into(),
+                1.0,
+                1000.0,
+            );
         }
         problems
     }
@@ -170,24 +210,34 @@ impl Definition {
             let mut config = self.base.clone();
             dimension.setting.apply(&value, &mut config)?;
             let known = self.base.problems();
-            config.problems().into_iter().find(|problem| !known.contains(problem)).map_or(Ok(()), Err)?;
+            config
+                .problems()
+                .into_iter()
+                .find(|problem| !known.contains(problem))
+                .map_or(Ok(()), Err)?;
         }
         Ok(())
     }
 
     /// The number of combinations; `None` where a range has too many values to list.
     pub(super) fn combinations(&self) -> Option<u128> {
-        self.space.iter().try_fold(1_u128, |count, dimension| Some(count.saturating_mul(dimension.all()?.len() as u128)))
+        self.space.iter().try_fold(1_u128, |count, dimension| {
+            Some(count.saturating_mul(dimension.all()?.len() as u128))
+        })
     }
 
     /// Whether this many trials, which all differ, have tried every combination.
     pub fn is_exhausted(&self, trials: usize) -> bool {
-        self.combinations().is_some_and(|count| trials as u128 >= count)
+        self.combinations()
+            .is_some_and(|count| trials as u128 >= count)
     }
 
     /// The most trials there can be; `None` where only time ends the sweep.
     pub fn max_trials(&self) -> Option<u32> {
-        let combinations = self.combinations().and_then(|count| u32::try_from(count).ok()).filter(|count| *count <= MAX_TRIALS);
+        let combinations = self
+            .combinations()
+            .and_then(|count| u32::try_from(count).ok())
+            .filter(|count| *count <= MAX_TRIALS);
         self.trials.into_iter().chain(combinations).min()
     }
 

@@ -1,4 +1,5 @@
-//! Trials in engines: those of this machine, with its threads divided among them, or on other machines, one each.
+//! Trials in engines: those of this machine, with its threads divided among them, or on other
+//! machines, one each.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -18,10 +19,17 @@ use crate::runs::Checkpoints;
 /// More trials at once than this are not the default: each holds the data in memory.
 const MAX_AT_ONCE: u32 = 4;
 
-/// The trials that train at once on this machine where nobody says: one per thread, at most 4. A GPU is shared badly, because each has a driver
-/// of its own.
+/// The trials that train at once on this machine where nobody says: one per thread, at most 4. A
+/// GPU is shared badly, because each has a driver of its own.
 pub fn usual_at_once(config: &RunConfig) -> u32 {
-    if config.device == DeviceChoice::Cuda { 1 } else { config.threads.unwrap_or_else(usable_cores).clamp(1, MAX_AT_ONCE) }
+    if config.device == DeviceChoice::Cuda {
+        1
+    } else {
+        config
+            .threads
+            .unwrap_or_else(usable_cores)
+            .clamp(1, MAX_AT_ONCE)
+    }
 }
 
 /// What an executor trains.
@@ -41,7 +49,8 @@ pub struct EngineExecutor {
     slots: Vec<Slot>,
     /// The job array whose tasks are the slots.
     array: Option<SlurmArray>,
-    /// How many engines share the threads of this machine; `None` for other machines, which have their own.
+    /// How many engines share the threads of this machine; `None` for other machines, which have
+    /// their own.
     share_threads: Option<u32>,
     jobs: u64,
     wake: SyncSender<()>,
@@ -65,22 +74,47 @@ impl EngineExecutor {
         }
     }
 
-    /// For one trial at a time on each of these machines; one that is named several times trains as many.
-    pub fn on_hosts(work: Work, hosts: impl IntoIterator<Item = RemoteHost>, settings: EngineSettings) -> Self {
-        let slots = hosts.into_iter().map(|host| Slot::of(EngineHost::Remote(host))).collect();
+    /// For one trial at a time on each of these machines; one that is named several times trains as
+    /// many.
+    pub fn on_hosts(
+        work: Work,
+        hosts: impl IntoIterator<Item = RemoteHost>,
+        settings: EngineSettings,
+    ) -> Self {
+        let slots = hosts
+            .into_iter()
+            .map(|host| Slot::of(EngineHost::Remote(host)))
+            .collect();
         Self::new(work, settings, slots, None, None)
     }
 
-    /// For one trial at a time in each task of a Slurm job array; a trial begins as soon as a task runs.
+    /// For one trial at a time in each task of a Slurm job array; a trial begins as soon as a task
+    /// runs.
     pub fn in_array(work: Work, array: SlurmArray, settings: EngineSettings) -> Self {
         let slots = (0..array.tasks()).map(|_| Slot::default()).collect();
         Self::new(work, settings, slots, None, Some(array))
     }
 
-    fn new(work: Work, settings: EngineSettings, slots: Vec<Slot>, share_threads: Option<u32>, array: Option<SlurmArray>) -> Self {
+    fn new(
+        work: Work,
+        settings: EngineSettings,
+        slots: Vec<Slot>,
+        share_threads: Option<u32>,
+        array: Option<SlurmArray>,
+    ) -> Self {
         // One pending wake-up is enough, because the receiver takes all events.
         let (wake, woken) = sync_channel(1);
-        Self { work, settings, slots, array, share_threads, jobs: 0, wake, woken, heard: VecDeque::new() }
+        Self {
+            work,
+            settings,
+            slots,
+            array,
+            share_threads,
+            jobs: 0,
+            wake,
+            woken,
+            heard: VecDeque::new(),
+        }
     }
 
     /// The threads of each trial.
@@ -100,19 +134,36 @@ impl EngineExecutor {
 
 impl Executor for EngineExecutor {
     fn start(&mut self, trial: u32, config: &RunConfig) -> Result<(), Problem> {
-        let config = RunConfig { threads: self.threads(config), ..config.clone() };
+        let config = RunConfig {
+            threads: self.threads(config),
+            ..config.clone()
+        };
         let id = JobId(self.jobs + 1);
-        let slot = self.slots.iter_mut().find(|slot| slot.is_free()).ok_or(Problem::Busy)?;
+        let slot = self
+            .slots
+            .iter_mut()
+            .find(|slot| slot.is_free())
+            .ok_or(Problem::Busy)?;
         self.jobs += 1;
         let device = config.device;
         let job = match self.work {
             Work::Trials => Job::Trial(config),
             Work::Runs => {
-                let interrupted = Checkpoints::new(&self.settings.checkpoints).list().into_iter().find(|run| run.card.config == config);
-                Job::Train { config, from: interrupted.map(|run| run.folder) }
+                let interrupted = Checkpoints::new(&self.settings.checkpoints)
+                    .list()
+                    .into_iter()
+                    .find(|run| run.card.config == config);
+                Job::Train {
+                    config,
+                    from: interrupted.map(|run| run.folder),
+                }
             }
         };
-        let command = Command::Submit { id, job: Box::new(job), data: None };
+        let command = Command::Submit {
+            id,
+            job: Box::new(job),
+            data: None,
+        };
         slot.begin(id, trial, device, &self.settings, &self.wake, command);
         Ok(())
     }
@@ -128,7 +179,13 @@ impl Executor for EngineExecutor {
         }
         let usable = self.slots.iter().filter(|slot| slot.is_usable()).count() as u32;
         let given_up = |slot: &Slot| slot.given_up().cloned();
-        match self.slots.iter().map(given_up).collect::<Option<Vec<Problem>>>().and_then(|mut all| all.pop()) {
+        match self
+            .slots
+            .iter()
+            .map(given_up)
+            .collect::<Option<Vec<Problem>>>()
+            .and_then(|mut all| all.pop())
+        {
             Some(problem) => Err(problem),
             None => Ok(usable),
         }

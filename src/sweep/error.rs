@@ -7,14 +7,21 @@ use crate::system::WriteError;
 
 /// A mistake in the definition of a sweep.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[expect(missing_docs, reason = "each variant carries what was given, and its text says what is wrong")]
+#[expect(
+    missing_docs,
+    reason = "each variant carries what was given, and its text says what is wrong"
+)]
 pub enum DefinitionError {
     #[error("no setting of a run is called {name:?}")]
     UnknownSetting { name: String },
     #[error("{text:?} is not of the form NAME=VALUES")]
     NotAnAssignment { text: String },
     #[error("{setting}: {given} is not {wanted}")]
-    Value { setting: Setting, given: String, wanted: String },
+    Value {
+        setting: Setting,
+        given: String,
+        wanted: String,
+    },
     #[error("{setting} has no values")]
     NoValues { setting: Setting },
     #[error("{setting}: {text:?} is not a range")]
@@ -22,7 +29,11 @@ pub enum DefinitionError {
     #[error("{setting} is a choice of names and has no range")]
     RangeOfNames { setting: Setting },
     #[error("{setting}: the range ends at {high}, before it begins at {low}")]
-    Reversed { setting: Setting, low: f64, high: f64 },
+    Reversed {
+        setting: Setting,
+        low: f64,
+        high: f64,
+    },
     #[error("{setting}: a logarithmic range cannot begin at {low}")]
     LogFromZero { setting: Setting, low: f64 },
     #[error("{setting}: {given} is listed twice")]
@@ -34,7 +45,12 @@ pub enum DefinitionError {
     #[error("the sweep has no end")]
     NoBudget,
     #[error("{what}: {given} is not between {low} and {high}")]
-    Number { what: &'static str, given: f64, low: f64, high: f64 },
+    Number {
+        what: &'static str,
+        given: f64,
+        low: f64,
+        high: f64,
+    },
     #[error("{setting} is a range, and a grid needs values")]
     GridOfRange { setting: Setting },
     #[error("the grid has {size} points")]

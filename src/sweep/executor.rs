@@ -6,8 +6,9 @@ use crate::records::DataUpload;
 use crate::run_config::RunConfig;
 use std::time::Duration;
 
-/// Trains trials, on this machine or on others. Every trial that was started ends with [`TrialEvent::Completed`], [`TrialEvent::Interrupted`] or
-/// [`TrialEvent::Failed`], unless it is stopped: of that one nothing more is heard.
+/// Trains trials, on this machine or on others. Every trial that was started ends with
+/// [`TrialEvent::Completed`], [`TrialEvent::Interrupted`] or [`TrialEvent::Failed`], unless it is
+/// stopped: of that one nothing more is heard.
 pub trait Executor {
     /// Starts a trial. Its first epoch is 1, whatever was started under the same number before.
     fn start(&mut self, trial: u32, config: &RunConfig) -> Result<(), Problem>;
@@ -15,7 +16,8 @@ pub trait Executor {
     /// Ends a trial. At once afterwards, another can be started in its place.
     fn stop(&mut self, trial: u32);
 
-    /// How many trials can train at the same time now; fewer than were asked for where machines cannot be reached. An error where none ever will.
+    /// How many trials can train at the same time now; fewer than were asked for where machines
+    /// cannot be reached. An error where none ever will.
     fn capacity(&mut self) -> Result<u32, Problem> {
         Ok(u32::MAX)
     }

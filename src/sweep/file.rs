@@ -52,9 +52,14 @@ enum TomlRange {
 impl DefinitionFile {
     /// Reads a file of at most 1 MiB.
     pub fn read(path: &Path) -> Result<Self, SweepError> {
-        let unreadable = |reason: String| SweepError::Unreadable { path: path.to_owned(), reason };
-        let bytes = read_limited(path, MAX_FILE_BYTES).map_err(|error| unreadable(error.to_string()))?;
-        let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not text in UTF-8".to_owned()))?;
+        let unreadable = |reason: String| SweepError::Unreadable {
+            path: path.to_owned(),
+            reason,
+        };
+        let bytes =
+            read_limited(path, MAX_FILE_BYTES).map_err(|error| unreadable(error.to_string()))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| unreadable("it is not text in UTF-8".to_owned()))?;
         Ok(Self::parse(&text)?)
     }
 
@@ -62,10 +67,15 @@ impl DefinitionFile {
     pub fn parse(text: &str) -> Result<Self, DefinitionError> {
         toml::from_str(text).map_err(|error: toml::de::Error| {
             let line = error.span().map_or(String::new(), |span| {
-                let line = text.get(..span.start).map_or(0, |before| before.matches('\n').count()) + 1;
+                let line = text
+                    .get(..span.start)
+                    .map_or(0, |before| before.matches('\n').count())
+                    + 1;
                 format!("line {line}: ")
             });
-            DefinitionError::File { reason: format!("{line}{}", error.message()) }
+            DefinitionError::File {
+                reason: format!("{line}{}", error.message()),
+            }
         })
     }
 
@@ -75,7 +85,9 @@ impl DefinitionFile {
             let setting = Setting::parse(name)?;
             match range {
                 TomlRange::Text(text) => SettingRange::of(setting, text),
-                TomlRange::Number(number) => SettingRange::of_values(setting, vec![Value::Number(*number)]),
+                TomlRange::Number(number) => {
+                    SettingRange::of_values(setting, vec![Value::Number(*number)])
+                }
                 TomlRange::List(values) => SettingRange::of_values(setting, values.clone()),
             }
         };
@@ -85,9 +97,14 @@ impl DefinitionFile {
 
 /// The seconds in a duration: "90" or "90s", "30m", "2h", "1d".
 pub fn seconds(text: &str) -> Result<f64, DefinitionError> {
-    let wrong = || DefinitionError::Duration { text: text.to_owned() };
+    let wrong = || DefinitionError::Duration {
+        text: text.to_owned(),
+    };
     let text = text.trim();
-    let (number, unit) = text.split_at(text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len()));
+    let (number, unit) = text.split_at(
+        text.find(|letter: char| letter.is_ascii_alphabetic())
+            .unwrap_or(text.len()),
+    );
     let unit = match unit {
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
@@ -96,5 +113,9 @@ pub fn seconds(text: &str) -> Result<f64, DefinitionError> {
         _ => return Err(wrong()),
     };
     let number: f64 = number.trim().parse().map_err(|_| wrong())?;
-    if number.is_finite() && number > 0.0 { Ok(number * unit) } else { Err(wrong()) }
+    if number.is_finite() && number > 0.0 {
+        Ok(number * unit)
+    } else {
+        Err(wrong())
+    }
 }

@@ -1,4 +1,5 @@
-//! The loop of a sweep: the sampler suggests, the executor trains, the journal remembers, and poor trials end early.
+//! The loop of a sweep: the sampler suggests, the executor trains, the journal remembers, and poor
+//! trials end early.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -61,15 +62,26 @@ pub enum Ending {
     Interrupted,
 }
 
-/// Begins or resumes a sweep, and goes on until its budget is used up or the observer interrupts it.
+/// Begins or resumes a sweep, and goes on until its budget is used up or the observer interrupts
+/// it.
 ///
-/// A trial that diverges, or whose settings no run can have, has failed, and the sweep goes on. Any other failure ends the sweep where no trial has been
-/// completed yet, for the next would fare no better.
-pub fn run(sweep: &mut Sweep, executor: &mut dyn Executor, observer: &mut dyn Observer) -> Result<Ending, SweepError> {
+/// A trial that diverges, or whose settings no run can have, has failed, and the sweep goes on. Any
+/// other failure ends the sweep where no trial has been completed yet, for the next would fare no
+/// better.
+pub fn run(
+    sweep: &mut Sweep,
+    executor: &mut dyn Executor,
+    observer: &mut dyn Observer,
+) -> Result<Ending, SweepError> {
     let mut session = Session {
         began: Instant::now(),
         before: sweep.elapsed(),
-        cut_short: sweep.trials().iter().filter(|trial| trial.outcome.is_none()).map(|trial| trial.number).collect(),
+        cut_short: sweep
+            .trials()
+            .iter()
+            .filter(|trial| trial.outcome.is_none())
+            .map(|trial| trial.number)
+            .collect(),
         running: BTreeMap::new(),
         sweep,
         executor,
@@ -77,7 +89,9 @@ pub fn run(sweep: &mut Sweep, executor: &mut dyn Executor, observer: &mut dyn Ob
     };
     let ended = session.go_on();
     let running: Vec<u32> = session.running.keys().copied().collect();
-    running.into_iter().for_each(|trial| session.executor.stop(trial));
+    running
+        .into_iter()
+        .for_each(|trial| session.executor.stop(trial));
     ended
 }
 
@@ -129,7 +143,10 @@ impl Session<'_> {
     fn start_next(&mut self) -> Result<bool, SweepError> {
         let elapsed = self.elapsed();
         let definition = self.sweep.definition();
-        let again = self.cut_short.pop_front().and_then(|number| self.sweep.trial(number));
+        let again = self
+            .cut_short
+            .pop_front()
+            .and_then(|number| self.sweep.trial(number));
         let (number, values) = if let Some(trial) = again {
             (trial.number, trial.values.clone())
         } else {
@@ -141,12 +158,18 @@ impl Session<'_> {
             if definition.max_trials().is_some_and(|most| number > most) {
                 return Ok(false);
             }
-            let Some(values) = suggest(definition, number, self.sweep.trials()) else { return Ok(false) };
+            let Some(values) = suggest(definition, number, self.sweep.trials()) else {
+                return Ok(false);
+            };
             (number, values)
         };
-        let names = definition.space.iter().map(|dimension| dimension.setting.name().to_owned());
+        let names = definition
+            .space
+            .iter()
+            .map(|dimension| dimension.setting.name().to_owned());
         let values = names.zip(values).collect();
-        self.sweep.record(number, elapsed, Entry::Started { values })?;
+        self.sweep
+            .record(number, elapsed, Entry::Started { values })?;
         if let Some(trial) = self.sweep.trial(number) {
             self.executor.start(number, &trial.config)?;
             self.running.insert(number, 0.0);
@@ -164,9 +187,16 @@ impl Session<'_> {
             TrialEvent::Sending(upload) => self.observer.sending(&upload),
             TrialEvent::Epoch(epoch) => {
                 self.sweep.record(number, elapsed, Entry::Epoch(epoch))?;
-                let Some(trial) = self.sweep.trial(number) else { return Ok(()) };
+                let Some(trial) = self.sweep.trial(number) else {
+                    return Ok(());
+                };
                 self.observer.epoch(trial);
-                if self.sweep.definition().pruner.is_some_and(|asha| !asha.goes_on(trial, self.sweep.trials())) {
+                if self
+                    .sweep
+                    .definition()
+                    .pruner
+                    .is_some_and(|asha| !asha.goes_on(trial, self.sweep.trials()))
+                {
                     self.executor.stop(number);
                     self.end(number, elapsed, Entry::Pruned)?;
                 }
@@ -177,12 +207,25 @@ impl Session<'_> {
                 self.cut_short.push_back(number);
             }
             TrialEvent::Failed(problem) => {
-                let is_of_its_settings = matches!(problem, Problem::Diverged { .. } | Problem::Config(_) | Problem::Compute(_));
-                let any = self.sweep.trials().iter().any(|trial| trial.result().is_some());
+                let is_of_its_settings = matches!(
+                    problem,
+                    Problem::Diverged { .. } | Problem::Config(_) | Problem::Compute(_)
+                );
+                let any = self
+                    .sweep
+                    .trials()
+                    .iter()
+                    .any(|trial| trial.result().is_some());
                 if !is_of_its_settings && !any {
                     return Err(problem.into());
                 }
-                self.end(number, elapsed, Entry::Failed { reason: problem.to_string() })?;
+                self.end(
+                    number,
+                    elapsed,
+                    Entry::Failed {
+                        reason: problem.to_string(),
+                    },
+                )?;
             }
         }
         Ok(())
@@ -200,7 +243,12 @@ impl Session<'_> {
     fn status(&self) -> Status {
         let elapsed = self.elapsed();
         let definition = self.sweep.definition();
-        let ended = self.sweep.trials().iter().filter(|trial| trial.outcome.is_some()).count() as u32;
+        let ended = self
+            .sweep
+            .trials()
+            .iter()
+            .filter(|trial| trial.outcome.is_some())
+            .count() as u32;
         let done = f64::from(ended) + self.running.values().copied().map(f64::from).sum::<f64>();
         let trials = definition.max_trials();
         let of_trials = trials.map_or(0.0, |trials| done / f64::from(trials.max(1)));
@@ -213,7 +261,10 @@ impl Session<'_> {
             fraction: fraction as f32,
             elapsed,
             remaining: (fraction > 0.02).then(|| elapsed * (1.0 - fraction) / fraction),
-            best: self.sweep.best().and_then(|trial| Some((trial.number, trial.result()?))),
+            best: self
+                .sweep
+                .best()
+                .and_then(|trial| Some((trial.number, trial.result()?))),
         }
     }
 }

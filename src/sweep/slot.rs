@@ -37,7 +37,10 @@ pub struct Slot {
 impl Slot {
     /// On this host.
     pub fn of(host: EngineHost) -> Self {
-        Self { host: Some(host), ..Self::default() }
+        Self {
+            host: Some(host),
+            ..Self::default()
+        }
     }
 
     /// The other machine, if it is on one.
@@ -47,7 +50,10 @@ impl Slot {
 
     /// Moves it to this machine.
     pub fn assign(&mut self, host: RemoteHost) {
-        *self = Self { was_reached: self.was_reached, ..Self::of(EngineHost::Remote(host)) };
+        *self = Self {
+            was_reached: self.was_reached,
+            ..Self::of(EngineHost::Remote(host))
+        };
     }
 
     /// Takes its machine away: the task has ended.
@@ -67,7 +73,11 @@ impl Slot {
     /// True if a trial can begin here now.
     pub fn is_free(&self) -> bool {
         let pause = if self.is_task() { TASK_PAUSE } else { PAUSE };
-        let rests = || self.lost.as_ref().is_some_and(|(when, _)| when.elapsed() < pause);
+        let rests = || {
+            self.lost
+                .as_ref()
+                .is_some_and(|(when, _)| when.elapsed() < pause)
+        };
         self.job.is_none() && self.host.is_some() && self.given_up().is_none() && !rests()
     }
 
@@ -78,7 +88,10 @@ impl Slot {
             RemoteHost::Ssh(_) if self.was_reached => ATTEMPTS,
             RemoteHost::Ssh(_) => 1,
         };
-        self.lost.as_ref().filter(|_| self.losses >= attempts).map(|(_, problem)| problem)
+        self.lost
+            .as_ref()
+            .filter(|_| self.losses >= attempts)
+            .map(|(_, problem)| problem)
     }
 
     /// Begins a trial with this command.
@@ -114,7 +127,10 @@ impl Slot {
 
     /// The next event of the engine.
     pub fn next(&self) -> Option<Event> {
-        self.engine.as_ref()?.try_recv().unwrap_or(Some(Event::Failed(Problem::EngineGone)))
+        self.engine
+            .as_ref()?
+            .try_recv()
+            .unwrap_or(Some(Event::Failed(Problem::EngineGone)))
     }
 
     /// What an event means for the slot's trial.
@@ -124,12 +140,17 @@ impl Slot {
         let (before, was_reached) = (std::mem::take(&mut self.losses), self.was_reached);
         self.was_reached = true;
         match event {
-            Event::Epoch { run, record } => trial(run).map(|trial| (trial, TrialEvent::Epoch(TrialEpoch::from(&record)))),
+            Event::Epoch { run, record } => {
+                trial(run).map(|trial| (trial, TrialEvent::Epoch(TrialEpoch::from(&record))))
+            }
             Event::Job { id, event } => trial(id).map(|trial| {
                 let event = match event {
-                    JobEvent::Progress(progress) => return (trial, TrialEvent::Progress(progress.fraction)),
+                    JobEvent::Progress(progress) => {
+                        return (trial, TrialEvent::Progress(progress.fraction));
+                    }
                     JobEvent::Done(_) => TrialEvent::Completed,
-                    // Nobody here has cancelled it: the engine was asked to end, and takes no further trial.
+                    // Nobody here has cancelled it: the engine was asked to end, and takes no
+                    // further trial.
                     JobEvent::Cancelled | JobEvent::Failed(Problem::Interrupted { .. }) => {
                         self.engine = None;
                         TrialEvent::Interrupted
@@ -153,13 +174,18 @@ impl Slot {
         }
     }
 
-    /// The engine is gone; the next trial starts another. A trial on another machine begins again, elsewhere perhaps.
+    /// The engine is gone; the next trial starts another. A trial on another machine begins again,
+    /// elsewhere perhaps.
     fn engine_lost(&mut self, problem: Problem) -> Option<(u32, TrialEvent)> {
         self.engine = None;
         let is_remote = self.remote().is_some();
         self.losses += 1;
         self.lost = is_remote.then(|| (Instant::now(), problem.clone()));
-        let event = if is_remote { TrialEvent::Interrupted } else { TrialEvent::Failed(problem) };
+        let event = if is_remote {
+            TrialEvent::Interrupted
+        } else {
+            TrialEvent::Failed(problem)
+        };
         self.job.take().map(|(_, trial)| (trial, event))
     }
 }

@@ -10,14 +10,16 @@ use crate::text::format::rounded;
 
 /// The most values of one setting.
 const MAX_VALUES: u64 = 1000;
-/// Numbers from a range are rounded to this many digits: what is shown is then exactly what was trained.
+/// Numbers from a range are rounded to this many digits: what is shown is then exactly what was
+/// trained.
 const DIGITS: usize = 4;
 
 /// The values that a setting can have in a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Range {
-    /// Every number in between, ends included; for a setting that is a whole number, the whole ones.
+    /// Every number in between, ends included; for a setting that is a whole number, the whole
+    /// ones.
     Interval {
         /// The lowest.
         low: f64,
@@ -54,9 +56,12 @@ pub enum SettingRange {
 }
 
 impl SettingRange {
-    /// Reads `NAME=VALUE`, `NAME=A,B,C`, `NAME=LOW..HIGH`, `NAME=LOW..HIGH:log`, or either range with `:N` for N values spread over it.
+    /// Reads `NAME=VALUE`, `NAME=A,B,C`, `NAME=LOW..HIGH`, `NAME=LOW..HIGH:log`, or either range
+    /// with `:N` for N values spread over it.
     pub fn parse(text: &str) -> Result<Self, DefinitionError> {
-        let not = || DefinitionError::NotAnAssignment { text: text.to_owned() };
+        let not = || DefinitionError::NotAnAssignment {
+            text: text.to_owned(),
+        };
         let (name, values) = text.split_once('=').ok_or_else(not)?;
         Self::of(Setting::parse(name)?, values)
     }
@@ -64,9 +69,18 @@ impl SettingRange {
     /// The same for the part behind the name.
     pub fn of(setting: Setting, text: &str) -> Result<Self, DefinitionError> {
         if text.contains("..") {
-            return Ok(Self::Varies(Dimension { setting, range: interval(setting, text)? }));
+            return Ok(Self::Varies(Dimension {
+                setting,
+                range: interval(setting, text)?,
+            }));
         }
-        Self::of_values(setting, text.split(',').filter(|part| !part.trim().is_empty()).map(Value::parse).collect())
+        Self::of_values(
+            setting,
+            text.split(',')
+                .filter(|part| !part.trim().is_empty())
+                .map(Value::parse)
+                .collect(),
+        )
     }
 
     /// A value that is fixed, or several to choose from.
@@ -74,21 +88,38 @@ impl SettingRange {
         match <[Value; 1]>::try_from(values) {
             Ok([only]) => Ok(Self::Fixed(setting, only)),
             Err(values) if values.is_empty() => Err(DefinitionError::NoValues { setting }),
-            Err(values) => Ok(Self::Varies(Dimension { setting, range: Range::Values { values } })),
+            Err(values) => Ok(Self::Varies(Dimension {
+                setting,
+                range: Range::Values { values },
+            })),
         }
     }
 }
 
 fn interval(setting: Setting, text: &str) -> Result<Range, DefinitionError> {
-    let not = || DefinitionError::NotARange { setting, text: text.to_owned() };
+    let not = || DefinitionError::NotARange {
+        setting,
+        text: text.to_owned(),
+    };
     let mut parts = text.split(':');
-    let (low, high) = parts.next().and_then(|span| span.split_once("..")).ok_or_else(not)?;
-    let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(not);
+    let (low, high) = parts
+        .next()
+        .and_then(|span| span.split_once(".."))
+        .ok_or_else(not)?;
+    let number = |text: &str| {
+        text.trim()
+            .parse()
+            .ok()
+            .filter(|number: &f64| number.is_finite())
+            .ok_or_else(not)
+    };
     let (low, high) = (number(low)?, number(high)?);
     let (mut log, mut count) = (false, None);
     for part in parts {
         match part.trim().parse() {
-            Ok(points) if count.is_none() && (2..=MAX_VALUES).contains(&points) => count = Some(points),
+            Ok(points) if count.is_none() && (2..=MAX_VALUES).contains(&points) => {
+                count = Some(points)
+            }
             _ if part.trim().eq_ignore_ascii_case("log") && !log => log = true,
             _ => return Err(not()),
         }
@@ -98,8 +129,9 @@ fn interval(setting: Setting, text: &str) -> Result<Range, DefinitionError> {
     let dimension = Dimension { setting, range };
     dimension.check()?;
     let (low, high) = dimension.ends();
-    let mut values: Vec<Value> =
-        (0..count).map(|index| dimension.value_at(low + (high - low) * index as f64 / (count - 1) as f64)).collect();
+    let mut values: Vec<Value> = (0..count)
+        .map(|index| dimension.value_at(low + (high - low) * index as f64 / (count - 1) as f64))
+        .collect();
     values.dedup();
     Ok(Range::Values { values })
 }
@@ -109,20 +141,41 @@ impl Dimension {
         self.setting.kind() == Kind::Whole
     }
 
-    /// An error where this is not a range of that setting. Whether a run can have its ends is not checked.
+    /// An error where this is not a range of that setting. Whether a run can have its ends is not
+    /// checked.
     pub(super) fn check(&self) -> Result<(), DefinitionError> {
         let setting = self.setting;
         match &self.range {
-            Range::Interval { .. } if !setting.kind().is_number() => Err(DefinitionError::RangeOfNames { setting }),
-            &Range::Interval { low, high, .. } if low >= high => Err(DefinitionError::Reversed { setting, low, high }),
-            &Range::Interval { low, log: true, .. } if low <= 0.0 => Err(DefinitionError::LogFromZero { setting, low }),
-            Range::Interval { .. } => Ok(()),
-            Range::Values { values } if values.len() < 2 => Err(DefinitionError::NoValues { setting }),
-            Range::Values { values } if values.len() as u64 > MAX_VALUES => {
-                Err(DefinitionError::Number { what: "the number of values", given: values.len() as f64, low: 2.0, high: MAX_VALUES as f64 })
+            Range::Interval { .. } if !setting.kind().is_number() => {
+                Err(DefinitionError::RangeOfNames { setting })
             }
-            Range::Values { values } => match values.iter().enumerate().find(|(index, value)| values[..*index].contains(value)) {
-                Some((_, twice)) => Err(DefinitionError::ValueTwice { setting, given: twice.to_string() }),
+            &Range::Interval { low, high, .. } if low >= high => {
+                Err(DefinitionError::Reversed { setting, low, high })
+            }
+            &Range::Interval { low, log: true, .. } if low <= 0.0 => {
+                Err(DefinitionError::LogFromZero { setting, low })
+            }
+            Range::Interval { .. } => Ok(()),
+            Range::Values { values } if values.len() < 2 => {
+                Err(DefinitionError::NoValues { setting })
+            }
+            Range::Values { values } if values.len() as u64 > MAX_VALUES => {
+                Err(DefinitionError::Number {
+                    what: "the number of values",
+                    given: values.len() as f64,
+                    low: 2.0,
+                    high: MAX_VALUES as f64,
+                })
+            }
+            Range::Values { values } => match values
+                .iter()
+                .enumerate()
+                .find(|(index, value)| values[..*index].contains(value))
+            {
+                Some((_, twice)) => Err(DefinitionError::ValueTwice {
+                    setting,
+                    given: twice.to_string(),
+                }),
                 None => Ok(()),
             },
         }
@@ -153,20 +206,30 @@ impl Dimension {
             Range::Values { values } => Some(values.clone()),
             &Range::Interval { low, high, .. } => {
                 let few = self.is_whole() && high - low < MAX_VALUES as f64;
-                few.then(|| (low.ceil() as u64..=high.floor() as u64).map(|number| Value::Number(number as f64)).collect())
+                few.then(|| {
+                    (low.ceil() as u64..=high.floor() as u64)
+                        .map(|number| Value::Number(number as f64))
+                        .collect()
+                })
             }
         }
     }
 
-    /// The two ends on the axis on which values are drawn: logarithms where the range is logarithmic, indices for listed values.
+    /// The two ends on the axis on which values are drawn: logarithms where the range is
+    /// logarithmic, indices for listed values.
     pub(super) fn ends(&self) -> (f64, f64) {
         match &self.range {
             Range::Values { values } => (0.0, values.len() as f64),
             &Range::Interval { low, high, log } => {
-                // A whole number stands for all that are rounded to it, so that the ends are as likely as the others.
+                // A whole number stands for all that are rounded to it, so that the ends are as
+                // likely as the others.
                 let half = if self.is_whole() { 0.5 } else { 0.0 };
                 let (low, high) = (low - half, high + half);
-                if log { (low.ln(), high.ln()) } else { (low, high) }
+                if log {
+                    (low.ln(), high.ln())
+                } else {
+                    (low, high)
+                }
             }
         }
     }
@@ -176,11 +239,18 @@ impl Dimension {
         match &self.range {
             Range::Values { values } => {
                 let index = (place.max(0.0) as usize).min(values.len().saturating_sub(1));
-                values.get(index).cloned().unwrap_or(Value::Number(f64::NAN))
+                values
+                    .get(index)
+                    .cloned()
+                    .unwrap_or(Value::Number(f64::NAN))
             }
             &Range::Interval { low, high, log } => {
                 let number = if log { place.exp() } else { place };
-                let number = if self.is_whole() { number.round() } else { rounded(number, DIGITS) };
+                let number = if self.is_whole() {
+                    number.round()
+                } else {
+                    rounded(number, DIGITS)
+                };
                 Value::Number(number.clamp(low, high))
             }
         }
@@ -189,8 +259,13 @@ impl Dimension {
     /// Where a value stands on that axis.
     pub(super) fn place_of(&self, value: &Value) -> Option<f64> {
         match (&self.range, value) {
-            (Range::Values { values }, value) => values.iter().position(|listed| listed == value).map(|index| index as f64 + 0.5),
-            (&Range::Interval { log, .. }, Value::Number(number)) => Some(if log { number.ln() } else { *number }),
+            (Range::Values { values }, value) => values
+                .iter()
+                .position(|listed| listed == value)
+                .map(|index| index as f64 + 0.5),
+            (&Range::Interval { log, .. }, Value::Number(number)) => {
+                Some(if log { number.ln() } else { *number })
+            }
             (Range::Interval { .. }, Value::Name(_)) => None,
         }
     }
@@ -207,11 +282,17 @@ impl fmt::Display for Dimension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.setting)?;
         match &self.range {
-            Range::Interval { low, high, log } => write!(f, "{low} to {high}{}", if *log { " (logarithmic)" } else { "" }),
+            Range::Interval { low, high, log } => write!(
+                f,
+                "{low} to {high}{}",
+                if *log { " (logarithmic)" } else { "" }
+            ),
             Range::Values { values } => {
                 let names: Vec<String> = values.iter().map(ToString::to_string).collect();
                 match names.as_slice() {
-                    [rest @ .., last] if !rest.is_empty() => write!(f, "{} or {last}", rest.join(", ")),
+                    [rest @ .., last] if !rest.is_empty() => {
+                        write!(f, "{} or {last}", rest.join(", "))
+                    }
                     _ => f.write_str(&names.concat()),
                 }
             }

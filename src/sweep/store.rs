@@ -52,7 +52,9 @@ pub struct SweepStore {
 impl SweepStore {
     /// The sweeps in this folder, which need not be there yet.
     pub fn new(root: &Path) -> Self {
-        Self { root: root.to_owned() }
+        Self {
+            root: root.to_owned(),
+        }
     }
 
     /// Every sweep, the newest first. Journals are read as a whole, which takes a moment.
@@ -65,12 +67,20 @@ impl SweepStore {
             complete: sweep.is_complete(),
             definition: sweep.definition().clone(),
         };
-        folders.into_iter().map(|folder| SweepEntry { card: Sweep::open(&folder).map(card), folder }).collect()
+        folders
+            .into_iter()
+            .map(|folder| SweepEntry {
+                card: Sweep::open(&folder).map(card),
+                folder,
+            })
+            .collect()
     }
 
     /// Deletes a sweep; until [`SweepStore::empty_deleted`] it can be restored.
     pub fn delete(&self, folder: &Path) -> Result<(), SweepError> {
-        let aside = self.aside(folder).ok_or_else(|| SweepError::None { folder: folder.to_owned() })?;
+        let aside = self.aside(folder).ok_or_else(|| SweepError::None {
+            folder: folder.to_owned(),
+        })?;
         // Only a damaged one may go without its lock.
         if let Err(error @ SweepError::InUse { .. }) = Sweep::open(folder) {
             return Err(error);
@@ -81,19 +91,24 @@ impl SweepStore {
 
     /// Puts a deleted sweep back in its folder.
     pub fn restore(&self, folder: &Path) -> Result<(), SweepError> {
-        let aside = self.aside(folder).ok_or_else(|| SweepError::None { folder: folder.to_owned() })?;
+        let aside = self.aside(folder).ok_or_else(|| SweepError::None {
+            folder: folder.to_owned(),
+        })?;
         Ok(fs::rename(aside, folder).map_err(|error| WriteError::new(folder, &error))?)
     }
 
     /// Removes the deleted sweeps from the disk.
     pub fn empty_deleted(&self) {
         match fs::remove_dir_all(self.root.join(DELETED)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => tracing::info!(%error, "deleted sweeps remain on the disk"),
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                tracing::info!(%error, "deleted sweeps remain on the disk")
+            }
             _ => {}
         }
     }
 
-    /// Where a sweep of this store goes when it is deleted; `None` for a folder that is not directly in it.
+    /// Where a sweep of this store goes when it is deleted; `None` for a folder that is not
+    /// directly in it.
     fn aside(&self, folder: &Path) -> Option<PathBuf> {
         (folder.parent() == Some(&self.root)).then_some(())?;
         Some(self.root.join(DELETED).join(folder.file_name()?))

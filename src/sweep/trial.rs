@@ -17,7 +17,8 @@ pub struct Trial {
     pub config: RunConfig,
     /// The epochs it has completed.
     pub epochs: Vec<TrialEpoch>,
-    /// How it ended; `None` while it trains, and where it was cut short: then it begins again when the sweep is resumed.
+    /// How it ended; `None` while it trains, and where it was cut short: then it begins again when
+    /// the sweep is resumed.
     pub outcome: Option<Outcome>,
 }
 
@@ -49,24 +50,37 @@ pub enum Outcome {
 }
 
 impl Trial {
-    /// The validation accuracy of the weights that the run would keep: those of the last epoch, or with early stopping the best.
+    /// The validation accuracy of the weights that the run would keep: those of the last epoch, or
+    /// with early stopping the best.
     pub fn accuracy(&self) -> Option<f64> {
-        let mut all = self.epochs.iter().map(|epoch| f64::from(epoch.validation_accuracy));
-        if self.config.early_stopping.is_some() { all.max_by(f64::total_cmp) } else { all.next_back() }
+        let mut all = self
+            .epochs
+            .iter()
+            .map(|epoch| f64::from(epoch.validation_accuracy));
+        if self.config.early_stopping.is_some() {
+            all.max_by(f64::total_cmp)
+        } else {
+            all.next_back()
+        }
     }
 
     /// The same, of a trial that trained to its end.
     pub fn result(&self) -> Option<f64> {
-        (self.outcome == Some(Outcome::Completed)).then(|| self.accuracy()).flatten()
+        (self.outcome == Some(Outcome::Completed))
+            .then(|| self.accuracy())
+            .flatten()
     }
 
     /// Seconds of training.
     pub fn seconds(&self) -> f64 {
-        self.epochs.iter().map(|epoch| f64::from(epoch.seconds)).sum()
+        self.epochs
+            .iter()
+            .map(|epoch| f64::from(epoch.seconds))
+            .sum()
     }
 
-    /// The trials that have ended, the best first: by accuracy those that trained to their end, then those that were ended early, those with
-    /// more epochs first, then those that failed.
+    /// The trials that have ended, the best first: by accuracy those that trained to their end,
+    /// then those that were ended early, those with more epochs first, then those that failed.
     pub fn ranked(trials: &[Self]) -> Vec<&Self> {
         let rank = |trial: &Self| match trial.outcome {
             Some(Outcome::Completed) => (2, 0),
@@ -74,8 +88,15 @@ impl Trial {
             Some(Outcome::Failed { .. }) | None => (0, 0),
         };
         let accuracy = |trial: &Self| trial.accuracy().unwrap_or(0.0);
-        let mut ended: Vec<&Self> = trials.iter().filter(|trial| trial.outcome.is_some()).collect();
-        ended.sort_by(|a, b| rank(b).cmp(&rank(a)).then(accuracy(b).total_cmp(&accuracy(a))));
+        let mut ended: Vec<&Self> = trials
+            .iter()
+            .filter(|trial| trial.outcome.is_some())
+            .collect();
+        ended.sort_by(|a, b| {
+            rank(b)
+                .cmp(&rank(a))
+                .then(accuracy(b).total_cmp(&accuracy(a)))
+        });
         ended
     }
 }

@@ -42,13 +42,29 @@ impl WriteError {
         let kind = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => WriteErrorKind::NoSpace,
             io::ErrorKind::FileTooLarge => WriteErrorKind::TooLarge,
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => WriteErrorKind::NotPermitted,
-            _ if error.get_ref().and_then(|inner| inner.downcast_ref::<NotRegular>()).is_some() => WriteErrorKind::NotRegular,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                WriteErrorKind::NotPermitted
+            }
+            _ if error
+                .get_ref()
+                .and_then(|inner| inner.downcast_ref::<NotRegular>())
+                .is_some() =>
+            {
+                WriteErrorKind::NotRegular
+            }
             _ => WriteErrorKind::Other,
         };
-        // What comes from a temporary file names that file as well, which says nothing to anybody and differs each time.
-        let cause = error.get_ref().and_then(Error::source).and_then(|cause| cause.downcast_ref::<io::Error>());
-        Self { path: path.to_owned(), kind, reason: cause.unwrap_or(error).to_string() }
+        // What comes from a temporary file names that file as well, which says nothing to anybody
+        // and differs each time.
+        let cause = error
+            .get_ref()
+            .and_then(Error::source)
+            .and_then(|cause| cause.downcast_ref::<io::Error>());
+        Self {
+            path: path.to_owned(),
+            kind,
+            reason: cause.unwrap_or(error).to_string(),
+        }
     }
 }
 

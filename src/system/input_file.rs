@@ -1,4 +1,5 @@
-//! Input files, gzipped or not, that are never read beyond a budget in proportion to their size, so that no small file fills the memory.
+//! Input files, gzipped or not, that are never read beyond a budget in proportion to their size, so
+//! that no small file fills the memory.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
@@ -9,8 +10,9 @@ use super::files::open_regular;
 
 /// What any file may unpack to, in bytes: 85,000 images of 28x28 pixels.
 const FLOOR: u64 = 64 << 20;
-/// What a file may unpack to beyond that, in bytes for each of its own. Handwriting compresses to a fifth, and written out as a table of numbers to a
-/// fifteenth; only content without information compresses to a hundredth.
+/// What a file may unpack to beyond that, in bytes for each of its own. Handwriting compresses to a
+/// fifth, and written out as a table of numbers to a fifteenth; only content without information
+/// compresses to a hundredth.
 const RATIO: u64 = 100;
 
 /// A file that is being read, decompressed if it begins like gzip.
@@ -23,7 +25,8 @@ pub struct InputFile {
 }
 
 impl InputFile {
-    /// Opens a file. Pipes, which might block forever, and other things that are not regular files are refused.
+    /// Opens a file. Pipes, which might block forever, and other things that are not regular files
+    /// are refused.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = open_regular(path)?;
         let size = file.metadata()?.len();
@@ -34,8 +37,17 @@ impl InputFile {
     pub fn new(bytes: impl Read + Send + 'static, size: u64) -> io::Result<Self> {
         let mut raw = BufReader::new(bytes);
         let gzipped = raw.fill_buf()?.starts_with(&[0x1F, 0x8B]);
-        let bytes: Box<dyn Read + Send> = if gzipped { Box::new(BufReader::new(MultiGzDecoder::new(raw))) } else { Box::new(raw) };
-        Ok(Self { bytes, size, gzipped, left: budget(size) })
+        let bytes: Box<dyn Read + Send> = if gzipped {
+            Box::new(BufReader::new(MultiGzDecoder::new(raw)))
+        } else {
+            Box::new(raw)
+        };
+        Ok(Self {
+            bytes,
+            size,
+            gzipped,
+            left: budget(size),
+        })
     }
 
     /// Bytes on disk.
@@ -54,7 +66,8 @@ impl InputFile {
     }
 }
 
-/// The most that a file of this size may unpack to, in bytes: 64 MiB, and a hundred for each of its own.
+/// The most that a file of this size may unpack to, in bytes: 64 MiB, and a hundred for each of its
+/// own.
 pub const fn budget(size: u64) -> u64 {
     size.saturating_mul(RATIO).saturating_add(FLOOR)
 }
@@ -68,7 +81,14 @@ impl Read for InputFile {
             return Ok(count);
         }
         self.left = 0;
-        let what = if self.gzipped { "compressed bytes unpack to" } else { "bytes have grown to" };
-        Err(io::Error::new(ErrorKind::FileTooLarge, format!("{} {what} more than {}", self.size, self.budget())))
+        let what = if self.gzipped {
+            "compressed bytes unpack to"
+        } else {
+            "bytes have grown to"
+        };
+        Err(io::Error::new(
+            ErrorKind::FileTooLarge,
+            format!("{} {what} more than {}", self.size, self.budget()),
+        ))
     }
 }

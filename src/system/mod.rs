@@ -1,5 +1,6 @@
-//! The operating system: files that are written whole, input files that are read within limits, the folders of this installation, the log,
-//! child processes, the priority of threads, one window at a time. Does not depend on what they are used for.
+//! The operating system: files that are written whole, input files that are read within limits, the
+//! folders of this installation, the log, child processes, the priority of threads, one window at a
+//! time. Does not depend on what they are used for.
 
 #[cfg(feature = "gui")]
 pub mod c_memory;

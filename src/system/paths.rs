@@ -1,4 +1,5 @@
-//! Where Inkling saves settings, runs and data sets: the platform's own folders. Nothing is created or read here.
+//! Where Inkling saves settings, runs and data sets: the platform's own folders. Nothing is created
+//! or read here.
 
 use std::path::{Path, PathBuf};
 
@@ -26,14 +27,24 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// The platform's folders; everything sits under `INKLING_HOME` where that is set. Data sets are also looked for in
-    /// `INKLING_DATA_DIR`. A folder `portable` beside the program takes the place of the platform's.
+    /// The platform's folders; everything sits under `INKLING_HOME` where that is set. Data sets
+    /// are also looked for in `INKLING_DATA_DIR`. A folder `portable` beside the program takes the
+    /// place of the platform's.
     pub fn find() -> Self {
-        let home = std::env::var_os("INKLING_HOME").map(PathBuf::from).or_else(portable);
+        let home = std::env::var_os("INKLING_HOME")
+            .map(PathBuf::from)
+            .or_else(portable);
         let project = directories::ProjectDirs::from("", "", "Inkling");
-        let config = home.clone().or_else(|| project.as_ref().map(|dirs| dirs.config_dir().to_owned()));
-        let local = home.or_else(|| project.as_ref().map(|dirs| dirs.data_local_dir().to_owned()));
-        // Without a home folder (a stripped-down container) the working folder is the only place left.
+        let config = home
+            .clone()
+            .or_else(|| project.as_ref().map(|dirs| dirs.config_dir().to_owned()));
+        let local = home.or_else(|| {
+            project
+                .as_ref()
+                .map(|dirs| dirs.data_local_dir().to_owned())
+        });
+        // Without a home folder (a stripped-down container) the working folder is the only place
+        // left.
         let config = config.unwrap_or_else(|| PathBuf::from("."));
         let local = local.unwrap_or_else(|| PathBuf::from("."));
         let given = std::env::var_os("INKLING_DATA_DIR").map(PathBuf::from);
@@ -58,7 +69,9 @@ pub struct NotUtf8(pub PathBuf);
 
 /// Whether this path can be stored.
 pub fn check_utf8(path: &Path) -> Result<(), NotUtf8> {
-    path.to_str().map(drop).ok_or_else(|| NotUtf8(path.to_owned()))
+    path.to_str()
+        .map(drop)
+        .ok_or_else(|| NotUtf8(path.to_owned()))
 }
 
 /// The folder beside the program that it is carried about with, on a stick for instance.

@@ -1,5 +1,6 @@
-//! Child processes: this program once more, for work that a driver may crash or hang. Each is watched in the same way: the last lines of its
-//! standard error are kept, it can be killed from any thread, and nothing waits for it longer than a limit.
+//! Child processes: this program once more, for work that a driver may crash or hang. Each is
+//! watched in the same way: the last lines of its standard error are kept, it can be killed from
+//! any thread, and nothing waits for it longer than a limit.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -15,23 +16,29 @@ const POLL: Duration = Duration::from_millis(20);
 const STDERR_LINES: usize = 8;
 /// Bytes that are kept of each of them; a process may write without ever ending a line.
 const MAX_LINE_BYTES: usize = 4 << 10;
-/// The most that a program which is run to its end may print: a self-test or a long Slurm queue takes a few hundred kilobytes.
+/// The most that a program which is run to its end may print: a self-test or a long Slurm queue
+/// takes a few hundred kilobytes.
 const MAX_OUTPUT_BYTES: usize = 8_000_000;
-/// How long the last output of a process that has ended is waited for: a process that it started may hold the pipe open for good.
+/// How long the last output of a process that has ended is waited for: a process that it started
+/// may hold the pipe open for good.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
 /// This program, with these arguments.
 pub fn this_program(arguments: &[&str]) -> Command {
     // On Linux the running program is there even when its file was replaced by an update.
-    let path = if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() };
+    let path = if cfg!(target_os = "linux") {
+        Ok("/proc/self/exe".into())
+    } else {
+        std::env::current_exe()
+    };
     // Without a path the start fails, and says so.
     let mut program = Command::new(path.unwrap_or_default());
     program.args(arguments);
     program
 }
 
-/// A program that starts with Ctrl-C (SIGINT) ignored: a terminal sends it to the child processes as well, and this process decides what
-/// becomes of them.
+/// A program that starts with Ctrl-C (SIGINT) ignored: a terminal sends it to the child processes
+/// as well, and this process decides what becomes of them.
 pub fn ignoring_ctrl_c(program: Command) -> Command {
     #[cfg(unix)]
     return ignoring(program, &[libc::SIGINT]);
@@ -40,8 +47,8 @@ pub fn ignoring_ctrl_c(program: Command) -> Command {
     program
 }
 
-/// A program that starts with SIGHUP and SIGTERM ignored, for a connection that must outlast the interruption of the work at its other end. The
-/// program ends when its standard input is closed.
+/// A program that starts with SIGHUP and SIGTERM ignored, for a connection that must outlast the
+/// interruption of the work at its other end. The program ends when its standard input is closed.
 pub fn ignoring_hangup_and_termination(program: Command) -> Command {
     #[cfg(unix)]
     return ignoring(program, &[libc::SIGHUP, libc::SIGTERM]);
@@ -53,8 +60,13 @@ pub fn ignoring_hangup_and_termination(program: Command) -> Command {
 fn ignoring(mut program: Command, signals: &'static [i32]) -> Command {
     let ignore = || {
         // SAFETY: no handler is installed, and the call is allowed between fork and exec.
-        let ignored = |&signal: &i32| unsafe { libc::signal(signal, libc::SIG_IGN) } != libc::SIG_ERR;
-        if signals.iter().all(ignored) { Ok(()) } else { Err(io::Error::last_os_error()) }
+        let ignored =
+            |&signal: &i32| unsafe { libc::signal(signal, libc::SIG_IGN) } != libc::SIG_ERR;
+        if signals.iter().all(ignored) {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
     };
     // SAFETY: the closure does nothing that is not allowed between fork and exec.
     unsafe { std::os::unix::process::CommandExt::pre_exec(&mut program, ignore) };
@@ -63,8 +75,15 @@ fn ignoring(mut program: Command, signals: &'static [i32]) -> Command {
 
 /// A word for a POSIX shell, which takes it as it stands.
 pub fn quoted_for_sh(word: &str) -> String {
-    let is_plain = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-+=@:,".contains(&byte));
-    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    let is_plain = !word.is_empty()
+        && word
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"/._-+=@:,".contains(&byte));
+    if is_plain {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// A child process that is watched.
@@ -90,22 +109,38 @@ pub struct Exit {
 /// Both, where there are both: "exit status: 1: out of memory".
 impl std::fmt::Display for Exit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.stderr_tail.is_empty() { f.write_str(&self.status) } else { write!(f, "{}: {}", self.status, self.stderr_tail) }
+        if self.stderr_tail.is_empty() {
+            f.write_str(&self.status)
+        } else {
+            write!(f, "{}: {}", self.status, self.stderr_tail)
+        }
     }
 }
 
 impl ChildProcess {
-    /// Starts `program` with this standard input, whose pipe comes back where it is one; what it writes is the caller's to read.
-    pub fn spawn(mut program: Command, stdin: Stdio) -> io::Result<(Self, Option<ChildStdin>, ChildStdout)> {
+    /// Starts `program` with this standard input, whose pipe comes back where it is one; what it
+    /// writes is the caller's to read.
+    pub fn spawn(
+        mut program: Command,
+        stdin: Stdio,
+    ) -> io::Result<(Self, Option<ChildStdin>, ChildStdout)> {
         #[cfg(windows)]
         {
             /// A console without a window: Windows' `CREATE_NO_WINDOW`.
             const NO_WINDOW: u32 = 0x0800_0000;
             std::os::windows::process::CommandExt::creation_flags(&mut program, NO_WINDOW);
         }
-        let mut child = program.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let process = Self { child: Arc::new(Mutex::new(child)), stderr: Arc::default() };
+        let mut child = program
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let process = Self {
+            child: Arc::new(Mutex::new(child)),
+            stderr: Arc::default(),
+        };
         let tail = stderr.map(|stderr| Output::read(stderr, "inkling-stderr", Tail::default()));
         match (tail.transpose(), stdout.ok_or(io::ErrorKind::BrokenPipe)) {
             (Ok(tail), Ok(stdout)) => {
@@ -153,23 +188,36 @@ impl ChildProcess {
         let stderr = lock(&self.stderr).take();
         Exit {
             is_success: status.is_some_and(|status| status.success()),
-            status: status.map_or_else(|| "no status".to_owned(), |status: ExitStatus| status.to_string()),
-            stderr_tail: stderr.map(Output::finish).map(Tail::text).unwrap_or_default(),
+            status: status.map_or_else(
+                || "no status".to_owned(),
+                |status: ExitStatus| status.to_string(),
+            ),
+            stderr_tail: stderr
+                .map(Output::finish)
+                .map(Tail::text)
+                .unwrap_or_default(),
             timed_out,
         }
     }
 }
 
-/// Runs `program` to its end, for at most `limit`: its standard output, and how it ended. An error, in words, where it could not be started,
-/// printed too much, or had to be killed.
+/// Runs `program` to its end, for at most `limit`: its standard output, and how it ended. An error,
+/// in words, where it could not be started, printed too much, or had to be killed.
 pub fn run_within(program: Command, limit: Duration) -> Result<(String, Exit), String> {
-    let (process, _, stdout) = ChildProcess::spawn(program, Stdio::null()).map_err(|error| error.to_string())?;
+    let (process, _, stdout) =
+        ChildProcess::spawn(program, Stdio::null()).map_err(|error| error.to_string())?;
     // Read while the process runs, so that it never waits for a full pipe.
     let output = Output::read(stdout, "inkling-stdout", Whole::default());
     let exit = process.wait(limit);
-    let Whole { bytes, is_too_large } = output.map(Output::finish).unwrap_or_default();
+    let Whole {
+        bytes,
+        is_too_large,
+    } = output.map(Output::finish).unwrap_or_default();
     if is_too_large {
-        return Err(format!("it printed more than {} MB", MAX_OUTPUT_BYTES / 1_000_000));
+        return Err(format!(
+            "it printed more than {} MB",
+            MAX_OUTPUT_BYTES / 1_000_000
+        ));
     }
     if exit.timed_out {
         return Err(format!("it took longer than {} s", limit.as_secs()));
@@ -235,7 +283,15 @@ impl Keep for Tail {
 
 impl Tail {
     fn text(self) -> String {
-        let lines: Vec<String> = self.0.iter().map(|line| String::from_utf8_lossy(&line.bytes).trim_end_matches('\n').to_owned()).collect();
+        let lines: Vec<String> = self
+            .0
+            .iter()
+            .map(|line| {
+                String::from_utf8_lossy(&line.bytes)
+                    .trim_end_matches('\n')
+                    .to_owned()
+            })
+            .collect();
         lines.join("\n").trim().to_owned()
     }
 }
@@ -249,10 +305,14 @@ struct Output<K> {
 }
 
 impl<K: Keep> Output<K> {
-    /// Reads a pipe in a thread with this name. A pipe of which nothing further is wanted is closed.
+    /// Reads a pipe in a thread with this name. A pipe of which nothing further is wanted is
+    /// closed.
     fn read(mut pipe: impl Read + Send + 'static, name: &str, keep: K) -> io::Result<Self> {
         let (at_end, end) = channel();
-        let output = Self { kept: Arc::new(Mutex::new(keep)), end };
+        let output = Self {
+            kept: Arc::new(Mutex::new(keep)),
+            end,
+        };
         let kept = Arc::clone(&output.kept);
         let read = move || {
             let mut piece = vec![0; 1 << 12];

@@ -1,5 +1,5 @@
-//! What this process is asked for from outside: Ctrl-C, and requests to end (SIGTERM and SIGHUP; on Windows a console that closes, or a
-//! session that ends).
+//! What this process is asked for from outside: Ctrl-C, and requests to end (SIGTERM and SIGHUP; on
+//! Windows a console that closes, or a session that ends).
 
 /// A request from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,15 +13,20 @@ pub enum Signal {
     },
 }
 
-/// From now on the limits of this process are failures like others, with exit status 1 and a sentence. A write beyond a limit on the size of
-/// files (`ulimit -f`) is an error. Where memory runs out, or the stack, Rust and libraries abort the process: what they say is followed by what
+/// From now on the limits of this process are failures like others, with exit status 1 and a
+/// sentence. A write beyond a limit on the size of files (`ulimit -f`) is an error. Where memory
+/// runs out, or the stack, Rust and libraries abort the process: what they say is followed by what
 /// can be done.
 pub fn turn_limits_into_failures() {
     #[cfg(unix)]
-    // SAFETY: the handler only writes to a descriptor and ends the process, which signal handlers may do.
+    // SAFETY: the handler only writes to a descriptor and ends the process, which signal handlers
+    // may do.
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-        libc::signal(libc::SIGABRT, unix::aborted as *const () as libc::sighandler_t);
+        libc::signal(
+            libc::SIGABRT,
+            unix::aborted as *const () as libc::sighandler_t,
+        );
     }
 }
 
@@ -41,22 +46,33 @@ mod unix {
 
     use super::Signal;
 
-    /// From now on calls `take` with each signal, from a thread of its own, instead of what the system does by default.
+    /// From now on calls `take` with each signal, from a thread of its own, instead of what the
+    /// system does by default.
     pub fn listen(take: impl Fn(Signal) + Send + Sync + 'static) -> io::Result<()> {
         let (report, registered) = sync_channel(1);
         // Registered on the thread: without one, signals have to do what they usually do.
-        Builder::new().name("inkling-signals".to_owned()).spawn(move || {
-            let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
-            let mut signals = match Signals::new(wanted) {
-                Ok(signals) => signals,
-                Err(error) => return drop(report.send(Err(error))),
-            };
-            // Whoever started this thread waits for it.
-            let _ = report.send(Ok(()));
-            for signal in signals.forever() {
-                take(if signal == SIGINT { Signal::Interrupt } else { Signal::Terminate { status: 128 + signal as u8 } });
-            }
-        })?;
+        Builder::new()
+            .name("inkling-signals".to_owned())
+            .spawn(move || {
+                let wanted = [SIGINT, SIGTERM, SIGHUP]
+                    .into_iter()
+                    .filter(|signal| !is_ignored(*signal));
+                let mut signals = match Signals::new(wanted) {
+                    Ok(signals) => signals,
+                    Err(error) => return drop(report.send(Err(error))),
+                };
+                // Whoever started this thread waits for it.
+                let _ = report.send(Ok(()));
+                for signal in signals.forever() {
+                    take(if signal == SIGINT {
+                        Signal::Interrupt
+                    } else {
+                        Signal::Terminate {
+                            status: 128 + signal as u8,
+                        }
+                    });
+                }
+            })?;
         registered.recv().map_err(io::Error::other)?
     }
 
@@ -73,10 +89,12 @@ mod unix {
     /// True for a hangup that whoever started this process told it to ignore, as `nohup` does.
     fn is_ignored(signal: i32) -> bool {
         let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
-        // SAFETY: without a new action only the present one is written, to memory that has room for it; it is read only if it was.
+        // SAFETY: without a new action only the present one is written, to memory that has room for
+        // it; it is read only if it was.
         signal == SIGHUP
             && unsafe {
-                libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0 && action.assume_init().sa_sigaction == libc::SIG_IGN
+                libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0
+                    && action.assume_init().sa_sigaction == libc::SIG_IGN
             }
     }
 }
@@ -87,20 +105,27 @@ mod windows {
     use std::sync::OnceLock;
     use std::time::Duration;
 
-    use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT, SetConsoleCtrlHandler};
+    use windows_sys::Win32::System::Console::{
+        CTRL_BREAK_EVENT, CTRL_C_EVENT, SetConsoleCtrlHandler,
+    };
     use windows_sys::core::BOOL;
 
     use super::Signal;
 
     static TAKE: OnceLock<Box<dyn Fn(Signal) + Send + Sync>> = OnceLock::new();
 
-    /// From now on calls `take` with each request, from another thread, instead of ending the process.
+    /// From now on calls `take` with each request, from another thread, instead of ending the
+    /// process.
     pub fn listen(take: impl Fn(Signal) + Send + Sync + 'static) -> io::Result<()> {
         if TAKE.set(Box::new(take)).is_err() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         // SAFETY: the handler lives as long as the process.
-        if unsafe { SetConsoleCtrlHandler(Some(handle), 1) } == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        if unsafe { SetConsoleCtrlHandler(Some(handle), 1) } == 0 {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(())
+        }
     }
 
     unsafe extern "system" fn handle(event: u32) -> BOOL {
@@ -112,7 +137,8 @@ mod windows {
         // As for SIGTERM elsewhere.
         take(Signal::Terminate { status: 143 });
         loop {
-            // The process is ended when this returns; otherwise it has some five seconds to end by itself.
+            // The process is ended when this returns; otherwise it has some five seconds to end by
+            // itself.
             std::thread::sleep(Duration::from_secs(1));
         }
     }

@@ -1,7 +1,8 @@
 //! One window at a time: the first instance listens, a later one passes its files to it and exits.
 //!
-//! What decides is a lock on a file, which the system releases when its holder ends, however it ends: nothing is ever left behind that could
-//! keep Inkling from starting. If the holder does not answer, there are two windows rather than none.
+//! What decides is a lock on a file, which the system releases when its holder ends, however it
+//! ends: nothing is ever left behind that could keep Inkling from starting. If the holder does not
+//! answer, there are two windows rather than none.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -33,11 +34,13 @@ pub enum Turn {
 /// Where later starts knock. The lock is held as long as this is, or until the process ends.
 #[derive(Debug)]
 pub struct Post {
-    /// Without one, this is a window on its own: the lock could not be had, or nobody can be heard here.
+    /// Without one, this is a window on its own: the lock could not be had, or nobody can be heard
+    /// here.
     held: Option<(File, Listener)>,
 }
 
-/// Finds out whether a window is open that keeps its things in `folder`, and hands it `files` if so.
+/// Finds out whether a window is open that keeps its things in `folder`, and hands it `files` if
+/// so.
 pub fn take_turn(folder: &Path, files: &[PathBuf]) -> Turn {
     let alone = |why: &dyn std::fmt::Display| {
         tracing::info!(%why, "a window on its own");
@@ -50,7 +53,9 @@ pub fn take_turn(folder: &Path, files: &[PathBuf]) -> Turn {
     };
     match lock.try_lock() {
         Ok(()) => match listen(folder) {
-            Ok(listener) => Turn::Open(Post { held: Some((lock, listener)) }),
+            Ok(listener) => Turn::Open(Post {
+                held: Some((lock, listener)),
+            }),
             Err(error) => alone(&error),
         },
         Err(TryLockError::WouldBlock) if hand_over(folder, files) => Turn::Done,
@@ -60,9 +65,12 @@ pub fn take_turn(folder: &Path, files: &[PathBuf]) -> Turn {
 }
 
 impl Post {
-    /// Calls `take` with the files of each later start, from another thread, for as long as this process lives.
+    /// Calls `take` with the files of each later start, from another thread, for as long as this
+    /// process lives.
     pub fn serve(self, take: impl Fn(Vec<PathBuf>) -> bool + Send + 'static) {
-        let Some((lock, listener)) = self.held else { return };
+        let Some((lock, listener)) = self.held else {
+            return;
+        };
         let serve = move || {
             // Held for as long as this process lives.
             let _lock = lock;
@@ -81,7 +89,8 @@ impl Post {
 
 /// Files in, one line of JSON, and one word out.
 fn answer(stream: Stream, take: &impl Fn(Vec<PathBuf>) -> bool) -> io::Result<()> {
-    // Where a time limit cannot be set (Windows), whoever says nothing keeps later ones waiting; they have their own patience.
+    // Where a time limit cannot be set (Windows), whoever says nothing keeps later ones waiting;
+    // they have their own patience.
     let _ = stream.set_recv_timeout(Some(ANSWER_TIMEOUT));
     let mut stream = BufReader::new(stream);
     let mut line = String::new();
@@ -100,13 +109,18 @@ fn hand_over(folder: &Path, files: &[PathBuf]) -> bool {
             let mut stream = Stream::connect(name(&folder)?)?;
             writeln!(stream, "{}", serde_json::to_string(&files)?)?;
             let mut answer = String::new();
-            BufReader::new(stream).take(MAX_MESSAGE_BYTES).read_line(&mut answer)?;
+            BufReader::new(stream)
+                .take(MAX_MESSAGE_BYTES)
+                .read_line(&mut answer)?;
             Ok(answer)
         };
         // Nobody waits any more when it took too long.
         let _ = say.send(asked());
     };
-    let asked = Builder::new().name("inkling-later".to_owned()).spawn(ask).is_ok();
+    let asked = Builder::new()
+        .name("inkling-later".to_owned())
+        .spawn(ask)
+        .is_ok();
     asked && matches!(said.recv_timeout(ANSWER_TIMEOUT), Ok(Ok(answer)) if answer.trim() == TAKEN)
 }
 

@@ -1,5 +1,5 @@
-//! How numbers are written for people: counts, percentages, sizes, rates, durations. One place, so that the same number reads the same in the
-//! window, in the terminal and in a file.
+//! How numbers are written for people: counts, percentages, sizes, rates, durations. One place, so
+//! that the same number reads the same in the window, in the terminal and in a file.
 
 /// A count with its thousands set apart: 12,345.
 pub fn grouped(count: u64) -> String {
@@ -14,15 +14,22 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
-/// A number with as many digits as it needs, and none that only stand for a rounding error: 0.0003, not 0.00030000000000000003.
+/// A number with as many digits as it needs, and none that only stand for a rounding error: 0.0003,
+/// not 0.00030000000000000003.
 pub fn plain(number: f64) -> String {
-    format!("{number:.12e}").parse().unwrap_or(number).to_string()
+    format!("{number:.12e}")
+        .parse()
+        .unwrap_or(number)
+        .to_string()
 }
 
 /// The text with its first letter large, as a sentence begins.
 pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+    letters
+        .next()
+        .map(|first| first.to_uppercase().chain(letters).collect())
+        .unwrap_or_default()
 }
 
 /// A share in percent with the decimals that it has, up to three: "97 %", "99.5 %".
@@ -30,7 +37,8 @@ pub fn plain_percent(share: f64) -> String {
     format!("{} %", plain((share * 1e5).round() / 1e3))
 }
 
-/// A share as a percentage that never rounds an imperfect figure up to 100: 0.9893 with two places is "98.93 %".
+/// A share as a percentage that never rounds an imperfect figure up to 100: 0.9893 with two places
+/// is "98.93 %".
 pub fn percent(share: f64, places: usize) -> String {
     let scale = 10f64.powi(places as i32);
     let mut value = (share * 100.0 * scale).round() / scale;
@@ -43,7 +51,11 @@ pub fn percent(share: f64, places: usize) -> String {
 /// A size of memory: 411,041,792 bytes are "392 MiB", 12 x 1024³ "12.0 GiB".
 pub fn memory(bytes: u64) -> String {
     let mebibytes = bytes as f64 / f64::from(1 << 20);
-    if mebibytes < 1000.0 { format!("{mebibytes:.0} MiB") } else { format!("{:.1} GiB", mebibytes / 1024.0) }
+    if mebibytes < 1000.0 {
+        format!("{mebibytes:.0} MiB")
+    } else {
+        format!("{:.1} GiB", mebibytes / 1024.0)
+    }
 }
 
 /// A size of a file or a disk, as file managers show it: 6,653,480 bytes are "6.7 MB".
@@ -60,7 +72,9 @@ pub fn file_size(bytes: u64) -> String {
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.max(0.0).round() as u64;
     match (whole / 3600, whole / 60 % 60, whole % 60) {
-        (0, 0, 0) if seconds > 0.0 && seconds < 0.095 => format!("{:.0} ms", (seconds * 1000.0).ceil()),
+        (0, 0, 0) if seconds > 0.0 && seconds < 0.095 => {
+            format!("{:.0} ms", (seconds * 1000.0).ceil())
+        }
         (0, 0, _) if seconds < 10.0 => format!("{:.1} s", seconds.max(0.0)),
         (0, 0, seconds) => format!("{seconds} s"),
         (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
@@ -70,7 +84,11 @@ pub fn duration(seconds: f64) -> String {
 
 /// How long something will still take, rounded up: "8 s", "1 min 20 s", "2 h 5 min".
 pub fn remaining(seconds: f32) -> String {
-    let whole = if seconds.is_finite() { seconds.max(0.0).ceil() as u64 } else { 0 };
+    let whole = if seconds.is_finite() {
+        seconds.max(0.0).ceil() as u64
+    } else {
+        0
+    };
     match whole {
         0..60 => format!("{whole} s"),
         60..3600 => format!("{} min {} s", whole / 60, whole % 60),
@@ -89,7 +107,9 @@ pub fn milliseconds(microseconds: f32) -> String {
 
 /// A number as it is with this many significant digits, at least one.
 pub fn rounded(number: f64, digits: usize) -> f64 {
-    format!("{number:.*e}", digits.saturating_sub(1)).parse().unwrap_or(number)
+    format!("{number:.*e}", digits.saturating_sub(1))
+        .parse()
+        .unwrap_or(number)
 }
 
 /// A positive figure with three digits that matter: 0.0123, 4.57, 218, 12,345.
@@ -105,8 +125,13 @@ pub fn significant(value: f64) -> String {
 
 /// A moment in RFC 3339 as people here write it: "21 Nov 2026, 14:03".
 pub fn local_time(rfc3339: &str) -> String {
-    let Ok(moment) = rfc3339.parse::<jiff::Timestamp>() else { return super::visible::label(rfc3339) };
-    moment.to_zoned(jiff::tz::TimeZone::system()).strftime("%-d %b %Y, %H:%M").to_string()
+    let Ok(moment) = rfc3339.parse::<jiff::Timestamp>() else {
+        return super::visible::label(rfc3339);
+    };
+    moment
+        .to_zoned(jiff::tz::TimeZone::system())
+        .strftime("%-d %b %Y, %H:%M")
+        .to_string()
 }
 
 /// A count with its unit: `1 epoch`, `12,000 epochs`.

@@ -1,5 +1,5 @@
-//! Text that several modules share: numbers with their units, tables, the licences of everything that is built in, and text from outside
-//! made safe to show.
+//! Text that several modules share: numbers with their units, tables, the licences of everything
+//! that is built in, and text from outside made safe to show.
 
 pub mod format;
 pub mod licences;

@@ -47,7 +47,14 @@ impl Cell {
     /// A figure beside a bar, where `longest` is the amount that the longest bar stands for.
     pub fn with_bar(text: String, amount: f64, longest: f64) -> Self {
         let share = amount / longest;
-        Self { text, bar: Some(if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }) }
+        Self {
+            text,
+            bar: Some(if share.is_finite() {
+                share.clamp(0.0, 1.0)
+            } else {
+                0.0
+            }),
+        }
     }
 }
 
@@ -70,7 +77,11 @@ impl Line {
     /// A cell as it is shown.
     pub fn cell(&self, column: usize) -> Option<Cow<'_, str>> {
         let cell = self.cells.get(column)?.text.as_str();
-        Some(if self.unreliable && column == 0 { format!("{UNRELIABLE}{cell}").into() } else { cell.into() })
+        Some(if self.unreliable && column == 0 {
+            format!("{UNRELIABLE}{cell}").into()
+        } else {
+            cell.into()
+        })
     }
 }
 
@@ -81,16 +92,38 @@ pub fn text(sections: &[Section]) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\n{}", section.title);
         let columns = 0..section.columns.len();
-        let heading = section.columns.iter().map(|name| Cow::from(name.as_str())).collect::<Vec<_>>();
-        let lines = section.lines.iter().map(|line| columns.clone().filter_map(|column| line.cell(column)).collect::<Vec<_>>());
+        let heading = section
+            .columns
+            .iter()
+            .map(|name| Cow::from(name.as_str()))
+            .collect::<Vec<_>>();
+        let lines = section.lines.iter().map(|line| {
+            columns
+                .clone()
+                .filter_map(|column| line.cell(column))
+                .collect::<Vec<_>>()
+        });
         let table: Vec<_> = std::iter::once(heading).chain(lines).collect();
-        let width = |column: usize| table.iter().filter_map(|cells| cells.get(column)).map(|cell| cell.chars().count()).max();
-        let widths: Vec<usize> = columns.clone().map(|column| width(column).unwrap_or_default()).collect();
+        let width = |column: usize| {
+            table
+                .iter()
+                .filter_map(|cells| cells.get(column))
+                .map(|cell| cell.chars().count())
+                .max()
+        };
+        let widths: Vec<usize> = columns
+            .clone()
+            .map(|column| width(column).unwrap_or_default())
+            .collect();
         for cells in &table {
             let mut line = String::new();
             for (column, (cell, &width)) in cells.iter().zip(&widths).enumerate() {
                 // Names are aligned left, figures right.
-                let _ = if column == 0 { write!(line, "  {cell:<width$}") } else { write!(line, "   {cell:>width$}") };
+                let _ = if column == 0 {
+                    write!(line, "  {cell:<width$}")
+                } else {
+                    write!(line, "   {cell:>width$}")
+                };
             }
             let _ = writeln!(text, "{}", line.trim_end());
         }

@@ -1,16 +1,21 @@
-//! Text from outside (file names, the contents of files, messages of libraries), made safe to show in a terminal or a window: control
-//! characters could move the cursor, change colours or fake further lines, and bidirectional controls could reorder what people read.
+//! Text from outside (file names, the contents of files, messages of libraries), made safe to show
+//! in a terminal or a window: control characters could move the cursor, change colours or fake
+//! further lines, and bidirectional controls could reorder what people read.
 
 use std::path::Path;
 
 /// Characters of a label; longer ones are cut off.
 const LABEL_LENGTH: usize = 120;
 
-/// True for characters that change how others are shown instead of being shown themselves: control characters, separators of lines and
-/// paragraphs, bidirectional controls, tags, and invisible ones that make different names look the same.
+/// True for characters that change how others are shown instead of being shown themselves: control
+/// characters, separators of lines and paragraphs, bidirectional controls, tags, and invisible ones
+/// that make different names look the same.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
+        || matches!(
+            c,
+            '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}'
+        )
         || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
@@ -44,11 +49,18 @@ pub fn without_credentials(text: &str) -> String {
     while let Some(at) = rest.find("://") {
         let (before, after) = rest.split_at(at + 3);
         shown.push_str(before);
-        let word = after.split(|c: char| c.is_whitespace() || c == '"').next().unwrap_or_default();
+        let word = after
+            .split(|c: char| c.is_whitespace() || c == '"')
+            .next()
+            .unwrap_or_default();
         let authority = word.split(['/', '?', '#']).next().unwrap_or_default();
         // What is no port belongs to a password with a slash in it.
-        let is_cut_off = authority.rsplit_once(':').is_some_and(|(_, port)| !port.bytes().all(|byte| byte.is_ascii_digit()));
-        let end = authority.rfind('@').or_else(|| word.rfind('@').filter(|_| is_cut_off));
+        let is_cut_off = authority
+            .rsplit_once(':')
+            .is_some_and(|(_, port)| !port.bytes().all(|byte| byte.is_ascii_digit()));
+        let end = authority
+            .rfind('@')
+            .or_else(|| word.rfind('@').filter(|_| is_cut_off));
         rest = end.map_or(after, |end| &after[end + 1..]);
     }
     shown + rest

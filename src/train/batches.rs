@@ -31,7 +31,9 @@ impl Batches {
     ) -> Result<Self, TrainError> {
         Ok(match context.backend.kind() {
             BackendKind::Cpu => Self::Loader(Loader::start(scope, config, images, shuffle)?),
-            BackendKind::Cuda | BackendKind::Reference => Self::Device(Box::new(DeviceLoader::new(config, images, shuffle, context)?)),
+            BackendKind::Cuda | BackendKind::Reference => Self::Device(Box::new(
+                DeviceLoader::new(config, images, shuffle, context)?,
+            )),
         })
     }
 
@@ -70,6 +72,9 @@ impl Batch {
     /// The micro-batch of up to `count` images from `start` on.
     pub fn narrow(&self, start: usize, count: usize) -> TensorResult<Self> {
         let count = count.min(self.len() - start);
-        Ok(Self { images: self.images.narrow(0, start, count)?, labels: self.labels.narrow(0, start, count)? })
+        Ok(Self {
+            images: self.images.narrow(0, start, count)?,
+            labels: self.labels.narrow(0, start, count)?,
+        })
     }
 }

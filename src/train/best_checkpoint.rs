@@ -34,9 +34,23 @@ impl BestCheckpoint {
     }
 
     /// Takes the weights of an epoch if they are to be kept.
-    pub fn offer(&mut self, record: &EpochRecord, net: &Net, calibration: Calibration) -> candle_core::Result<()> {
-        if self.patience.is_none() || self.best.as_ref().is_none_or(|best| is_better(record, &best.record)) {
-            self.best = Some(Arc::new(EpochWeights { record: *record, weights: net.weights()?, calibration }));
+    pub fn offer(
+        &mut self,
+        record: &EpochRecord,
+        net: &Net,
+        calibration: Calibration,
+    ) -> candle_core::Result<()> {
+        if self.patience.is_none()
+            || self
+                .best
+                .as_ref()
+                .is_none_or(|best| is_better(record, &best.record))
+        {
+            self.best = Some(Arc::new(EpochWeights {
+                record: *record,
+                weights: net.weights()?,
+                calibration,
+            }));
         }
         Ok(())
     }
@@ -44,7 +58,9 @@ impl BestCheckpoint {
     /// The best epoch, if patience for a better one is exhausted after `epoch`.
     pub fn patience_exhausted(&self, epoch: u32) -> Option<u32> {
         let best = self.best.as_ref()?.record.epoch;
-        self.patience.is_some_and(|patience| epoch - best >= patience).then_some(best)
+        self.patience
+            .is_some_and(|patience| epoch - best >= patience)
+            .then_some(best)
     }
 
     /// The epoch that is kept; `None` before the first is completed.
@@ -55,6 +71,7 @@ impl BestCheckpoint {
 
 /// A higher validation accuracy, or the same with a lower loss.
 fn is_better(record: &EpochRecord, than: &EpochRecord) -> bool {
-    let [new, old] = [record, than].map(|record| (record.validation_accuracy, -record.validation_loss));
+    let [new, old] =
+        [record, than].map(|record| (record.validation_accuracy, -record.validation_loss));
     new > old
 }

@@ -1,6 +1,8 @@
-//! The complete state of a run between two steps: a resumed run computes, bit for bit, what the interrupted one would have computed.
+//! The complete state of a run between two steps: a resumed run computes, bit for bit, what the
+//! interrupted one would have computed.
 //!
-//! Shuffling and augmentation need no state here: their random numbers follow from seed, epoch and position.
+//! Shuffling and augmentation need no state here: their random numbers follow from seed, epoch and
+//! position.
 
 use std::sync::Arc;
 
@@ -65,15 +67,37 @@ const fn one() -> u32 {
 impl CheckpointCard {
     /// How far the run is.
     pub fn position(&self) -> RunPosition {
-        RunPosition { epochs: self.epochs.len() as u32, steps: self.steps, steps_per_epoch: self.steps_per_epoch }
+        RunPosition {
+            epochs: self.epochs.len() as u32,
+            steps: self.steps,
+            steps_per_epoch: self.steps_per_epoch,
+        }
     }
 }
 
 impl Checkpoint {
-    /// Whether this run can be resumed from here. It may use another device, or another number of threads.
-    pub(super) fn check(&self, config: &RunConfig, plan: &RunPlan, net: &Net) -> Result<(), TrainError> {
-        let Self { card, current, batch_factor, stepper, best, posterior, .. } = self;
-        let refuse = |reason: &str| Err(TrainError::NotResumable { reason: reason.to_owned() });
+    /// Whether this run can be resumed from here. It may use another device, or another number of
+    /// threads.
+    pub(super) fn check(
+        &self,
+        config: &RunConfig,
+        plan: &RunPlan,
+        net: &Net,
+    ) -> Result<(), TrainError> {
+        let Self {
+            card,
+            current,
+            batch_factor,
+            stepper,
+            best,
+            posterior,
+            ..
+        } = self;
+        let refuse = |reason: &str| {
+            Err(TrainError::NotResumable {
+                reason: reason.to_owned(),
+            })
+        };
         let resumed = RunConfig {
             device: config.device,
             threads: config.threads,
@@ -95,14 +119,24 @@ impl Checkpoint {
             && stepper.state.step <= plan.total_steps
             && current.steps == card.steps
             && card.steps <= plan.steps_per_epoch
-            && (*batch_factor == 1 || config.growing_batches && batch_factor.is_power_of_two() && *batch_factor <= MAX_GROWTH)
+            && (*batch_factor == 1
+                || config.growing_batches
+                    && batch_factor.is_power_of_two()
+                    && *batch_factor <= MAX_GROWTH)
             && current.images <= plan.train_images
-            && EpochSteps::new(config, plan.train_images).completed(current.images) == current.steps
+            && EpochSteps::new(config, plan.train_images).completed(current.images)
+                == current.steps
             && fits(&stepper.state)
             && fits(&stepper.snapshot)
             && posterior.len() <= MAX_POSTERIOR_SAMPLES
-            && posterior.iter().all(|sample| have_lens_of(&sample.weights, net))
+            && posterior
+                .iter()
+                .all(|sample| have_lens_of(&sample.weights, net))
             && best_fits == (position.epochs > 0).then_some(true);
-        if intact { Ok(()) } else { refuse("its checkpoint is damaged") }
+        if intact {
+            Ok(())
+        } else {
+            refuse("its checkpoint is damaged")
+        }
     }
 }

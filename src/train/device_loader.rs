@@ -1,7 +1,8 @@
-//! Batches prepared on a GPU: the whole training set is in its memory as bytes, and batches are gathered and augmented there.
+//! Batches prepared on a GPU: the whole training set is in its memory as bytes, and batches are
+//! gathered and augmented there.
 //!
-//! A batch contains what it would contain on the CPU, but for rounding. The order and the random augmentation parameters of a whole epoch
-//! are sent over at its start; a step sends nothing.
+//! A batch contains what it would contain on the CPU, but for rounding. The order and the random
+//! augmentation parameters of a whole epoch are sent over at its start; a step sends nothing.
 
 use std::ops::Range;
 use std::vec::IntoIter;
@@ -44,7 +45,12 @@ struct Epoch {
 
 impl DeviceLoader {
     /// Starts with the first epoch that `shuffle` has not reached yet.
-    pub fn new(config: &RunConfig, images: &Split, shuffle: Shuffle, context: &DeviceContext) -> Result<Self> {
+    pub fn new(
+        config: &RunConfig,
+        images: &Split,
+        shuffle: Shuffle,
+        context: &DeviceContext,
+    ) -> Result<Self> {
         let augmenter = match Augmenter::new(config.augmentation) {
             Some(augmenter) => Some((augmenter, AugmentTables::new(&context.device)?)),
             None => None,
@@ -68,28 +74,54 @@ impl DeviceLoader {
         };
         let batch = epoch.batches.next().unwrap_or_default();
         let indices = epoch.order.narrow(0, batch.start, batch.len())?;
-        let params = epoch.params.as_ref().map(|params| params.narrow(0, batch.start, batch.len())).transpose()?;
+        let params = epoch
+            .params
+            .as_ref()
+            .map(|params| params.narrow(0, batch.start, batch.len()))
+            .transpose()?;
         if epoch.batches.len() > 0 {
             self.epoch = Some(epoch);
         }
-        let augment = params.as_ref().zip(self.augmenter.as_ref()).map(|(params, (_, tables))| AugmentBatch { params, tables });
-        let (images, labels) = self.context.backend.gather_batch(&self.images, &self.labels, &indices, augment)?;
+        let augment = params
+            .as_ref()
+            .zip(self.augmenter.as_ref())
+            .map(|(params, (_, tables))| AugmentBatch { params, tables });
+        let (images, labels) =
+            self.context
+                .backend
+                .gather_batch(&self.images, &self.labels, &indices, augment)?;
         Ok(Batch { images, labels })
     }
 
     fn next_epoch(&mut self) -> Result<Epoch> {
-        let EpochOrder { epoch, images, used } = self.shuffle.next_epoch();
+        let EpochOrder {
+            epoch,
+            images,
+            used,
+        } = self.shuffle.next_epoch();
         let device = &self.context.device;
         let params = match &self.augmenter {
             None => None,
             Some((augmenter, _)) => {
                 let shuffle = &self.shuffle;
-                let sample = |&index: &u32| augmenter.sample(&mut shuffle.augmentation_rng(epoch, index)).packed();
+                let sample = |&index: &u32| {
+                    augmenter
+                        .sample(&mut shuffle.augmentation_rng(epoch, index))
+                        .packed()
+                };
                 let params: Vec<f32> = images.par_iter().flat_map_iter(sample).collect();
-                Some(Tensor::from_vec(params, (images.len(), AugmentParams::COUNT), device)?)
+                Some(Tensor::from_vec(
+                    params,
+                    (images.len(), AugmentParams::COUNT),
+                    device,
+                )?)
             }
         };
         let batches: Vec<_> = self.steps.batches_after(used as u64).collect();
-        Ok(Epoch { order: Tensor::new(images, device)?, params, batches: batches.into_iter() })
+        Ok(Epoch {
+            order: Tensor::new(images, device)?,
+            params,
+            batches: batches.into_iter(),
+        })
     }
 }

@@ -1,5 +1,6 @@
-//! How an epoch is divided into optimiser steps, and these into batches: as few as the batch size allows, and all of the same size but for one
-//! image. A smaller last batch, perhaps of a few images only, would move the weights as far as the others do, and just before they are measured.
+//! How an epoch is divided into optimiser steps, and these into batches: as few as the batch size
+//! allows, and all of the same size but for one image. A smaller last batch, perhaps of a few
+//! images only, would move the weights as far as the others do, and just before they are measured.
 
 use std::ops::Range;
 
@@ -18,7 +19,11 @@ impl EpochSteps {
     pub fn new(config: &RunConfig, images: u64) -> Self {
         let batch_size = u64::from(config.batch_size).max(1);
         let most = batch_size * u64::from(config.accumulation).max(1);
-        Self { images, batch_size, count: images.div_ceil(most) }
+        Self {
+            images,
+            batch_size,
+            count: images.div_ceil(most),
+        }
     }
 
     /// How many.
@@ -28,12 +33,18 @@ impl EpochSteps {
 
     /// The images of the first `steps` steps, which may be those of several epochs.
     pub fn images_of(self, steps: u64) -> u64 {
-        (self.images * steps).checked_div(self.count).unwrap_or_default()
+        (self.images * steps)
+            .checked_div(self.count)
+            .unwrap_or_default()
     }
 
     /// How many steps the first `images` images complete.
     pub fn completed(self, images: u64) -> u64 {
-        if images >= self.images { self.count } else { ((images + 1) * self.count).div_ceil(self.images) - 1 }
+        if images >= self.images {
+            self.count
+        } else {
+            ((images + 1) * self.count).div_ceil(self.images) - 1
+        }
     }
 
     /// After the first `images` images of an epoch: how many each further step ends after.
@@ -41,7 +52,8 @@ impl EpochSteps {
         (self.completed(images) + 1..=self.count).map(move |step| self.images_of(step))
     }
 
-    /// After the first `images` images of an epoch: the batches of the further steps, in positions in the order of its images.
+    /// After the first `images` images of an epoch: the batches of the further steps, in positions
+    /// in the order of its images.
     pub fn batches_after(self, images: u64) -> impl Iterator<Item = Range<usize>> {
         let mut start = images;
         self.ends_after(images).flat_map(move |end| {

@@ -1,4 +1,5 @@
-//! Fine-tuning a model on a few drawings: an ordinary run, short, from its weights, on the drawings among images that it knows.
+//! Fine-tuning a model on a few drawings: an ordinary run, short, from its weights, on the drawings
+//! among images that it knows.
 
 use std::path::PathBuf;
 
@@ -6,9 +7,12 @@ use super::session::Start;
 use crate::data::{DataSet, Rehearsal, Split, ValidationSplit, gather_batch};
 use crate::math::random::Random;
 use crate::nn::{ModelCard, Net};
-use crate::run_config::{Augmentation, DataSource, DataSpec, OptimizerKind, Preset, RunConfig, ScheduleKind};
+use crate::run_config::{
+    Augmentation, DataSource, DataSpec, OptimizerKind, Preset, RunConfig, ScheduleKind,
+};
 
-/// Images of the former data to learn from in each epoch, and to measure with. Chosen, with the rest, so that all of it takes a few seconds on two cores.
+/// Images of the former data to learn from in each epoch, and to measure with. Chosen, with the
+/// rest, so that all of it takes a few seconds on two cores.
 pub const REHEARSED: [usize; 2] = [1_200, 2_000];
 /// The drawings are repeated, varied each time, until an epoch has about as many images of them.
 const REPEATED: usize = 600;
@@ -38,19 +42,33 @@ impl FineTuning {
         let seed = card.config.seed;
         let mut order: Vec<u32> = (0..drawings.len() as u32).collect();
         Random::stream(seed, "drawings kept apart", drawings.len() as u64).shuffle(&mut order);
-        let apart = if drawings.len() >= ENOUGH { drawings.len() / ONE_IN } else { 0 };
+        let apart = if drawings.len() >= ENOUGH {
+            drawings.len() / ONE_IN
+        } else {
+            0
+        };
         let (held_out_indices, learned) = order.split_at(apart);
         let mut held_out = Split::default();
         gather_batch(drawings, held_out_indices, &mut held_out);
-        let mut data = DataSet { train: old.train.clone(), ..DataSet::default() };
+        let mut data = DataSet {
+            train: old.train.clone(),
+            ..DataSet::default()
+        };
         let mut chosen = Split::default();
         gather_batch(drawings, learned, &mut chosen);
         for _ in 0..REPEATED.div_ceil(learned.len().max(1)) {
             data.train.append(&chosen);
         }
-        // The best epoch is the one that is best at both: the drawings count as much as they do in training.
+        // The best epoch is the one that is best at both: the drawings count as much as they do in
+        // training.
         let validation = old.validation.clone();
-        let sources = old.data.sources().iter().cloned().chain([DataSource::Mine]).collect();
+        let sources = old
+            .data
+            .sources()
+            .iter()
+            .cloned()
+            .chain([DataSource::Mine])
+            .collect();
         let config = RunConfig {
             data: DataSpec::of(sources),
             preset: None,
@@ -70,13 +88,27 @@ impl FineTuning {
             seed,
             ..RunConfig::preset(Preset::Balanced)
         };
-        Self { config, data, held_out, validation }
+        Self {
+            config,
+            data,
+            held_out,
+            validation,
+        }
     }
 
     /// Where it starts: from this network, and with all of its images to learn from.
     pub fn start(&self, net: Net) -> Start {
         let train = (0..self.data.train.len() as u32).collect();
-        let split = ValidationSplit { train, validation: self.validation.clone() };
-        Start { net, initialization: None, classes: self.data.classes.clone(), split, schedule: None }
+        let split = ValidationSplit {
+            train,
+            validation: self.validation.clone(),
+        };
+        Start {
+            net,
+            initialization: None,
+            classes: self.data.classes.clone(),
+            split,
+            schedule: None,
+        }
     }
 }

@@ -1,6 +1,7 @@
-//! The gradient noise scale (`McCandlish`, Kaplan, Amodei et al. 2018, "An empirical model of large-batch training",
-//! <https://arxiv.org/abs/1812.06162>): the variance of the gradient from image to image, relative to the gradient itself. Batches far smaller
-//! than this are mostly noise, so that twice the batch size halves the steps that are needed; far larger ones hardly save any.
+//! The gradient noise scale (`McCandlish`, Kaplan, Amodei et al. 2018, "An empirical model of
+//! large-batch training", <https://arxiv.org/abs/1812.06162>): the variance of the gradient from
+//! image to image, relative to the gradient itself. Batches far smaller than this are mostly noise,
+//! so that twice the batch size halves the steps that are needed; far larger ones hardly save any.
 
 use candle_core::Tensor;
 
@@ -20,30 +21,34 @@ const BATCHES: usize = 16;
 /// Images of a measurement: a noise scale that is much larger disappears in the scatter.
 pub const MEASURED: usize = SMALL * BATCHES;
 
-/// Measurements of the two figures that the noise scale is the ratio of. Each is averaged by itself: a mean of ratios would be biased.
+/// Measurements of the two figures that the noise scale is the ratio of. Each is averaged by
+/// itself: a mean of ratios would be biased.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GradientNoise {
-    /// Sum of estimates of the variance, the trace of the covariance matrix of the gradient of one image.
+    /// Sum of estimates of the variance, the trace of the covariance matrix of the gradient of one
+    /// image.
     variance: f64,
     /// Sum of estimates of the squared norm of the mean gradient.
     squared_norm: f64,
 }
 
 impl GradientNoise {
-    /// Adds what follows from gradients of `small` and of `large` images whose squared norms are these on average: unbiased estimates of
-    /// both figures (appendix A.1 of the paper).
+    /// Adds what follows from gradients of `small` and of `large` images whose squared norms are
+    /// these on average: unbiased estimates of both figures (appendix A.1 of the paper).
     pub fn add(&mut self, [small, large]: [f64; 2], [small_norm, large_norm]: [f64; 2]) {
         self.squared_norm += (large * large_norm - small * small_norm) / (large - small);
         self.variance += (small_norm - large_norm) / (1.0 / small - 1.0 / large);
     }
 
-    /// The noise scale in images; `None` where the gradient is so small that it disappears in the noise.
+    /// The noise scale in images; `None` where the gradient is so small that it disappears in the
+    /// noise.
     pub fn scale(&self) -> Option<f64> {
         (self.squared_norm > 0.0 && self.variance > 0.0).then(|| self.variance / self.squared_norm)
     }
 
-    /// Measures the gradients of random ones of the images at these indices at the network's weights, augmented and at the precision of the
-    /// run. The network is left as it is. Where that is cancelled, nothing is added.
+    /// Measures the gradients of random ones of the images at these indices at the network's
+    /// weights, augmented and at the precision of the run. The network is left as it is. Where that
+    /// is cancelled, nothing is added.
     pub fn measure(
         &mut self,
         net: &Net,
@@ -56,28 +61,57 @@ impl GradientNoise {
         let net = net.to_device(net.context())?;
         let trainable = net.trainable();
         let mut augmenter = Augmenter::new(config.augmentation);
-        let mut sums: Vec<Vec<f64>> = trainable.iter().map(|parameter| vec![0.0; parameter.len()]).collect();
+        let mut sums: Vec<Vec<f64>> = trainable
+            .iter()
+            .map(|parameter| vec![0.0; parameter.len()])
+            .collect();
         let (mut batch, mut small_norm) = (Split::default(), 0.0);
         for number in 0..BATCHES {
-            progress.report(number as f32 / BATCHES as f32).map_err(InferError::from)?;
-            let chosen: Vec<u32> = (0..SMALL).map(|_| indices[random.below(indices.len())]).collect();
+            progress
+                .report(number as f32 / BATCHES as f32)
+                .map_err(InferError::from)?;
+            let chosen: Vec<u32> = (0..SMALL)
+                .map(|_| indices[random.below(indices.len())])
+                .collect();
             gather_batch(images, &chosen, &mut batch);
             if let Some(augmenter) = &mut augmenter {
-                batch.images.chunks_exact_mut(PIXELS).for_each(|pixels| augmenter.apply(pixels, random));
+                batch
+                    .images
+                    .chunks_exact_mut(PIXELS)
+                    .for_each(|pixels| augmenter.apply(pixels, random));
             }
             let labels = Tensor::from_slice(&batch.labels, SMALL, &net.context().device)?;
-            let logits = net.forward(&batch.images, Mode::Train { dropout: random, precision: config.precision })?;
-            net.backward(&net.loss(&logits, &labels, SMALL, config.label_smoothing as f32)?, 1.0)?;
+            let logits = net.forward(
+                &batch.images,
+                Mode::Train {
+                    dropout: random,
+                    precision: config.precision,
+                },
+            )?;
+            net.backward(
+                &net.loss(&logits, &labels, SMALL, config.label_smoothing as f32)?,
+                1.0,
+            )?;
             for (parameter, sum) in trainable.iter().zip(&mut sums) {
-                let Some(gradient) = parameter.take_grad() else { continue };
+                let Some(gradient) = parameter.take_grad() else {
+                    continue;
+                };
                 let gradient = gradient.flatten_all()?.to_vec1::<f32>()?;
-                small_norm += gradient.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>();
-                sum.iter_mut().zip(gradient).for_each(|(sum, value)| *sum += f64::from(value));
+                small_norm += gradient
+                    .iter()
+                    .map(|&value| f64::from(value).powi(2))
+                    .sum::<f64>();
+                sum.iter_mut()
+                    .zip(gradient)
+                    .for_each(|(sum, value)| *sum += f64::from(value));
             }
         }
         let count = BATCHES as f64;
         let large_norm = sums.iter().flatten().map(|sum| (sum / count).powi(2)).sum();
-        self.add([SMALL as f64, SMALL as f64 * count], [small_norm / count, large_norm]);
+        self.add(
+            [SMALL as f64, SMALL as f64 * count],
+            [small_norm / count, large_norm],
+        );
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! Looks at a network while it is trained: what it makes of a few validation images, and what its first layer looks like. Changes nothing of
-//! the run, and takes next to none of its time.
+//! Looks at a network while it is trained: what it makes of a few validation images, and what its
+//! first layer looks like. Changes nothing of the run, and takes next to none of its time.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,8 @@ use crate::records::{HeldOutAnswer, HeldOutImage, LearningSnapshot, WeightImages
 const IMAGES: usize = 100;
 /// The shortest time between two looks at the images.
 const MIN_INTERVAL: Duration = Duration::from_millis(200);
-/// A look is followed by at least this many times its own duration: it takes at most one hundredth of the run's time.
+/// A look is followed by at least this many times its own duration: it takes at most one hundredth
+/// of the run's time.
 const REST: u32 = 100;
 /// The shortest time between two looks at the first layer.
 const LAYER_INTERVAL: Duration = Duration::from_millis(500);
@@ -33,12 +34,16 @@ pub struct LearningProbe {
 }
 
 impl LearningProbe {
-    /// Chooses as many images of each of this many classes, or as many as there are; the same seed chooses the same ones.
+    /// Chooses as many images of each of this many classes, or as many as there are; the same seed
+    /// chooses the same ones.
     pub fn new(validation: &Split, classes: usize, seed: u64) -> Self {
         let per_class = (IMAGES / classes.max(1)).max(1);
         let chosen = (0..classes as u8).flat_map(|digit| {
-            let mut indices: Vec<u32> =
-                (0..).zip(&validation.labels).filter(|(_, label)| **label == digit).map(|(index, _)| index).collect();
+            let mut indices: Vec<u32> = (0..)
+                .zip(&validation.labels)
+                .filter(|(_, label)| **label == digit)
+                .map(|(index, _)| index)
+                .collect();
             Random::stream(seed, "held-out images", u64::from(digit)).shuffle(&mut indices);
             indices.truncate(per_class);
             indices
@@ -46,13 +51,25 @@ impl LearningProbe {
         let mut images = Split::default();
         gather_batch(validation, &chosen.collect::<Vec<_>>(), &mut images);
         let now = Instant::now();
-        Self { images, last: now, interval: MIN_INTERVAL, layer_due: now }
+        Self {
+            images,
+            last: now,
+            interval: MIN_INTERVAL,
+            layer_due: now,
+        }
     }
 
     /// The images, those of the first class first.
     pub fn images(&self) -> Vec<HeldOutImage> {
         let images = (0..).zip(&self.images.labels);
-        images.filter_map(|(index, &label)| Some(HeldOutImage { image: Image::try_from(self.images.image(index)).ok()?, label })).collect()
+        images
+            .filter_map(|(index, &label)| {
+                Some(HeldOutImage {
+                    image: Image::try_from(self.images.image(index)).ok()?,
+                    label,
+                })
+            })
+            .collect()
     }
 
     /// True when there is time for another look.
@@ -60,45 +77,76 @@ impl LearningProbe {
         !self.images.is_empty() && self.last.elapsed() >= self.interval
     }
 
-    /// Classifies the images with the weights as they are now, after `step` steps, with probabilities at this temperature. Waits for the device.
-    pub fn take(&mut self, net: &Net, temperature: f32, step: u64) -> std::result::Result<LearningSnapshot, ComputeError> {
+    /// Classifies the images with the weights as they are now, after `step` steps, with
+    /// probabilities at this temperature. Waits for the device.
+    pub fn take(
+        &mut self,
+        net: &Net,
+        temperature: f32,
+        step: u64,
+    ) -> std::result::Result<LearningSnapshot, ComputeError> {
         // What a GPU still has to do is training, which costs nothing here.
         net.context().device.synchronize()?;
         let start = Instant::now();
         let answers = self.answers(net, temperature)?;
-        let first_layer = if start >= self.layer_due { first_layer(net)? } else { None };
+        let first_layer = if start >= self.layer_due {
+            first_layer(net)?
+        } else {
+            None
+        };
         if first_layer.is_some() {
             self.layer_due = start + LAYER_INTERVAL;
         }
         self.last = Instant::now();
         self.interval = MIN_INTERVAL.max((self.last - start) * REST);
-        Ok(LearningSnapshot { step, answers, first_layer })
+        Ok(LearningSnapshot {
+            step,
+            answers,
+            first_layer,
+        })
     }
 
     fn answers(&self, net: &Net, temperature: f32) -> Result<Vec<HeldOutAnswer>> {
         if self.images.is_empty() {
             return Ok(Vec::new());
         }
-        let logits = net.forward(&self.images.images, Mode::Eval)?.flatten_all()?.to_vec1::<f32>()?;
+        let logits = net
+            .forward(&self.images.images, Mode::Eval)?
+            .flatten_all()?
+            .to_vec1::<f32>()?;
         // Those of a network that has just diverged are not finite.
-        let finite = |probability: Option<&f32>| probability.copied().filter(|probability| probability.is_finite()).unwrap_or_default();
+        let finite = |probability: Option<&f32>| {
+            probability
+                .copied()
+                .filter(|probability| probability.is_finite())
+                .unwrap_or_default()
+        };
         let answer = |(scores, &label): (Scores, &u8)| HeldOutAnswer {
             digit: scores.digit as u8,
             probability: finite(scores.probabilities.get(scores.digit)),
             label_probability: finite(scores.probabilities.get(usize::from(label))),
         };
-        Ok(Scores::of_rows(&logits, net.classes(), temperature).zip(&self.images.labels).map(answer).collect())
+        Ok(Scores::of_rows(&logits, net.classes(), temperature)
+            .zip(&self.images.labels)
+            .map(answer)
+            .collect())
     }
 }
 
-/// The first layer's weights where they can be seen as images: kernels on the image, or a weight for each of its pixels.
+/// The first layer's weights where they can be seen as images: kernels on the image, or a weight
+/// for each of its pixels.
 fn first_layer(net: &Net) -> Result<Option<WeightImages>> {
-    let Some(weights) = net.parameters().first().map(crate::nn::Parameter::tensor) else { return Ok(None) };
+    let Some(weights) = net.parameters().first().map(crate::nn::Parameter::tensor) else {
+        return Ok(None);
+    };
     let (units, height, width) = match *weights.dims() {
         [units, 1, height, width] => (units, height, width),
         [units, inputs] if inputs == SIDE * SIDE => (units, SIDE, SIDE),
         _ => return Ok(None),
     };
-    let values = weights.narrow(0, 0, units.min(UNITS))?.flatten_all()?.to_vec1::<f32>()?;
+    let values = weights
+        .narrow(0, 0, units.min(UNITS))?
+        .flatten_all()?
+        .to_vec1::<f32>()?;
     Ok(Some(WeightImages::of(width, height, &values)))
 }

@@ -1,7 +1,9 @@
-//! Batches for the CPU: the next one is gathered and augmented on a thread of its own while this one is trained on.
+//! Batches for the CPU: the next one is gathered and augmented on a thread of its own while this
+//! one is trained on.
 //!
-//! What a batch contains depends only on seed, epoch and image, never on timing. At most two batches are ready or in preparation; their
-//! memory is reused. The receiver may stop at any time, by dropping the loader or by a panic: the thread then ends by itself.
+//! What a batch contains depends only on seed, epoch and image, never on timing. At most two
+//! batches are ready or in preparation; their memory is reused. The receiver may stop at any time,
+//! by dropping the loader or by a panic: the thread then ends by itself.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, Scope};
@@ -46,11 +48,17 @@ impl Loader {
         Builder::new()
             .name("loader".to_owned())
             .spawn_scoped(scope, move || {
-                recording.iter().for_each(|recording| recording.record_this_thread(1));
+                recording
+                    .iter()
+                    .for_each(|recording| recording.record_this_thread(1));
                 worker.run(&filled, &empty);
             })
             .map_err(|error| ComputeError::no_thread(&error))?;
-        Ok(Self { ready, used, current: Split::default() })
+        Ok(Self {
+            ready,
+            used,
+            current: Split::default(),
+        })
     }
 
     /// The next batch; the memory of the one before is reused.
@@ -87,7 +95,12 @@ pub struct Shuffle {
 impl Shuffle {
     /// Of the images at these indices, after the first `done` epochs.
     pub fn new(order: Vec<u32>, seed: u64, done: u32) -> Self {
-        let mut shuffle = Self { order, seed, done: 0, used: 0 };
+        let mut shuffle = Self {
+            order,
+            seed,
+            done: 0,
+            used: 0,
+        };
         while shuffle.done < done {
             shuffle.next_epoch();
         }
@@ -113,12 +126,20 @@ impl Shuffle {
     pub fn next_epoch(&mut self) -> EpochOrder {
         self.done += 1;
         Random::stream(self.seed, "shuffle", u64::from(self.done)).shuffle(&mut self.order);
-        EpochOrder { epoch: self.done, images: self.order.clone(), used: std::mem::take(&mut self.used) }
+        EpochOrder {
+            epoch: self.done,
+            images: self.order.clone(),
+            used: std::mem::take(&mut self.used),
+        }
     }
 
     /// The random numbers that the augmentation of this image in this epoch depends on.
     pub fn augmentation_rng(&self, epoch: u32, index: u32) -> Random {
-        Random::stream(self.seed, "augmentation", u64::from(epoch) << 32 | u64::from(index))
+        Random::stream(
+            self.seed,
+            "augmentation",
+            u64::from(epoch) << 32 | u64::from(index),
+        )
     }
 }
 
@@ -133,8 +154,16 @@ struct Worker<'a> {
 impl Worker<'_> {
     fn run(mut self, filled: &SyncSender<Split>, empty: &Receiver<Split>) {
         while self.shuffle.done < self.epochs {
-            let EpochOrder { epoch, images, used } = self.shuffle.next_epoch();
-            for indices in self.steps.batches_after(used as u64).filter_map(|batch| images.get(batch)) {
+            let EpochOrder {
+                epoch,
+                images,
+                used,
+            } = self.shuffle.next_epoch();
+            for indices in self
+                .steps
+                .batches_after(used as u64)
+                .filter_map(|batch| images.get(batch))
+            {
                 let batch = empty.try_recv().unwrap_or_default();
                 let batch = profiler::span(
                     SpanKind::Loading,

@@ -53,7 +53,12 @@ pub struct MetricAccumulator {
 impl MetricAccumulator {
     /// Of nothing yet.
     pub const fn new(backend: BackendKind) -> Self {
-        Self { backend, known: [0.0; 2], on_device: None, images: 0 }
+        Self {
+            backend,
+            known: [0.0; 2],
+            on_device: None,
+            images: 0,
+        }
     }
 
     /// Adds what `cross_entropy` gave for this many images.
@@ -78,7 +83,12 @@ impl MetricAccumulator {
             self.add_known(&sums.to_vec1()?);
         }
         let [loss, correct] = self.known;
-        Ok(Metrics { loss, correct, images: self.images, steps: 0 })
+        Ok(Metrics {
+            loss,
+            correct,
+            images: self.images,
+            steps: 0,
+        })
     }
 
     fn add_known(&mut self, sums: &[f32]) {

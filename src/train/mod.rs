@@ -1,4 +1,5 @@
-//! Training: the loop (`session`, to be read from top to bottom) and its parts: batches, steps, rollback, checkpoints, telemetry.
+//! Training: the loop (`session`, to be read from top to bottom) and its parts: batches, steps,
+//! rollback, checkpoints, telemetry.
 //!
 //! It does not depend on windows, commands, or where runs are stored.
 

@@ -6,7 +6,10 @@ use super::checkpoint::Checkpoint;
 use crate::data::Split;
 use crate::nn::Net;
 use crate::progress::Cancelled;
-use crate::records::{Calibration, EpochRecord, InitializationReport, Intervention, RunPlan, RunPosition, StepPoint, Telemetry};
+use crate::records::{
+    Calibration, EpochRecord, InitializationReport, Intervention, RunPlan, RunPosition, StepPoint,
+    Telemetry,
+};
 
 /// The time between two checkpoints within an epoch.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(30);
@@ -14,9 +17,11 @@ const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(30);
 /// How an observer ends a run before its last epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndRequest {
-    /// The run is over: its model is that of the last completed epoch. Before the first is complete, it ends as if interrupted.
+    /// The run is over: its model is that of the last completed epoch. Before the first is
+    /// complete, it ends as if interrupted.
     Stop,
-    /// The run is to be resumed later: it completes the step it is in, hands over a checkpoint, and ends.
+    /// The run is to be resumed later: it completes the step it is in, hands over a checkpoint, and
+    /// ends.
     Interrupt,
 }
 
@@ -26,11 +31,11 @@ impl From<Cancelled> for EndRequest {
     }
 }
 
-/// Watches and steers a run, on the thread it runs on. The networks passed to it share their weights with the run: a clone kept from
-/// `prepare` is the newest model at any later call.
+/// Watches and steers a run, on the thread it runs on. The networks passed to it share their
+/// weights with the run: a clone kept from `prepare` is the newest model at any later call.
 pub trait Observer: Send {
-    /// The data is split and the network built; the first step follows.
-    /// `before` are the completed epochs of a resumed run and `curve` its steps, thinned; it continues from `position`.
+    /// The data is split and the network built; the first step follows. `before` are the completed
+    /// epochs of a resumed run and `curve` its steps, thinned; it continues from `position`.
     fn prepare(
         &mut self,
         _plan: &RunPlan,
@@ -42,12 +47,14 @@ pub trait Observer: Send {
     ) {
     }
 
-    /// The network starts from weights that follow from the training images. Follows `prepare`, of a resumed run as well.
+    /// The network starts from weights that follow from the training images. Follows `prepare`, of
+    /// a resumed run as well.
     fn initialized(&mut self, _report: &InitializationReport) {}
 
-    /// Called between micro-batches of at most 128 images, in training as well as in validation. It may block: that is how a run is
-    /// paused, and how drawings are recognised meanwhile. This time does not count as part of the run.
-    /// An error ends the run; after an interruption this is not called again.
+    /// Called between micro-batches of at most 128 images, in training as well as in validation. It
+    /// may block: that is how a run is paused, and how drawings are recognised meanwhile. This time
+    /// does not count as part of the run. An error ends the run; after an interruption this is not
+    /// called again.
     fn between(&mut self, net: &Net) -> Result<(), EndRequest>;
 
     /// A step was taken.
@@ -56,10 +63,12 @@ pub trait Observer: Send {
     /// The run did something that was not planned, such as a rollback.
     fn intervened(&mut self, _intervention: Intervention) {}
 
-    /// An epoch was completed and validated; `calibration` was fitted on the validation images for its weights.
+    /// An epoch was completed and validated; `calibration` was fitted on the validation images for
+    /// its weights.
     fn epoch(&mut self, _record: &EpochRecord, _net: &Net, _calibration: Calibration) {}
 
-    /// The run could be resumed from here if it were interrupted. Follows each `epoch`, and steps at intervals.
+    /// The run could be resumed from here if it were interrupted. Follows each `epoch`, and steps
+    /// at intervals.
     fn checkpoint(&mut self, _checkpoint: Checkpoint) {}
 
     /// The time between two checkpoints within an epoch, pauses excluded.

@@ -1,4 +1,5 @@
-//! Where a run's data comes from and where its result goes. Its checkpoints remember it for whoever resumes the run.
+//! Where a run's data comes from and where its result goes. Its checkpoints remember it for whoever
+//! resumes the run.
 
 use std::path::PathBuf;
 
@@ -36,6 +37,8 @@ pub struct RunPlaces {
 impl RunOrigin {
     /// Whether this is the data set that the run was trained on.
     pub fn check(&self, data: &Fingerprint) -> Result<(), TrainError> {
-        self.data.difference(data).map_or(Ok(()), |part| Err(TrainError::DataChanged { part }))
+        self.data
+            .difference(data)
+            .map_or(Ok(()), |part| Err(TrainError::DataChanged { part }))
     }
 }

@@ -1,7 +1,7 @@
 //! Steps that were taken without waiting for their loss and gradient norm.
 //!
-//! A GPU computes ahead while the next steps are queued: their figures are read together, a few times per displayed frame. On the CPU they
-//! are known at once.
+//! A GPU computes ahead while the next steps are queued: their figures are read together, a few
+//! times per displayed frame. On the CPU they are known at once.
 
 use std::time::{Duration, Instant};
 
@@ -37,26 +37,45 @@ pub struct PendingSteps {
 impl PendingSteps {
     /// None yet.
     pub fn new() -> Self {
-        Self { steps: Vec::new(), last_read: Instant::now() }
+        Self {
+            steps: Vec::new(),
+            last_read: Instant::now(),
+        }
     }
 
     /// Adds a step with the norm of its gradients.
-    pub fn push(&mut self, step: u64, learning_rate: f32, metrics: MetricAccumulator, norm: LazyScalar) -> Result<()> {
+    pub fn push(
+        &mut self,
+        step: u64,
+        learning_rate: f32,
+        metrics: MetricAccumulator,
+        norm: LazyScalar,
+    ) -> Result<()> {
         let images = metrics.images;
         let figures = match (norm, metrics.on_device()) {
-            (LazyScalar::OnDevice(norm), Some(sums)) => Figures::OnDevice(Tensor::cat(&[sums, &norm.reshape(1)?], 0)?),
+            (LazyScalar::OnDevice(norm), Some(sums)) => {
+                Figures::OnDevice(Tensor::cat(&[sums, &norm.reshape(1)?], 0)?)
+            }
             (norm, _) => {
                 let Metrics { loss, correct, .. } = metrics.read()?;
                 Figures::Known([loss, correct, norm.read()?])
             }
         };
-        self.steps.push(PendingStep { step, learning_rate, images, figures });
+        self.steps.push(PendingStep {
+            step,
+            learning_rate,
+            images,
+            figures,
+        });
         Ok(())
     }
 
     /// True when they should be read: when that takes no waiting, or they have waited long enough.
     pub fn are_due(&self) -> bool {
-        let known = self.steps.last().is_some_and(|step| matches!(step.figures, Figures::Known(_)));
+        let known = self
+            .steps
+            .last()
+            .is_some_and(|step| matches!(step.figures, Figures::Known(_)));
         known || self.steps.len() >= MAX_STEPS || self.last_read.elapsed() >= MAX_AGE
     }
 
@@ -70,17 +89,40 @@ impl PendingSteps {
         });
         // One transfer for all.
         let on_device: Vec<&Tensor> = on_device.collect();
-        let rows = if on_device.is_empty() { Vec::new() } else { Tensor::stack(&on_device, 0)?.to_vec2::<f32>()? };
+        let rows = if on_device.is_empty() {
+            Vec::new()
+        } else {
+            Tensor::stack(&on_device, 0)?.to_vec2::<f32>()?
+        };
         let mut rows = rows.into_iter();
-        let read = |PendingStep { step, learning_rate, images, figures }| {
+        let read = |PendingStep {
+                        step,
+                        learning_rate,
+                        images,
+                        figures,
+                    }| {
             let [loss, correct, norm] = match figures {
                 Figures::Known(figures) => figures,
                 Figures::OnDevice(_) => {
                     let row = rows.next().unwrap_or_default();
-                    std::array::from_fn(|index| row.get(index).map_or(f64::NAN, |&figure| f64::from(figure)))
+                    std::array::from_fn(|index| {
+                        row.get(index).map_or(f64::NAN, |&figure| f64::from(figure))
+                    })
                 }
             };
-            (CompletedStep { step, learning_rate, metrics: Metrics { loss, correct, images, steps: 0 } }, norm)
+            (
+                CompletedStep {
+                    step,
+                    learning_rate,
+                    metrics: Metrics {
+                        loss,
+                        correct,
+                        images,
+                        steps: 0,
+                    },
+                },
+                norm,
+            )
         };
         Ok(steps.into_iter().map(read).collect())
     }

@@ -13,12 +13,20 @@ use crate::run_config::{Classes, ConfigProblem, RunConfig};
 
 /// Whether `train` accepts this configuration, to be checked before its data is loaded.
 pub fn check(config: &RunConfig) -> Result<(), TrainError> {
-    config.problems().into_iter().chain(too_many_parameters(config)).next().map_or(Ok(()), Err)?;
-    config.initial_weights.as_ref().map_or(Ok(()), |path| trained_net(config, path).map(drop))
+    config
+        .problems()
+        .into_iter()
+        .chain(too_many_parameters(config))
+        .next()
+        .map_or(Ok(()), Err)?;
+    config
+        .initial_weights
+        .as_ref()
+        .map_or(Ok(()), |path| trained_net(config, path).map(drop))
 }
 
-/// The network for these classes before its first step: initialised, perhaps from the training images at these indices, or with the weights of
-/// an earlier model.
+/// The network for these classes before its first step: initialised, perhaps from the training
+/// images at these indices, or with the weights of an earlier model.
 pub fn first_net(
     config: &RunConfig,
     images: &Split,
@@ -29,30 +37,60 @@ pub fn first_net(
         Some(path) => {
             let net = trained_net(config, path)?;
             if net.classes() != classes.len() {
-                return Err(ConfigProblem::InitialClasses { path: path.clone(), found: net.classes(), asked: classes.len() }.into());
+                return Err(ConfigProblem::InitialClasses {
+                    path: path.clone(),
+                    found: net.classes(),
+                    asked: classes.len(),
+                }
+                .into());
             }
             Ok((net, None))
         }
-        None => Ok(initialize(config.network(), config.activation, classes.len(), config.initialization, (images, indices), config.seed)?),
+        None => Ok(initialize(
+            config.network(),
+            config.activation,
+            classes.len(),
+            config.initialization,
+            (images, indices),
+            config.seed,
+        )?),
     }
 }
 
 /// An earlier model, which must be the same network.
 fn trained_net(config: &RunConfig, path: &Path) -> Result<Net, TrainError> {
     let ModelFile { net, card } = ModelFile::load(path)?;
-    let [found, asked] = [(card.network(), card.config.activation), (config.network(), config.activation)];
+    let [found, asked] = [
+        (card.network(), card.config.activation),
+        (config.network(), config.activation),
+    ];
     if found != asked {
-        let [found, asked] = [found, asked].map(|(network, activation)| format!("{} with {}", network.label(), activation.label()));
-        return Err(ConfigProblem::InitialWeights { path: path.to_owned(), found, asked }.into());
+        let [found, asked] = [found, asked].map(|(network, activation)| {
+            format!("{} with {}", network.label(), activation.label())
+        });
+        return Err(ConfigProblem::InitialWeights {
+            path: path.to_owned(),
+            found,
+            asked,
+        }
+        .into());
     }
     Ok(net)
 }
 
 /// The plan of a run over this many images for training, validation and test, of these classes.
-pub fn plan(config: &RunConfig, images: [usize; 3], classes: Classes, threads: usize) -> Result<RunPlan, ConfigProblem> {
+pub fn plan(
+    config: &RunConfig,
+    images: [usize; 3],
+    classes: Classes,
+    threads: usize,
+) -> Result<RunPlan, ConfigProblem> {
     let [train_images, validation_images, test_images] = images.map(|count| count as u64);
     if u64::from(config.batch_size) > train_images {
-        return Err(ConfigProblem::BatchLargerThanSet { given: config.batch_size, images: train_images });
+        return Err(ConfigProblem::BatchLargerThanSet {
+            given: config.batch_size,
+            images: train_images,
+        });
     }
     let steps_per_epoch = EpochSteps::new(config, train_images).count();
     Ok(RunPlan {

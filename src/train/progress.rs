@@ -10,7 +10,9 @@ use super::metrics::Metrics;
 use super::state::StepperState;
 use crate::math::random::Random;
 use crate::nn::Net;
-use crate::records::{Calibration, EpochRecord, MAX_POSTERIOR_SAMPLES, RunPlan, RunPosition, StepCurve};
+use crate::records::{
+    Calibration, EpochRecord, MAX_POSTERIOR_SAMPLES, RunPlan, RunPosition, StepCurve,
+};
 use crate::run_config::RunConfig;
 
 /// How far a run is.
@@ -29,7 +31,8 @@ pub struct RunProgress {
     pub dropout: Random,
     /// The epoch whose weights will be kept.
     pub best: BestCheckpoint,
-    /// With Langevin dynamics the weights after the last epochs: samples from their posterior, the oldest first.
+    /// With Langevin dynamics the weights after the last epochs: samples from their posterior, the
+    /// oldest first.
     pub posterior: Vec<Arc<EpochWeights>>,
 }
 
@@ -63,16 +66,38 @@ impl RunProgress {
 
     /// Where a checkpoint was taken, and what its stepper needs.
     pub fn resume(config: &RunConfig, checkpoint: Checkpoint) -> (Self, StepperState) {
-        let Checkpoint { card, current, batch_factor, dropout, stepper, best, posterior } = checkpoint;
+        let Checkpoint {
+            card,
+            current,
+            batch_factor,
+            dropout,
+            stepper,
+            best,
+            posterior,
+        } = checkpoint;
         let best = BestCheckpoint::new(config.early_stopping, best);
         (
-            Self { step: stepper.state.step, curve: card.curve, epochs: card.epochs, batch_factor, current, dropout, best, posterior },
+            Self {
+                step: stepper.state.step,
+                curve: card.curve,
+                epochs: card.epochs,
+                batch_factor,
+                current,
+                dropout,
+                best,
+                posterior,
+            },
             stepper,
         )
     }
 
     /// What an interrupted run can be resumed from.
-    pub fn checkpoint(&self, config: &RunConfig, plan: &RunPlan, stepper: StepperState) -> Checkpoint {
+    pub fn checkpoint(
+        &self,
+        config: &RunConfig,
+        plan: &RunPlan,
+        stepper: StepperState,
+    ) -> Checkpoint {
         let card = CheckpointCard {
             config: config.clone(),
             train_images: plan.train_images,
@@ -101,15 +126,24 @@ impl RunProgress {
 
     /// Completed epochs and steps.
     pub fn position(&self, plan: &RunPlan) -> RunPosition {
-        RunPosition { epochs: self.epochs.len() as u32, steps: self.current.steps, steps_per_epoch: plan.steps_per_epoch }
+        RunPosition {
+            epochs: self.epochs.len() as u32,
+            steps: self.current.steps,
+            steps_per_epoch: plan.steps_per_epoch,
+        }
     }
 
     /// Seconds of training so far.
     pub fn seconds(&self) -> f64 {
-        self.epochs.iter().map(|record| f64::from(record.seconds)).sum::<f64>() + self.current.seconds
+        self.epochs
+            .iter()
+            .map(|record| f64::from(record.seconds))
+            .sum::<f64>()
+            + self.current.seconds
     }
 
-    /// Counts a step over this many images, which stands for `steps` over batches that have not grown.
+    /// Counts a step over this many images, which stands for `steps` over batches that have not
+    /// grown.
     pub fn add_step(&mut self, steps: u64, images: usize) {
         self.step += steps;
         self.current.steps += steps;
@@ -129,7 +163,11 @@ impl RunProgress {
             if self.posterior.len() >= MAX_POSTERIOR_SAMPLES {
                 self.posterior.remove(0);
             }
-            self.posterior.push(Arc::new(EpochWeights { record, weights: net.weights()?, calibration }));
+            self.posterior.push(Arc::new(EpochWeights {
+                record,
+                weights: net.weights()?,
+                calibration,
+            }));
         }
         self.epochs.push(record);
         self.current = PartialEpoch::default();
@@ -139,6 +177,8 @@ impl RunProgress {
     /// The best epoch, if patience for a better one is exhausted before the last epoch.
     pub fn stopped_early(&self, config: &RunConfig) -> Option<u32> {
         let done = self.epochs.len() as u32;
-        self.best.patience_exhausted(done).filter(|_| done < config.epochs)
+        self.best
+            .patience_exhausted(done)
+            .filter(|_| done < config.epochs)
     }
 }

@@ -12,10 +12,25 @@ use crate::records::{RunPlan, StepPoint, Telemetry};
 use crate::run_config::RunConfig;
 
 /// Reports steps, and adds them to the run's curve and the metrics of their epoch.
-pub fn report(steps: StepReport, telemetry: Telemetry, progress: &mut RunProgress, observer: &mut dyn Observer) {
-    for CompletedStep { step, learning_rate, metrics } in steps.completed {
+pub fn report(
+    steps: StepReport,
+    telemetry: Telemetry,
+    progress: &mut RunProgress,
+    observer: &mut dyn Observer,
+) {
+    for CompletedStep {
+        step,
+        learning_rate,
+        metrics,
+    } in steps.completed
+    {
         progress.current.metrics.add_step(&metrics);
-        let point = StepPoint { step, loss: metrics.loss as f32, accuracy: metrics.accuracy(), learning_rate };
+        let point = StepPoint {
+            step,
+            loss: metrics.loss as f32,
+            accuracy: metrics.accuracy(),
+            learning_rate,
+        };
         progress.curve.add(point);
         observer.step(point, telemetry);
     }
@@ -41,7 +56,8 @@ pub fn hand_over_checkpoint(
     Ok(())
 }
 
-/// Does this work with the network, calling the observer whenever it reports progress; `Err` in `Ok` when the observer ends the run.
+/// Does this work with the network, calling the observer whenever it reports progress; `Err` in
+/// `Ok` when the observer ends the run.
 pub fn interruptibly<T, E: Into<TrainError>>(
     net: &Net,
     clock: &mut RunClock,
@@ -56,5 +72,8 @@ pub fn interruptibly<T, E: Into<TrainError>>(
         })
     };
     let done = work(&mut between);
-    end.map_or_else(|| done.map(Ok).map_err(Into::into), |request| Ok(Err(request)))
+    end.map_or_else(
+        || done.map(Ok).map_err(Into::into),
+        |request| Ok(Err(request)),
+    )
 }

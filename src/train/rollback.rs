@@ -11,10 +11,12 @@ use crate::records::Divergence;
 const MAX_ROLLBACKS: u32 = 3;
 /// The most steps between two snapshots.
 const SNAPSHOT_EVERY: u64 = 200;
-/// A run whose loss is more than this many times that of guessing is about to diverge: it is not a state to go back to, though it is still finite.
+/// A run whose loss is more than this many times that of guessing is about to diverge: it is not a
+/// state to go back to, though it is still finite.
 const MAX_LOSS: f64 = 2.0;
 
-/// No step of a run that learns has such a loss. The first ones at a high learning rate, or with pSGLD's noise, may reach a million.
+/// No step of a run that learns has such a loss. The first ones at a high learning rate, or with
+/// pSGLD's noise, may reach a million.
 const EXPLODED_LOSS: f64 = 1e12;
 
 /// How a step diverged that had this loss and gradients of this norm; `None` for one that did not.
@@ -35,7 +37,10 @@ pub struct RollbackBudget {
 
 impl Default for RollbackBudget {
     fn default() -> Self {
-        Self { left: MAX_ROLLBACKS, lr_factor: 1.0 }
+        Self {
+            left: MAX_ROLLBACKS,
+            lr_factor: 1.0,
+        }
     }
 }
 
@@ -50,7 +55,11 @@ pub struct Rollback {
 impl Rollback {
     /// Starts with a good state: that of a new run, or the one a resumed run had.
     pub fn new(snapshot: Arc<TrainState>, budget: RollbackBudget, steps_per_epoch: u64) -> Self {
-        Self { snapshot, snapshot_every: SNAPSHOT_EVERY.min(steps_per_epoch.max(1)), budget }
+        Self {
+            snapshot,
+            snapshot_every: SNAPSHOT_EVERY.min(steps_per_epoch.max(1)),
+            budget,
+        }
     }
 
     /// True when the state after `steps_done` steps should become the snapshot, if it is good.
@@ -58,23 +67,29 @@ impl Rollback {
         steps_done >= self.snapshot.step + self.snapshot_every
     }
 
-    /// True when a state with this loss is good for a network with this many classes, as long as its weights are finite.
+    /// True when a state with this loss is good for a network with this many classes, as long as
+    /// its weights are finite.
     pub fn is_good(loss: f64, classes: usize) -> bool {
         loss < MAX_LOSS * (classes as f64).ln()
     }
 
     /// Takes a state with a good loss as the new snapshot.
     pub fn offer(&mut self, state: TrainState) {
-        // Weights may be infinite though gradients are finite: behind a ReLU that is dead because of them.
+        // Weights may be infinite though gradients are finite: behind a ReLU that is dead because
+        // of them.
         if state.is_finite() {
             self.snapshot = Arc::new(state);
         }
     }
 
-    /// The state to go back to, from where the run trains at half its learning rate; `None` when no rollback is left.
+    /// The state to go back to, from where the run trains at half its learning rate; `None` when no
+    /// rollback is left.
     pub fn rollback(&mut self) -> Option<Arc<TrainState>> {
         let RollbackBudget { left, lr_factor } = self.budget;
-        self.budget = RollbackBudget { left: left.checked_sub(1)?, lr_factor: lr_factor / 2.0 };
+        self.budget = RollbackBudget {
+            left: left.checked_sub(1)?,
+            lr_factor: lr_factor / 2.0,
+        };
         Some(self.snapshot())
     }
 

@@ -10,7 +10,8 @@ use crate::records::{RunPlan, Telemetry};
 const SMOOTHING: f64 = 2.0;
 /// Memory is measured at most this often.
 const MEMORY_EVERY: Duration = Duration::from_millis(500);
-/// Classifying an image takes about this fraction of training on it; used until the first validation was timed.
+/// Classifying an image takes about this fraction of training on it; used until the first
+/// validation was timed.
 const INFERENCE_FRACTION: f64 = 1.0 / 3.0;
 
 /// Time and counters of a run. Pauses do not count.
@@ -67,8 +68,12 @@ impl RunClock {
         let took = (now - self.last_step).max(1e-9);
         let rate = images as f64 / took;
         let weight = 1.0 - (-took / SMOOTHING).exp();
-        // The first step warms up caches and buffers: the second replaces it as the start of the average.
-        let throughput = self.throughput.filter(|_| step > self.first_step + 1).map_or(rate, |smooth| smooth + weight * (rate - smooth));
+        // The first step warms up caches and buffers: the second replaces it as the start of the
+        // average.
+        let throughput = self
+            .throughput
+            .filter(|_| step > self.first_step + 1)
+            .map_or(rate, |smooth| smooth + weight * (rate - smooth));
         self.throughput = Some(throughput);
         self.last_step = now;
         self.images += images as u64;
@@ -89,7 +94,8 @@ impl RunClock {
         }
     }
 
-    /// Leaves the time since `start` (from `seconds`), which a validation over `images` took, out of the next step's.
+    /// Leaves the time since `start` (from `seconds`), which a validation over `images` took, out
+    /// of the next step's.
     pub fn measured(&mut self, start: f64, images: usize) {
         self.last_step = self.seconds();
         self.seconds_per_prediction = Some((self.last_step - start) / images.max(1) as f64);
@@ -106,10 +112,13 @@ impl RunClock {
     }
 
     fn remaining(&self, epoch: u32, throughput: f64) -> f64 {
-        let to_train = (self.plan.train_images * u64::from(self.epochs)).saturating_sub(self.images);
+        let to_train =
+            (self.plan.train_images * u64::from(self.epochs)).saturating_sub(self.images);
         let validations = u64::from(self.epochs.saturating_sub(epoch)) + 1;
         let to_classify = validations * self.plan.validation_images + self.plan.test_images;
-        let per_prediction = self.seconds_per_prediction.unwrap_or(INFERENCE_FRACTION / throughput);
+        let per_prediction = self
+            .seconds_per_prediction
+            .unwrap_or(INFERENCE_FRACTION / throughput);
         to_train as f64 / throughput + to_classify as f64 * per_prediction
     }
 }
@@ -121,7 +130,10 @@ struct MemoryGauge {
 
 impl MemoryGauge {
     fn new() -> Self {
-        Self { process: ProcessMemory::default(), last: None }
+        Self {
+            process: ProcessMemory::default(),
+            last: None,
+        }
     }
 
     /// Resident memory of this process; 0 where the system does not tell.

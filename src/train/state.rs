@@ -39,7 +39,11 @@ impl TrainState {
     /// True when every weight and every averaged one is finite.
     pub fn is_finite(&self) -> bool {
         let averaged = self.ema.iter().flat_map(WeightEma::values);
-        self.weights.iter().chain(averaged).flatten().all(|value| value.is_finite())
+        self.weights
+            .iter()
+            .chain(averaged)
+            .flatten()
+            .all(|value| value.is_finite())
     }
 }
 
@@ -58,5 +62,8 @@ pub struct StepperState {
 
 /// True when these can be the weights of this network.
 pub fn have_lens_of(weights: &[Vec<f32>], net: &Net) -> bool {
-    weights.iter().map(Vec::len).eq(net.parameters().iter().map(Parameter::len))
+    weights
+        .iter()
+        .map(Vec::len)
+        .eq(net.parameters().iter().map(Parameter::len))
 }

@@ -27,6 +27,9 @@ impl StepReport {
     /// This, and what became known later.
     pub fn and(mut self, later: Self) -> Self {
         self.completed.extend(later.completed);
-        Self { completed: self.completed, intervention: later.intervention.or(self.intervention) }
+        Self {
+            completed: self.completed,
+            intervention: later.intervention.or(self.intervention),
+        }
     }
 }

@@ -1,7 +1,9 @@
-//! From gradients to weights: loss scaling, clipping, the optimiser's step, the running average, and the rollback when training diverges.
+//! From gradients to weights: loss scaling, clipping, the optimiser's step, the running average,
+//! and the rollback when training diverges.
 //!
-//! Whether a step went well is seen from its loss and the norm of its gradients, which the optimiser's pass finds anyway. A GPU computes
-//! ahead of what is read: when a step turns out to have diverged, those after it are rolled back with it.
+//! Whether a step went well is seen from its loss and the norm of its gradients, which the
+//! optimiser's pass finds anyway. A GPU computes ahead of what is read: when a step turns out to
+//! have diverged, those after it are rolled back with it.
 
 use std::sync::Arc;
 
@@ -31,11 +33,27 @@ pub struct Stepper {
 
 impl Stepper {
     /// For this network, which is trained on this many images.
-    pub fn new(config: &RunConfig, net: &Net, images: u64, steps_per_epoch: u64) -> Result<Self, TrainError> {
-        let optimizer = Optimizer::new(OptimizerConfig::new(config, images), net.parameters(), net.context(), config.weight_averaging)?;
+    pub fn new(
+        config: &RunConfig,
+        net: &Net,
+        images: u64,
+        steps_per_epoch: u64,
+    ) -> Result<Self, TrainError> {
+        let optimizer = Optimizer::new(
+            OptimizerConfig::new(config, images),
+            net.parameters(),
+            net.context(),
+            config.weight_averaging,
+        )?;
         let loss_scale = (config.precision == Precision::F16).then(LossScale::default);
         let (state, ema) = optimizer.state()?;
-        let start = TrainState { step: 0, weights: net.weights()?, optimizer: state, ema, loss_scale };
+        let start = TrainState {
+            step: 0,
+            weights: net.weights()?,
+            optimizer: state,
+            ema,
+            loss_scale,
+        };
         Ok(Self {
             net: net.clone(),
             optimizer,
@@ -47,17 +65,35 @@ impl Stepper {
         })
     }
 
-    /// What an interrupted run can be resumed from, after this many steps, all of which were read; `None` where the weights are not finite,
-    /// so that the next step will roll them back.
+    /// What an interrupted run can be resumed from, after this many steps, all of which were read;
+    /// `None` where the weights are not finite, so that the next step will roll them back.
     pub fn state(&self, step: u64) -> Result<Option<StepperState>, TrainError> {
         let state = self.train_state(step)?;
-        let (snapshot, budget, skipped) = (self.rollback.snapshot(), self.rollback.budget(), self.skipped);
-        Ok(state.is_finite().then_some(StepperState { state, snapshot, budget, skipped }))
+        let (snapshot, budget, skipped) = (
+            self.rollback.snapshot(),
+            self.rollback.budget(),
+            self.skipped,
+        );
+        Ok(state.is_finite().then_some(StepperState {
+            state,
+            snapshot,
+            budget,
+            skipped,
+        }))
     }
 
     /// Resumes from there.
-    pub fn load_state(&mut self, state: StepperState, steps_per_epoch: u64) -> Result<(), TrainError> {
-        let StepperState { state, snapshot, budget, skipped } = state;
+    pub fn load_state(
+        &mut self,
+        state: StepperState,
+        steps_per_epoch: u64,
+    ) -> Result<(), TrainError> {
+        let StepperState {
+            state,
+            snapshot,
+            budget,
+            skipped,
+        } = state;
         self.load_train_state(&state)?;
         self.skipped = skipped;
         self.rollback = Rollback::new(snapshot, budget, steps_per_epoch);
@@ -66,20 +102,32 @@ impl Stepper {
 
     /// Adds the gradients of a micro-batch's loss to those accumulated.
     pub fn backward(&self, loss: &Tensor) -> candle_core::Result<()> {
-        self.net.backward(loss, self.loss_scale.map_or(1.0, |scale| scale.scale()))
+        self.net
+            .backward(loss, self.loss_scale.map_or(1.0, |scale| scale.scale()))
     }
 
-    /// Takes the step from number `before` to number `step` with the accumulated gradients of the micro-batches in `metrics`, at `lr` times what
-    /// rollbacks have made of it.
-    pub fn step(&mut self, before: u64, step: u64, lr: f32, metrics: MetricAccumulator) -> Result<StepReport, TrainError> {
+    /// Takes the step from number `before` to number `step` with the accumulated gradients of the
+    /// micro-batches in `metrics`, at `lr` times what rollbacks have made of it.
+    pub fn step(
+        &mut self,
+        before: u64,
+        step: u64,
+        lr: f32,
+        metrics: MetricAccumulator,
+    ) -> Result<StepReport, TrainError> {
         let lr = lr * self.rollback.lr_factor();
-        // An overflow of scaled gradients is ordinary and must not reach the weights; and a snapshot must be good.
+        // An overflow of scaled gradients is ordinary and must not reach the weights; and a
+        // snapshot must be good.
         if self.loss_scale.is_some() || self.rollback.is_due(before) {
             return self.checked_step(before, step, lr, metrics);
         }
         let norm = self.optimizer.step(lr, 1.0, self.clip_norm)?;
         self.pending.push(step, lr, metrics, norm)?;
-        if self.pending.are_due() { self.read_pending() } else { Ok(StepReport::default()) }
+        if self.pending.are_due() {
+            self.read_pending()
+        } else {
+            Ok(StepReport::default())
+        }
     }
 
     /// Makes sure that the weights after step number `step` are finite. Waits for the device.
@@ -106,27 +154,41 @@ impl Stepper {
         self.skipped
     }
 
-    /// A step that looks at its loss and gradients before it changes the weights, and takes a snapshot where one is due.
-    fn checked_step(&mut self, before: u64, step: u64, learning_rate: f32, metrics: MetricAccumulator) -> Result<StepReport, TrainError> {
+    /// A step that looks at its loss and gradients before it changes the weights, and takes a
+    /// snapshot where one is due.
+    fn checked_step(
+        &mut self,
+        before: u64,
+        step: u64,
+        learning_rate: f32,
+        metrics: MetricAccumulator,
+    ) -> Result<StepReport, TrainError> {
         let earlier = self.read_pending()?;
         if earlier.intervention.is_some() {
             // These gradients were computed with weights that have been rolled back.
             return Ok(earlier);
         }
         let grad_scale = self.loss_scale.map_or(1.0, |scale| 1.0 / scale.scale());
-        let completed = CompletedStep { step, learning_rate, metrics: metrics.read()? };
+        let completed = CompletedStep {
+            step,
+            learning_rate,
+            metrics: metrics.read()?,
+        };
         let norm = self.optimizer.gradient_norm()? * f64::from(grad_scale);
         if divergence_of_step(completed.metrics.loss, norm).is_none() {
-            if self.rollback.is_due(before) && Rollback::is_good(completed.metrics.loss, self.net.classes()) {
+            if self.rollback.is_due(before)
+                && Rollback::is_good(completed.metrics.loss, self.net.classes())
+            {
                 self.rollback.offer(self.train_state(before)?);
             }
-            self.optimizer.step(learning_rate, grad_scale, self.clip_norm)?;
+            self.optimizer
+                .step(learning_rate, grad_scale, self.clip_norm)?;
         }
         Ok(earlier.and(self.judge(completed, norm)?))
     }
 
-    /// Reads the figures of steps that were taken without waiting for them, up to the first that diverged: those after it are rolled back
-    /// with it. Waits for the device.
+    /// Reads the figures of steps that were taken without waiting for them, up to the first that
+    /// diverged: those after it are rolled back with it. Waits for the device.
     pub fn read_pending(&mut self) -> Result<StepReport, TrainError> {
         let mut report = StepReport::default();
         for (completed, norm) in self.pending.read()? {
@@ -144,32 +206,60 @@ impl Stepper {
             if let Some(scale) = &mut self.loss_scale {
                 scale.stepped();
             }
-            return Ok(StepReport { completed: vec![completed], intervention: None });
+            return Ok(StepReport {
+                completed: vec![completed],
+                intervention: None,
+            });
         };
-        // A lower loss scale prevents an overflow of gradients. It does not help where the loss itself has diverged.
+        // A lower loss scale prevents an overflow of gradients. It does not help where the loss
+        // itself has diverged.
         if divergence_of_step(completed.metrics.loss, 0.0).is_none()
             && let Some(scale) = &mut self.loss_scale
             && scale.overflowed()
         {
             self.optimizer.zero_grad();
             self.skipped += 1;
-            let intervention = Intervention::SkippedStep { step: completed.step, loss_scale: scale.scale() };
+            let intervention = Intervention::SkippedStep {
+                step: completed.step,
+                loss_scale: scale.scale(),
+            };
             // The step counts: its loss says how well the network does.
-            return Ok(StepReport { completed: vec![completed], intervention: Some(intervention) });
+            return Ok(StepReport {
+                completed: vec![completed],
+                intervention: Some(intervention),
+            });
         }
         self.roll_back(completed.step, cause)
     }
 
     fn roll_back(&mut self, step: u64, cause: Divergence) -> Result<StepReport, TrainError> {
-        let good = self.rollback.rollback().ok_or(TrainError::Diverged { step, cause })?;
+        let good = self
+            .rollback
+            .rollback()
+            .ok_or(TrainError::Diverged { step, cause })?;
         self.load_train_state(&good)?;
         let (lr_factor, left) = (self.rollback.lr_factor(), self.rollback.left());
-        let intervention = Some(Intervention::RolledBack { step, to_step: good.step, lr_factor, left, cause });
-        Ok(StepReport { completed: Vec::new(), intervention })
+        let intervention = Some(Intervention::RolledBack {
+            step,
+            to_step: good.step,
+            lr_factor,
+            left,
+            cause,
+        });
+        Ok(StepReport {
+            completed: Vec::new(),
+            intervention,
+        })
     }
 
     fn load_train_state(&mut self, state: &TrainState) -> Result<(), TrainError> {
-        let TrainState { step: _, weights, optimizer, ema, loss_scale } = state;
+        let TrainState {
+            step: _,
+            weights,
+            optimizer,
+            ema,
+            loss_scale,
+        } = state;
         self.net.set_weights(weights)?;
         self.optimizer.load_state(optimizer.clone(), ema.clone())?;
         self.pending.clear();
@@ -179,13 +269,27 @@ impl Stepper {
 
     fn train_state(&self, step: u64) -> Result<TrainState, TrainError> {
         let (optimizer, ema) = self.optimizer.state()?;
-        Ok(TrainState { step, weights: self.net.weights()?, optimizer, ema, loss_scale: self.loss_scale })
+        Ok(TrainState {
+            step,
+            weights: self.net.weights()?,
+            optimizer,
+            ema,
+            loss_scale: self.loss_scale,
+        })
     }
 }
 
 /// True when every weight of the network is finite.
 fn is_finite(net: &Net) -> candle_core::Result<bool> {
     // A finite number times zero is zero; NaN and infinity become NaN.
-    let sums = net.parameters().iter().map(|parameter| (parameter.tensor() * 0.0)?.sum_all());
-    Ok(Tensor::stack(&sums.collect::<candle_core::Result<Vec<_>>>()?, 0)?.sum_all()?.to_scalar::<f32>()? == 0.0)
+    let sums = net
+        .parameters()
+        .iter()
+        .map(|parameter| (parameter.tensor() * 0.0)?.sum_all());
+    Ok(
+        Tensor::stack(&sums.collect::<candle_core::Result<Vec<_>>>()?, 0)?
+            .sum_all()?
+            .to_scalar::<f32>()?
+            == 0.0,
+    )
 }

@@ -12,12 +12,15 @@ use crate::infer::measure;
 use crate::math::random::Random;
 use crate::nn::{DeviceContext, Net};
 use crate::progress::{Cancelled, Progress, Unwatched};
-use crate::records::{EpochRecord, Intervention, Reached, RunPlan, RunPosition, StepPoint, Telemetry, TimeToAccuracy};
+use crate::records::{
+    EpochRecord, Intervention, Reached, RunPlan, RunPosition, StepPoint, Telemetry, TimeToAccuracy,
+};
 use crate::run_config::{Classes, RunConfig};
 
 /// Validation images that the accuracy is measured on, at most.
 const IMAGES: usize = 2000;
-/// The accuracy is measured first after this many training images, and again each time they have grown by this factor.
+/// The accuracy is measured first after this many training images, and again each time they have
+/// grown by this factor.
 const FIRST: u64 = 1024;
 const GROWTH: f64 = 1.12;
 /// The gradient noise is measured with the first of every so many measurements of the accuracy.
@@ -34,8 +37,9 @@ pub struct Target<'a> {
     pub noise: Option<&'a mut GradientNoise>,
 }
 
-/// Trains until the validation accuracy is reached or the time is over; `None` if `progress` cancels it. It gets the fraction of the way
-/// to the accuracy or to the end of the time, whichever is greater. No test images are read, and the time excludes every measurement.
+/// Trains until the validation accuracy is reached or the time is over; `None` if `progress`
+/// cancels it. It gets the fraction of the way to the accuracy or to the end of the time, whichever
+/// is greater. No test images are read, and the time excludes every measurement.
 pub fn time_to_accuracy(
     config: &RunConfig,
     train_split: &Split,
@@ -70,11 +74,17 @@ pub fn time_to_accuracy(
         ended => drop(ended?),
     }
     run.error.map_or(Ok(()), Err)?;
-    let Measured { images, seconds, .. } = run.now;
+    let Measured {
+        images, seconds, ..
+    } = run.now;
     let row = TimeToAccuracy {
         batch_size: config.batch_size,
         learning_rate: config.learning_rate,
-        images_per_second: if seconds > 0.0 { images as f64 / seconds } else { 0.0 },
+        images_per_second: if seconds > 0.0 {
+            images as f64 / seconds
+        } else {
+            0.0
+        },
         reached: run.reached,
         best_accuracy: run.best_accuracy,
         seconds,
@@ -120,7 +130,11 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn is_over(&self) -> bool {
-        self.cancelled || self.diverged || self.error.is_some() || self.reached.is_some() || self.now.seconds >= self.target.seconds
+        self.cancelled
+            || self.diverged
+            || self.error.is_some()
+            || self.reached.is_some()
+            || self.now.seconds >= self.target.seconds
     }
 
     fn report(&mut self) {
@@ -150,7 +164,13 @@ impl Run<'_> {
         } else if self.measurements.is_multiple_of(NOISE_EVERY)
             && let Some(noise) = &mut self.target.noise
         {
-            noise.measure(net, (self.train_split, &self.indices), self.config, &mut self.random, &mut Unwatched)?;
+            noise.measure(
+                net,
+                (self.train_split, &self.indices),
+                self.config,
+                &mut self.random,
+                &mut Unwatched,
+            )?;
         }
         self.measurements += 1;
         self.before = self.now;
@@ -160,7 +180,9 @@ impl Run<'_> {
     /// Where the straight line from the measurement before to this one crosses the accuracy.
     fn crossing(&self) -> Reached {
         let (from, to) = (self.before, self.now);
-        let share = ((self.target.accuracy - from.accuracy) / (to.accuracy - from.accuracy).max(f64::EPSILON)).clamp(0.0, 1.0);
+        let share = ((self.target.accuracy - from.accuracy)
+            / (to.accuracy - from.accuracy).max(f64::EPSILON))
+        .clamp(0.0, 1.0);
         let between = |from: f64, to: f64| from + (to - from) * share;
         Reached {
             seconds: between(from.seconds, to.seconds),
@@ -171,7 +193,15 @@ impl Run<'_> {
 }
 
 impl Observer for Run<'_> {
-    fn prepare(&mut self, plan: &RunPlan, _: &Net, validation: &Split, _: &[EpochRecord], _: &[StepPoint], _: RunPosition) {
+    fn prepare(
+        &mut self,
+        plan: &RunPlan,
+        _: &Net,
+        validation: &Split,
+        _: &[EpochRecord],
+        _: &[StepPoint],
+        _: RunPosition,
+    ) {
         self.validation = validation.first(IMAGES);
         self.epoch = EpochSteps::new(self.config, plan.train_images);
     }
@@ -182,24 +212,35 @@ impl Observer for Run<'_> {
             self.next = (self.now.images as f64 * GROWTH) as u64;
             self.error = self.measure(net).err();
         }
-        if self.is_over() { Err(EndRequest::Interrupt) } else { Ok(()) }
+        if self.is_over() {
+            Err(EndRequest::Interrupt)
+        } else {
+            Ok(())
+        }
     }
 
     fn step(&mut self, point: StepPoint, now: Telemetry) {
         let images = self.epoch.images_of(point.step);
         let Measured { seconds, steps, .. } = self.now;
-        // Between two epochs is a validation: the step after it counts as much as those before it took on average.
+        // Between two epochs is a validation: the step after it counts as much as those before it
+        // took on average.
         let took = if now.epoch == self.telemetry.epoch || steps == 0 {
             f64::from(now.elapsed_seconds - self.telemetry.elapsed_seconds)
         } else {
             seconds / steps as f64
         };
-        self.now = Measured { steps: point.step, images, seconds: seconds + took, ..self.now };
+        self.now = Measured {
+            steps: point.step,
+            images,
+            seconds: seconds + took,
+            ..self.now
+        };
         self.telemetry = now;
     }
 
     fn intervened(&mut self, intervention: Intervention) {
-        // Steps are taken back, and those that follow have a lower learning rate: the time would not be that of this one.
+        // Steps are taken back, and those that follow have a lower learning rate: the time would
+        // not be that of this one.
         self.diverged |= matches!(intervention, Intervention::RolledBack { .. });
     }
 

@@ -7,7 +7,9 @@ use super::best_checkpoint::EpochWeights;
 use super::progress::RunProgress;
 use crate::hardware::machine;
 use crate::nn::{DeviceContext, FORMAT_VERSION, ModelCard, ModelFile, Net};
-use crate::records::{Accuracy, Calibration, EpochRecord, RunPlan, RunSummary, SplitEvaluation, StepCurve};
+use crate::records::{
+    Accuracy, Calibration, EpochRecord, RunPlan, RunSummary, SplitEvaluation, StepCurve,
+};
 use crate::run_config::RunConfig;
 
 /// What came of a run.
@@ -17,7 +19,8 @@ pub enum TrainOutcome {
     Trained(Box<TrainedModel>),
     /// It trained for its validation accuracy alone, and has no model.
     Validated,
-    /// It was stopped before its first epoch was complete: it has no model, but can be resumed like an interrupted run.
+    /// It was stopped before its first epoch was complete: it has no model, but can be resumed like
+    /// an interrupted run.
     Unfinished,
     /// It was interrupted: it can be resumed from the last checkpoint that its observer got.
     Interrupted,
@@ -50,7 +53,12 @@ impl TrainedModel {
         test: Option<SplitEvaluation>,
     ) -> Self {
         let stopped_early = progress.stopped_early(config).is_some();
-        let RunProgress { epochs, curve, posterior, .. } = progress;
+        let RunProgress {
+            epochs,
+            curve,
+            posterior,
+            ..
+        } = progress;
         let train_seconds: f64 = epochs.iter().map(|epoch| f64::from(epoch.seconds)).sum();
         let summary = RunSummary {
             config: config.clone(),
@@ -61,7 +69,8 @@ impl TrainedModel {
             stopped_early,
             kept_epoch: Some(best.record.epoch),
             train_seconds,
-            images_per_second: plan.train_images as f64 * epochs.len() as f64 / train_seconds.max(1e-9),
+            images_per_second: plan.train_images as f64 * epochs.len() as f64
+                / train_seconds.max(1e-9),
             plan,
             epochs,
             test,
@@ -71,33 +80,56 @@ impl TrainedModel {
             number: None,
             posterior_samples: posterior.len() as u32,
         };
-        Self { summary, curve, net, calibration, posterior }
+        Self {
+            summary,
+            curve,
+            net,
+            calibration,
+            posterior,
+        }
     }
 
     /// The model as it is saved.
     pub fn model_file(&self) -> ModelFile {
         let test = self.summary.test.as_ref().map(SplitEvaluation::accuracy);
-        ModelFile { net: self.net.clone(), card: self.card(self.summary.kept(), self.calibration, test) }
+        ModelFile {
+            net: self.net.clone(),
+            card: self.card(self.summary.kept(), self.calibration, test),
+        }
     }
 
-    /// The samples of the posterior as they are saved, the oldest first, on the CPU. The one with the model's own weights has its digit
-    /// detector, which was fitted for these.
+    /// The samples of the posterior as they are saved, the oldest first, on the CPU. The one with
+    /// the model's own weights has its digit detector, which was fitted for these.
     pub fn posterior_files(&self) -> candle_core::Result<Vec<ModelFile>> {
         let file = |sample: &Arc<EpochWeights>| {
             let net = self.net.to_device(&DeviceContext::CPU)?;
             if Some(sample.record.epoch) == self.summary.kept_epoch {
-                let calibration = Calibration { temperature: sample.calibration.temperature, ..self.calibration };
-                return Ok(ModelFile { net, card: self.card(Some(&sample.record), calibration, None) });
+                let calibration = Calibration {
+                    temperature: sample.calibration.temperature,
+                    ..self.calibration
+                };
+                return Ok(ModelFile {
+                    net,
+                    card: self.card(Some(&sample.record), calibration, None),
+                });
             }
             let net = net.with_digit_detector(None);
             net.set_weights(&sample.weights)?;
-            Ok(ModelFile { net, card: self.card(Some(&sample.record), sample.calibration, None) })
+            Ok(ModelFile {
+                net,
+                card: self.card(Some(&sample.record), sample.calibration, None),
+            })
         };
         self.posterior.iter().map(file).collect()
     }
 
     /// The card of the weights of this epoch.
-    fn card(&self, epoch: Option<&EpochRecord>, calibration: Calibration, test: Option<Accuracy>) -> ModelCard {
+    fn card(
+        &self,
+        epoch: Option<&EpochRecord>,
+        calibration: Calibration,
+        test: Option<Accuracy>,
+    ) -> ModelCard {
         let config = &self.summary.config;
         ModelCard {
             version: FORMAT_VERSION,

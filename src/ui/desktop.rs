@@ -12,7 +12,8 @@ use crate::problem::Problem;
 /// The application's identifier, as the packages register it.
 const IDENTIFIER: &str = "app.inkling.Inkling";
 
-/// The system's desktop. Where it lacks a service (a bare window manager, a container), the call does nothing.
+/// The system's desktop. Where it lacks a service (a bare window manager, a container), the call
+/// does nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemDesktop;
 
@@ -37,10 +38,17 @@ impl Desktop for SystemDesktop {
 
     fn notify(&self, message: &Message, chosen: Wake) {
         let mut notification = Notification::new();
-        notification.appname("Inkling").summary(&message.what).body(&message.remedy);
+        notification
+            .appname("Inkling")
+            .summary(&message.what)
+            .body(&message.remedy);
         #[cfg(all(unix, not(target_os = "macos")))]
-        notification.icon("inkling").hint(notify_rust::Hint::DesktopEntry("inkling".to_owned())).action("default", "Show");
-        // Takes effect only for an installed application; otherwise the system picks a name, or shows nothing.
+        notification
+            .icon("inkling")
+            .hint(notify_rust::Hint::DesktopEntry("inkling".to_owned()))
+            .action("default", "Show");
+        // Takes effect only for an installed application; otherwise the system picks a name, or
+        // shows nothing.
         #[cfg(target_os = "macos")]
         let _ = notify_rust::set_application(IDENTIFIER);
         #[cfg(windows)]
@@ -52,7 +60,8 @@ impl Desktop for SystemDesktop {
                     chosen();
                 }
             }),
-            // On other systems a click on the notification brings the application to the front by itself.
+            // On other systems a click on the notification brings the application to the front by
+            // itself.
             #[cfg(not(all(unix, not(target_os = "macos"))))]
             Ok(_) => drop(chosen),
             Err(error) => tracing::info!(%error, "the notification could not be shown"),
@@ -67,10 +76,20 @@ impl Desktop for SystemDesktop {
         } else {
             "xdg-open"
         };
-        let problem = |reason: String| Problem::Show { path: folder.to_owned(), reason };
-        let mut child = std::process::Command::new(program).arg(folder).spawn().map_err(|error| problem(error.to_string()))?;
+        let problem = |reason: String| Problem::Show {
+            path: folder.to_owned(),
+            reason,
+        };
+        let mut child = std::process::Command::new(program)
+            .arg(folder)
+            .spawn()
+            .map_err(|error| problem(error.to_string()))?;
         let status = child.wait().map_err(|error| problem(error.to_string()))?;
         // Windows' explorer exits with 1 even on success.
-        if status.success() || cfg!(target_os = "windows") { Ok(()) } else { Err(problem(format!("{program} exited with {status}"))) }
+        if status.success() || cfg!(target_os = "windows") {
+            Ok(())
+        } else {
+            Err(problem(format!("{program} exited with {status}")))
+        }
     }
 }

@@ -22,13 +22,19 @@ impl Dialogs for SystemDialogs {
     }
 
     fn open(&self, title: &str, what: &str, endings: &[&str]) -> Choice {
-        let dialog = AsyncFileDialog::new().set_title(title).add_filter(what, endings).add_filter("All files", &["*"]);
+        let dialog = AsyncFileDialog::new()
+            .set_title(title)
+            .add_filter(what, endings)
+            .add_filter("All files", &["*"]);
         let asked = dialog.pick_file();
         Box::new(|| answer(asked))
     }
 
     fn save(&self, title: &str, name: &str) -> Choice {
-        let asked = AsyncFileDialog::new().set_title(title).set_file_name(name).save_file();
+        let asked = AsyncFileDialog::new()
+            .set_title(title)
+            .set_file_name(name)
+            .save_file();
         Box::new(|| answer(asked))
     }
 }

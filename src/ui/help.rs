@@ -1,7 +1,9 @@
-//! In-place help: a question mark beside each panel's heading opens a few sentences on what the panel is for.
-//! Single controls are explained by their own tooltips.
+//! In-place help: a question mark beside each panel's heading opens a few sentences on what the
+//! panel is for. Single controls are explained by their own tooltips.
 
-use eframe::egui::{Align, Button, Label, Layout, RichText, Ui, containers::menu::MenuButton, vec2};
+use eframe::egui::{
+    Align, Button, Label, Layout, RichText, Ui, containers::menu::MenuButton, vec2,
+};
 
 use super::style;
 
@@ -105,7 +107,10 @@ pub fn beside(ui: &mut Ui, topic: Topic, start: impl FnOnce(&mut Ui)) {
 
 /// The question mark; its popup closes on Escape or a click elsewhere.
 pub fn button(ui: &mut Ui, topic: Topic) {
-    let button = Button::new(RichText::new("?").strong()).small().min_size(vec2(SIDE, SIDE)).corner_radius(SIDE / 2.0);
+    let button = Button::new(RichText::new("?").strong())
+        .small()
+        .min_size(vec2(SIDE, SIDE))
+        .corner_radius(SIDE / 2.0);
     let (response, _) = MenuButton::from_button(button).ui(ui, |ui| {
         ui.set_max_width(style::HELP_WIDTH);
         // Menus justify their content; running text is left-aligned.
@@ -114,5 +119,7 @@ pub fn button(ui: &mut Ui, topic: Topic) {
             ui.add(Label::new(topic.text()).wrap());
         });
     });
-    response.on_hover_text(topic.title()).accessible_name(format!("Help: {}", topic.title()));
+    response
+        .on_hover_text(topic.title())
+        .accessible_name(format!("Help: {}", topic.title()));
 }

@@ -1,6 +1,9 @@
-//! Small icons beside text, so that colour is never the only signal. They are painted because the bundled fonts lack these glyphs.
+//! Small icons beside text, so that colour is never the only signal. They are painted because the
+//! bundled fonts lack these glyphs.
 
-use eframe::egui::{Color32, Mesh, Painter, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, Vec2, pos2, vec2};
+use eframe::egui::{
+    Color32, Mesh, Painter, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, Vec2, pos2, vec2,
+};
 
 use super::style;
 
@@ -33,16 +36,33 @@ pub fn icon(ui: &mut Ui, icon: Icon) -> Response {
 }
 
 fn problem(painter: &Painter, rect: Rect, color: Color32, mark: Color32) {
-    let at = |x: f32, y: f32| pos2(rect.left() + x * rect.width(), rect.top() + y * rect.height());
-    painter.add(Shape::convex_polygon(vec![at(0.5, 0.06), at(0.98, 0.92), at(0.02, 0.92)], color, Stroke::NONE));
+    let at = |x: f32, y: f32| {
+        pos2(
+            rect.left() + x * rect.width(),
+            rect.top() + y * rect.height(),
+        )
+    };
+    painter.add(Shape::convex_polygon(
+        vec![at(0.5, 0.06), at(0.98, 0.92), at(0.02, 0.92)],
+        color,
+        Stroke::NONE,
+    ));
     painter.line_segment([at(0.5, 0.36), at(0.5, 0.64)], Stroke::new(1.8, mark));
     painter.circle_filled(at(0.5, 0.78), 1.1, mark);
 }
 
 /// Paints a tick into `rect`.
 pub fn tick(painter: &Painter, rect: Rect, color: Color32) {
-    let at = |x: f32, y: f32| pos2(rect.left() + x * rect.width(), rect.top() + y * rect.height());
-    painter.line(vec![at(0.16, 0.55), at(0.40, 0.80), at(0.86, 0.24)], Stroke::new(2.0, color));
+    let at = |x: f32, y: f32| {
+        pos2(
+            rect.left() + x * rect.width(),
+            rect.top() + y * rect.height(),
+        )
+    };
+    painter.line(
+        vec![at(0.16, 0.55), at(0.40, 0.80), at(0.86, 0.24)],
+        Stroke::new(2.0, color),
+    );
 }
 
 /// Paints a star into `rect`, or its outline.
@@ -51,8 +71,16 @@ pub fn star(painter: &Painter, rect: Rect, color: Color32, filled: bool) {
     let center = rect.center() + vec2(0.0, radius * 0.05);
     let at = |corner: usize| {
         // The inner corners of a regular star whose arms meet in straight lines.
-        let reach = if corner.is_multiple_of(2) { radius } else { radius * 0.42 };
-        center - reach * Vec2::angled(corner as f32 * std::f32::consts::PI / 5.0 + std::f32::consts::FRAC_PI_2)
+        let reach = if corner.is_multiple_of(2) {
+            radius
+        } else {
+            radius * 0.42
+        };
+        center
+            - reach
+                * Vec2::angled(
+                    corner as f32 * std::f32::consts::PI / 5.0 + std::f32::consts::FRAC_PI_2,
+                )
     };
     let outline: Vec<Pos2> = (0..10).map(at).collect();
     if filled {
@@ -76,8 +104,15 @@ pub fn drop(painter: &Painter, center: Pos2, height: f32, color: Color32) {
     let belly = pos2(center.x, center.y + height * 0.5 - radius);
     let tip = pos2(center.x, center.y - height * 0.5);
     let reach = belly.y - tip.y;
-    let (touch, half) = (radius * radius / reach, radius * (1.0 - (radius / reach).powi(2)).sqrt());
+    let (touch, half) = (
+        radius * radius / reach,
+        radius * (1.0 - (radius / reach).powi(2)).sqrt(),
+    );
     painter.circle_filled(belly, radius, color);
     let side = belly.y - touch;
-    painter.add(Shape::convex_polygon(vec![tip, pos2(belly.x + half, side), pos2(belly.x - half, side)], color, Stroke::NONE));
+    painter.add(Shape::convex_polygon(
+        vec![tip, pos2(belly.x + half, side), pos2(belly.x - half, side)],
+        color,
+        Stroke::NONE,
+    ));
 }

@@ -1,5 +1,6 @@
-//! The window: a frame loop that polls the app, draws its state and returns what the person did as actions.
-//! Keeps only view state of its own (scroll positions, zoomed plots, open dialogs); everything else belongs to [`crate::app`].
+//! The window: a frame loop that polls the app, draws its state and returns what the person did as
+//! actions. Keeps only view state of its own (scroll positions, zoomed plots, open dialogs);
+//! everything else belongs to [`crate::app`].
 
 mod about;
 mod desktop;

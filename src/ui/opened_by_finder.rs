@@ -1,7 +1,9 @@
-//! Files opened by macOS Finder: they do not arrive as arguments but as an Apple event, also at an application that is already running.
+//! Files opened by macOS Finder: they do not arrive as arguments but as an Apple event, also at an
+//! application that is already running.
 //!
-//! winit does not handle this event, and AppKit answers an unhandled one with "cannot open files in this format". Our handler has to be
-//! installed after AppKit's own and before the first event, which is when AppKit announces that it will finish launching.
+//! winit does not handle this event, and AppKit answers an unhandled one with "cannot open files in
+//! this format". Our handler has to be installed after AppKit's own and before the first event,
+//! which is when AppKit announces that it will finish launching.
 
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
@@ -43,19 +45,24 @@ define_class!(
 
 /// The files an event lists.
 fn files(event: &AnyObject) -> Vec<PathBuf> {
-    // SAFETY: an event is an NSAppleEventDescriptor; its direct object is a list of such, and a list of them counts from 1.
+    // SAFETY: an event is an NSAppleEventDescriptor; its direct object is a list of such, and a
+    // list of them counts from 1.
     unsafe {
-        let list: Option<Retained<AnyObject>> = msg_send![event, paramDescriptorForKeyword: code(*b"----")];
+        let list: Option<Retained<AnyObject>> =
+            msg_send![event, paramDescriptorForKeyword: code(*b"----")];
         let Some(list) = list else { return Vec::new() };
         let count: isize = msg_send![&*list, numberOfItems];
-        (1..=count).filter_map(|number| file(msg_send![&*list, descriptorAtIndex: number])).collect()
+        (1..=count)
+            .filter_map(|number| file(msg_send![&*list, descriptorAtIndex: number]))
+            .collect()
     }
 }
 
 /// The file a descriptor names.
 fn file(descriptor: Option<Retained<AnyObject>>) -> Option<PathBuf> {
     let descriptor = descriptor?;
-    // SAFETY: `fileURLValue` gives an NSURL or nothing, its `path` an NSString or nothing, whose `UTF8String` lives as long as it does.
+    // SAFETY: `fileURLValue` gives an NSURL or nothing, its `path` an NSString or nothing, whose
+    // `UTF8String` lives as long as it does.
     unsafe {
         let url: Option<Retained<AnyObject>> = msg_send![&*descriptor, fileURLValue];
         let path: Option<Retained<AnyObject>> = msg_send![&*url?, path];
@@ -66,14 +73,15 @@ fn file(descriptor: Option<Retained<AnyObject>>) -> Option<PathBuf> {
     }
 }
 
-/// Sends the files that macOS asks to open to `files`, until the program ends. Must be called before the application is launched.
+/// Sends the files that macOS asks to open to `files`, until the program ends. Must be called
+/// before the application is launched.
 pub fn send_to(files: Sender<Vec<PathBuf>>) {
-    // SAFETY: the methods take these types. The observer is never freed, so it may be called at any time.
+    // SAFETY: the methods take these types. The observer is never freed, so it may be called at any
+    // time.
     unsafe {
         let opener: Allocated<Opener> = msg_send![Opener::class(), alloc];
         let opener: Retained<Opener> = msg_send![super(opener.set_ivars(files)), init];
-        let name: Retained<AnyObject> =
-            msg_send![class!(NSString), stringWithUTF8String: c"NSApplicationWillFinishLaunchingNotification".as_ptr()];
+        let name: Retained<AnyObject> = msg_send![class!(NSString), stringWithUTF8String: c"NSApplicationWillFinishLaunchingNotification".as_ptr()];
         let center: Retained<AnyObject> = msg_send![class!(NSNotificationCenter), defaultCenter];
         let _: () = msg_send![&*center, addObserver: &*opener, selector: sel!(willFinishLaunching:), name: &*name,
             object: std::ptr::null::<AnyObject>()];

@@ -11,9 +11,12 @@ const WIDTH: f32 = 520.0;
 /// Space for the result, so that the buttons do not move.
 const ROOM: f32 = 190.0;
 
-/// Shows it while it is open: Enter connects, or uses the machine that was reached; Escape closes it.
+/// Shows it while it is open: Enter connects, or uses the machine that was reached; Escape closes
+/// it.
 pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(dialog) = &app.machine_dialog else { return };
+    let Some(dialog) = &app.machine_dialog else {
+        return;
+    };
     let modal = Modal::new(Id::unique("machine")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {
         ui.set_width(WIDTH.min(ui.ctx().content_rect().width() - 80.0));
         ui.label(RichText::new("Train on another machine").heading());
@@ -69,7 +72,10 @@ fn state(ui: &mut Ui, state: &ReachState) {
         ReachState::Connecting(host) => {
             ui.horizontal(|ui| {
                 ui.spinner();
-                ui.label(format!("Connecting to {} and running its self-test…", host.name()));
+                ui.label(format!(
+                    "Connecting to {} and running its self-test…",
+                    host.name()
+                ));
             });
         }
         ReachState::Failed(message) => {
@@ -87,6 +93,9 @@ pub fn facts(ui: &mut Ui, machine: &OtherMachine) {
             ui.label(RichText::new(line.value).strong());
         });
     }
-    let passed: Vec<&str> = machine.passed().map(|device| device_name(device, false)).collect();
+    let passed: Vec<&str> = machine
+        .passed()
+        .map(|device| device_name(device, false))
+        .collect();
     ui.label(format!("Self-test passed: {}", passed.join(", ")));
 }

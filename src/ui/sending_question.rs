@@ -13,7 +13,9 @@ const WIDTH: f32 = 480.0;
 
 /// Shows it while it is asked; Escape means no.
 pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(question) = &app.sending_question else { return };
+    let Some(question) = &app.sending_question else {
+        return;
+    };
     let host = visible::label(&question.host);
     let answer = |may_send| Action::Machine(MachineAction::AnswerSending(may_send));
     let modal = Modal::new(Id::unique("sending-question")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {

@@ -13,7 +13,9 @@ use super::dialogs::SystemDialogs;
 use super::window::Inkling;
 use crate::app::{Action, App, AppDeps, OtherMachine, Settings};
 use crate::device::look_for_cuda_in;
-use crate::engine::{EngineHandle, EngineHost, delete_received_on, hardware_on, received_on, self_test_on};
+use crate::engine::{
+    EngineHandle, EngineHost, delete_received_on, hardware_on, received_on, self_test_on,
+};
 use crate::hardware::{Meter, probe_in_subprocess};
 use crate::self_test::check_in_subprocess;
 use crate::sweep::EngineExecutor;
@@ -34,8 +36,8 @@ const END_TIMEOUT: Duration = Duration::from_secs(20);
 /// The icon, drawn by `packaging/icons`.
 const ICON: &[u8] = include_bytes!("../../assets/icon/window.png");
 
-/// Opens the window with these files and returns when it is closed: the exit status, 0 unless a signal closed it. Later starts of the
-/// program hand their files over through `post`.
+/// Opens the window with these files and returns when it is closed: the exit status, 0 unless a
+/// signal closed it. Later starts of the program hand their files over through `post`.
 pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<u8, eframe::Error> {
     c_memory::keep_freed();
     let status = Arc::new(AtomicU8::new(0));
@@ -64,22 +66,37 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<u8, eframe::
                 taken
             });
             let kept_in = paths.runs.clone();
-            let meter = Mutex::new(Meter::with_drivers_in_subprocess(|| process::this_program(&["hardware", "--watch", "--json"])));
+            let meter = Mutex::new(Meter::with_drivers_in_subprocess(|| {
+                process::this_program(&["hardware", "--watch", "--json"])
+            }));
             let around = AppDeps {
                 paths,
                 probe: Arc::new(move |folder| {
                     let program = process::this_program(&["hardware", "--json"]);
                     probe_in_subprocess(look_for_cuda_in(folder, program), &kept_in)
                 }),
-                sample_load: Arc::new(move |watched| meter.lock().unwrap_or_else(PoisonError::into_inner).sample(watched)),
+                sample_load: Arc::new(move |watched| {
+                    meter
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .sample(watched)
+                }),
                 host: EngineHost::from_env(),
-                connect: Box::new(|host, settings, wake| EngineHandle::start(host, settings, move || wake())),
-                executor: Arc::new(|host, settings, at_once| Box::new(EngineExecutor::of_host(host, settings, at_once))),
+                connect: Box::new(|host, settings, wake| {
+                    EngineHandle::start(host, settings, move || wake())
+                }),
+                executor: Arc::new(|host, settings, at_once| {
+                    Box::new(EngineExecutor::of_host(host, settings, at_once))
+                }),
                 self_test: Arc::new(|device, folder| Ok(check_in_subprocess(device, folder)?)),
                 download: crate::download::usual_downloader(),
                 has_network: Box::new(crate::download::has_network),
                 reach_host: Arc::new(|host| {
-                    OtherMachine::reach(host, |host| Ok(hardware_on(host)?), |host, device| Ok(self_test_on(host, device)?))
+                    OtherMachine::reach(
+                        host,
+                        |host| Ok(hardware_on(host)?),
+                        |host, device| Ok(self_test_on(host, device)?),
+                    )
                 }),
                 list_received: Arc::new(|host| Ok(received_on(host)?)),
                 delete_received: Arc::new(|host, bundles| Ok(delete_received_on(host, bundles)?)),
@@ -91,7 +108,11 @@ pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<u8, eframe::
             if !files.is_empty() {
                 app.apply(Action::Open(files));
             }
-            Ok(Box::new(Inkling::new(app, &cc.egui_ctx).with_open_requests(open_requests).with_end(end)))
+            Ok(Box::new(
+                Inkling::new(app, &cc.egui_ctx)
+                    .with_open_requests(open_requests)
+                    .with_end(end),
+            ))
         }),
     )?;
     Ok(status.load(Ordering::Relaxed))
@@ -117,9 +138,17 @@ fn listen_to_signals(end: &Arc<AtomicU8>, ctx: &Context) {
 }
 
 fn viewport(settings: &Settings) -> ViewportBuilder {
-    let builder = ViewportBuilder::default().with_title("Inkling").with_app_id("inkling").with_icon(icon()).with_min_inner_size(MIN_SIZE);
-    let Some(place) = settings.window else { return builder.with_inner_size(INITIAL_SIZE) };
-    let builder = builder.with_inner_size(vec2(place.size[0], place.size[1])).with_maximized(place.maximized);
+    let builder = ViewportBuilder::default()
+        .with_title("Inkling")
+        .with_app_id("inkling")
+        .with_icon(icon())
+        .with_min_inner_size(MIN_SIZE);
+    let Some(place) = settings.window else {
+        return builder.with_inner_size(INITIAL_SIZE);
+    };
+    let builder = builder
+        .with_inner_size(vec2(place.size[0], place.size[1]))
+        .with_maximized(place.maximized);
     match place.position {
         Some([x, y]) => builder.with_position(pos2(x, y)),
         None => builder,

@@ -1,5 +1,5 @@
-//! The frame loop: polls the app, whether or not the window is seen, draws its state and applies the actions of the frame. Decisions are
-//! made in the app.
+//! The frame loop: polls the app, whether or not the window is seen, draws its state and applies
+//! the actions of the frame. Decisions are made in the app.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use eframe::egui::{self, ColorImage, Context, ThemePreference, Ui, UserAttentionType, Vec2, ViewportCommand, vec2};
+use eframe::egui::{
+    self, ColorImage, Context, ThemePreference, Ui, UserAttentionType, Vec2, ViewportCommand, vec2,
+};
 
 use super::about::About;
 use super::draw::DrawView;
@@ -19,9 +21,12 @@ use super::results::ResultsScreen;
 use super::shell::CloseAnswer;
 use super::sweep::SweepScreen;
 use super::{
-    about, drop_zone, import_question, other_machine, path_question, run_panel, sending_question, shell, shortcuts, style, wizard,
+    about, drop_zone, import_question, other_machine, path_question, run_panel, sending_question,
+    shell, shortcuts, style, wizard,
 };
-use crate::app::{Action, App, Phase, RunView, SweepView, Theme, WindowGeometry, WindowRequest, ZOOM};
+use crate::app::{
+    Action, App, Phase, RunView, SweepView, Theme, WindowGeometry, WindowRequest, ZOOM,
+};
 use crate::ink::SIDE;
 
 /// The window's title while no run is active.
@@ -30,7 +35,8 @@ const TITLE: &str = "Inkling";
 /// What a window's frame and the system's bars take of the screen at least, in points.
 const AROUND_WINDOW: Vec2 = vec2(16.0, 64.0);
 
-/// How long a frame of a moving pen may wait for the engine, so that the verdict is painted together with the stroke and not a frame later.
+/// How long a frame of a moving pen may wait for the engine, so that the verdict is painted
+/// together with the stroke and not a frame later.
 const VERDICT_WAIT: Duration = Duration::from_millis(8);
 
 /// The window's state: the app, and what only the view knows.
@@ -60,7 +66,8 @@ pub(super) struct Views {
     pub results: ResultsScreen,
     pub my_digits: MyDigitsScreen,
     pub sweep: SweepScreen,
-    /// Whether the canvas and the held-out images are shown in the place of the plots, where there is no room for both.
+    /// Whether the canvas and the held-out images are shown in the place of the plots, where there
+    /// is no room for both.
     pub panel_over_plots: bool,
     /// Whether the overview of shortcuts is open.
     pub shortcuts: bool,
@@ -102,7 +109,10 @@ impl Inkling {
     /// Also opens the files that arrive here, sent by later starts of the program.
     #[must_use]
     pub fn with_open_requests(self, open_requests: Receiver<Vec<PathBuf>>) -> Self {
-        Self { open_requests: Some(open_requests), ..self }
+        Self {
+            open_requests: Some(open_requests),
+            ..self
+        }
     }
 
     /// Also interrupts its run and closes once this is an exit status.
@@ -121,11 +131,16 @@ impl Inkling {
         self.app.apply(action);
     }
 
-    /// What goes on whether or not the window is seen: takes in what the engine and other threads report, requests to open files or to close,
-    /// and asks the system for what the app wants. Runs before each frame, and without one where the window is minimized or covered.
+    /// What goes on whether or not the window is seen: takes in what the engine and other threads
+    /// report, requests to open files or to close, and asks the system for what the app wants. Runs
+    /// before each frame, and without one where the window is minimized or covered.
     pub fn update(&mut self, ctx: &Context) {
         self.app.focused = ctx.input(|input| input.viewport().focused.unwrap_or(true));
-        while let Some(files) = self.open_requests.as_ref().and_then(|requests| requests.try_recv().ok()) {
+        while let Some(files) = self
+            .open_requests
+            .as_ref()
+            .and_then(|requests| requests.try_recv().ok())
+        {
             self.app.apply(Action::Open(files));
         }
         self.poll(ctx);
@@ -143,10 +158,14 @@ impl Inkling {
     pub fn frame(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         // First of all, so that the engine recognises the drawing while the frame is laid out.
-        self.views.draw.follow_pointer(&ctx, &self.app, &mut self.actions);
+        self.views
+            .draw
+            .follow_pointer(&ctx, &self.app, &mut self.actions);
         let drawn = !self.actions.is_empty();
         if drawn {
-            self.actions.drain(..).for_each(|action| self.app.apply(action));
+            self.actions
+                .drain(..)
+                .for_each(|action| self.app.apply(action));
             self.poll(&ctx);
         }
         self.fit_to_screen(&ctx);
@@ -192,14 +211,24 @@ impl Inkling {
             }
         }
         self.remember_window(&ctx);
-        if drawn && ctx.current_pass_index() == 0 && self.app.is_behind() && self.app.wait_for_verdict(VERDICT_WAIT) {
+        if drawn
+            && ctx.current_pass_index() == 0
+            && self.app.is_behind()
+            && self.app.wait_for_verdict(VERDICT_WAIT)
+        {
             ctx.request_discard("the drawing has been recognised meanwhile");
         }
     }
 
-    /// Maximizes a window that is too large for its screen, which is only known once there is a window: buttons would be below the edge.
+    /// Maximizes a window that is too large for its screen, which is only known once there is a
+    /// window: buttons would be below the edge.
     fn fit_to_screen(&mut self, ctx: &Context) {
-        let Some(screen) = ctx.input(|input| input.viewport().monitor_size).filter(|_| !self.fitted) else { return };
+        let Some(screen) = ctx
+            .input(|input| input.viewport().monitor_size)
+            .filter(|_| !self.fitted)
+        else {
+            return;
+        };
         self.fitted = true;
         if (ctx.content_rect().size() + AROUND_WINDOW).max(screen) != screen {
             ctx.send_viewport_cmd(ViewportCommand::Maximized(true));
@@ -209,11 +238,20 @@ impl Inkling {
     /// The title, the clipboard, requests for attention, and bringing the window to the front.
     fn show_outside(&mut self, ctx: &Context) {
         let run = self.app.run.as_ref().filter(|run| run.is_active());
-        let sweep = self.app.sweeps.shown.as_ref().filter(|sweep| sweep.is_active());
-        let fraction = run.map(RunView::fraction).or_else(|| sweep.map(SweepView::fraction));
+        let sweep = self
+            .app
+            .sweeps
+            .shown
+            .as_ref()
+            .filter(|sweep| sweep.is_active());
+        let fraction = run
+            .map(RunView::fraction)
+            .or_else(|| sweep.map(SweepView::fraction));
         let title = match fraction {
             // Training begins at 0 % again.
-            Some(_) if run.is_some_and(|run| matches!(run.phase, Phase::Preparing(_))) => format!("Preparing – {TITLE}"),
+            Some(_) if run.is_some_and(|run| matches!(run.phase, Phase::Preparing(_))) => {
+                format!("Preparing – {TITLE}")
+            }
             Some(fraction) => format!("{:.0} % – {TITLE}", (fraction * 100.0).floor()),
             None => TITLE.to_owned(),
         };
@@ -223,29 +261,42 @@ impl Inkling {
         }
         match self.app.take_window_request() {
             Some(WindowRequest::Attention) => {
-                ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational));
+                ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(
+                    UserAttentionType::Informational,
+                ));
             }
             Some(WindowRequest::Front) => {
                 bring_to_front(ctx);
-                // Wayland does not let a program raise its own window; a request for attention still works.
+                // Wayland does not let a program raise its own window; a request for attention
+                // still works.
                 if !self.app.focused {
-                    ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational));
+                    ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(
+                        UserAttentionType::Informational,
+                    ));
                 }
             }
             Some(WindowRequest::Copy(text)) => ctx.copy_text(text),
-            Some(WindowRequest::CopyImage(image)) => ctx.copy_image(ColorImage::from_gray([SIDE; 2], image.pixels())),
+            Some(WindowRequest::CopyImage(image)) => {
+                ctx.copy_image(ColorImage::from_gray([SIDE; 2], image.pixels()))
+            }
             None => {}
         }
     }
 
-    /// Closes where a signal says so. Where a person does, and training is in progress, a confirmation comes first, in front of other windows.
+    /// Closes where a signal says so. Where a person does, and training is in progress, a
+    /// confirmation comes first, in front of other windows.
     fn ask_before_closing(&mut self, ctx: &Context) {
         if self.end.load(Ordering::Relaxed) != 0 && self.views.closing != Closing::Yes {
             self.views.closing = Closing::Yes;
             self.app.interrupt();
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
-        let (asked, shown) = ctx.input(|input| (input.viewport().close_requested(), input.viewport().visible().unwrap_or(true)));
+        let (asked, shown) = ctx.input(|input| {
+            (
+                input.viewport().close_requested(),
+                input.viewport().visible().unwrap_or(true),
+            )
+        });
         if asked && self.app.is_at_long_work() && self.views.closing != Closing::Yes {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
             self.views.closing = Closing::Asking;
@@ -292,14 +343,26 @@ impl Inkling {
         self.app.settings.zoom = zoom;
         let (inner, outer, maximized, minimized) = ctx.input(|input| {
             let window = input.viewport();
-            (window.inner_rect, window.outer_rect, window.maximized.unwrap_or(false), window.minimized.unwrap_or(false))
+            (
+                window.inner_rect,
+                window.outer_rect,
+                window.maximized.unwrap_or(false),
+                window.minimized.unwrap_or(false),
+            )
         });
-        let Some(inner) = inner.filter(|_| !minimized) else { return };
-        // The rectangles are in zoomed points, but the window is created before the zoom is applied.
+        let Some(inner) = inner.filter(|_| !minimized) else {
+            return;
+        };
+        // The rectangles are in zoomed points, but the window is created before the zoom is
+        // applied.
         let before = self.app.settings.window;
         self.app.settings.window = Some(WindowGeometry {
             // A maximised window keeps the size to restore.
-            size: before.filter(|_| maximized).map_or([inner.width() * zoom, inner.height() * zoom], |place| place.size),
+            size: before
+                .filter(|_| maximized)
+                .map_or([inner.width() * zoom, inner.height() * zoom], |place| {
+                    place.size
+                }),
             position: if maximized {
                 before.and_then(|place| place.position)
             } else {

@@ -13,7 +13,9 @@ fn view(app: &App) -> &BatchSizeSearchView {
 }
 
 fn job(app: &App) -> JobId {
-    let BatchSizeSearchState::Running(id) = view(app).state else { panic!("{:?}", view(app).state) };
+    let BatchSizeSearchState::Running(id) = view(app).state else {
+        panic!("{:?}", view(app).state)
+    };
     id
 }
 
@@ -21,22 +23,53 @@ fn job(app: &App) -> JobId {
 fn a_search_shows_its_times_and_what_it_found_is_used() {
     let (mut app, mut engine) = app();
     app.apply(Action::OpenBatchSizeSearch);
-    assert_eq!((&view(&app).state, view(&app).accuracy(), view(&app).batch_sizes().len()), (&BatchSizeSearchState::Ready, Some(0.95), 6));
+    assert_eq!(
+        (
+            &view(&app).state,
+            view(&app).accuracy(),
+            view(&app).batch_sizes().len()
+        ),
+        (&BatchSizeSearchState::Ready, Some(0.95), 6)
+    );
     app.apply(Action::TypeTargetAccuracy("98,5 %".to_owned()));
     app.apply(Action::FindBatchSize);
     engine.serve();
     app.poll();
     let asked = engine.heard.iter().find_map(submitted).expect("a job");
-    assert!(matches!(asked.1, Job::FindBatchSize(BatchSizeSpec { accuracy, .. }) if (accuracy - 0.985).abs() < 1e-9));
+    assert!(
+        matches!(asked.1, Job::FindBatchSize(BatchSizeSpec { accuracy, .. }) if (accuracy - 0.985).abs() < 1e-9)
+    );
     assert_eq!((view(&app).rows.len(), view(&app).recommended()), (1, None));
     let config = view(&app).config.clone();
     engine.finish_batch_size_search(&config);
     app.poll();
-    assert_eq!((view(&app).rows.len(), view(&app).recommended(), view(&app).next()), (6, Some(256), None));
-    assert!(app.config.preset.is_some(), "nothing is changed before it is asked for");
-    let row = view(&app).rows.iter().copied().find(|row| row.batch_size == 256).unwrap();
+    assert_eq!(
+        (
+            view(&app).rows.len(),
+            view(&app).recommended(),
+            view(&app).next()
+        ),
+        (6, Some(256), None)
+    );
+    assert!(
+        app.config.preset.is_some(),
+        "nothing is changed before it is asked for"
+    );
+    let row = view(&app)
+        .rows
+        .iter()
+        .copied()
+        .find(|row| row.batch_size == 256)
+        .unwrap();
     app.apply(Action::UseBatchSize(row));
-    assert_eq!((app.config.batch_size, app.text(Field::BatchSize).as_str(), app.config.preset), (256, "256", None));
+    assert_eq!(
+        (
+            app.config.batch_size,
+            app.text(Field::BatchSize).as_str(),
+            app.config.preset
+        ),
+        (256, "256", None)
+    );
     assert_eq!(app.config.learning_rate, row.learning_rate);
     assert!(app.batch_size_search.is_none());
 }
@@ -52,7 +85,13 @@ fn an_accuracy_that_cannot_be_starts_nothing() {
         assert_eq!(view(&app).state, BatchSizeSearchState::Ready);
     }
     engine.serve();
-    assert!(!engine.heard.iter().filter_map(submitted).any(|(_, job)| matches!(job, Job::FindBatchSize(_))));
+    assert!(
+        !engine
+            .heard
+            .iter()
+            .filter_map(submitted)
+            .any(|(_, job)| matches!(job, Job::FindBatchSize(_)))
+    );
 }
 
 #[test]
@@ -65,7 +104,10 @@ fn it_can_be_cancelled_and_started_again_and_closing_cancels() {
     let first = job(&app);
     app.apply(Action::CancelBatchSizeSearch);
     assert!(engine.listen().contains(&Command::Cancel(first)));
-    engine.send(inkling::protocol::Event::Job { id: first, event: inkling::protocol::JobEvent::Cancelled });
+    engine.send(inkling::protocol::Event::Job {
+        id: first,
+        event: inkling::protocol::JobEvent::Cancelled,
+    });
     app.poll();
     assert_eq!(view(&app).state, BatchSizeSearchState::Cancelled);
     app.apply(Action::FindBatchSize);

@@ -1,4 +1,5 @@
-//! The folder of NVIDIA's libraries: chosen, remembered, passed on, taken back; what was found before is overtaken.
+//! The folder of NVIDIA's libraries: chosen, remembered, passed on, taken back; what was found
+//! before is overtaken.
 
 use std::path::PathBuf;
 
@@ -17,9 +18,17 @@ fn finding(hardware: Option<&Hardware>) -> Option<String> {
 #[test]
 fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back() {
     let folder = tempfile::tempdir().unwrap();
-    let answers = Answers { folder: Some(folder.path().to_owned()), ..Answers::default() };
-    // An engine that is to recognise drawings on the GPU moves as soon as the GPU has passed its self-test, which may be at any time.
-    let on_cpu = Settings { wizard_done: true, inference_device: InferenceChoice::Cpu, ..Settings::default() };
+    let answers = Answers {
+        folder: Some(folder.path().to_owned()),
+        ..Answers::default()
+    };
+    // An engine that is to recognise drawings on the GPU moves as soon as the GPU has passed its
+    // self-test, which may be at any time.
+    let on_cpu = Settings {
+        wizard_done: true,
+        inference_device: InferenceChoice::Cpu,
+        ..Settings::default()
+    };
     let (mut app, engine) = app_with(on_cpu, answers);
     app.start_discovery();
     wait_for(&mut app, |app| app.hardware.is_some());
@@ -27,7 +36,10 @@ fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back()
     app.apply(Action::ChooseCudaFolder);
     wait_for(&mut app, |app| finding(app.hardware.as_ref()).is_some());
     assert!(!app.looking_for_cuda);
-    assert_eq!(app.settings_to_save().cuda_folder.as_deref(), Some(folder.path()));
+    assert_eq!(
+        app.settings_to_save().cuda_folder.as_deref(),
+        Some(folder.path())
+    );
     // What was missing is put there, and it is chosen once more.
     std::fs::write(folder.path().join("all of them"), "").unwrap();
     app.apply(Action::ChooseCudaFolder);
@@ -35,32 +47,55 @@ fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back()
     assert_eq!(app.hardware.as_ref().unwrap().gpus.len(), 1);
     app.apply(Action::UseCudaFolder(None));
     assert!(app.looking_for_cuda);
-    wait_for(&mut app, |app| app.hardware.as_ref().unwrap().gpus.is_empty());
+    wait_for(&mut app, |app| {
+        app.hardware.as_ref().unwrap().gpus.is_empty()
+    });
     assert_eq!(app.settings_to_save().cuda_folder, None);
     assert_eq!(engine.engines(), 1, "an engine without a driver goes on");
 }
 
 #[test]
 fn the_next_engine_is_told() {
-    let settings = Settings { wizard_done: true, cuda_folder: Some(PathBuf::from("some/where")), ..Settings::default() };
+    let settings = Settings {
+        wizard_done: true,
+        cuda_folder: Some(PathBuf::from("some/where")),
+        ..Settings::default()
+    };
     let (mut app, mut engine) = app_with(settings, Answers::default());
     app.apply(Action::UseCudaFolder(Some(PathBuf::from("else/where"))));
     engine.send(inkling::protocol::Event::Pong);
     app.poll();
     engine.die();
     app.poll();
-    let told: Vec<_> = engine.settings_of.borrow().iter().map(|settings| settings.cuda_folder.clone()).collect();
-    assert_eq!(told, [Some(PathBuf::from("some/where")), Some(PathBuf::from("else/where"))]);
+    let told: Vec<_> = engine
+        .settings_of
+        .borrow()
+        .iter()
+        .map(|settings| settings.cuda_folder.clone())
+        .collect();
+    assert_eq!(
+        told,
+        [
+            Some(PathBuf::from("some/where")),
+            Some(PathBuf::from("else/where"))
+        ]
+    );
 }
 
 #[test]
 fn what_was_found_out_about_the_gpu_before_counts_no_more() {
     let (mut app, _engine) = app();
     for device in [DeviceChoice::Cpu, DeviceChoice::Cuda] {
-        app.checks.insert(device, inkling::app::Checked::Done(Box::new(Ok(checked(device)))));
+        app.checks.insert(
+            device,
+            inkling::app::Checked::Done(Box::new(Ok(checked(device)))),
+        );
     }
     app.apply(Action::UseCudaFolder(Some(PathBuf::from("else/where"))));
-    assert!(app.checks.contains_key(&DeviceChoice::Cpu) && !app.checks.contains_key(&DeviceChoice::Cuda));
+    assert!(
+        app.checks.contains_key(&DeviceChoice::Cpu)
+            && !app.checks.contains_key(&DeviceChoice::Cuda)
+    );
     // A check that began before comes to its end now: it is of the libraries there were.
     let (mut app, _engine) = crate::fake_engine::app();
     app.apply(Action::CheckDevice(DeviceChoice::Cuda));
@@ -76,9 +111,20 @@ fn what_was_found_out_about_the_gpu_before_counts_no_more() {
 #[test]
 fn a_process_is_told_by_its_environment() {
     let told = |folder: Option<&std::path::Path>| {
-        let program = inkling::device::look_for_cuda_in(folder, std::process::Command::new("inkling"));
-        program.get_envs().find(|(name, _)| *name == FOLDER_VARIABLE).and_then(|(_, value)| value.map(PathBuf::from))
+        let program =
+            inkling::device::look_for_cuda_in(folder, std::process::Command::new("inkling"));
+        program
+            .get_envs()
+            .find(|(name, _)| *name == FOLDER_VARIABLE)
+            .and_then(|(_, value)| value.map(PathBuf::from))
     };
-    assert_eq!(told(Some("some/where".as_ref())), Some(PathBuf::from("some/where")));
-    assert_eq!(told(None), None, "what the person has set in the environment stays");
+    assert_eq!(
+        told(Some("some/where".as_ref())),
+        Some(PathBuf::from("some/where"))
+    );
+    assert_eq!(
+        told(None),
+        None,
+        "what the person has set in the environment stays"
+    );
 }

@@ -1,4 +1,5 @@
-//! What the app does while nobody looks: the machine stays awake as long as a run works, and its end is said.
+//! What the app does while nobody looks: the machine stays awake as long as a run works, and its
+//! end is said.
 
 use std::sync::atomic::Ordering;
 
@@ -42,7 +43,9 @@ fn the_end_of_a_run_is_told_to_somebody_who_looks_elsewhere() {
     app.poll();
     assert_eq!(app.take_window_request(), Some(WindowRequest::Attention));
     // Whoever goes for the notification gets the window.
-    wait_for(&mut app, |app| !engine.desktop.shown.lock().unwrap().is_empty() && app.run.is_some());
+    wait_for(&mut app, |app| {
+        !engine.desktop.shown.lock().unwrap().is_empty() && app.run.is_some()
+    });
     let mut wants = None;
     for _ in 0..2000 {
         app.poll();
@@ -53,17 +56,30 @@ fn the_end_of_a_run_is_told_to_somebody_who_looks_elsewhere() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     assert_eq!(wants, Some(WindowRequest::Front));
-    assert!(engine.desktop.shown.lock().unwrap()[0].what.contains("Training finished"));
+    assert!(
+        engine.desktop.shown.lock().unwrap()[0]
+            .what
+            .contains("Training finished")
+    );
 }
 
 #[test]
 fn a_run_that_broke_off_is_told_as_well() {
     let (mut app, mut engine) = started();
     app.focused = false;
-    engine.fail(Problem::Diverged { step: 3, cause: Divergence::NotFinite });
+    engine.fail(Problem::Diverged {
+        step: 3,
+        cause: Divergence::NotFinite,
+    });
     app.poll();
-    wait_for(&mut app, |_| !engine.desktop.shown.lock().unwrap().is_empty());
-    assert!(engine.desktop.shown.lock().unwrap()[0].what.contains("interrupted"));
+    wait_for(&mut app, |_| {
+        !engine.desktop.shown.lock().unwrap().is_empty()
+    });
+    assert!(
+        engine.desktop.shown.lock().unwrap()[0]
+            .what
+            .contains("interrupted")
+    );
 }
 
 #[test]
@@ -79,5 +95,7 @@ fn who_looks_needs_no_notification() {
 fn a_folder_is_shown_by_the_desktop() {
     let (mut app, engine) = app();
     app.apply(Action::OpenFolder("runs/one".into()));
-    wait_for(&mut app, |_| *engine.desktop.folders.lock().unwrap() == [std::path::PathBuf::from("runs/one")]);
+    wait_for(&mut app, |_| {
+        *engine.desktop.folders.lock().unwrap() == [std::path::PathBuf::from("runs/one")]
+    });
 }

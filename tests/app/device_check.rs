@@ -1,4 +1,5 @@
-//! Whether this machine computes rightly: checked when asked, and what was found wrong is not offered.
+//! Whether this machine computes rightly: checked when asked, and what was found wrong is not
+//! offered.
 
 use inkling::app::{Action, Checked, WizardStep, automatic};
 use inkling::hardware::Gpu;
@@ -21,44 +22,80 @@ fn the_wizard_checks_the_processor_by_itself_and_only_once() {
     app.apply(Action::Wizard(WizardStep::Hardware));
     assert_eq!(app.checks[&DeviceChoice::Cpu], done);
     app.apply(Action::CheckDevice(DeviceChoice::Cpu));
-    assert_eq!(app.checks[&DeviceChoice::Cpu], Checked::Running, "asked for again, it is made again");
+    assert_eq!(
+        app.checks[&DeviceChoice::Cpu],
+        Checked::Running,
+        "asked for again, it is made again"
+    );
 }
 
 #[test]
 fn a_precision_that_failed_is_not_offered() {
     let (mut app, _engine) = app();
-    app.apply(Action::Configure(Box::new(RunConfig { precision: Precision::Bf16, ..RunConfig::default() })));
+    app.apply(Action::Configure(Box::new(RunConfig {
+        precision: Precision::Bf16,
+        ..RunConfig::default()
+    })));
     assert!(app.validation_errors().is_empty());
     let mut report: Report = checked(DeviceChoice::Cpu);
-    for check in report.checks.iter_mut().filter(|check| check.precision == Precision::Bf16) {
+    for check in report
+        .checks
+        .iter_mut()
+        .filter(|check| check.precision == Precision::Bf16)
+    {
         check.found = Some(0.9);
     }
-    app.checks.insert(DeviceChoice::Cpu, Checked::Done(Box::new(Ok(report))));
+    app.checks
+        .insert(DeviceChoice::Cpu, Checked::Done(Box::new(Ok(report))));
     let validation_errors = app.validation_errors();
     assert!(
-        validation_errors[0].message.what.contains("bf16") && validation_errors[0].message.what.contains("Short training"),
+        validation_errors[0].message.what.contains("bf16")
+            && validation_errors[0].message.what.contains("Short training"),
         "{validation_errors:?}"
     );
     assert!(app.why_not_precision(Precision::F32).is_none());
-    app.apply(Action::Configure(Box::new(RunConfig { precision: Precision::F32, ..RunConfig::default() })));
+    app.apply(Action::Configure(Box::new(RunConfig {
+        precision: Precision::F32,
+        ..RunConfig::default()
+    })));
     assert!(app.validation_errors().is_empty());
     // A check that came to no result takes nothing away.
-    app.checks
-        .insert(DeviceChoice::Cpu, Checked::Done(Box::new(Err(Problem::SelfTest { reason: "it took longer than 180 s".to_owned() }))));
-    assert!(Precision::ALL.iter().all(|&precision| app.why_not_precision(precision).is_none()));
+    app.checks.insert(
+        DeviceChoice::Cpu,
+        Checked::Done(Box::new(Err(Problem::SelfTest {
+            reason: "it took longer than 180 s".to_owned(),
+        }))),
+    );
+    assert!(
+        Precision::ALL
+            .iter()
+            .all(|&precision| app.why_not_precision(precision).is_none())
+    );
 }
 
 #[test]
 fn the_memory_a_run_will_take_is_said_and_too_much_is_pointed_out() {
     let (mut app, _engine) = app();
-    assert_eq!(app.expected_memory(), None, "not before the machine was looked at");
+    assert_eq!(
+        app.expected_memory(),
+        None,
+        "not before the machine was looked at"
+    );
     app.start_discovery();
     wait_for(&mut app, |app| app.hardware.is_some());
     let (text, fits) = app.expected_memory().unwrap();
-    assert!(fits && text.starts_with("Needs about 1") && text.contains("MiB of memory") && text.ends_with("free."), "{text}");
+    assert!(
+        fits && text.starts_with("Needs about 1")
+            && text.contains("MiB of memory")
+            && text.ends_with("free."),
+        "{text}"
+    );
     app.hardware.as_mut().unwrap().memory_available = 64 << 20;
     let (text, fits) = app.expected_memory().unwrap();
-    assert!(!fits && text.contains("64 MiB free: close other programs"), "{text}");
+    assert!(
+        !fits && text.contains("64 MiB free: close other programs"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -67,13 +104,29 @@ fn on_a_gpu_it_is_the_gpus_memory_that_counts() {
     app.start_discovery();
     wait_for(&mut app, |app| app.hardware.is_some());
     let hardware = app.hardware.as_mut().unwrap();
-    (hardware.gpus, hardware.cuda_finding) = (vec![Gpu { memory_total: 8 << 30, memory_free: 7 << 30, ..gpu() }], None);
-    app.checks.insert(DeviceChoice::Cuda, Checked::Done(Box::new(Ok(checked(DeviceChoice::Cuda)))));
+    (hardware.gpus, hardware.cuda_finding) = (
+        vec![Gpu {
+            memory_total: 8 << 30,
+            memory_free: 7 << 30,
+            ..gpu()
+        }],
+        None,
+    );
+    app.checks.insert(
+        DeviceChoice::Cuda,
+        Checked::Done(Box::new(Ok(checked(DeviceChoice::Cuda)))),
+    );
     let (text, fits) = app.expected_memory().unwrap();
-    assert!(fits && text.contains("of GPU memory; 7.0 GiB of 8.0 GiB free."), "{text}");
+    assert!(
+        fits && text.contains("of GPU memory; 7.0 GiB of 8.0 GiB free."),
+        "{text}"
+    );
     app.hardware.as_mut().unwrap().gpus[0].memory_free = 64 << 20;
     let (text, fits) = app.expected_memory().unwrap();
-    assert!(!fits && text.contains("64 MiB of 8.0 GiB free: choose a smaller model"), "{text}");
+    assert!(
+        !fits && text.contains("64 MiB of 8.0 GiB free: choose a smaller model"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -83,12 +136,18 @@ fn automatic_is_the_gpu_only_for_what_was_found_right_there() {
     let sound = found(Ok(report.clone()));
     for &precision in Precision::ALL {
         assert_eq!(automatic(Some(&sound), precision), DeviceChoice::Cuda);
-        let unknown = found(Err(Problem::SelfTest { reason: "it crashed".to_owned() }));
+        let unknown = found(Err(Problem::SelfTest {
+            reason: "it crashed".to_owned(),
+        }));
         for gpu in [None, Some(&Checked::Running), Some(&unknown)] {
             assert_eq!(automatic(gpu, precision), DeviceChoice::Cpu);
         }
     }
-    report.checks.iter_mut().filter(|check| check.precision == Precision::F16).for_each(|check| check.found = None);
+    report
+        .checks
+        .iter_mut()
+        .filter(|check| check.precision == Precision::F16)
+        .for_each(|check| check.found = None);
     let no_f16 = found(Ok(report));
     assert_eq!(automatic(Some(&no_f16), Precision::F16), DeviceChoice::Cpu);
     assert_eq!(automatic(Some(&no_f16), Precision::F32), DeviceChoice::Cuda);

@@ -77,8 +77,20 @@ fn the_eraser_takes_away_what_it_touches_and_splits_strokes() {
     assert!(!canvas.begin_erasing([140.0, 40.0]), "nothing is there");
     assert!(canvas.extend([140.0, 160.0]));
     canvas.end();
-    let ends: Vec<_> = canvas.ink().strokes.iter().map(|stroke| [stroke[0], stroke[stroke.len() - 1]]).collect();
-    assert_eq!(ends, [[[20.0, 100.0], [115.0, 100.0]], [[165.0, 100.0], [260.0, 100.0]], [[40.0, 200.0]; 2]]);
+    let ends: Vec<_> = canvas
+        .ink()
+        .strokes
+        .iter()
+        .map(|stroke| [stroke[0], stroke[stroke.len() - 1]])
+        .collect();
+    assert_eq!(
+        ends,
+        [
+            [[20.0, 100.0], [115.0, 100.0]],
+            [[165.0, 100.0], [260.0, 100.0]],
+            [[40.0, 200.0]; 2]
+        ]
+    );
     // A dot goes as a whole, and so does what would be left as a crumb.
     canvas.begin_erasing([60.0, 200.0]);
     canvas.end();
@@ -95,8 +107,15 @@ fn what_the_eraser_leaves_lies_where_it_was_and_keeps_its_pressure() {
     let mut canvas = Drawing::default();
     for step in 0_u8..=100 {
         canvas.press(f32::from(step) / 100.0);
-        let point = [f32::from(step) * 2.0, 140.0 + 60.0 * (f32::from(step) * 0.1).sin()];
-        if step == 0 { canvas.begin(point) } else { assert!(canvas.extend(point)) }
+        let point = [
+            f32::from(step) * 2.0,
+            140.0 + 60.0 * (f32::from(step) * 0.1).sin(),
+        ];
+        if step == 0 {
+            canvas.begin(point)
+        } else {
+            assert!(canvas.extend(point))
+        }
     }
     canvas.end();
     let before = canvas.strokes()[0].clone();
@@ -108,7 +127,11 @@ fn what_the_eraser_leaves_lies_where_it_was_and_keeps_its_pressure() {
         assert_eq!(stroke.points.len(), stroke.pressures.len());
         // All but the ends are points that were drawn.
         for index in 1..stroke.points.len() - 1 {
-            let was = before.points.iter().position(|point| *point == stroke.points[index]).unwrap();
+            let was = before
+                .points
+                .iter()
+                .position(|point| *point == stroke.points[index])
+                .unwrap();
             assert_eq!(stroke.pressures[index], before.pressures[was]);
         }
     }
@@ -130,7 +153,10 @@ fn one_history_goes_back_through_erasing_clearing_and_opening() {
     states.push(canvas.ink());
     canvas.clear();
     states.push(canvas.ink());
-    canvas.put(&Ink { strokes: vec![vec![[50.0, 60.0], [70.0, 80.0]]], pen: Some(36.0) });
+    canvas.put(&Ink {
+        strokes: vec![vec![[50.0, 60.0], [70.0, 80.0]]],
+        pen: Some(36.0),
+    });
     states.push(canvas.ink());
     for state in states.iter().rev().skip(1) {
         canvas.undo();
@@ -152,17 +178,25 @@ fn the_history_has_an_end() {
     }
     let undone = std::iter::from_fn(|| canvas.can_undo().then(|| canvas.undo())).count();
     assert!((100..2000).contains(&undone), "{undone}");
-    assert_eq!(canvas.strokes().len(), 2000 - undone, "what was drawn before stays");
+    assert_eq!(
+        canvas.strokes().len(),
+        2000 - undone,
+        "what was drawn before stays"
+    );
     // Long strokes that are cleared again and again.
     let mut canvas = Drawing::default();
     for round in 0_u16..60 {
         canvas.begin([1.0, f32::from(round)]);
-        (0_u16..50_000).for_each(|step| assert!(canvas.extend([f32::from(step % 280), f32::from(step % 7)])));
+        (0_u16..50_000)
+            .for_each(|step| assert!(canvas.extend([f32::from(step % 280), f32::from(step % 7)])));
         canvas.end();
         canvas.clear();
     }
     let undone = std::iter::from_fn(|| canvas.can_undo().then(|| canvas.undo())).count();
-    assert!((10..60).contains(&undone), "{undone}: memory is limited as well");
+    assert!(
+        (10..60).contains(&undone),
+        "{undone}: memory is limited as well"
+    );
 }
 
 #[test]
@@ -172,14 +206,24 @@ fn pressure_and_the_pen_change_the_canvas_and_not_what_is_read() {
         canvas.pen = pen;
         let points = [[60.0, 40.0], [140.0, 220.0], [200.0, 90.0]];
         for (index, (point, pressure)) in points.into_iter().zip(pressures).enumerate() {
-            pressure.into_iter().for_each(|pressure| canvas.press(pressure));
-            if index == 0 { canvas.begin(point) } else { assert!(canvas.extend(point)) }
+            pressure
+                .into_iter()
+                .for_each(|pressure| canvas.press(pressure));
+            if index == 0 {
+                canvas.begin(point)
+            } else {
+                assert!(canvas.extend(point))
+            }
         }
         canvas
     };
     let plain = draw(8.0, [None; 3]);
     let pressed = draw(40.0, [None, Some(0.9), Some(f32::NAN)]);
     assert!(plain.strokes()[0].pressures.is_empty());
-    assert_eq!(pressed.strokes()[0].pressures, [0.9; 3], "what is not known is as it was before, or after");
+    assert_eq!(
+        pressed.strokes()[0].pressures,
+        [0.9; 3],
+        "what is not known is as it was before, or after"
+    );
     assert_eq!(rasterize(&plain.ink()), rasterize(&pressed.ink()));
 }

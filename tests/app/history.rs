@@ -11,7 +11,10 @@ fn smoothed(values: impl Iterator<Item = f64>, smoothing: f64) -> Vec<f64> {
 #[test]
 fn smoothing_keeps_a_constant_and_without_it_nothing_changes() {
     let constant = smoothed(std::iter::repeat_n(0.7, 50), 0.95);
-    assert!(constant.iter().all(|value| (value - 0.7).abs() < 1e-12), "bias-corrected from the first value on");
+    assert!(
+        constant.iter().all(|value| (value - 0.7).abs() < 1e-12),
+        "bias-corrected from the first value on"
+    );
     let values = [3.0, 1.0, 2.0];
     assert_eq!(smoothed(values.into_iter(), 0.0), values);
 }
@@ -30,7 +33,12 @@ fn smoothing_is_the_weighted_mean_it_claims_to_be() {
 fn the_csv_holds_every_step_and_epoch_in_columns() {
     let mut history = History::default();
     for step in 1..=3 {
-        history.steps.push(StepPoint { step, loss: 1.5, accuracy: 0.25, learning_rate: 0.01 });
+        history.steps.push(StepPoint {
+            step,
+            loss: 1.5,
+            accuracy: 0.25,
+            learning_rate: 0.01,
+        });
     }
     history.epochs.push(EpochRecord {
         epoch: 1,

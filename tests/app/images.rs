@@ -1,4 +1,5 @@
-//! Image files and images from the clipboard in Draw: read as `predict` reads them, over the canvas, and gone without a trace.
+//! Image files and images from the clipboard in Draw: read as `predict` reads them, over the
+//! canvas, and gone without a trace.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,8 +16,12 @@ use crate::fake_engine::{Answers, FakeEngine, app, app_with, starter};
 /// Two upright strokes, as wide as a thick pen.
 fn eleven(folder: &Path) -> PathBuf {
     let path = folder.join("eleven.png");
-    let ink = |x: u32, y: u32| (40..160).contains(&y) && ((60..78).contains(&x) || (150..168).contains(&x));
-    GrayImage::from_fn(240, 200, |x, y| Luma([if ink(x, y) { 30 } else { 235 }])).save(&path).unwrap();
+    let ink = |x: u32, y: u32| {
+        (40..160).contains(&y) && ((60..78).contains(&x) || (150..168).contains(&x))
+    };
+    GrayImage::from_fn(240, 200, |x, y| Luma([if ink(x, y) { 30 } else { 235 }]))
+        .save(&path)
+        .unwrap();
     path
 }
 
@@ -45,11 +50,20 @@ fn an_image_is_read_as_predict_reads_it() {
     for dropped in [true, false] {
         let (mut app, mut engine) = app();
         let file = eleven(engine.home.path());
-        app.apply(if dropped { Action::Drop(vec![file.clone()]) } else { Action::Open(vec![file.clone()]) });
+        app.apply(if dropped {
+            Action::Drop(vec![file.clone()])
+        } else {
+            Action::Open(vec![file.clone()])
+        });
         until_read(&mut app, &mut engine, 2);
         assert_eq!(app.screen, Screen::Draw);
         assert_eq!(app.image_shown().unwrap().name, "eleven.png");
-        assert_eq!(candidates(&mut engine).unwrap(), read_writing_file(&file, Framing::Ink).unwrap().candidate_images());
+        assert_eq!(
+            candidates(&mut engine).unwrap(),
+            read_writing_file(&file, Framing::Ink)
+                .unwrap()
+                .candidate_images()
+        );
         assert!(app.notices.is_empty(), "{:?}", app.notices);
     }
 }
@@ -61,12 +75,25 @@ fn a_model_of_other_things_than_digits_is_shown_all_of_an_image() {
     app.apply(Action::Open(vec![file.clone()]));
     until_read(&mut app, &mut engine, 2);
     // The image that is open is looked at again when another model is chosen, both ways.
-    for (data, digits, framing) in [("fashion-mnist", 1, Framing::Whole), ("mnist", 2, Framing::Ink)] {
+    for (data, digits, framing) in [
+        ("fashion-mnist", 1, Framing::Whole),
+        ("mnist", 2, Framing::Ink),
+    ] {
         let data: inkling::run_config::DataSpec = data.parse().unwrap();
-        let model = ModelInfo { classes: data.classes(), data, epochs: digits as u32 + 7, ..starter() };
+        let model = ModelInfo {
+            classes: data.classes(),
+            data,
+            epochs: digits as u32 + 7,
+            ..starter()
+        };
         engine.send(Event::ModelInUse(model));
         until_read(&mut app, &mut engine, digits);
-        assert_eq!(candidates(&mut engine).unwrap(), read_writing_file(&file, framing).unwrap().candidate_images());
+        assert_eq!(
+            candidates(&mut engine).unwrap(),
+            read_writing_file(&file, framing)
+                .unwrap()
+                .candidate_images()
+        );
     }
 }
 
@@ -87,7 +114,10 @@ fn an_image_lies_over_the_canvas_and_undo_clear_and_redo_apply_to_it() {
     app.apply(Action::PenUp);
     assert!(!app.can_keep() && app.drawing.ink() == drawn);
     app.apply(Action::Undo);
-    assert!(app.image_shown().is_none() && app.drawing.ink() == drawn, "the image is taken back, not the drawing");
+    assert!(
+        app.image_shown().is_none() && app.drawing.ink() == drawn,
+        "the image is taken back, not the drawing"
+    );
     app.apply(Action::Redo);
     until_read(&mut app, &mut engine, 2);
     assert!(app.image_shown().is_some());
@@ -99,12 +129,22 @@ fn an_image_lies_over_the_canvas_and_undo_clear_and_redo_apply_to_it() {
     app.apply(Action::PenDown([90.0, 90.0]));
     app.apply(Action::PenUp);
     app.apply(Action::Undo);
-    assert!(app.image_shown().is_none() && app.drawing.ink() == drawn, "a stroke is undone before anything else");
+    assert!(
+        app.image_shown().is_none() && app.drawing.ink() == drawn,
+        "a stroke is undone before anything else"
+    );
 }
 
 #[test]
 fn the_steps_of_an_image_end_with_what_the_model_reads() {
-    let (mut app, mut engine) = app_with(Settings { wizard_done: true, steps_shown: true, ..Settings::default() }, Answers::default());
+    let (mut app, mut engine) = app_with(
+        Settings {
+            wizard_done: true,
+            steps_shown: true,
+            ..Settings::default()
+        },
+        Answers::default(),
+    );
     app.apply(Action::Open(vec![eleven(engine.home.path())]));
     until_read(&mut app, &mut engine, 2);
     let follow = |app: &mut App, engine: &mut FakeEngine| {
@@ -114,7 +154,11 @@ fn the_steps_of_an_image_end_with_what_the_model_reads() {
             app.poll();
             engine.serve();
             let last = app.stages().last().map(|stage| stage.image.clone());
-            let read = app.number.chosen().map(|chosen| StageImage::Model(Box::new(app.number.digits()[chosen].prediction.image.clone())));
+            let read = app.number.chosen().map(|chosen| {
+                StageImage::Model(Box::new(
+                    app.number.digits()[chosen].prediction.image.clone(),
+                ))
+            });
             if last == read {
                 return;
             }
@@ -123,17 +167,33 @@ fn the_steps_of_an_image_end_with_what_the_model_reads() {
     };
     follow(&mut app, &mut engine);
     let before = app.number.digits()[1].prediction.image.clone();
-    app.apply(Action::SwitchStep { step: Step::Scaling, on: false });
-    wait_for(&mut app, |app| app.stages().last().is_some_and(|stage| stage.image == StageImage::Model(Box::new(before.clone()))));
+    app.apply(Action::SwitchStep {
+        step: Step::Scaling,
+        on: false,
+    });
+    wait_for(&mut app, |app| {
+        app.stages()
+            .last()
+            .is_some_and(|stage| stage.image == StageImage::Model(Box::new(before.clone())))
+    });
     for _ in 0..400 {
         std::thread::sleep(std::time::Duration::from_millis(5));
         app.poll();
         engine.serve();
-        if app.number.digits().last().is_some_and(|digit| digit.prediction.image != before) {
+        if app
+            .number
+            .digits()
+            .last()
+            .is_some_and(|digit| digit.prediction.image != before)
+        {
             break;
         }
     }
-    assert_ne!(app.number.digits()[1].prediction.image, before, "the verdict is of what is shown");
+    assert_ne!(
+        app.number.digits()[1].prediction.image,
+        before,
+        "the verdict is of what is shown"
+    );
     follow(&mut app, &mut engine);
 }
 
@@ -145,11 +205,22 @@ fn what_is_no_image_or_too_large_is_said_in_a_sentence_and_nothing_changes() {
     std::fs::write(&file, "no image").unwrap();
     app.apply(Action::Drop(vec![file]));
     wait_for(&mut app, |app| !app.notices.is_empty());
-    assert!(app.notices[0].message.what.contains("broken.png") && app.image_shown().is_none(), "{:?}", app.notices);
+    assert!(
+        app.notices[0].message.what.contains("broken.png") && app.image_shown().is_none(),
+        "{:?}",
+        app.notices
+    );
     app.notices.clear();
-    app.apply(Action::PasteImage { size: [100_000, 2], pixels: Arc::new(Vec::new()) });
+    app.apply(Action::PasteImage {
+        size: [100_000, 2],
+        pixels: Arc::new(Vec::new()),
+    });
     wait_for(&mut app, |app| !app.notices.is_empty());
-    assert!(app.notices[0].message.what.contains("clipboard") && app.image_shown().is_none(), "{:?}", app.notices);
+    assert!(
+        app.notices[0].message.what.contains("clipboard") && app.image_shown().is_none(),
+        "{:?}",
+        app.notices
+    );
 }
 
 #[test]
@@ -158,7 +229,15 @@ fn an_image_on_the_clipboard_is_read_as_well() {
     let file = eleven(engine.home.path());
     let pixels = image::open(&file).unwrap().to_rgba8().into_raw();
     app.apply(Action::Show(Screen::Draw));
-    app.apply(Action::PasteImage { size: [240, 200], pixels: Arc::new(pixels) });
+    app.apply(Action::PasteImage {
+        size: [240, 200],
+        pixels: Arc::new(pixels),
+    });
     until_read(&mut app, &mut engine, 2);
-    assert_eq!(candidates(&mut engine).unwrap(), read_writing_file(&file, Framing::Ink).unwrap().candidate_images());
+    assert_eq!(
+        candidates(&mut engine).unwrap(),
+        read_writing_file(&file, Framing::Ink)
+            .unwrap()
+            .candidate_images()
+    );
 }

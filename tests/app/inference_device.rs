@@ -15,9 +15,14 @@ use crate::fake_engine::{FakeEngine, app, checked, reads};
 /// An app on a machine with an Apple GPU that was found sound.
 fn on_a_mac() -> (App, FakeEngine) {
     let (mut app, mut engine) = app();
-    app.hardware = Some(Hardware { metal: Some(Metal::default()), ..Hardware::default() });
+    app.hardware = Some(Hardware {
+        metal: Some(Metal::default()),
+        ..Hardware::default()
+    });
     app.apply(Action::CheckDevice(DeviceChoice::Metal));
-    wait_for(&mut app, |app| matches!(app.checks.get(&DeviceChoice::Metal), Some(Checked::Done(_))));
+    wait_for(&mut app, |app| {
+        matches!(app.checks.get(&DeviceChoice::Metal), Some(Checked::Done(_)))
+    });
     engine.reads = reads(&[(DeviceChoice::Cpu, 100.0), (DeviceChoice::Metal, 900.0)]);
     engine.serve();
     app.poll();
@@ -39,7 +44,11 @@ fn on_a_processor_alone_the_line_is_calm() {
     assert!(app.inference_rejections().is_empty() && app.notices.is_empty());
     let reason = app.why_not_inference(InferenceChoice::Cuda).unwrap();
     assert!(reason.contains("NVIDIA"), "{reason}");
-    for choice in [InferenceChoice::Automatic, InferenceChoice::Fastest, InferenceChoice::Cpu] {
+    for choice in [
+        InferenceChoice::Automatic,
+        InferenceChoice::Fastest,
+        InferenceChoice::Cpu,
+    ] {
         assert_eq!(app.why_not_inference(choice), None);
     }
 }
@@ -47,9 +56,18 @@ fn on_a_processor_alone_the_line_is_calm() {
 #[test]
 fn a_device_that_passed_its_check_is_offered_to_the_engine() {
     let (app, engine) = on_a_mac();
-    assert_eq!(told(&engine), [(InferenceChoice::Automatic, vec![DeviceChoice::Metal])]);
-    assert_eq!(app.device_summary(), "Recognition on Metal: 0.9 ms (CPU 0.1 ms)");
-    assert!(app.why_not_device(DeviceChoice::Metal).is_some(), "but not for training");
+    assert_eq!(
+        told(&engine),
+        [(InferenceChoice::Automatic, vec![DeviceChoice::Metal])]
+    );
+    assert_eq!(
+        app.device_summary(),
+        "Recognition on Metal: 0.9 ms (CPU 0.1 ms)"
+    );
+    assert!(
+        app.why_not_device(DeviceChoice::Metal).is_some(),
+        "but not for training"
+    );
 }
 
 #[test]
@@ -58,24 +76,45 @@ fn gradients_that_are_wrong_on_metal_do_not_matter_for_reading_but_a_reading_doe
     let mut report = checked(DeviceChoice::Metal);
     report.checks[0].found = Some(0.9);
     assert!(report.passed_inference().is_ok());
-    assert!(inkling::self_test::Report { device: DeviceChoice::Cuda, ..report.clone() }.passed_inference().is_err());
+    assert!(
+        inkling::self_test::Report {
+            device: DeviceChoice::Cuda,
+            ..report.clone()
+        }
+        .passed_inference()
+        .is_err()
+    );
     report.checks[0].subject = inkling::self_test::Subject::Inference;
-    app.checks.insert(DeviceChoice::Metal, Checked::Done(Box::new(Ok(report))));
+    app.checks
+        .insert(DeviceChoice::Metal, Checked::Done(Box::new(Ok(report))));
     app.apply(Action::ChooseInferenceDevice(InferenceChoice::Fastest));
     engine.serve();
-    assert_eq!(told(&engine).last(), Some(&(InferenceChoice::Fastest, Vec::new())));
-    assert!(app.why_not_inference(InferenceChoice::Metal).unwrap().contains("Recognition"));
+    assert_eq!(
+        told(&engine).last(),
+        Some(&(InferenceChoice::Fastest, Vec::new()))
+    );
+    assert!(
+        app.why_not_inference(InferenceChoice::Metal)
+            .unwrap()
+            .contains("Recognition")
+    );
 }
 
 #[test]
 fn the_choice_is_told_and_remembered() {
     let (mut app, mut engine) = on_a_mac();
     app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cpu));
-    assert_eq!(app.settings_to_save().inference_device, InferenceChoice::Cpu);
+    assert_eq!(
+        app.settings_to_save().inference_device,
+        InferenceChoice::Cpu
+    );
     engine.reads = reads(&[(DeviceChoice::Cpu, 100.0)]);
     engine.serve();
     app.poll();
-    assert_eq!(told(&engine).last().map(|told| told.0), Some(InferenceChoice::Cpu));
+    assert_eq!(
+        told(&engine).last().map(|told| told.0),
+        Some(InferenceChoice::Cpu)
+    );
     assert_eq!(app.device_summary(), "Recognition on the CPU: 0.1 ms");
     // Said once; said again to an engine that knows nothing yet.
     app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cpu));
@@ -90,7 +129,9 @@ fn the_choice_is_told_and_remembered() {
 #[test]
 fn figures_of_another_model_are_not_shown() {
     let (mut app, mut engine) = on_a_mac();
-    app.apply(Action::UseModel(ModelRef::File("another.safetensors".into())));
+    app.apply(Action::UseModel(ModelRef::File(
+        "another.safetensors".into(),
+    )));
     engine.serve();
     app.poll();
     assert_eq!(app.device_summary(), "Recognition on the CPU");
@@ -100,20 +141,41 @@ fn figures_of_another_model_are_not_shown() {
 #[test]
 fn a_device_that_is_not_used_says_why_and_only_once() {
     let (mut app, _engine) = on_a_mac();
-    let agreement = Agreement { images: 256, matching: 244, max_difference: 0.43 };
+    let agreement = Agreement {
+        images: 256,
+        matching: 244,
+        max_difference: 0.43,
+    };
     let flaws = [
         (DeviceRejection::Disagrees(agreement), "12 of 256"),
-        (DeviceRejection::Slow { images: 9, seconds: 5.2 }, "9 drawings"),
-        (DeviceRejection::Failed(InferError::Compute(ComputeError::Failed { message: "the driver is gone".to_owned() })), "driver is gone"),
+        (
+            DeviceRejection::Slow {
+                images: 9,
+                seconds: 5.2,
+            },
+            "9 drawings",
+        ),
+        (
+            DeviceRejection::Failed(InferError::Compute(ComputeError::Failed {
+                message: "the driver is gone".to_owned(),
+            })),
+            "driver is gone",
+        ),
     ];
     for (flaw, words) in flaws {
         let mut report = reads(&[(DeviceChoice::Cpu, 100.0)]);
         app.on_event(Event::InferenceDevice(report.clone()));
-        report.trials.push(DeviceTrial { device: DeviceChoice::Metal, outcome: Err(flaw) });
+        report.trials.push(DeviceTrial {
+            device: DeviceChoice::Metal,
+            outcome: Err(flaw),
+        });
         app.on_event(Event::InferenceDevice(report.clone()));
         assert_eq!(app.device_summary(), "Recognition on the CPU: 0.1 ms");
         let said = app.inference_rejections();
-        assert!(said.len() == 1 && said[0].starts_with("Metal is not used") && said[0].contains(words), "{said:?}");
+        assert!(
+            said.len() == 1 && said[0].starts_with("Metal is not used") && said[0].contains(words),
+            "{said:?}"
+        );
         let notice = app.notices.last().unwrap();
         assert_eq!(notice.message.what, said[0]);
         let id = notice.id;
@@ -130,14 +192,23 @@ fn while_a_run_is_followed_its_own_device_is_named() {
     engine.serve();
     engine.train(10);
     app.poll();
-    assert_eq!(app.device_summary(), "Recognition on the CPU, the training device");
+    assert_eq!(
+        app.device_summary(),
+        "Recognition on the CPU, the training device"
+    );
 }
 
-/// On this app's machine, an NVIDIA GPU is found that everything is there for, and it passes its check.
+/// On this app's machine, an NVIDIA GPU is found that everything is there for, and it passes its
+/// check.
 fn find_a_gpu(app: &mut App) {
-    app.hardware = Some(Hardware { gpus: vec![inkling::hardware::Gpu::default()], ..Hardware::default() });
+    app.hardware = Some(Hardware {
+        gpus: vec![inkling::hardware::Gpu::default()],
+        ..Hardware::default()
+    });
     app.apply(Action::CheckDevice(DeviceChoice::Cuda));
-    wait_for(app, |app| matches!(app.checks.get(&DeviceChoice::Cuda), Some(Checked::Done(_))));
+    wait_for(app, |app| {
+        matches!(app.checks.get(&DeviceChoice::Cuda), Some(Checked::Done(_)))
+    });
 }
 
 /// An app on such a machine.
@@ -154,13 +225,22 @@ fn the_model_moves_to_the_gpu_by_itself_and_the_drawing_with_it() {
     let (mut app, mut engine) = app();
     app.apply(Action::PenDown([50.0, 50.0]));
     app.apply(Action::PenUp);
-    assert!(app.prediction().is_none(), "the first engine has not answered yet");
+    assert!(
+        app.prediction().is_none(),
+        "the first engine has not answered yet"
+    );
     find_a_gpu(&mut app);
     assert_eq!(engine.engines(), 2, "the second is in a process of its own");
     engine.serve();
     app.poll();
-    assert_eq!(told(&engine).last(), Some(&(InferenceChoice::Automatic, vec![DeviceChoice::Cuda])));
-    assert!(app.prediction().is_some(), "the second read what the first had not");
+    assert_eq!(
+        told(&engine).last(),
+        Some(&(InferenceChoice::Automatic, vec![DeviceChoice::Cuda]))
+    );
+    assert!(
+        app.prediction().is_some(),
+        "the second read what the first had not"
+    );
     app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cpu));
     assert_eq!(engine.engines(), 2, "nothing is gained by moving back");
 }
@@ -168,7 +248,10 @@ fn the_model_moves_to_the_gpu_by_itself_and_the_drawing_with_it() {
 #[test]
 fn the_model_does_not_move_while_the_engine_has_work() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Evaluate { model: ModelRef::Starter, data: inkling::run_config::DataSpec::builtin() });
+    app.apply(Action::Evaluate {
+        model: ModelRef::Starter,
+        data: inkling::run_config::DataSpec::builtin(),
+    });
     find_a_gpu(&mut app);
     assert_eq!(engine.engines(), 1, "the measurement would be lost");
     engine.serve();
@@ -179,15 +262,31 @@ fn the_model_does_not_move_while_the_engine_has_work() {
 #[test]
 fn automatic_means_the_gpu_that_passed_its_check() {
     let (plain, _engine) = app();
-    assert_eq!(plain.device_for(DeviceChoice::Auto, Precision::F32), DeviceChoice::Cpu);
+    assert_eq!(
+        plain.device_for(DeviceChoice::Auto, Precision::F32),
+        DeviceChoice::Cpu
+    );
     let (mut app, mut engine) = with_a_gpu();
-    assert_eq!(app.device_for(DeviceChoice::Auto, Precision::F32), DeviceChoice::Cuda);
-    assert_eq!(app.device_for(DeviceChoice::Cpu, Precision::F32), DeviceChoice::Cpu);
+    assert_eq!(
+        app.device_for(DeviceChoice::Auto, Precision::F32),
+        DeviceChoice::Cuda
+    );
+    assert_eq!(
+        app.device_for(DeviceChoice::Cpu, Precision::F32),
+        DeviceChoice::Cpu
+    );
     app.apply(Action::Configure(Box::default()));
     app.apply(Action::Start);
     engine.serve();
-    assert_eq!(engine.run.as_ref().unwrap().config.device, DeviceChoice::Cuda);
-    assert_eq!(app.config.device, DeviceChoice::Auto, "the choice stays what it was");
+    assert_eq!(
+        engine.run.as_ref().unwrap().config.device,
+        DeviceChoice::Cuda
+    );
+    assert_eq!(
+        app.config.device,
+        DeviceChoice::Auto,
+        "the choice stays what it was"
+    );
 }
 
 #[test]
@@ -195,14 +294,24 @@ fn a_process_that_was_lost_is_not_moved_to_again_by_itself() {
     let (mut app, mut engine) = with_a_gpu();
     app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cuda));
     engine.serve();
-    assert_eq!(told(&engine).last(), Some(&(InferenceChoice::Cuda, vec![DeviceChoice::Cuda])));
+    assert_eq!(
+        told(&engine).last(),
+        Some(&(InferenceChoice::Cuda, vec![DeviceChoice::Cuda]))
+    );
     let engines = engine.engines();
     engine.send(Event::EngineExited(EngineExit::Hung { seconds: 30 }));
     app.poll();
     engine.serve();
     assert_eq!(engine.engines(), engines + 1);
-    assert_eq!(told(&engine).last(), Some(&(InferenceChoice::Cuda, Vec::new())));
+    assert_eq!(
+        told(&engine).last(),
+        Some(&(InferenceChoice::Cuda, Vec::new()))
+    );
     app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cuda));
     engine.serve();
-    assert_eq!(told(&engine).last(), Some(&(InferenceChoice::Cuda, vec![DeviceChoice::Cuda])), "told to, it is");
+    assert_eq!(
+        told(&engine).last(),
+        Some(&(InferenceChoice::Cuda, vec![DeviceChoice::Cuda])),
+        "told to, it is"
+    );
 }

@@ -1,4 +1,5 @@
-//! What the last session left comes back at the next start: a run that was interrupted, or the last model with its curves and results.
+//! What the last session left comes back at the next start: a run that was interrupted, or the last
+//! model with its curves and results.
 
 use inkling::app::{Action, App, Phase, Screen};
 use inkling::protocol::{Command, Event};
@@ -16,12 +17,16 @@ use crate::train::watcher::{Watcher, config};
 /// A run of two epochs, and what was seen of it.
 fn trained() -> (TrainedModel, Watcher) {
     let mut watcher = Watcher::default();
-    let trained = train(&config(ModelKind::Mlp), &square_set(240, 20), &mut watcher).unwrap().unwrap();
+    let trained = train(&config(ModelKind::Mlp), &square_set(240, 20), &mut watcher)
+        .unwrap()
+        .unwrap();
     (trained, watcher)
 }
 
 fn save(engine: &FakeEngine, trained: &TrainedModel) -> RunSummary {
-    Store::new(engine.home.path().join("runs")).save(trained, WeightFormat::F32, None).unwrap()
+    Store::new(engine.home.path().join("runs"))
+        .save(trained, WeightFormat::F32, None)
+        .unwrap()
 }
 
 fn begin_session(app: &mut App) {
@@ -44,17 +49,31 @@ fn the_last_model_comes_back_with_its_curves_and_results() {
     app.apply(Action::UseModel(ModelRef::Starter));
     engine.serve();
     app.poll();
-    assert_eq!(app.settings_to_save().last_model, None, "the starter model was chosen");
+    assert_eq!(
+        app.settings_to_save().last_model,
+        None,
+        "the starter model was chosen"
+    );
     engine.heard.clear();
     app.settings = settings;
     begin_session(&mut app);
     engine.serve();
     app.poll();
-    assert!(engine.heard.contains(&Command::UseModel(model)), "{:?}", engine.heard);
+    assert!(
+        engine.heard.contains(&Command::UseModel(model)),
+        "{:?}",
+        engine.heard
+    );
     let run = app.run.as_ref().unwrap();
     assert!(matches!(&run.phase, Phase::Finished(summary) if **summary == saved));
-    assert_eq!((&run.history.steps, &run.history.epochs), (&watcher.steps, &watcher.epochs));
-    assert_eq!(app.results.as_ref().map(|results| &results.measured), saved.test.as_ref());
+    assert_eq!(
+        (&run.history.steps, &run.history.epochs),
+        (&watcher.steps, &watcher.epochs)
+    );
+    assert_eq!(
+        app.results.as_ref().map(|results| &results.measured),
+        saved.test.as_ref()
+    );
     assert!(!app.is_training() && app.notices.is_empty());
 }
 
@@ -66,12 +85,18 @@ fn the_evaluation_that_was_made_last_comes_back_and_a_damaged_one_is_not_missed(
         let saved = save(&engine, &trained);
         let model = ModelRef::File(saved.model_path.clone());
         app.apply(Action::UseModel(model.clone()));
-        app.apply(Action::Evaluate { model: model.clone(), data: DataSpec::builtin() });
+        app.apply(Action::Evaluate {
+            model: model.clone(),
+            data: DataSpec::builtin(),
+        });
         engine.serve();
         let file = saved.folder.join("evaluation.json");
         wait_for(&mut app, |app| app.results.is_some() && file.exists());
         let shown = app.results.take().unwrap().measured;
-        assert_eq!((&shown.data, shown.evaluation.mistakes.len()), (&DataSpec::builtin(), 1));
+        assert_eq!(
+            (&shown.data, shown.evaluation.mistakes.len()),
+            (&DataSpec::builtin(), 1)
+        );
         if damaged {
             std::fs::write(&file, "{").unwrap();
         }
@@ -82,9 +107,20 @@ fn the_evaluation_that_was_made_last_comes_back_and_a_damaged_one_is_not_missed(
         app.settings = settings;
         begin_session(&mut app);
         let results = app.results.as_ref().unwrap();
-        let expected = if damaged { saved.test.as_ref().unwrap() } else { &shown };
-        assert_eq!((&results.model.reference, &results.measured), (&model, expected));
-        assert_eq!(results.model.accuracy, saved.accuracy(), "that stays the one that the model is known by");
+        let expected = if damaged {
+            saved.test.as_ref().unwrap()
+        } else {
+            &shown
+        };
+        assert_eq!(
+            (&results.model.reference, &results.measured),
+            (&model, expected)
+        );
+        assert_eq!(
+            results.model.accuracy,
+            saved.accuracy(),
+            "that stays the one that the model is known by"
+        );
     }
 }
 
@@ -93,7 +129,10 @@ fn where_the_starter_model_was_used_last_results_open_with_the_newest_model() {
     let (mut app, engine) = app();
     let (trained, _) = trained();
     let older = TrainedModel {
-        summary: RunSummary { finished_at: "2026-01-02T03:04:05Z".to_owned(), ..trained.summary.clone() },
+        summary: RunSummary {
+            finished_at: "2026-01-02T03:04:05Z".to_owned(),
+            ..trained.summary.clone()
+        },
         ..trained.clone()
     };
     let [newest, _] = [trained, older].map(|trained| save(&engine, &trained));
@@ -102,7 +141,13 @@ fn where_the_starter_model_was_used_last_results_open_with_the_newest_model() {
     let results = app.results.as_ref().unwrap();
     assert_eq!(results.model.reference, ModelRef::File(newest.model_path));
     assert_eq!(Some(&results.measured), newest.test.as_ref());
-    assert!(app.run.is_none() && app.model_in_use.as_ref().is_none_or(|model| model.reference == ModelRef::Starter));
+    assert!(
+        app.run.is_none()
+            && app
+                .model_in_use
+                .as_ref()
+                .is_none_or(|model| model.reference == ModelRef::Starter)
+    );
 }
 
 #[test]
@@ -110,19 +155,33 @@ fn a_model_that_is_gone_is_not_missed() {
     let (mut app, mut engine) = app();
     app.settings.last_model = Some(engine.home.path().join("runs/gone/model.safetensors"));
     app.start_discovery();
-    wait_for(&mut app, |app| app.runs.is_some() && app.found.is_some() && app.hardware.is_some());
+    wait_for(&mut app, |app| {
+        app.runs.is_some() && app.found.is_some() && app.hardware.is_some()
+    });
     engine.serve();
     app.poll();
     assert!(app.run.is_none() && app.notices.is_empty());
-    assert!(engine.heard.iter().all(|command| !matches!(command, Command::UseModel(_))), "{:?}", engine.heard);
+    assert!(
+        engine
+            .heard
+            .iter()
+            .all(|command| !matches!(command, Command::UseModel(_))),
+        "{:?}",
+        engine.heard
+    );
 }
 
 #[test]
 fn a_run_that_was_interrupted_is_offered_first_with_its_curve() {
     let (mut app, mut engine) = app();
     let (trained, mut watcher) = trained();
-    let older =
-        TrainedModel { summary: RunSummary { finished_at: "2026-01-02T03:04:05Z".to_owned(), ..trained.summary.clone() }, ..trained };
+    let older = TrainedModel {
+        summary: RunSummary {
+            finished_at: "2026-01-02T03:04:05Z".to_owned(),
+            ..trained.summary.clone()
+        },
+        ..trained
+    };
     app.settings.last_model = Some(save(&engine, &older).model_path);
     let mut checkpoint = watcher.checkpoints.remove(0);
     checkpoint.card.config.device = DeviceChoice::Auto;
@@ -133,20 +192,44 @@ fn a_run_that_was_interrupted_is_offered_first_with_its_curve() {
 
     begin_session(&mut app);
     let run = app.run.as_ref().unwrap();
-    assert_eq!((&run.phase, run.state().as_str()), (&Phase::Interrupted, "Interrupted; saved after epoch 1 of 2"));
+    assert_eq!(
+        (&run.phase, run.state().as_str()),
+        (&Phase::Interrupted, "Interrupted; saved after epoch 1 of 2")
+    );
     let steps = watcher.plan.as_ref().unwrap().steps_per_epoch;
-    assert_eq!((run.history.steps.as_slice(), run.steps_per_epoch()), (&watcher.steps[..steps as usize], Some(steps)));
-    assert_eq!(app.interrupted_checkpoint().map(|last| last.folder.clone()), Some(folder.clone()));
+    assert_eq!(
+        (run.history.steps.as_slice(), run.steps_per_epoch()),
+        (&watcher.steps[..steps as usize], Some(steps))
+    );
+    assert_eq!(
+        app.interrupted_checkpoint().map(|last| last.folder.clone()),
+        Some(folder.clone())
+    );
     assert!(app.results.is_some(), "the last model is there too");
 
     app.apply(Action::ResumeInterrupted(folder.clone()));
     let asked = engine.listen();
-    let Some((id, of, from)) = asked.iter().find_map(submitted_run) else { panic!("{asked:?}") };
-    assert_eq!((of, from), (&app.run.as_ref().unwrap().config, Some(&folder)));
+    let Some((id, of, from)) = asked.iter().find_map(submitted_run) else {
+        panic!("{asked:?}")
+    };
+    assert_eq!(
+        (of, from),
+        (&app.run.as_ref().unwrap().config, Some(&folder))
+    );
     let (position, before) = (checkpoint.card.position(), checkpoint.card.epochs.clone());
     let curve = checkpoint.card.curve.points().to_vec();
-    app.on_event(Event::Started { run: id, plan: plan(of), before, curve, position, folder });
-    assert_eq!(app.run.as_ref().unwrap().history.steps, watcher.steps[..steps as usize]);
+    app.on_event(Event::Started {
+        run: id,
+        plan: plan(of),
+        before,
+        curve,
+        position,
+        folder,
+    });
+    assert_eq!(
+        app.run.as_ref().unwrap().history.steps,
+        watcher.steps[..steps as usize]
+    );
 }
 
 #[test]
@@ -171,16 +254,31 @@ fn the_curves_of_any_run_can_be_opened() {
     app.apply(Action::Show(Screen::Models));
     app.apply(Action::ShowCurves(saved.folder.clone()));
     wait_for(&mut app, |app| app.run.is_some());
-    assert_eq!((app.screen, &app.run.as_ref().unwrap().history.steps), (Screen::Train, &watcher.steps));
+    assert_eq!(
+        (app.screen, &app.run.as_ref().unwrap().history.steps),
+        (Screen::Train, &watcher.steps)
+    );
     let csv = app.run.as_ref().unwrap().history.csv();
-    assert_eq!(csv.lines().count(), 1 + watcher.steps.len() + watcher.epochs.len());
+    assert_eq!(
+        csv.lines().count(),
+        1 + watcher.steps.len() + watcher.epochs.len()
+    );
     app.apply(Action::ShowCurves("nowhere".into()));
     wait_for(&mut app, |app| !app.notices.is_empty());
 
     app.apply(Action::Configure(Box::default()));
     app.apply(Action::Start);
     app.apply(Action::ShowCurves(saved.folder));
-    assert!(app.notices.last().unwrap().message.what.contains("in progress"), "{:?}", app.notices);
+    assert!(
+        app.notices
+            .last()
+            .unwrap()
+            .message
+            .what
+            .contains("in progress"),
+        "{:?}",
+        app.notices
+    );
 }
 
 #[test]
@@ -194,7 +292,10 @@ fn a_deleted_run_can_be_had_back_until_the_window_closes() {
     app.apply(Action::DeleteRun(saved.folder.clone()));
     wait_for(&mut app, |app| count(app) == 0 && !app.notices.is_empty());
     let undo = app.notices[0].offer.clone().unwrap();
-    assert_eq!((undo.label, &undo.action), ("Undo", &Action::RestoreRun(saved.folder.clone())));
+    assert_eq!(
+        (undo.label, &undo.action),
+        ("Undo", &Action::RestoreRun(saved.folder.clone()))
+    );
     app.apply(undo.action);
     assert!(app.notices.is_empty(), "it cannot be undone twice");
     wait_for(&mut app, |app| count(app) == 1);
@@ -202,5 +303,10 @@ fn a_deleted_run_can_be_had_back_until_the_window_closes() {
     app.apply(Action::DeleteRun(saved.folder));
     wait_for(&mut app, |app| count(app) == 0);
     app.close();
-    assert_eq!(std::fs::read_dir(engine.home.path().join("runs")).unwrap().count(), 0);
+    assert_eq!(
+        std::fs::read_dir(engine.home.path().join("runs"))
+            .unwrap()
+            .count(),
+        0
+    );
 }

@@ -20,7 +20,11 @@ fn poll_for(app: &mut App, time: Duration) {
 }
 
 fn processors(app: &App) -> Vec<f32> {
-    app.monitor.samples().iter().map(|sample| sample.processor).collect()
+    app.monitor
+        .samples()
+        .iter()
+        .map(|sample| sample.processor)
+        .collect()
 }
 
 #[test]
@@ -35,7 +39,10 @@ fn nothing_is_read_unless_somebody_looks() {
     assert!(app.settings.monitor, "as it will be at the next launch");
     app.apply(Action::Wizard(WizardStep::Welcome));
     app.poll();
-    assert!(app.monitor.newest().is_none(), "old figures are not shown again");
+    assert!(
+        app.monitor.newest().is_none(),
+        "old figures are not shown again"
+    );
     // The one that is under way comes to its end, and none follows.
     poll_for(&mut app, Duration::from_millis(1500));
     let before = asked();
@@ -56,11 +63,23 @@ fn readings_follow_each_other_a_second_apart() {
     wait_for(&mut app, |app| app.monitor.samples().len() == 3);
     assert!(since.elapsed() >= Duration::from_secs(2));
     assert_eq!(processors(&app), [0.1, 0.2, 0.3]);
-    let own = Watched { processes: vec![std::process::id()], gpus: false };
-    assert_eq!(engine.live.lock().unwrap().asked[..3], [own.clone(), own.clone(), own.clone()], "no GPU was found");
-    app.hardware = Some(Hardware { gpus: vec![gpu()], ..Hardware::default() });
+    let own = Watched {
+        processes: vec![std::process::id()],
+        gpus: false,
+    };
+    assert_eq!(
+        engine.live.lock().unwrap().asked[..3],
+        [own.clone(), own.clone(), own.clone()],
+        "no GPU was found"
+    );
+    app.hardware = Some(Hardware {
+        gpus: vec![gpu()],
+        ..Hardware::default()
+    });
     let with_gpus = Watched { gpus: true, ..own };
-    wait_for(&mut app, |_| engine.live.lock().unwrap().asked.last() == Some(&with_gpus));
+    wait_for(&mut app, |_| {
+        engine.live.lock().unwrap().asked.last() == Some(&with_gpus)
+    });
 }
 
 #[test]
@@ -91,7 +110,10 @@ fn a_reading_that_hangs_costs_the_figures_and_nothing_else() {
     let since = Instant::now();
     app.poll();
     app.poll();
-    assert!(since.elapsed() < Duration::from_millis(500), "nobody waits for it");
+    assert!(
+        since.elapsed() < Duration::from_millis(500),
+        "nobody waits for it"
+    );
     poll_for(&mut app, Duration::from_millis(2500));
     assert_eq!(*asked.lock().unwrap(), 1, "and it is not asked again");
     assert!(app.monitor.newest().is_none());

@@ -10,7 +10,13 @@ use crate::jobs::submitted;
 
 /// An app that has read its drawings, none.
 fn app() -> (App, FakeEngine) {
-    let (mut app, mut engine) = app_with(Settings { wizard_done: true, ..Settings::default() }, Answers::default());
+    let (mut app, mut engine) = app_with(
+        Settings {
+            wizard_done: true,
+            ..Settings::default()
+        },
+        Answers::default(),
+    );
     engine.serve();
     app.apply(Action::Show(Screen::MyDigits));
     wait_for(&mut app, |app| app.my_digits.is_loaded());
@@ -32,7 +38,11 @@ fn draw(app: &mut App, engine: &mut FakeEngine, strokes: u8) {
 }
 
 fn digits(app: &App) -> Vec<u8> {
-    app.my_digits.drawings().iter().map(|drawing| drawing.kept.digit).collect()
+    app.my_digits
+        .drawings()
+        .iter()
+        .map(|drawing| drawing.kept.digit)
+        .collect()
 }
 
 #[test]
@@ -43,11 +53,18 @@ fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
     draw(&mut app, &mut engine, 2);
     assert_eq!(app.digit_to_keep(), Some(2));
     app.apply(Action::Keep(None));
-    assert!(app.drawing.strokes().is_empty(), "the canvas is free for the next");
+    assert!(
+        app.drawing.strokes().is_empty(),
+        "the canvas is free for the next"
+    );
     draw(&mut app, &mut engine, 2);
     app.apply(Action::Keep(Some(7)));
     wait_for(&mut app, |app| digits(app) == [2, 7]);
-    assert_eq!(app.recent_drawings.iter().count(), 1, "it was the same drawing twice");
+    assert_eq!(
+        app.recent_drawings.iter().count(),
+        1,
+        "it was the same drawing twice"
+    );
 
     // Undo takes it back and brings the drawing back to the canvas.
     app.apply(Action::Undo);
@@ -92,19 +109,33 @@ fn what_could_not_be_written_is_not_taken_back() {
     draw(&mut app, &mut engine, 2);
     app.apply(Action::Keep(None));
     wait_for(&mut app, |app| !app.notices.is_empty());
-    assert_eq!(app.my_digits.collection.as_ref().map(Collection::digit), Some(0), "it is asked for again");
+    assert_eq!(
+        app.my_digits.collection.as_ref().map(Collection::digit),
+        Some(0),
+        "it is asked for again"
+    );
     app.apply(Action::StopCollecting);
     app.apply(Action::Show(Screen::Draw));
     std::fs::remove_file(&data).unwrap();
     std::fs::rename(&away, &data).unwrap();
     app.apply(Action::Undo);
-    assert_eq!(app.drawing.strokes().len(), 2, "the drawing is back on the canvas");
-    assert_eq!(digits(&app), [1], "and the one that was kept before is still kept");
+    assert_eq!(
+        app.drawing.strokes().len(),
+        2,
+        "the drawing is back on the canvas"
+    );
+    assert_eq!(
+        digits(&app),
+        [1],
+        "and the one that was kept before is still kept"
+    );
 
     // Deleting a drawing came after keeping one: on the canvas, that is not what is taken back.
     app.apply(Action::Keep(Some(2)));
     wait_for(&mut app, |app| digits(app) == [1, 2]);
-    app.apply(Action::DeleteKept(Box::new(app.my_digits.drawings()[0].kept.clone())));
+    app.apply(Action::DeleteKept(Box::new(
+        app.my_digits.drawings()[0].kept.clone(),
+    )));
     app.apply(Action::Undo);
     wait_for(&mut app, |app| digits(app) == [2]);
     assert_eq!(app.drawing.strokes().len(), 2);
@@ -122,9 +153,17 @@ fn wrong_ones_are_known_once_the_screen_is_shown() {
         engine.serve();
         app.poll();
     }
-    let wrong: Vec<bool> = app.my_digits.drawings().iter().map(|drawing| app.my_digits.is_wrong(drawing)).collect();
+    let wrong: Vec<bool> = app
+        .my_digits
+        .drawings()
+        .iter()
+        .map(|drawing| app.my_digits.is_wrong(drawing))
+        .collect();
     assert_eq!(wrong, [false, true]);
-    assert_eq!(app.my_digits.correct(app.my_digits.drawings().iter()), Some(1));
+    assert_eq!(
+        app.my_digits.correct(app.my_digits.drawings().iter()),
+        Some(1)
+    );
 }
 
 #[test]
@@ -138,7 +177,10 @@ fn what_looks_like_no_digit_is_not_recognised_even_where_the_closest_digit_is_ri
         engine.serve();
         app.poll();
     }
-    assert_eq!(app.my_digits.correct(app.my_digits.drawings().iter()), Some(0));
+    assert_eq!(
+        app.my_digits.correct(app.my_digits.drawings().iter()),
+        Some(0)
+    );
     assert_eq!(app.my_digits.not_digits(), 1);
     assert!(app.my_digits.is_wrong(&app.my_digits.drawings()[0]));
 }
@@ -178,7 +220,9 @@ fn the_collection_asks_for_each_digit_five_times() {
         // Whatever it is recognised as, it is what was asked for.
         app.apply(Action::Keep(None));
     }
-    wait_for(&mut app, |app| digits(app) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    wait_for(&mut app, |app| {
+        digits(app) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    });
     app.apply(Action::PreviousDigit);
     wait_for(&mut app, |app| digits(app).len() == 9);
     assert_eq!(asked(&app), Some(9));
@@ -189,7 +233,11 @@ fn the_collection_asks_for_each_digit_five_times() {
     for _ in 0..41 {
         app.apply(Action::SkipDigit);
     }
-    assert_eq!((asked(&app), app.screen), (None, Screen::MyDigits), "it ends where the drawings are");
+    assert_eq!(
+        (asked(&app), app.screen),
+        (None, Screen::MyDigits),
+        "it ends where the drawings are"
+    );
 }
 
 #[test]
@@ -205,16 +253,28 @@ fn a_better_model_is_taken_over_and_given_back() {
         engine.serve();
         app.poll();
     }
-    assert!(engine.heard.iter().filter_map(submitted).any(|(_, job)| *job == Job::FineTune(ModelRef::Starter)));
+    assert!(
+        engine
+            .heard
+            .iter()
+            .filter_map(submitted)
+            .any(|(_, job)| *job == Job::FineTune(ModelRef::Starter))
+    );
     assert!(app.notices.is_empty(), "My digits says it itself");
     assert!(app.can_undo_fine_tune());
-    assert_eq!(app.model_in_use.as_ref().unwrap().reference, ModelRef::File("tuned/model.safetensors".into()));
+    assert_eq!(
+        app.model_in_use.as_ref().unwrap().reference,
+        ModelRef::File("tuned/model.safetensors".into())
+    );
     app.apply(Action::UndoFineTune);
     for _ in 0..2 {
         engine.serve();
         app.poll();
     }
-    assert_eq!(app.model_in_use.as_ref().unwrap().reference, ModelRef::Starter);
+    assert_eq!(
+        app.model_in_use.as_ref().unwrap().reference,
+        ModelRef::Starter
+    );
     assert!(app.notices.iter().all(|notice| notice.offer.is_none()));
 }
 

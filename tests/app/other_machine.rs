@@ -46,14 +46,20 @@ fn a_machine_is_shown_before_it_is_used_and_its_gpu_is_what_automatic_means() {
     assert!(app.machine_dialog.is_none());
     assert_eq!(app.other_machine().unwrap().host.name(), "gpu-box");
     assert_eq!(app.settings.hosts, ["gpu-box"]);
-    assert_eq!(app.device_for(DeviceChoice::Auto, Precision::F32), DeviceChoice::Cuda);
+    assert_eq!(
+        app.device_for(DeviceChoice::Auto, Precision::F32),
+        DeviceChoice::Cuda
+    );
     app.apply(Action::Start);
     engine.serve();
     app.poll();
     let asked = engine.heard.iter().find_map(submitted).expect("a job");
     assert!(matches!(asked.1, Job::Train { config, .. } if config.device == DeviceChoice::Cuda));
     machine(&mut app, MachineAction::UseThis);
-    assert!(app.other_machine().is_some(), "a run that trains there stays there");
+    assert!(
+        app.other_machine().is_some(),
+        "a run that trains there stays there"
+    );
     assert!(app.why_not_move().unwrap().contains("during training"));
 }
 
@@ -62,9 +68,15 @@ fn this_machine_is_one_click_away() {
     let (mut app, _engine) = on_gpu_box();
     machine(&mut app, MachineAction::UseThis);
     assert!(app.other_machine().is_none());
-    assert_eq!(app.device_for(DeviceChoice::Auto, Precision::F32), DeviceChoice::Cpu);
+    assert_eq!(
+        app.device_for(DeviceChoice::Auto, Precision::F32),
+        DeviceChoice::Cpu
+    );
     machine(&mut app, MachineAction::Ask(Some("gpu-box".to_owned())));
-    assert!(matches!(state(&app), ReachState::Connecting(_)), "a host that was used is connected to at once");
+    assert!(
+        matches!(state(&app), ReachState::Connecting(_)),
+        "a host that was used is connected to at once"
+    );
 }
 
 #[test]
@@ -73,11 +85,18 @@ fn what_cannot_be_reached_is_said_and_an_answer_that_comes_too_late_is_dropped()
     machine(&mut app, MachineAction::Ask(None));
     machine(&mut app, MachineAction::Type("-oProxyCommand=x".to_owned()));
     machine(&mut app, MachineAction::Connect);
-    assert_eq!(*state(&app), ReachState::Failed(Message::not_a_host("-oProxyCommand=x")));
+    assert_eq!(
+        *state(&app),
+        ReachState::Failed(Message::not_a_host("-oProxyCommand=x"))
+    );
     machine(&mut app, MachineAction::Type("nowhere".to_owned()));
     machine(&mut app, MachineAction::Connect);
     settled(&mut app, |app| matches!(state(app), ReachState::Failed(_)));
-    assert!(matches!(state(&app), ReachState::Failed(message) if message.what.contains("no such host")), "{:?}", state(&app));
+    assert!(
+        matches!(state(&app), ReachState::Failed(message) if message.what.contains("no such host")),
+        "{:?}",
+        state(&app)
+    );
     machine(&mut app, MachineAction::Type("gpu-box".to_owned()));
     machine(&mut app, MachineAction::Connect);
     machine(&mut app, MachineAction::Type("gpu-bo".to_owned()));
@@ -93,8 +112,15 @@ fn a_machine_that_is_lost_gives_way_to_this_one() {
     let (mut app, mut engine) = on_gpu_box();
     engine.serve();
     app.poll();
-    engine.send(Event::EngineExited(EngineExit::Disconnected { machine: "gpu-box".to_owned(), reason: "timed out".to_owned() }));
-    settled(&mut app, |app| app.notices.iter().any(|notice| notice.message.what.contains("gpu-box")));
+    engine.send(Event::EngineExited(EngineExit::Disconnected {
+        machine: "gpu-box".to_owned(),
+        reason: "timed out".to_owned(),
+    }));
+    settled(&mut app, |app| {
+        app.notices
+            .iter()
+            .any(|notice| notice.message.what.contains("gpu-box"))
+    });
     assert!(app.other_machine().is_none());
 }
 
@@ -105,10 +131,20 @@ fn an_open_export_panel_is_no_work_but_an_export_is() {
     engine.serve();
     app.poll();
     assert!(app.export.is_some());
-    assert_eq!(app.why_not_move(), None, "the panel is open, and nothing is computed");
-    let spec = ExportSpec { quantize: true, ..ExportSpec::new(ExportFormat::Onnx) };
+    assert_eq!(
+        app.why_not_move(),
+        None,
+        "the panel is open, and nothing is computed"
+    );
+    let spec = ExportSpec {
+        quantize: true,
+        ..ExportSpec::new(ExportFormat::Onnx)
+    };
     app.apply(Action::ChangeExport(spec));
-    assert!(app.why_not_move().is_some(), "until the engine has answered");
+    assert!(
+        app.why_not_move().is_some(),
+        "until the engine has answered"
+    );
     engine.serve();
     app.poll();
     assert_eq!(app.why_not_move(), None);

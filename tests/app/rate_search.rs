@@ -10,7 +10,15 @@ use crate::jobs::{failed, submitted};
 
 /// A finding that suggests this.
 fn finding(rate: f64) -> RateFinding {
-    RateFinding { suggestion: Some(RateSuggestion { rate, steepest: 0.0008, lowest: 0.04 }), end: SearchEnd::Risen, steps: 150 }
+    RateFinding {
+        suggestion: Some(RateSuggestion {
+            rate,
+            steepest: 0.0008,
+            lowest: 0.04,
+        }),
+        end: SearchEnd::Risen,
+        steps: 150,
+    }
 }
 
 #[test]
@@ -22,14 +30,30 @@ fn a_search_shows_its_steps_and_what_it_found_is_used() {
     let asked = engine.heard.iter().find_map(submitted).expect("a job");
     assert!(matches!(asked.1, Job::FindLearningRate(config) if config.model == app.config.model));
     let view = app.rate_search.as_ref().unwrap();
-    assert_eq!((view.search.points().len(), &view.state, view.suggested()), (100, &RateSearchState::Running, None));
+    assert_eq!(
+        (view.search.points().len(), &view.state, view.suggested()),
+        (100, &RateSearchState::Running, None)
+    );
     engine.finish_search(finding(0.0031));
     app.poll();
     let view = app.rate_search.as_ref().unwrap();
-    assert_eq!((view.search.points().len(), view.suggested()), (150, Some(0.0031)));
-    assert!(app.config.preset.is_some(), "nothing is changed before it is asked for");
+    assert_eq!(
+        (view.search.points().len(), view.suggested()),
+        (150, Some(0.0031))
+    );
+    assert!(
+        app.config.preset.is_some(),
+        "nothing is changed before it is asked for"
+    );
     app.apply(Action::UseLearningRate(0.0031));
-    assert_eq!((app.config.learning_rate, app.text(Field::LearningRate).as_str(), app.config.preset), (0.0031, "0.0031", None));
+    assert_eq!(
+        (
+            app.config.learning_rate,
+            app.text(Field::LearningRate).as_str(),
+            app.config.preset
+        ),
+        (0.0031, "0.0031", None)
+    );
     assert!(app.rate_search.is_none());
 }
 
@@ -56,7 +80,10 @@ fn a_search_that_fails_says_so_in_its_dialog_alone() {
     let id = app.rate_search.as_ref().unwrap().id;
     engine.send(failed(id, Problem::NoSuchRun));
     app.poll();
-    assert!(matches!(app.rate_search.as_ref().unwrap().state, RateSearchState::Failed(_)));
+    assert!(matches!(
+        app.rate_search.as_ref().unwrap().state,
+        RateSearchState::Failed(_)
+    ));
     assert!(app.notices.is_empty());
 }
 

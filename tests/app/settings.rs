@@ -1,4 +1,5 @@
-//! What is remembered between launches, and what becomes of it when its file cannot be read or written.
+//! What is remembered between launches, and what becomes of it when its file cannot be read or
+//! written.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -16,9 +17,21 @@ fn unusual() -> Settings {
         wizard_done: true,
         theme: Theme::Dark,
         zoom: 1.3,
-        window: Some(WindowGeometry { position: Some([30.0, 40.0]), size: [1000.0, 700.0], maximized: false }),
-        config: RunConfig { model: ModelKind::LeNet, epochs: 7, ..RunConfig::default() },
-        preset_rates: vec![PresetRate { preset: Preset::OneEpoch, side: side_of(&RunConfig::default()), images_per_second: 5000.0 }],
+        window: Some(WindowGeometry {
+            position: Some([30.0, 40.0]),
+            size: [1000.0, 700.0],
+            maximized: false,
+        }),
+        config: RunConfig {
+            model: ModelKind::LeNet,
+            epochs: 7,
+            ..RunConfig::default()
+        },
+        preset_rates: vec![PresetRate {
+            preset: Preset::OneEpoch,
+            side: side_of(&RunConfig::default()),
+            images_per_second: 5000.0,
+        }],
         former_learning_rate: Some(0.003),
         last_model: Some("runs/one/model.safetensors".into()),
         data_folders: vec!["some/where".into()],
@@ -46,7 +59,10 @@ fn settings_survive_a_round_trip() {
 #[test]
 fn without_a_file_the_usual_settings_are_used() {
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(Settings::load(&folder.path().join("none.json")), (Settings::default(), None));
+    assert_eq!(
+        Settings::load(&folder.path().join("none.json")),
+        (Settings::default(), None)
+    );
 }
 
 #[test]
@@ -78,7 +94,13 @@ fn a_file_of_gigabytes_is_kept_aside_unread() {
 fn a_pipe_in_place_of_the_file_is_not_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("settings.json");
-    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&path)
+            .status()
+            .unwrap()
+            .success()
+    );
     let (settings, aside) = Settings::load(&path);
     assert_eq!(settings, Settings::default());
     assert!(aside.unwrap().exists() && !path.exists());
@@ -112,7 +134,14 @@ fn changes_are_written_by_themselves_and_at_the_end() {
     assert_eq!(Settings::load(&path).0.pen, 22.0);
     app.apply(Action::SetTheme(Theme::Light));
     app.close();
-    assert_eq!(Settings::load(&path).0, Settings { pen: 22.0, theme: Theme::Light, ..unusual() });
+    assert_eq!(
+        Settings::load(&path).0,
+        Settings {
+            pen: 22.0,
+            theme: Theme::Light,
+            ..unusual()
+        }
+    );
 }
 
 #[test]

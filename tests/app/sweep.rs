@@ -34,7 +34,9 @@ fn interrupted() -> (App, FakeEngine) {
     let (mut app, engine) = opened();
     engine.trial_epochs.store(40, Ordering::Relaxed);
     act(&mut app, SweepAction::Start);
-    wait_for(&mut app, |_| engine.trial_epochs.load(Ordering::Relaxed) == 0);
+    wait_for(&mut app, |_| {
+        engine.trial_epochs.load(Ordering::Relaxed) == 0
+    });
     act(&mut app, SweepAction::Pause);
     assert_eq!(phase(&app), Some(SweepPhase::Pausing));
     wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Interrupted));
@@ -46,19 +48,37 @@ fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end() {
     let (mut app, _engine) = opened();
     let (definition, problems) = app.sweep_definition().unwrap();
     assert_eq!(problems, []);
-    assert_eq!((&definition.base, definition.trials, definition.pruner), (&app.config, Some(30), Some(Asha::DEFAULT)));
-    assert!(definition.space.iter().any(|dimension| dimension.setting == Setting::LearningRate));
+    assert_eq!(
+        (&definition.base, definition.trials, definition.pruner),
+        (&app.config, Some(30), Some(Asha::DEFAULT))
+    );
+    assert!(
+        definition
+            .space
+            .iter()
+            .any(|dimension| dimension.setting == Setting::LearningRate)
+    );
     act(&mut app, SweepAction::Start);
     assert!(app.is_sweeping());
     wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
     let view = app.sweeps.shown.as_ref().unwrap();
     assert_eq!((view.ends.len(), view.fraction()), (30, 1.0));
     let steps = view.best_so_far();
-    assert_eq!(steps.last().map(|step| step[1]), view.best().and_then(Trial::result));
-    assert!(steps.windows(2).all(|pair| pair[0][1] < pair[1][1] && pair[0][0] <= pair[1][0]));
+    assert_eq!(
+        steps.last().map(|step| step[1]),
+        view.best().and_then(Trial::result)
+    );
+    assert!(
+        steps
+            .windows(2)
+            .all(|pair| pair[0][1] < pair[1][1] && pair[0][0] <= pair[1][0])
+    );
     assert_eq!(view.csv().lines().count(), 31);
     let sweep = Sweep::open(view.folder.as_ref().unwrap()).unwrap();
-    assert_eq!((sweep.trials(), sweep.is_complete()), (view.trials.as_slice(), true));
+    assert_eq!(
+        (sweep.trials(), sweep.is_complete()),
+        (view.trials.as_slice(), true)
+    );
 }
 
 #[test]
@@ -78,10 +98,18 @@ fn an_interrupted_sweep_is_offered_again_and_goes_on() {
     let before = app.sweeps.shown.clone().unwrap();
     assert!(!before.ends.is_empty() && before.ends.len() < 30);
     act(&mut app, SweepAction::Close);
-    wait_for(&mut app, |app| app.sweeps.listed.as_ref().is_some_and(|listed| !listed.is_empty()));
+    wait_for(&mut app, |app| {
+        app.sweeps
+            .listed
+            .as_ref()
+            .is_some_and(|listed| !listed.is_empty())
+    });
     let entry = app.sweeps.listed.as_ref().unwrap()[0].clone();
     let card = entry.card.unwrap();
-    assert_eq!((card.complete, card.ended as usize, Some(&entry.folder)), (false, before.ends.len(), before.folder.as_ref()));
+    assert_eq!(
+        (card.complete, card.ended as usize, Some(&entry.folder)),
+        (false, before.ends.len(), before.folder.as_ref())
+    );
     engine.trial_epochs.store(i64::MAX, Ordering::Relaxed);
     act(&mut app, SweepAction::Resume(entry.folder));
     wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
@@ -95,7 +123,9 @@ fn a_sweep_that_is_stopped_is_complete_with_what_it_has_and_can_be_extended() {
     let (mut app, engine) = opened();
     engine.trial_epochs.store(40, Ordering::Relaxed);
     act(&mut app, SweepAction::Start);
-    wait_for(&mut app, |_| engine.trial_epochs.load(Ordering::Relaxed) == 0);
+    wait_for(&mut app, |_| {
+        engine.trial_epochs.load(Ordering::Relaxed) == 0
+    });
     act(&mut app, SweepAction::Stop);
     wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
     let view = app.sweeps.shown.as_ref().unwrap();
@@ -116,7 +146,11 @@ fn a_run_and_a_sweep_do_not_fight_for_the_cores() {
     assert!(app.is_sweeping() && !app.is_training());
     assert!(app.why_not_find_rate().is_some());
     app.close();
-    assert_eq!(phase(&app), Some(SweepPhase::Interrupted), "closing the window interrupts it");
+    assert_eq!(
+        phase(&app),
+        Some(SweepPhase::Interrupted),
+        "closing the window interrupts it"
+    );
 
     let (mut app, _engine) = opened();
     app.apply(Action::Start);
@@ -135,7 +169,12 @@ fn the_best_settings_are_tested_once() {
     assert_eq!(app.run.as_ref().map(|run| &run.config), Some(&best.config));
     engine.serve();
     engine.finish();
-    wait_for(&mut app, |app| app.sweeps.shown.as_ref().is_some_and(|view| view.tested.is_some()));
+    wait_for(&mut app, |app| {
+        app.sweeps
+            .shown
+            .as_ref()
+            .is_some_and(|view| view.tested.is_some())
+    });
     let (trial, tested) = app.sweeps.shown.as_ref().unwrap().tested.clone().unwrap();
     assert_eq!((trial, tested.test_accuracy), (best.number, Some(0.99)));
     let run = app.run.as_ref().unwrap().id;
@@ -147,30 +186,58 @@ fn the_best_settings_are_tested_once() {
 fn what_is_wrong_is_said_beside_its_field() {
     let (mut app, _engine) = opened();
     change(&mut app, |form| {
-        let row = form.rows.iter_mut().find(|row| row.setting == Setting::LearningRate).unwrap();
+        let row = form
+            .rows
+            .iter_mut()
+            .find(|row| row.setting == Setting::LearningRate)
+            .unwrap();
         (row.low, row.high) = ("0.1".to_owned(), "0.001".to_owned());
         form.trials = "many".to_owned();
     });
-    let fields: Vec<SweepField> = app.sweep_definition().unwrap().1.iter().map(|problem| problem.field).collect();
-    assert_eq!(fields, [SweepField::Setting(Setting::LearningRate), SweepField::Trials]);
+    let fields: Vec<SweepField> = app
+        .sweep_definition()
+        .unwrap()
+        .1
+        .iter()
+        .map(|problem| problem.field)
+        .collect();
+    assert_eq!(
+        fields,
+        [
+            SweepField::Setting(Setting::LearningRate),
+            SweepField::Trials
+        ]
+    );
     act(&mut app, SweepAction::Start);
     assert!(!app.is_sweeping());
     act(&mut app, SweepAction::Reset);
-    for (field, wrong) in [(SweepField::Trials, "0"), (SweepField::Minutes, "0"), (SweepField::AtOnce, "1.5")] {
+    for (field, wrong) in [
+        (SweepField::Trials, "0"),
+        (SweepField::Minutes, "0"),
+        (SweepField::AtOnce, "1.5"),
+    ] {
         let before = app.sweeps.form.clone().unwrap();
         change(&mut app, |form| match field {
             SweepField::Trials => form.trials = wrong.to_owned(),
             SweepField::Minutes => form.minutes = wrong.to_owned(),
             _ => form.at_once = wrong.to_owned(),
         });
-        let fields: Vec<SweepField> = app.sweep_definition().unwrap().1.iter().map(|problem| problem.field).collect();
+        let fields: Vec<SweepField> = app
+            .sweep_definition()
+            .unwrap()
+            .1
+            .iter()
+            .map(|problem| problem.field)
+            .collect();
         assert_eq!(fields, [field]);
         change(&mut app, |form| *form = before);
     }
     change(&mut app, |form| form.sampler = SamplerKind::Grid);
     let problems = app.sweep_definition().unwrap().1;
     assert!(
-        problems.iter().any(|problem| problem.field == SweepField::Setting(Setting::LearningRate)),
+        problems
+            .iter()
+            .any(|problem| problem.field == SweepField::Setting(Setting::LearningRate)),
         "a range is not a grid: {problems:?}"
     );
 }
@@ -178,10 +245,30 @@ fn what_is_wrong_is_said_beside_its_field() {
 #[test]
 fn ranges_follow_the_run_panel_until_they_are_changed() {
     let (mut app, _engine) = opened();
-    let low =
-        |app: &App, setting: Setting| app.sweeps.form.as_ref().unwrap().rows.iter().find(|row| row.setting == setting).unwrap().low.clone();
-    change(&mut app, |form| form.rows.iter_mut().find(|row| row.setting == Setting::WeightDecay).unwrap().low = "0.00002".to_owned());
-    let config = inkling::run_config::RunConfig { learning_rate: 0.5, weight_decay: 0.5, ..app.config.clone() };
+    let low = |app: &App, setting: Setting| {
+        app.sweeps
+            .form
+            .as_ref()
+            .unwrap()
+            .rows
+            .iter()
+            .find(|row| row.setting == setting)
+            .unwrap()
+            .low
+            .clone()
+    };
+    change(&mut app, |form| {
+        form.rows
+            .iter_mut()
+            .find(|row| row.setting == Setting::WeightDecay)
+            .unwrap()
+            .low = "0.00002".to_owned()
+    });
+    let config = inkling::run_config::RunConfig {
+        learning_rate: 0.5,
+        weight_decay: 0.5,
+        ..app.config.clone()
+    };
     app.apply(Action::Configure(Box::new(config)));
     app.apply(Action::Show(Screen::Sweep));
     assert_eq!(low(&app, Setting::LearningRate), "0.05");
@@ -193,10 +280,23 @@ fn a_deleted_sweep_can_be_restored() {
     let (mut app, _engine) = interrupted();
     let folder = app.sweeps.shown.as_ref().unwrap().folder.clone().unwrap();
     act(&mut app, SweepAction::Delete(folder.clone()));
-    wait_for(&mut app, |app| app.sweeps.listed.as_ref().is_some_and(Vec::is_empty) && !folder.exists());
-    wait_for(&mut app, |app| app.notices.iter().any(|notice| notice.offer.is_some()));
-    let offer = app.notices.iter().find_map(|notice| notice.offer.clone()).unwrap();
+    wait_for(&mut app, |app| {
+        app.sweeps.listed.as_ref().is_some_and(Vec::is_empty) && !folder.exists()
+    });
+    wait_for(&mut app, |app| {
+        app.notices.iter().any(|notice| notice.offer.is_some())
+    });
+    let offer = app
+        .notices
+        .iter()
+        .find_map(|notice| notice.offer.clone())
+        .unwrap();
     app.apply(offer.action);
-    wait_for(&mut app, |app| app.sweeps.listed.as_ref().is_some_and(|listed| listed.len() == 1));
+    wait_for(&mut app, |app| {
+        app.sweeps
+            .listed
+            .as_ref()
+            .is_some_and(|listed| listed.len() == 1)
+    });
     assert!(folder.exists());
 }

@@ -4,7 +4,9 @@ use inkling::app::verdict::{NumberVerdict, Verdict, model_facts, model_sentence,
 use inkling::app::{Phase, RunView};
 use inkling::ink::Image;
 use inkling::records::{Accuracy, DigitPrediction, JobId, ModelInfo, ModelRef, Prediction};
-use inkling::run_config::{Classes, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, NamedSet, RunConfig};
+use inkling::run_config::{
+    Classes, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, NamedSet, RunConfig,
+};
 
 fn info(reference: ModelRef) -> ModelInfo {
     ModelInfo {
@@ -40,13 +42,19 @@ fn prediction(likely: &[(usize, f32)], is_digit: bool) -> Prediction {
 #[test]
 fn a_sure_reading_names_one_digit() {
     let verdict = Verdict::of(&prediction(&[(7, 0.98), (1, 0.02)], true));
-    assert_eq!((verdict.digits.as_slice(), verdict.sentence.as_str()), ([7].as_slice(), "7 — 98 % sure"));
+    assert_eq!(
+        (verdict.digits.as_slice(), verdict.sentence.as_str()),
+        ([7].as_slice(), "7 — 98 % sure")
+    );
 }
 
 #[test]
 fn a_torn_reading_names_two() {
     let verdict = Verdict::of(&prediction(&[(9, 0.40), (4, 0.55)], true));
-    assert_eq!((verdict.digits.as_slice(), verdict.sentence.as_str()), ([4, 9].as_slice(), "could be 4 or 9"));
+    assert_eq!(
+        (verdict.digits.as_slice(), verdict.sentence.as_str()),
+        ([4, 9].as_slice(), "could be 4 or 9")
+    );
 }
 
 #[test]
@@ -57,20 +65,39 @@ fn a_hesitant_reading_says_probably() {
 
 #[test]
 fn what_is_less_likely_than_not_is_not_called_probable() {
-    let verdict = Verdict::of(&prediction(&[(2, 0.26), (3, 0.16), (5, 0.15), (7, 0.15), (8, 0.14), (9, 0.14)], true));
-    assert_eq!((verdict.sentence.as_str(), verdict.confidence.as_str()), ("perhaps 2 — only 26 % sure", "perhaps, only 26 % sure"));
+    let verdict = Verdict::of(&prediction(
+        &[
+            (2, 0.26),
+            (3, 0.16),
+            (5, 0.15),
+            (7, 0.15),
+            (8, 0.14),
+            (9, 0.14),
+        ],
+        true,
+    ));
+    assert_eq!(
+        (verdict.sentence.as_str(), verdict.confidence.as_str()),
+        ("perhaps 2 — only 26 % sure", "perhaps, only 26 % sure")
+    );
 }
 
 #[test]
 fn scribble_is_no_digit_however_sure_the_probabilities_look() {
     let verdict = Verdict::of(&prediction(&[(8, 0.99), (3, 0.01)], false));
-    assert_eq!((verdict.digits.len(), verdict.sentence.as_str()), (0, "not a digit"));
+    assert_eq!(
+        (verdict.digits.len(), verdict.sentence.as_str()),
+        (0, "not a digit")
+    );
     assert!(verdict.detail.contains('8'));
 }
 
 #[test]
 fn no_probability_is_rounded_to_certainty() {
-    assert_eq!([0.9997, 0.98, 0.004].map(whole_percent), ["over 99 %", "98 %", "under 1 %"]);
+    assert_eq!(
+        [0.9997, 0.98, 0.004].map(whole_percent),
+        ["over 99 %", "98 %", "under 1 %"]
+    );
 }
 
 #[test]
@@ -79,7 +106,10 @@ fn the_model_is_named_and_the_run_in_progress_with_its_step() {
     run.phase = Phase::Training;
     run.now.step = 120;
     let training = info(ModelRef::Training(JobId(3)));
-    assert_eq!(model_sentence(&training, Some(&run)), "recognised by the run in progress, step 120");
+    assert_eq!(
+        model_sentence(&training, Some(&run)),
+        "recognised by the run in progress, step 120"
+    );
     run.phase = Phase::Discarded;
     assert!(model_sentence(&training, Some(&run)).contains("last run"));
     assert!(model_sentence(&info(ModelRef::Starter), None).contains("starter model"));
@@ -87,19 +117,54 @@ fn the_model_is_named_and_the_run_in_progress_with_its_step() {
 
 #[test]
 fn facts_of_a_model_say_what_its_name_does_not() {
-    let (data, split) = (DataSpec::single(DataSource::Named(NamedSet::Mnist)), EvaluationSplit::Test);
-    let accuracy = Some(Accuracy { value: 0.9932, images: Some(10_000), data, split });
-    let starter = ModelInfo { accuracy, ..info(ModelRef::Starter) };
+    let (data, split) = (
+        DataSpec::single(DataSource::Named(NamedSet::Mnist)),
+        EvaluationSplit::Test,
+    );
+    let accuracy = Some(Accuracy {
+        value: 0.9932,
+        images: Some(10_000),
+        data,
+        split,
+    });
+    let starter = ModelInfo {
+        accuracy,
+        ..info(ModelRef::Starter)
+    };
     let (network, data) = (starter.network.label(), starter.data.label());
     let tested = "Test accuracy on MNIST, 10,000 images: 99.32 %";
-    assert_eq!(model_facts(&starter, "Starter model", None), format!("{tested}; {network}, trained on {data}"));
+    assert_eq!(
+        model_facts(&starter, "Starter model", None),
+        format!("{tested}; {network}, trained on {data}")
+    );
     let named = format!("{network} on {data} 2");
-    assert_eq!(model_facts(&starter, &named, None), tested, "its name says network and data");
-    assert_eq!(model_facts(&ModelInfo { accuracy: None, ..starter }, &named, None), "");
+    assert_eq!(
+        model_facts(&starter, &named, None),
+        tested,
+        "its name says network and data"
+    );
+    assert_eq!(
+        model_facts(
+            &ModelInfo {
+                accuracy: None,
+                ..starter
+            },
+            &named,
+            None
+        ),
+        ""
+    );
     let mut run = RunView::new(JobId(3), RunConfig::default());
     run.phase = Phase::Training;
     run.now.step = 1200;
-    assert_eq!(model_facts(&info(ModelRef::Training(JobId(3))), "Current run", Some(&run)), "Weights of step 1,200");
+    assert_eq!(
+        model_facts(
+            &info(ModelRef::Training(JobId(3))),
+            "Current run",
+            Some(&run)
+        ),
+        "Weights of step 1,200"
+    );
 }
 
 #[test]
@@ -111,19 +176,44 @@ fn classes_that_are_no_digits_are_called_by_their_names() {
         prediction
     };
     let said = |prediction: &Prediction| {
-        let Verdict { sentence, detail, .. } = Verdict::of(prediction);
+        let Verdict {
+            sentence, detail, ..
+        } = Verdict::of(prediction);
         (Verdict::of(prediction).title(), sentence, detail)
     };
-    let told = |title: &str, sentence: &str, detail: &str| (title.to_owned(), sentence.to_owned(), detail.to_owned());
-    assert_eq!(said(&of(&[(9, 0.98), (5, 0.02)], true)), told("Ankle boot", "Ankle boot — 98 % sure", ""));
+    let told = |title: &str, sentence: &str, detail: &str| {
+        (title.to_owned(), sentence.to_owned(), detail.to_owned())
+    };
+    assert_eq!(
+        said(&of(&[(9, 0.98), (5, 0.02)], true)),
+        told("Ankle boot", "Ankle boot — 98 % sure", "")
+    );
     assert_eq!(
         said(&of(&[(0, 0.55), (6, 0.4)], true)),
-        told("T-shirt or Shirt", "could be T-shirt or Shirt", "T-shirt: 55 %, Shirt: 40 %")
+        told(
+            "T-shirt or Shirt",
+            "could be T-shirt or Shirt",
+            "T-shirt: 55 %, Shirt: 40 %"
+        )
     );
-    assert_eq!(said(&of(&[(8, 0.7), (1, 0.1)], true)).2, "Second guess: Trousers (10 %).");
-    assert_eq!(said(&of(&[(8, 0.7), (1, 0.1)], false)), told("–", "not an article of clothing", "The closest match is Bag."));
+    assert_eq!(
+        said(&of(&[(8, 0.7), (1, 0.1)], true)).2,
+        "Second guess: Trousers (10 %)."
+    );
+    assert_eq!(
+        said(&of(&[(8, 0.7), (1, 0.1)], false)),
+        told(
+            "–",
+            "not an article of clothing",
+            "The closest match is Bag."
+        )
+    );
     let digits: Vec<_> = [of(&[(8, 0.97)], true), of(&[(1, 0.6)], false)]
-        .map(|prediction| DigitPrediction { bounds: [0.0; 4], pieces: 0..1, prediction })
+        .map(|prediction| DigitPrediction {
+            bounds: [0.0; 4],
+            pieces: 0..1,
+            prediction,
+        })
         .to_vec();
     assert_eq!(NumberVerdict::of(&digits).text, "Bag ?");
 }

@@ -4,8 +4,8 @@ mod plain_candle;
 mod profile;
 
 use inkling::bench::{
-    BenchError, Listener, Progress, batch_sizes, compare, devices, disturbance, fastest, heading, latest, measure, rates, save, sections,
-    sweet_spot, text,
+    BenchError, Listener, Progress, batch_sizes, compare, devices, disturbance, fastest, heading,
+    latest, measure, rates, save, sections, sweet_spot, text,
 };
 use inkling::nn::DeviceContext;
 use inkling::progress::Cancelled;
@@ -27,7 +27,11 @@ impl Listener for Until {
     fn report(&mut self, progress: Progress) -> Result<(), Cancelled> {
         self.fractions.push(progress.fraction);
         assert!(progress.remaining_seconds >= 0.0);
-        if self.found.len() >= self.figures { Err(Cancelled) } else { Ok(()) }
+        if self.found.len() >= self.figures {
+            Err(Cancelled)
+        } else {
+            Ok(())
+        }
     }
 
     fn found(&mut self, row: &Row) {
@@ -37,15 +41,26 @@ impl Listener for Until {
 
 #[test]
 fn products_and_memory_come_first_and_cancelling_leaves_nothing() {
-    let mut until = Until { figures: 1, ..Until::default() };
-    assert_eq!(measure(Extent::Quick, &mut until), Err(BenchError::Cancelled(Cancelled)));
+    let mut until = Until {
+        figures: 1,
+        ..Until::default()
+    };
+    assert_eq!(
+        measure(Extent::Quick, &mut until),
+        Err(BenchError::Cancelled(Cancelled))
+    );
     assert!(
         matches!(until.found[0], Row::Product { precision: Precision::F32, threads: 1, gflops, .. } if gflops > 0.1),
         "{:?}",
         until.found
     );
     assert!(until.fractions.is_sorted(), "progress never goes back");
-    assert!(until.fractions.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
+    assert!(
+        until
+            .fractions
+            .iter()
+            .all(|fraction| (0.0..=1.0).contains(fraction))
+    );
 }
 
 #[test]
@@ -65,7 +80,11 @@ fn a_report_is_saved_whole_and_the_newest_is_found_again() {
     newer.version += 1;
     newer.measured_at = "2028-01-02T03:04:05Z".to_owned();
     save(folder.path(), &newer).unwrap();
-    assert_eq!(latest(folder.path()).unwrap().1.json, saved.json, "a report of a newer version is left alone");
+    assert_eq!(
+        latest(folder.path()).unwrap().1.json,
+        saved.json,
+        "a report of a newer version is left alone"
+    );
 }
 
 #[test]
@@ -114,16 +133,36 @@ fn bars_are_as_long_as_their_figures_and_every_table_with_bars_says_of_what() {
     let report = report();
     let sections = sections(&report.rows, &[]);
     let bars = |title: &str, name: &str| -> Vec<Option<f64>> {
-        let section = sections.iter().find(|section| section.title == title).unwrap();
-        section.lines.iter().find(|line| line.cells[0].text == name).unwrap().cells.iter().map(|cell| cell.bar).collect()
+        let section = sections
+            .iter()
+            .find(|section| section.title == title)
+            .unwrap();
+        section
+            .lines
+            .iter()
+            .find(|line| line.cells[0].text == name)
+            .unwrap()
+            .cells
+            .iter()
+            .map(|cell| cell.bar)
+            .collect()
     };
-    assert_eq!(bars("Peak rates of this machine", "Matrix products, f32"), [None, Some(0.5), Some(1.0)]);
-    let [.., all, one, _, peak] = bars("Training", "ConvNet")[..] else { panic!("too few columns") };
+    assert_eq!(
+        bars("Peak rates of this machine", "Matrix products, f32"),
+        [None, Some(0.5), Some(1.0)]
+    );
+    let [.., all, one, _, peak] = bars("Training", "ConvNet")[..] else {
+        panic!("too few columns")
+    };
     assert_eq!((all, one), (Some(1.0), Some(0.5)));
     assert!((peak.unwrap() - 0.7).abs() < 0.005, "{peak:?}");
     assert_eq!(bars("Compared with plain candle", "ConvNet")[4], Some(1.0));
     for section in &sections {
-        let some = section.lines.iter().flat_map(|line| &line.cells).any(|cell| cell.bar.is_some());
+        let some = section
+            .lines
+            .iter()
+            .flat_map(|line| &line.cells)
+            .any(|cell| cell.bar.is_some());
         assert!(!some || section.bars.starts_with("Bars: "), "{section:?}");
     }
 }
@@ -132,25 +171,69 @@ fn bars_are_as_long_as_their_figures_and_every_table_with_bars_says_of_what() {
 fn figures_of_a_busy_machine_are_marked_and_why_is_said() {
     let calm = report();
     assert!(!text(&calm).contains('~') && disturbance(&calm).is_none());
-    let busy = Report { background_load: 0.43, disturbed: vec![Subject::Steps(ModelKind::ConvNet), Subject::Memory], ..calm };
+    let busy = Report {
+        background_load: 0.43,
+        disturbed: vec![Subject::Steps(ModelKind::ConvNet), Subject::Memory],
+        ..calm
+    };
     let text = text(&busy);
-    assert!(text.contains("Other programs used 43 % of the CPU."), "{text}");
-    let marked: Vec<&str> = text.lines().filter(|line| line.trim_start().starts_with('~')).collect();
-    assert!(marked.iter().all(|line| line.contains("ConvNet") || line.contains("Memory copies")), "{marked:?}");
+    assert!(
+        text.contains("Other programs used 43 % of the CPU."),
+        "{text}"
+    );
+    let marked: Vec<&str> = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with('~'))
+        .collect();
+    assert!(
+        marked
+            .iter()
+            .all(|line| line.contains("ConvNet") || line.contains("Memory copies")),
+        "{marked:?}"
+    );
     assert!(marked.len() >= 2, "{text}");
     // Reports from before the load was measured.
     let mut json = serde_json::to_value(&busy).unwrap();
-    json.as_object_mut().unwrap().retain(|name, _| name != "background_load" && name != "disturbed");
-    assert_eq!(serde_json::from_value::<Report>(json).unwrap(), Report { background_load: 0.0, disturbed: Vec::new(), ..busy });
+    json.as_object_mut()
+        .unwrap()
+        .retain(|name, _| name != "background_load" && name != "disturbed");
+    assert_eq!(
+        serde_json::from_value::<Report>(json).unwrap(),
+        Report {
+            background_load: 0.0,
+            disturbed: Vec::new(),
+            ..busy
+        }
+    );
 }
 
 #[test]
 fn a_machine_of_one_core_has_no_column_for_two() {
     let mut report = report();
-    report.rows.retain(|row| !matches!(row, Row::Product { threads: 2, .. } | Row::Step { threads: 2, .. }));
-    let training = sections(&report.rows, &[]).into_iter().find(|section| section.title == "Training").unwrap();
-    assert_eq!(training.columns.iter().filter(|column| column.contains("images/s")).count(), 1);
-    assert!(training.lines.iter().all(|line| line.cells.len() == training.columns.len()));
+    report.rows.retain(|row| {
+        !matches!(
+            row,
+            Row::Product { threads: 2, .. } | Row::Step { threads: 2, .. }
+        )
+    });
+    let training = sections(&report.rows, &[])
+        .into_iter()
+        .find(|section| section.title == "Training")
+        .unwrap();
+    assert_eq!(
+        training
+            .columns
+            .iter()
+            .filter(|column| column.contains("images/s"))
+            .count(),
+        1
+    );
+    assert!(
+        training
+            .lines
+            .iter()
+            .all(|line| line.cells.len() == training.columns.len())
+    );
 }
 
 #[test]
@@ -159,25 +242,59 @@ fn the_cost_of_a_number_format_is_that_of_its_steps() {
     assert_eq!(report.step_cost(Precision::F32), Some(1.0));
     assert!((report.step_cost(Precision::Bf16).unwrap() - 2.0).abs() < 1e-9);
     assert_eq!(report.step_cost(Precision::F16), None);
-    report.rows.retain(|row| !matches!(row, Row::Step { precision: Precision::F32, threads: 2, .. }));
-    assert_eq!(report.step_cost(Precision::Bf16), None, "nothing to compare with");
+    report.rows.retain(|row| {
+        !matches!(
+            row,
+            Row::Step {
+                precision: Precision::F32,
+                threads: 2,
+                ..
+            }
+        )
+    });
+    assert_eq!(
+        report.step_cost(Precision::Bf16),
+        None,
+        "nothing to compare with"
+    );
     let share = report.rows.iter().find_map(Row::share_of_product).unwrap();
     assert!((share - 2500.0 * 0.0279 / 100.0).abs() < 1e-9);
-    assert!(
-        sections(&report.rows, &[]).iter().any(|section| section.lines.iter().any(|line| line.cells[0].text == ModelKind::ConvNet.label()))
-    );
+    assert!(sections(&report.rows, &[]).iter().any(|section| {
+        section
+            .lines
+            .iter()
+            .any(|line| line.cells[0].text == ModelKind::ConvNet.label())
+    }));
 }
 
 fn step(device: DeviceChoice, batch_size: u32, images_per_second: f64) -> Row {
     let (model, precision, threads) = (ModelKind::Mlp, Precision::F32, 1);
-    Row::Step { model, device, precision, batch_size, threads, milliseconds: 1.0, images_per_second, gflops: 1.0, product_gflops: 1.0 }
+    Row::Step {
+        model,
+        device,
+        precision,
+        batch_size,
+        threads,
+        milliseconds: 1.0,
+        images_per_second,
+        gflops: 1.0,
+        product_gflops: 1.0,
+    }
 }
 
 #[test]
 fn the_smallest_batch_that_is_as_fast_as_any_is_enough() {
     let step = |batch_size, rate| step(DeviceChoice::Cpu, batch_size, rate);
     assert_eq!(sweet_spot(&[]), None);
-    assert_eq!(sweet_spot(&[step(32, 100.0), step(64, 180.0), step(128, 196.0), step(256, 200.0)]), Some(128));
+    assert_eq!(
+        sweet_spot(&[
+            step(32, 100.0),
+            step(64, 180.0),
+            step(128, 196.0),
+            step(256, 200.0)
+        ]),
+        Some(128)
+    );
     assert_eq!(sweet_spot(&[step(256, 200.0), step(32, 199.0)]), Some(32));
 }
 
@@ -186,15 +303,24 @@ fn the_first_side_that_is_as_fast_as_any_is_the_fastest() {
     let of = |device, rate| step(device, 64, rate);
     let fastest = |rows: &[Row]| fastest(rows).map(|side| side.device);
     assert_eq!(fastest(&[]), None);
-    assert_eq!(fastest(&[of(DeviceChoice::Cpu, 100.0), of(DeviceChoice::Cuda, 900.0)]), Some(DeviceChoice::Cuda));
-    assert_eq!(fastest(&[of(DeviceChoice::Cpu, 99.0), of(DeviceChoice::Cuda, 100.0)]), Some(DeviceChoice::Cpu));
+    assert_eq!(
+        fastest(&[of(DeviceChoice::Cpu, 100.0), of(DeviceChoice::Cuda, 900.0)]),
+        Some(DeviceChoice::Cuda)
+    );
+    assert_eq!(
+        fastest(&[of(DeviceChoice::Cpu, 99.0), of(DeviceChoice::Cuda, 100.0)]),
+        Some(DeviceChoice::Cpu)
+    );
 }
 
 #[test]
 fn reports_from_before_devices_mean_the_cpu() {
     let mut old = serde_json::to_value(step(DeviceChoice::Cuda, 32, 1.0)).unwrap();
     assert!(old.as_object_mut().unwrap().remove("device").is_some());
-    assert_eq!(serde_json::from_value::<Row>(old).unwrap(), step(DeviceChoice::Cpu, 32, 1.0));
+    assert_eq!(
+        serde_json::from_value::<Row>(old).unwrap(),
+        step(DeviceChoice::Cpu, 32, 1.0)
+    );
 }
 
 /// Opens every device but Metal; all but the CPU itself are the reference backend on the CPU.
@@ -202,44 +328,101 @@ fn open(device: DeviceChoice) -> Result<DeviceContext, ConfigProblem> {
     match device {
         DeviceChoice::Cpu => Ok(DeviceContext::CPU),
         DeviceChoice::Cuda => Ok(candle()),
-        device => Err(ConfigProblem::DeviceUnavailable { device, reason: "it fell out.".to_owned() }),
+        device => Err(ConfigProblem::DeviceUnavailable {
+            device,
+            reason: "it fell out.".to_owned(),
+        }),
     }
 }
 
 #[test]
 fn batch_sizes_are_compared_and_the_comparison_can_be_cancelled() {
-    let config = RunConfig { model: ModelKind::Mlp, threads: Some(1), ..RunConfig::default() };
+    let config = RunConfig {
+        model: ModelKind::Mlp,
+        threads: Some(1),
+        ..RunConfig::default()
+    };
     let sides = batch_sizes(&config);
-    let mut all = Until { figures: BATCH_SIZES.len() + 1, ..Until::default() };
+    let mut all = Until {
+        figures: BATCH_SIZES.len() + 1,
+        ..Until::default()
+    };
     let compared = compare(&config, &sides, &open, &mut all).unwrap();
     assert_eq!((&compared.rows, compared.failed.len()), (&all.found, 0));
-    assert!(rates(&compared.rows).all(|(_, rate)| rate > 10.0), "{compared:?}");
-    assert_eq!(rates(&compared.rows).map(|(side, _)| side).collect::<Vec<_>>(), sides);
-    assert_eq!(sides.iter().map(|side| side.batch_size).collect::<Vec<_>>(), BATCH_SIZES);
+    assert!(
+        rates(&compared.rows).all(|(_, rate)| rate > 10.0),
+        "{compared:?}"
+    );
+    assert_eq!(
+        rates(&compared.rows)
+            .map(|(side, _)| side)
+            .collect::<Vec<_>>(),
+        sides
+    );
+    assert_eq!(
+        sides.iter().map(|side| side.batch_size).collect::<Vec<_>>(),
+        BATCH_SIZES
+    );
     assert!(all.fractions.is_sorted());
-    assert_eq!(compare(&config, &sides, &open, &mut Until::default()), Err(BenchError::Cancelled(Cancelled)));
+    assert_eq!(
+        compare(&config, &sides, &open, &mut Until::default()),
+        Err(BenchError::Cancelled(Cancelled))
+    );
 }
 
 #[test]
 fn devices_are_compared_in_every_format_and_one_that_fails_leaves_the_others_alone() {
-    let config = RunConfig { model: ModelKind::Mlp, threads: Some(2), ..RunConfig::default() };
+    let config = RunConfig {
+        model: ModelKind::Mlp,
+        threads: Some(2),
+        ..RunConfig::default()
+    };
     let formats: Vec<_> = Precision::on(DeviceChoice::Cpu).collect();
     let alone = devices(&config, &[(DeviceChoice::Cpu, formats.clone())]);
-    assert_eq!(alone.iter().map(|side| (side.precision, side.threads)).collect::<Vec<_>>(), {
-        let mut all: Vec<_> = formats.iter().map(|&precision| (precision, 2)).collect();
-        all.push((config.precision, 1));
-        all
-    });
-    let one_thread = RunConfig { threads: Some(1), ..config.clone() };
-    assert_eq!(devices(&one_thread, &[(DeviceChoice::Cpu, formats.clone())]).len(), formats.len());
+    assert_eq!(
+        alone
+            .iter()
+            .map(|side| (side.precision, side.threads))
+            .collect::<Vec<_>>(),
+        {
+            let mut all: Vec<_> = formats.iter().map(|&precision| (precision, 2)).collect();
+            all.push((config.precision, 1));
+            all
+        }
+    );
+    let one_thread = RunConfig {
+        threads: Some(1),
+        ..config.clone()
+    };
+    assert_eq!(
+        devices(&one_thread, &[(DeviceChoice::Cpu, formats.clone())]).len(),
+        formats.len()
+    );
     let f32_on = |device| (device, vec![Precision::F32]);
-    let sides = devices(&config, &[DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal].map(f32_on));
+    let sides = devices(
+        &config,
+        &[DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal].map(f32_on),
+    );
     assert_eq!(sides.len(), 3);
-    let mut all = Until { figures: 9, ..Until::default() };
+    let mut all = Until {
+        figures: 9,
+        ..Until::default()
+    };
     let compared = compare(&config, &sides, &open, &mut all).unwrap();
-    assert_eq!(rates(&compared.rows).map(|(side, _)| side.device).collect::<Vec<_>>(), [DeviceChoice::Cpu, DeviceChoice::Cuda]);
-    assert!(rates(&compared.rows).all(|(_, rate)| rate > 10.0 && rate.is_finite()), "{compared:?}");
-    assert!(compared.rows[0].share_of_product().is_some() && compared.rows[1].share_of_product().is_none());
+    assert_eq!(
+        rates(&compared.rows)
+            .map(|(side, _)| side.device)
+            .collect::<Vec<_>>(),
+        [DeviceChoice::Cpu, DeviceChoice::Cuda]
+    );
+    assert!(
+        rates(&compared.rows).all(|(_, rate)| rate > 10.0 && rate.is_finite()),
+        "{compared:?}"
+    );
+    assert!(
+        compared.rows[0].share_of_product().is_some()
+            && compared.rows[1].share_of_product().is_none()
+    );
     assert_eq!(compared.failed.len(), 1);
     assert_eq!(compared.failed[0].0.device, DeviceChoice::Metal);
 }

@@ -8,11 +8,22 @@ use image::GrayImage;
 use super::{objects, run, stderr, stdout};
 use crate::support::write_idx_set;
 
-/// A small set in the place and under the name of Fashion-MNIST, and a model of it, beside one under MNIST's name.
+/// A small set in the place and under the name of Fashion-MNIST, and a model of it, beside one
+/// under MNIST's name.
 fn trained(home: &Path) {
     write_idx_set(&home.join("data/fashion-mnist"), 400, 60);
     write_idx_set(&home.join("data/mnist"), 40, 20);
-    let arguments = ["train", "--data", "fashion-mnist", "--model", "mlp", "--epochs", "3", "--out", "run"];
+    let arguments = [
+        "train",
+        "--data",
+        "fashion-mnist",
+        "--model",
+        "mlp",
+        "--epochs",
+        "3",
+        "--out",
+        "run",
+    ];
     let output = run(home, &arguments);
     assert!(output.status.success(), "{}", stderr(&output));
 }
@@ -24,32 +35,103 @@ fn fashion_mnist_has_names_of_its_own_wherever_results_are_told() {
     trained(home);
     let model = ["--model", "run/model.safetensors"];
 
-    let text = stdout(&run(home, &[&["eval", "--data", "fashion-mnist"], &model[..]].concat()));
-    let names = ["T-shirt", "Trousers", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"];
-    assert!(names.iter().all(|name| text.matches(name).count() >= 2), "{text}");
+    let text = stdout(&run(
+        home,
+        &[&["eval", "--data", "fashion-mnist"], &model[..]].concat(),
+    ));
+    let names = [
+        "T-shirt",
+        "Trousers",
+        "Pullover",
+        "Dress",
+        "Coat",
+        "Sandal",
+        "Shirt",
+        "Sneaker",
+        "Bag",
+        "Ankle boot",
+    ];
+    assert!(
+        names.iter().all(|name| text.matches(name).count() >= 2),
+        "{text}"
+    );
     // Every line of the table ends in the same column.
-    let lines: Vec<usize> = text.lines().skip_while(|line| !line.contains("pred")).map(|line| line.chars().count()).collect();
-    assert!(lines.len() == 11 && lines.iter().all(|length| *length == lines[0]), "{text}");
-    let measured = objects(&run(home, &[&["eval", "--json", "--data", "fashion-mnist"], &model[..]].concat())).pop().unwrap();
-    assert_eq!((&measured["digits"][9]["digit"], &measured["digits"][9]["label"]), (&9.into(), &"Ankle boot".into()));
+    let lines: Vec<usize> = text
+        .lines()
+        .skip_while(|line| !line.contains("pred"))
+        .map(|line| line.chars().count())
+        .collect();
+    assert!(
+        lines.len() == 11 && lines.iter().all(|length| *length == lines[0]),
+        "{text}"
+    );
+    let measured = objects(&run(
+        home,
+        &[&["eval", "--json", "--data", "fashion-mnist"], &model[..]].concat(),
+    ))
+    .pop()
+    .unwrap();
+    assert_eq!(
+        (
+            &measured["digits"][9]["digit"],
+            &measured["digits"][9]["label"]
+        ),
+        (&9.into(), &"Ankle boot".into())
+    );
 
-    // A picture with dark things on white, three times as large as what the network takes: class 5 is low at the left.
-    let boot = GrayImage::from_fn(84, 84, |x, y| [if (6..18).contains(&x) && (48..72).contains(&y) { 15 } else { 255 }].into());
+    // A picture with dark things on white, three times as large as what the network takes: class 5
+    // is low at the left.
+    let boot = GrayImage::from_fn(84, 84, |x, y| {
+        [if (6..18).contains(&x) && (48..72).contains(&y) {
+            15
+        } else {
+            255
+        }]
+        .into()
+    });
     boot.save(home.join("thing.png")).unwrap();
-    let read = objects(&run(home, &[&["predict", "--json"], &model[..], &["thing.png"]].concat())).pop().unwrap();
-    assert_eq!((&read["digit"], &read["label"]), (&5.into(), &"Sandal".into()), "{read}");
+    let read = objects(&run(
+        home,
+        &[&["predict", "--json"], &model[..], &["thing.png"]].concat(),
+    ))
+    .pop()
+    .unwrap();
+    assert_eq!(
+        (&read["digit"], &read["label"]),
+        (&5.into(), &"Sandal".into()),
+        "{read}"
+    );
     assert_eq!(read["digits"].as_array().map(Vec::len), Some(1));
-    assert_eq!(read["digits"][0]["box"], serde_json::json!([0.0, 0.0, 84.0, 84.0]));
+    assert_eq!(
+        read["digits"][0]["box"],
+        serde_json::json!([0.0, 0.0, 84.0, 84.0])
+    );
 
     let table = stdout(&run(home, &["data", "check", "fashion-mnist"]));
-    assert!(table.contains("class") && table.contains("Ankle boot"), "{table}");
+    assert!(
+        table.contains("class") && table.contains("Ankle boot"),
+        "{table}"
+    );
 
-    for (format, file) in [("card", "card.md"), ("report", "report.html"), ("candle", "main.rs"), ("onnx", "net.onnx")] {
-        let output = run(home, &[&["export", "--format", format, "--out", file], &model[..]].concat());
+    for (format, file) in [
+        ("card", "card.md"),
+        ("report", "report.html"),
+        ("candle", "main.rs"),
+        ("onnx", "net.onnx"),
+    ] {
+        let output = run(
+            home,
+            &[&["export", "--format", format, "--out", file], &model[..]].concat(),
+        );
         assert!(output.status.success(), "{format}: {}", stderr(&output));
-        let found = walk(home).into_iter().any(|path| fs::read(path).is_ok_and(|bytes| contains(&bytes, b"Ankle boot")));
+        let found = walk(home)
+            .into_iter()
+            .any(|path| fs::read(path).is_ok_and(|bytes| contains(&bytes, b"Ankle boot")));
         assert!(found, "{format}");
-        assert!(!fs::read(home.join(file)).is_ok_and(|bytes| contains(&bytes, b"handwritten digit")), "{format}");
+        assert!(
+            !fs::read(home.join(file)).is_ok_and(|bytes| contains(&bytes, b"handwritten digit")),
+            "{format}"
+        );
     }
 }
 
@@ -59,7 +141,9 @@ fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
 
 /// The exported files.
 fn walk(home: &Path) -> Vec<std::path::PathBuf> {
-    let entries = fs::read_dir(home).unwrap().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(home)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     entries.filter(|path| path.is_file()).collect()
 }
 
@@ -71,26 +155,65 @@ fn what_a_model_does_not_know_is_not_asked_of_it() {
     let refused = |arguments: &[&str], words: &[&str]| {
         let output = run(home, arguments);
         let said = stderr(&output);
-        assert!(!output.status.success() && words.iter().all(|word| said.contains(word)), "{arguments:?}: {said}");
+        assert!(
+            !output.status.success() && words.iter().all(|word| said.contains(word)),
+            "{arguments:?}: {said}"
+        );
     };
-    refused(&["eval", "--data", "mnist", "--model", "run/model.safetensors"], &["articles of clothing", "digits"]);
-    refused(&["eval", "--data", "fashion-mnist"], &["articles of clothing", "digits"]);
-    refused(&["train", "--data", "mnist+fashion-mnist", "--epochs", "1"], &["MNIST and Fashion-MNIST cannot be mixed"]);
-    refused(&["train", "--data", "builtin+kmnist", "--epochs", "1"], &["cannot be mixed"]);
+    refused(
+        &[
+            "eval",
+            "--data",
+            "mnist",
+            "--model",
+            "run/model.safetensors",
+        ],
+        &["articles of clothing", "digits"],
+    );
+    refused(
+        &["eval", "--data", "fashion-mnist"],
+        &["articles of clothing", "digits"],
+    );
+    refused(
+        &["train", "--data", "mnist+fashion-mnist", "--epochs", "1"],
+        &["MNIST and Fashion-MNIST cannot be mixed"],
+    );
+    refused(
+        &["train", "--data", "builtin+kmnist", "--epochs", "1"],
+        &["cannot be mixed"],
+    );
     // A folder can hold anything.
-    let output = run(home, &["eval", "--data", "data/mnist", "--model", "run/model.safetensors"]);
+    let output = run(
+        home,
+        &[
+            "eval",
+            "--data",
+            "data/mnist",
+            "--model",
+            "run/model.safetensors",
+        ],
+    );
     assert!(output.status.success(), "{}", stderr(&output));
 }
 
-/// Class folders with these names. Images of a class show dark bars on white, those that the number of the class has in binary, and a spine.
+/// Class folders with these names. Images of a class show dark bars on white, those that the number
+/// of the class has in binary, and a spine.
 fn write_folders(folder: &Path, names: &[&str], of_each: u32) {
     for (class, name) in names.iter().enumerate() {
         for index in 0..of_each {
             let image = GrayImage::from_fn(84, 84, |x, y| {
                 let bar = (y.saturating_sub(8) / 16) as usize;
-                let has_bar = bar < 5 && (y - bar as u32 * 16) < 16 && class >> bar & 1 == 1 && (12..60 + index % 12).contains(&x);
+                let has_bar = bar < 5
+                    && (y - bar as u32 * 16) < 16
+                    && class >> bar & 1 == 1
+                    && (12..60 + index % 12).contains(&x);
                 let spine = (8..18).contains(&x) && (6..78).contains(&y);
-                [if spine || has_bar { 20 } else { 250 - (index % 8) as u8 }].into()
+                [if spine || has_bar {
+                    20
+                } else {
+                    250 - (index % 8) as u8
+                }]
+                .into()
             });
             let path = folder.join(name).join(format!("{index}.png"));
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -104,39 +227,113 @@ fn a_persons_own_classes_are_learned_recognised_and_exported_by_their_names() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     write_folders(&home.join("pets"), &["cat", "dog", "small horse"], 40);
-    let arguments = ["train", "--data", "pets", "--model", "mlp", "--epochs", "12", "--out", "run", "--json"];
+    let arguments = [
+        "train", "--data", "pets", "--model", "mlp", "--epochs", "12", "--out", "run", "--json",
+    ];
     let events = objects(&run(home, &arguments));
-    let plan = &events.iter().find(|event| event["event"] == "started").unwrap()["plan"];
-    assert_eq!(plan["classes"], serde_json::json!(["cat", "dog", "small horse"]));
+    let plan = &events
+        .iter()
+        .find(|event| event["event"] == "started")
+        .unwrap()["plan"];
+    assert_eq!(
+        plan["classes"],
+        serde_json::json!(["cat", "dog", "small horse"])
+    );
     // 784 x 256, 256 x 256 and 256 x 3 weights.
-    assert_eq!(plan["parameters"], 784 * 256 + 256 + 256 * 256 + 256 + 3 * 256 + 3);
+    assert_eq!(
+        plan["parameters"],
+        784 * 256 + 256 + 256 * 256 + 256 + 3 * 256 + 3
+    );
 
     let model = ["--model", "run/model.safetensors"];
-    let read = objects(&run(home, &[&["predict", "--json"], &model[..], &["pets/small horse/7.png"]].concat())).pop().unwrap();
-    assert_eq!((&read["digit"], &read["label"]), (&2.into(), &"small horse".into()), "{read}");
+    let read = objects(&run(
+        home,
+        &[
+            &["predict", "--json"],
+            &model[..],
+            &["pets/small horse/7.png"],
+        ]
+        .concat(),
+    ))
+    .pop()
+    .unwrap();
+    assert_eq!(
+        (&read["digit"], &read["label"]),
+        (&2.into(), &"small horse".into()),
+        "{read}"
+    );
     assert_eq!(read["probabilities"].as_array().map(Vec::len), Some(3));
-    let text = stdout(&run(home, &[&["eval", "--data", "pets"], &model[..]].concat()));
-    assert!(text.contains("small horse") && text.contains("accuracy 100.00 %"), "{text}");
-    let checked = objects(&run(home, &["data", "check", "pets", "--json"])).pop().unwrap();
+    let text = stdout(&run(
+        home,
+        &[&["eval", "--data", "pets"], &model[..]].concat(),
+    ));
+    assert!(
+        text.contains("small horse") && text.contains("accuracy 100.00 %"),
+        "{text}"
+    );
+    let checked = objects(&run(home, &["data", "check", "pets", "--json"]))
+        .pop()
+        .unwrap();
     assert_eq!(checked["classes"], plan["classes"]);
-    for (format, file) in [("card", "card.md"), ("report", "report.html"), ("candle", "main.rs"), ("onnx", "net.onnx"), ("zip", "all.zip")]
-    {
-        let output = run(home, &[&["export", "--format", format, "--out", file], &model[..]].concat());
+    for (format, file) in [
+        ("card", "card.md"),
+        ("report", "report.html"),
+        ("candle", "main.rs"),
+        ("onnx", "net.onnx"),
+        ("zip", "all.zip"),
+    ] {
+        let output = run(
+            home,
+            &[&["export", "--format", format, "--out", file], &model[..]].concat(),
+        );
         assert!(output.status.success(), "{format}: {}", stderr(&output));
-        let told = walk(home).into_iter().any(|path| fs::read(path).is_ok_and(|bytes| contains(&bytes, b"small horse")));
+        let told = walk(home)
+            .into_iter()
+            .any(|path| fs::read(path).is_ok_and(|bytes| contains(&bytes, b"small horse")));
         assert!(told, "{format}");
     }
 
-    // Other things than it knows are refused, and so is a run that goes on with another number of classes.
+    // Other things than it knows are refused, and so is a run that goes on with another number of
+    // classes.
     write_folders(&home.join("shapes"), &["line", "ring"], 20);
     for (arguments, words) in [
-        (["eval", "--data", "shapes", "--model", "run/model.safetensors"], ["cat, dog and 1 other class", "line and ring"]),
-        (["train", "--data", "shapes", "--from", "run/model.safetensors"], ["distinguishes 3 classes", "has 2"]),
-        (["eval", "--data", "builtin", "--model", "run/model.safetensors"], ["cat, dog", "digits"]),
+        (
+            [
+                "eval",
+                "--data",
+                "shapes",
+                "--model",
+                "run/model.safetensors",
+            ],
+            ["cat, dog and 1 other class", "line and ring"],
+        ),
+        (
+            [
+                "train",
+                "--data",
+                "shapes",
+                "--from",
+                "run/model.safetensors",
+            ],
+            ["distinguishes 3 classes", "has 2"],
+        ),
+        (
+            [
+                "eval",
+                "--data",
+                "builtin",
+                "--model",
+                "run/model.safetensors",
+            ],
+            ["cat, dog", "digits"],
+        ),
     ] {
         let output = run(home, &arguments);
         let said = stderr(&output);
-        assert!(!output.status.success() && words.iter().all(|word| said.contains(word)), "{arguments:?}: {said}");
+        assert!(
+            !output.status.success() && words.iter().all(|word| said.contains(word)),
+            "{arguments:?}: {said}"
+        );
     }
 }
 
@@ -145,19 +342,69 @@ fn letters_are_recognised_where_they_are_on_the_paper() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     let names: Vec<String> = ('A'..='Z').map(String::from).collect();
-    write_folders(&home.join("letters"), &names.iter().map(String::as_str).collect::<Vec<_>>(), 20);
-    let arguments = ["train", "--data", "letters", "--model", "mlp", "--epochs", "20", "--out", "run", "--json"];
+    write_folders(
+        &home.join("letters"),
+        &names.iter().map(String::as_str).collect::<Vec<_>>(),
+        20,
+    );
+    let arguments = [
+        "train", "--data", "letters", "--model", "mlp", "--epochs", "20", "--out", "run", "--json",
+    ];
     let done = objects(&run(home, &arguments));
-    assert_eq!(done.iter().find(|event| event["event"] == "started").unwrap()["plan"]["classes"][25], "Z");
-    let measured = objects(&run(home, &["eval", "--data", "letters", "--model", "run/model.safetensors", "--json"])).pop().unwrap();
+    assert_eq!(
+        done.iter()
+            .find(|event| event["event"] == "started")
+            .unwrap()["plan"]["classes"][25],
+        "Z"
+    );
+    let measured = objects(&run(
+        home,
+        &[
+            "eval",
+            "--data",
+            "letters",
+            "--model",
+            "run/model.safetensors",
+            "--json",
+        ],
+    ))
+    .pop()
+    .unwrap();
     assert!(measured["accuracy"].as_f64().unwrap() > 0.9, "{measured}");
-    assert_eq!((measured["digits"].as_array().map(Vec::len), &measured["digits"][25]["label"]), (Some(26), &"Z".into()));
+    assert_eq!(
+        (
+            measured["digits"].as_array().map(Vec::len),
+            &measured["digits"][25]["label"]
+        ),
+        (Some(26), &"Z".into())
+    );
     // Of a page, a model of letters is shown what is written on it.
-    let page = GrayImage::from_fn(400, 300, |x, y| [if (200..210).contains(&x) && (106..178).contains(&y) { 20 } else { 250 }].into());
+    let page = GrayImage::from_fn(400, 300, |x, y| {
+        [if (200..210).contains(&x) && (106..178).contains(&y) {
+            20
+        } else {
+            250
+        }]
+        .into()
+    });
     page.save(home.join("page.png")).unwrap();
-    let read = objects(&run(home, &["predict", "--json", "--model", "run/model.safetensors", "page.png"])).pop().unwrap();
+    let read = objects(&run(
+        home,
+        &[
+            "predict",
+            "--json",
+            "--model",
+            "run/model.safetensors",
+            "page.png",
+        ],
+    ))
+    .pop()
+    .unwrap();
     assert_eq!(read["label"], "A", "{read}");
     let sheet = run(home, &["data", "show", "letters", "--out", "sheet.png"]);
     assert!(stdout(&sheet).contains("per letter"), "{}", stdout(&sheet));
-    assert_eq!(image::open(home.join("sheet.png")).unwrap().height(), 26 * 32 + 4);
+    assert_eq!(
+        image::open(home.join("sheet.png")).unwrap().height(),
+        26 * 32 + 4
+    );
 }

@@ -11,12 +11,20 @@ use crate::support::{model_file, write_idx_set};
 
 /// Two models, `a.safetensors` and `b.safetensors`, that were trained on these data.
 fn write_models(home: &Path, data: [&str; 2]) {
-    for ((name, data), activation) in ["a", "b"].into_iter().zip(data).zip([Activation::Relu, Activation::Gelu]) {
+    for ((name, data), activation) in ["a", "b"]
+        .into_iter()
+        .zip(data)
+        .zip([Activation::Relu, Activation::Gelu])
+    {
         let mut file = model_file(ModelKind::Mlp, activation);
         file.card.data = data.parse().unwrap();
         file.card.config.data = file.card.data.clone();
         file.card.config.seed = if name == "a" { 1 } else { 7 };
-        fs::write(home.join(format!("{name}.safetensors")), file.to_bytes(WeightFormat::F32).unwrap()).unwrap();
+        fs::write(
+            home.join(format!("{name}.safetensors")),
+            file.to_bytes(WeightFormat::F32).unwrap(),
+        )
+        .unwrap();
     }
 }
 
@@ -26,21 +34,60 @@ fn models_are_compared_and_every_figure_follows_from_the_answers() {
     let home = home.path();
     write_models(home, ["builtin", "mnist"]);
     write_idx_set(&home.join("set"), 120, 40);
-    let compare = |more: &[&str]| run(home, &[&["compare", "a.safetensors", "b.safetensors", "--data", "set"], more].concat());
+    let compare = |more: &[&str]| {
+        run(
+            home,
+            &[
+                &["compare", "a.safetensors", "b.safetensors", "--data", "set"],
+                more,
+            ]
+            .concat(),
+        )
+    };
     let found = objects(&compare(&["--json"])).pop().unwrap();
-    assert_eq!((&found["images"], &found["split"], &found["data"]), (&40.into(), &"test".into(), &"set".into()));
+    assert_eq!(
+        (&found["images"], &found["split"], &found["data"]),
+        (&40.into(), &"test".into(), &"set".into())
+    );
     let models = found["models"].as_array().unwrap();
-    let accuracy: Vec<f64> = models.iter().map(|model| model["accuracy"].as_f64().unwrap()).collect();
+    let accuracy: Vec<f64> = models
+        .iter()
+        .map(|model| model["accuracy"].as_f64().unwrap())
+        .collect();
     for (model, name) in models.iter().zip(["a", "b"]) {
-        let alone = run(home, &["eval", "--model", &format!("{name}.safetensors"), "--data", "set", "--json"]);
+        let alone = run(
+            home,
+            &[
+                "eval",
+                "--model",
+                &format!("{name}.safetensors"),
+                "--data",
+                "set",
+                "--json",
+            ],
+        );
         let alone = objects(&alone).pop().unwrap();
-        assert_eq!((&model["accuracy"], &model["digits"]), (&alone["accuracy"], &alone["digits"]), "as `inkling eval` measures it");
-        assert_eq!((&model["train_seconds"], &model["network"]), (&Value::Null, &"mlp".into()));
+        assert_eq!(
+            (&model["accuracy"], &model["digits"]),
+            (&alone["accuracy"], &alone["digits"]),
+            "as `inkling eval` measures it"
+        );
+        assert_eq!(
+            (&model["train_seconds"], &model["network"]),
+            (&Value::Null, &"mlp".into())
+        );
     }
     let against = &found["against_first"].as_array().unwrap()[..];
-    let [against] = against else { panic!("{found}") };
+    let [against] = against else {
+        panic!("{found}")
+    };
     assert!((against["difference"].as_f64().unwrap() - (accuracy[1] - accuracy[0])).abs() < 1e-9);
-    let settings: Vec<&str> = found["settings"].as_array().unwrap().iter().map(|row| row["setting"].as_str().unwrap()).collect();
+    let settings: Vec<&str> = found["settings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["setting"].as_str().unwrap())
+        .collect();
     for setting in ["Data", "Activation", "Seed"] {
         assert!(settings.contains(&setting), "{setting}: {settings:?}");
     }
@@ -71,8 +118,14 @@ fn the_data_set_is_what_both_were_trained_on_or_has_to_be_named() {
         stderr(&output)
     };
     let different = sentence(["builtin", "mnist"]);
-    assert!(different.contains("trained on different data: ") && different.contains("MNIST"), "{different}");
-    assert!(sentence(["mnist", "mnist+builtin"]).contains("mnist"), "the first source counts, and is not there");
+    assert!(
+        different.contains("trained on different data: ") && different.contains("MNIST"),
+        "{different}"
+    );
+    assert!(
+        sentence(["mnist", "mnist+builtin"]).contains("mnist"),
+        "the first source counts, and is not there"
+    );
     // A path that a file names is not looked for.
     write_idx_set(&home.join("set"), 120, 40);
     let path = home.join("set").display().to_string();
@@ -86,14 +139,31 @@ fn what_cannot_be_compared_is_said() {
     write_models(home, ["builtin", "builtin"]);
     fs::create_dir(home.join("empty")).unwrap();
     for (runs, status, words) in [
-        (&["a.safetensors"][..], 2, "1 model cannot be compared. Choose 2 to 8"),
+        (
+            &["a.safetensors"][..],
+            2,
+            "1 model cannot be compared. Choose 2 to 8",
+        ),
         (&["a.safetensors"; 9], 2, "9 models cannot be compared"),
-        (&["a.safetensors", "a.safetensors"], 2, "cannot be compared with itself"),
+        (
+            &["a.safetensors", "a.safetensors"],
+            2,
+            "cannot be compared with itself",
+        ),
         (&["a.safetensors", "missing"], 1, "missing"),
         (&["a.safetensors", "empty"], 1, "run.json is missing"),
     ] {
         let output = run(home, &[&["compare"], runs].concat());
-        assert_eq!(output.status.code(), Some(status), "{runs:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(words) && stdout(&output).is_empty(), "{runs:?}: {}", stderr(&output));
+        assert_eq!(
+            output.status.code(),
+            Some(status),
+            "{runs:?}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stderr(&output).contains(words) && stdout(&output).is_empty(),
+            "{runs:?}: {}",
+            stderr(&output)
+        );
     }
 }

@@ -7,22 +7,58 @@ use crate::support::write_idx_set;
 fn each_batch_size_is_timed_and_nothing_is_saved() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 1200, 100);
-    let given = ["find-batch-size", "--data", "set", "--preset", "quick", "--batch-size", "48", "--accuracy", "50", "--threads", "1"];
+    let given = [
+        "find-batch-size",
+        "--data",
+        "set",
+        "--preset",
+        "quick",
+        "--batch-size",
+        "48",
+        "--accuracy",
+        "50",
+        "--threads",
+        "1",
+    ];
     let output = run(home.path(), &[&given[..], &["--json"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let events = objects(&output);
     let (last, timed) = events.split_last().unwrap();
-    let sizes: Vec<u64> = timed.iter().map(|row| row["batch_size"].as_u64().unwrap()).collect();
-    assert_eq!(sizes, [48, 32, 64, 128, 256, 512, 1024], "the one that was asked for comes first");
-    assert!(timed.iter().all(|row| row["event"] == "timed" && row["images_per_second"].as_f64().unwrap() > 0.0));
-    assert!(sizes.contains(&last["recommended"].as_u64().unwrap()), "{last}");
-    assert_eq!((&last["accuracy"], &last["config"]["schedule"]), (&0.5.into(), &"one-cycle".into()));
+    let sizes: Vec<u64> = timed
+        .iter()
+        .map(|row| row["batch_size"].as_u64().unwrap())
+        .collect();
+    assert_eq!(
+        sizes,
+        [48, 32, 64, 128, 256, 512, 1024],
+        "the one that was asked for comes first"
+    );
+    assert!(
+        timed
+            .iter()
+            .all(|row| row["event"] == "timed" && row["images_per_second"].as_f64().unwrap() > 0.0)
+    );
+    assert!(
+        sizes.contains(&last["recommended"].as_u64().unwrap()),
+        "{last}"
+    );
+    assert_eq!(
+        (&last["accuracy"], &last["config"]["schedule"]),
+        (&0.5.into(), &"one-cycle".into())
+    );
 
     let text = run(home.path(), &given);
     let said = stdout(&text);
-    assert!(said.contains("Time to accuracy") && said.contains("Recommended batch size: "), "{said}");
+    assert!(
+        said.contains("Time to accuracy") && said.contains("Recommended batch size: "),
+        "{said}"
+    );
     for folder in ["runs", "checkpoints"] {
-        assert!(std::fs::read_dir(home.path().join(folder)).map_or(true, |mut entries| entries.next().is_none()), "{folder} is empty");
+        assert!(
+            std::fs::read_dir(home.path().join(folder))
+                .map_or(true, |mut entries| entries.next().is_none()),
+            "{folder} is empty"
+        );
     }
 }
 
@@ -32,6 +68,10 @@ fn accuracies_that_cannot_be_are_bad_usage() {
     for accuracy in ["0.97", "100", "nan"] {
         let output = run(home.path(), &["find-batch-size", "--accuracy", accuracy]);
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-        assert!(stderr(&output).contains("from 20 to 99.9 percent"), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains("from 20 to 99.9 percent"),
+            "{}",
+            stderr(&output)
+        );
     }
 }

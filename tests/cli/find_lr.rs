@@ -7,28 +7,53 @@ use crate::support::write_idx_set;
 fn a_learning_rate_is_found_and_the_command_that_uses_it_is_printed() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("a set"), 1200, 100);
-    let given = ["find-lr", "--data", "a set", "--preset", "quick", "--lr", "7", "--threads", "1"];
+    let given = [
+        "find-lr",
+        "--data",
+        "a set",
+        "--preset",
+        "quick",
+        "--lr",
+        "7",
+        "--threads",
+        "1",
+    ];
     let output = run(home.path(), &[&given[..], &["--json"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let events = objects(&output);
     let (last, steps) = events.split_last().unwrap();
     assert!(steps.iter().all(|step| step["event"] == "step"));
     assert_eq!(steps.len() as u64, last["steps"].as_u64().unwrap());
-    let rates: Vec<f64> = steps.iter().map(|step| step["learning_rate"].as_f64().unwrap()).collect();
+    let rates: Vec<f64> = steps
+        .iter()
+        .map(|step| step["learning_rate"].as_f64().unwrap())
+        .collect();
     assert!(rates.windows(2).all(|two| two[0] < two[1]) && (rates[0] / 1e-6 - 1.0).abs() < 1e-3);
     let suggested = last["suggested"].as_f64().unwrap();
     assert!((1e-5..1.0).contains(&suggested), "{last}");
-    assert_eq!(last["config"]["epochs"], 5, "the settings are those that were asked for");
+    assert_eq!(
+        last["config"]["epochs"], 5,
+        "the settings are those that were asked for"
+    );
 
     let text = run(home.path(), &given);
     assert_eq!(text.status.code(), Some(0), "{}", stderr(&text));
     let said = stdout(&text);
-    assert!(said.contains("smoothed") && said.contains("The loss falls fastest at"), "{said}");
+    assert!(
+        said.contains("smoothed") && said.contains("The loss falls fastest at"),
+        "{said}"
+    );
     let quote = if cfg!(windows) { '"' } else { '\'' };
-    let command = format!("inkling train --data {quote}a set{quote} --preset quick --threads 1 --lr {suggested}");
+    let command = format!(
+        "inkling train --data {quote}a set{quote} --preset quick --threads 1 --lr {suggested}"
+    );
     assert!(said.trim_end().ends_with(&command), "{said}\n{command}");
     for folder in ["runs", "checkpoints"] {
-        assert!(std::fs::read_dir(home.path().join(folder)).map_or(true, |mut entries| entries.next().is_none()), "{folder} is empty");
+        assert!(
+            std::fs::read_dir(home.path().join(folder))
+                .map_or(true, |mut entries| entries.next().is_none()),
+            "{folder} is empty"
+        );
     }
 }
 

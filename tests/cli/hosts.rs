@@ -1,5 +1,5 @@
-//! Training on other machines from the command line: what may be sent, what was sent, and deleting it. `ssh` is a script that runs Inkling
-//! with another home.
+//! Training on other machines from the command line: what may be sent, what was sent, and deleting
+//! it. `ssh` is a script that runs Inkling with another home.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,11 @@ impl Machines {
         std::os::unix::fs::symlink(program, machines.bin.path().join("inkling")).unwrap();
         // The last argument is the command.
         machines.script("ssh", "touch \"$0.called\"; for last; do :; done; INKLING_HOME=\"$THERE\" exec sh -c \"$last\"");
-        let drawing = |digit: u8| format!("{{\"strokes\":[[[{digit}.0,0.0],[9.5,40.0]]],\"pen\":4.0,\"label\":\"{digit}\"}}\n");
+        let drawing = |digit: u8| {
+            format!(
+                "{{\"strokes\":[[[{digit}.0,0.0],[9.5,40.0]]],\"pen\":4.0,\"label\":\"{digit}\"}}\n"
+            )
+        };
         let drawings: String = (0..3).flat_map(|_| 0..10).map(drawing).collect();
         std::fs::create_dir_all(machines.here.path().join("data")).unwrap();
         std::fs::write(machines.here.path().join("data/my-digits.jsonl"), drawings).unwrap();
@@ -38,10 +42,18 @@ impl Machines {
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
-        let path =
-            std::env::join_paths([self.bin.path().to_owned()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())));
+        let path = std::env::join_paths(
+            [self.bin.path().to_owned()]
+                .into_iter()
+                .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+        );
         let mut program = super::inkling(self.here.path());
-        let output = program.args(arguments).env("PATH", path.unwrap()).env("THERE", self.there.path()).output().unwrap();
+        let output = program
+            .args(arguments)
+            .env("PATH", path.unwrap())
+            .env("THERE", self.there.path())
+            .output()
+            .unwrap();
         schema::check_output(arguments, &String::from_utf8_lossy(&output.stdout));
         output
     }
@@ -51,8 +63,13 @@ impl Machines {
     }
 
     fn received(&self) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(self.there.path().join("received")).into_iter().flatten();
-        entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir() && path.file_name().unwrap().len() == 64).collect()
+        let entries = std::fs::read_dir(self.there.path().join("received"))
+            .into_iter()
+            .flatten();
+        entries
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.is_dir() && path.file_name().unwrap().len() == 64)
+            .collect()
     }
 }
 
@@ -65,10 +82,24 @@ fn assert_refused(machines: &Machines, arguments: &[&str], host: &str) {
     for part in ["30 drawings", host, "--send-my-digits", "30 days"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert!(!machines.was_called("ssh") && !machines.was_called("sbatch"), "{arguments:?} connected first");
+    assert!(
+        !machines.was_called("ssh") && !machines.was_called("sbatch"),
+        "{arguments:?} connected first"
+    );
 }
 
-const SHORT: [&str; 10] = ["--model", "mlp", "--epochs", "1", "--batch-size", "10", "--threads", "1", "--precision", "f32"];
+const SHORT: [&str; 10] = [
+    "--model",
+    "mlp",
+    "--epochs",
+    "1",
+    "--batch-size",
+    "10",
+    "--threads",
+    "1",
+    "--precision",
+    "f32",
+];
 
 #[test]
 fn my_digits_are_sent_once_it_was_agreed_to_for_each_host() {
@@ -76,16 +107,43 @@ fn my_digits_are_sent_once_it_was_agreed_to_for_each_host() {
     machines.script("sbatch", "touch \"$0.called\"; exit 1");
     let train = |more: &[&'static str]| [&["train", "--data", "mine"], &SHORT[..], more].concat();
     assert_refused(&machines, &train(&["--hosts", "gpu-box"]), "gpu-box");
-    assert_refused(&machines, &["train", "--data", "set+mine", "--hosts", "gpu-box"], "gpu-box");
-    assert_refused(&machines, &train(&["--repeat", "2", "--hosts", "gpu-box,other"]), "gpu-box, other");
+    assert_refused(
+        &machines,
+        &["train", "--data", "set+mine", "--hosts", "gpu-box"],
+        "gpu-box",
+    );
+    assert_refused(
+        &machines,
+        &train(&["--repeat", "2", "--hosts", "gpu-box,other"]),
+        "gpu-box, other",
+    );
     assert_refused(&machines, &train(&["--executor", "slurm"]), "Slurm");
-    let sweep = ["sweep", "--data", "mine", "--set", "lr=0.001,0.01", "--set", "epochs=1", "--sampler", "grid", "--hosts", "gpu-box"];
+    let sweep = [
+        "sweep",
+        "--data",
+        "mine",
+        "--set",
+        "lr=0.001,0.01",
+        "--set",
+        "epochs=1",
+        "--sampler",
+        "grid",
+        "--hosts",
+        "gpu-box",
+    ];
     assert_refused(&machines, &sweep, "gpu-box");
-    assert!(!machines.here.path().join("sweeps").exists(), "a sweep that was refused is not there to be resumed");
+    assert!(
+        !machines.here.path().join("sweeps").exists(),
+        "a sweep that was refused is not there to be resumed"
+    );
 
     let agreed = machines.run(&train(&["--hosts", "gpu-box", "--send-my-digits"]));
     assert_eq!(agreed.status.code(), Some(0), "{}", stderr(&agreed));
-    assert!(stderr(&agreed).contains("Sending My digits to gpu-box: 30 images,"), "{}", stderr(&agreed));
+    assert!(
+        stderr(&agreed).contains("Sending My digits to gpu-box: 30 images,"),
+        "{}",
+        stderr(&agreed)
+    );
     assert_eq!(machines.received().len(), 1);
     let again = machines.run(&train(&["--hosts", "gpu-box"]));
     assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
@@ -94,27 +152,77 @@ fn my_digits_are_sent_once_it_was_agreed_to_for_each_host() {
     assert_refused(&machines, &train(&["--hosts", "other"]), "other");
 
     let listed = objects(&machines.run(&["hosts", "list", "--json"]));
-    assert_eq!((listed.len(), listed[0]["host"].as_str(), listed[0]["my_digits"].as_bool()), (1, Some("gpu-box"), Some(true)));
+    assert_eq!(
+        (
+            listed.len(),
+            listed[0]["host"].as_str(),
+            listed[0]["my_digits"].as_bool()
+        ),
+        (1, Some("gpu-box"), Some(true))
+    );
     let withdrawn = machines.run(&["hosts", "withdraw", "gpu-box"]);
     assert_eq!(withdrawn.status.code(), Some(0), "{}", stderr(&withdrawn));
-    assert!(stdout(&withdrawn).contains("inkling hosts delete --on gpu-box --all"), "{}", stdout(&withdrawn));
+    assert!(
+        stdout(&withdrawn).contains("inkling hosts delete --on gpu-box --all"),
+        "{}",
+        stdout(&withdrawn)
+    );
     assert_refused(&machines, &train(&["--hosts", "gpu-box"]), "gpu-box");
-    assert_eq!(machines.run(&["hosts", "withdraw", "gpu-box"]).status.code(), Some(1), "there is nothing to withdraw");
-    assert_eq!(machines.run(&["train", "--send-my-digits"]).status.code(), Some(2), "nothing is sent here");
+    assert_eq!(
+        machines
+            .run(&["hosts", "withdraw", "gpu-box"])
+            .status
+            .code(),
+        Some(1),
+        "there is nothing to withdraw"
+    );
+    assert_eq!(
+        machines.run(&["train", "--send-my-digits"]).status.code(),
+        Some(2),
+        "nothing is sent here"
+    );
 }
 
 #[test]
 fn a_folder_that_is_named_is_sent_and_that_is_said() {
     let machines = Machines::new();
-    let trained = machines.run(&[&["train", "--data", "set", "--hosts", "gpu-box"], &SHORT[..]].concat());
+    let trained = machines.run(
+        &[
+            &["train", "--data", "set", "--hosts", "gpu-box"],
+            &SHORT[..],
+        ]
+        .concat(),
+    );
     assert_eq!(trained.status.code(), Some(0), "{}", stderr(&trained));
-    let said: Vec<String> = stderr(&trained).lines().filter(|line| line.contains("Sending")).map(str::to_owned).collect();
+    let said: Vec<String> = stderr(&trained)
+        .lines()
+        .filter(|line| line.contains("Sending"))
+        .map(str::to_owned)
+        .collect();
     assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].contains("Sending set to gpu-box: 220 images, 173 kB."), "{said:?}");
-    let swept =
-        machines.run(&["sweep", "--data", "set", "--set", "epochs=1,2", "--sampler", "grid", "--pruner", "none", "--hosts", "other"]);
+    assert!(
+        said[0].contains("Sending set to gpu-box: 220 images, 173 kB."),
+        "{said:?}"
+    );
+    let swept = machines.run(&[
+        "sweep",
+        "--data",
+        "set",
+        "--set",
+        "epochs=1,2",
+        "--sampler",
+        "grid",
+        "--pruner",
+        "none",
+        "--hosts",
+        "other",
+    ]);
     assert_eq!(swept.status.code(), Some(0), "{}", stderr(&swept));
-    assert!(!stderr(&swept).contains("Sending"), "it is there already: {}", stderr(&swept));
+    assert!(
+        !stderr(&swept).contains("Sending"),
+        "it is there already: {}",
+        stderr(&swept)
+    );
 }
 
 fn delete<'a>(more: &[&'a str]) -> Vec<&'a str> {
@@ -127,28 +235,86 @@ fn what_was_sent_is_listed_and_deleted_from_here() {
     let on = ["--on", "gpu-box"];
     let nothing = machines.run(&[&["hosts", "received"], &on[..]].concat());
     assert_eq!(nothing.status.code(), Some(0), "{}", stderr(&nothing));
-    assert!(stdout(&nothing).contains("Nothing is there"), "{}", stdout(&nothing));
-    machines.run(&[&["train", "--data", "set", "--hosts", "gpu-box"], &SHORT[..]].concat());
-    machines.run(&[&["train", "--data", "mine", "--hosts", "gpu-box", "--send-my-digits"], &SHORT[..]].concat());
+    assert!(
+        stdout(&nothing).contains("Nothing is there"),
+        "{}",
+        stdout(&nothing)
+    );
+    machines.run(
+        &[
+            &["train", "--data", "set", "--hosts", "gpu-box"],
+            &SHORT[..],
+        ]
+        .concat(),
+    );
+    machines.run(
+        &[
+            &[
+                "train",
+                "--data",
+                "mine",
+                "--hosts",
+                "gpu-box",
+                "--send-my-digits",
+            ],
+            &SHORT[..],
+        ]
+        .concat(),
+    );
     let people = stdout(&machines.run(&[&["hosts", "received"], &on[..]].concat()));
-    assert!(people.contains("My digits (30 images)") && people.contains("set (220 images)") && people.contains("last used"), "{people}");
+    assert!(
+        people.contains("My digits (30 images)")
+            && people.contains("set (220 images)")
+            && people.contains("last used"),
+        "{people}"
+    );
     let listed = objects(&machines.run(&[&["hosts", "received", "--json"], &on[..]].concat()));
     assert_eq!(listed.len(), 2);
-    assert_eq!(listed[0]["what"].as_str(), Some("My digits (30 images)"), "the last one used is the first");
+    assert_eq!(
+        listed[0]["what"].as_str(),
+        Some("My digits (30 images)"),
+        "the last one used is the first"
+    );
     let id = listed[0]["id"].as_str().unwrap();
     let deleted = machines.run(&delete(&[&id[..12]]));
-    assert_eq!((deleted.status.code(), objects(&deleted)[0]["problem"].is_null()), (Some(0), true), "{}", stderr(&deleted));
+    assert_eq!(
+        (
+            deleted.status.code(),
+            objects(&deleted)[0]["problem"].is_null()
+        ),
+        (Some(0), true),
+        "{}",
+        stderr(&deleted)
+    );
     assert_eq!(machines.received().len(), 1);
     let missing = machines.run(&delete(&[id]));
-    assert_eq!((missing.status.code(), objects(&missing)[0]["problem"].as_str()), (Some(1), Some("it is not there")));
+    assert_eq!(
+        (
+            missing.status.code(),
+            objects(&missing)[0]["problem"].as_str()
+        ),
+        (Some(1), Some("it is not there"))
+    );
     assert_eq!(machines.run(&delete(&["ffff"])).status.code(), Some(1));
     assert_eq!(machines.run(&delete(&[])).status.code(), Some(2));
     assert_eq!(machines.run(&delete(&["--all"])).status.code(), Some(0));
-    assert_eq!((machines.received(), std::fs::read_dir(machines.there.path().join("received")).unwrap().count()), (Vec::new(), 0));
+    assert_eq!(
+        (
+            machines.received(),
+            std::fs::read_dir(machines.there.path().join("received"))
+                .unwrap()
+                .count()
+        ),
+        (Vec::new(), 0)
+    );
     // An Inkling that is missing there.
     let unreachable = machines.run(&["hosts", "received", "--on", "gpu-box:/none/inkling"]);
     assert_eq!(unreachable.status.code(), Some(1));
-    assert!(stderr(&unreachable).contains("gpu-box"), "{}", stderr(&unreachable));
+    assert!(
+        stderr(&unreachable).contains("gpu-box"),
+        "{}",
+        stderr(&unreachable)
+    );
 }
 
 /// A file whose contents say that a host may receive anything is none.
@@ -158,7 +324,12 @@ fn a_list_of_hosts_that_cannot_be_read_is_no_consent() {
     for contents in ["", "[1]", "{\"gpu-box\": true}", "[\"gpu-box\""] {
         std::fs::write(recipients(machines.here.path()), contents).unwrap();
         let refused = machines.run(&["train", "--data", "mine", "--hosts", "gpu-box"]);
-        assert_eq!(refused.status.code(), Some(2), "{contents}: {}", stderr(&refused));
+        assert_eq!(
+            refused.status.code(),
+            Some(2),
+            "{contents}: {}",
+            stderr(&refused)
+        );
         assert!(!machines.was_called("ssh"));
     }
 }

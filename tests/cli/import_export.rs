@@ -6,7 +6,11 @@ use super::{keys, objects, run, stderr, stdout};
 
 /// The model that comes with Inkling, as a file in `home`.
 fn starter(home: &std::path::Path) -> &'static str {
-    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors"), home.join("starter.safetensors")).unwrap();
+    fs::copy(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors"),
+        home.join("starter.safetensors"),
+    )
+    .unwrap();
     "starter.safetensors"
 }
 
@@ -14,37 +18,115 @@ fn starter(home: &std::path::Path) -> &'static str {
 fn an_export_tells_scripts_and_people_what_it_holds() {
     let home = tempfile::tempdir().unwrap();
     let model = starter(home.path());
-    let output = run(home.path(), &["export", "--model", model, "--format", "onnx", "--out", "out/digits.onnx", "--json"]);
+    let output = run(
+        home.path(),
+        &[
+            "export",
+            "--model",
+            model,
+            "--format",
+            "onnx",
+            "--out",
+            "out/digits.onnx",
+            "--json",
+        ],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(keys(&stdout(&output))[..2], ["format", "paths"]);
     let object = &objects(&output)[0];
     assert_eq!(object["files"][0]["tensors"][0]["name"], "conv1.weight");
-    assert_eq!(object["files"][0]["tensors"][0]["shape"], serde_json::json!([6, 1, 5, 5]));
-    assert_eq!(object["files"][0]["bytes"].as_u64().unwrap(), fs::metadata(home.path().join("out/digits.onnx")).unwrap().len());
+    assert_eq!(
+        object["files"][0]["tensors"][0]["shape"],
+        serde_json::json!([6, 1, 5, 5])
+    );
+    assert_eq!(
+        object["files"][0]["bytes"].as_u64().unwrap(),
+        fs::metadata(home.path().join("out/digits.onnx"))
+            .unwrap()
+            .len()
+    );
     assert!(home.path().join("out/predict.py").is_file());
 
-    let said = run(home.path(), &["export", "--model", model, "--format", "pytorch", "--weights", "f16", "--preview"]);
+    let said = run(
+        home.path(),
+        &[
+            "export",
+            "--model",
+            model,
+            "--format",
+            "pytorch",
+            "--weights",
+            "f16",
+            "--preview",
+        ],
+    );
     assert_eq!(said.status.code(), Some(0), "{}", stderr(&said));
-    assert!(stdout(&said).contains("conv1.weight") && stdout(&said).contains("f16") && !home.path().join("model.pt").exists());
+    assert!(
+        stdout(&said).contains("conv1.weight")
+            && stdout(&said).contains("f16")
+            && !home.path().join("model.pt").exists()
+    );
 }
 
 #[test]
 fn what_was_exported_is_imported_and_read_with() {
     let home = tempfile::tempdir().unwrap();
     let model = starter(home.path());
-    assert_eq!(run(home.path(), &["export", "--model", model, "--format", "pytorch", "--out", "digits.pt"]).status.code(), Some(0));
+    assert_eq!(
+        run(
+            home.path(),
+            &[
+                "export",
+                "--model",
+                model,
+                "--format",
+                "pytorch",
+                "--out",
+                "digits.pt"
+            ]
+        )
+        .status
+        .code(),
+        Some(0)
+    );
     let output = run(home.path(), &["import", "digits.pt", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let object = &objects(&output)[0];
-    assert_eq!((&object["model"], &object["activation"], &object["finding"]["sure"]), (&"lenet".into(), &"relu".into(), &true.into()));
-    fs::write(home.path().join("one.json"), r#"{"strokes": [[[50, 10], [50, 90]]]}"#).unwrap();
+    assert_eq!(
+        (
+            &object["model"],
+            &object["activation"],
+            &object["finding"]["sure"]
+        ),
+        (&"lenet".into(), &"relu".into(), &true.into())
+    );
+    fs::write(
+        home.path().join("one.json"),
+        r#"{"strokes": [[[50, 10], [50, 90]]]}"#,
+    )
+    .unwrap();
     let predict = |model: &str| {
-        let output = run(home.path(), &["predict", "--model", model, "one.json", "--json"]);
+        let output = run(
+            home.path(),
+            &["predict", "--model", model, "one.json", "--json"],
+        );
         objects(&output)[0]["probabilities"].clone()
     };
-    assert_eq!(predict(object["model_path"].as_str().unwrap()), predict(model));
+    assert_eq!(
+        predict(object["model_path"].as_str().unwrap()),
+        predict(model)
+    );
     // It stands among the runs, with what is known of it and no more.
-    let eval = run(home.path(), &["eval", "--model", object["model_path"].as_str().unwrap(), "--data", "unknown"]);
+    let eval = run(
+        home.path(),
+        &[
+            "eval",
+            "--model",
+            object["model_path"].as_str().unwrap(),
+            "--data",
+            "unknown",
+        ],
+    );
     assert!(stderr(&eval).contains("is unknown"), "{}", stderr(&eval));
 }
 
@@ -55,50 +137,143 @@ fn what_cannot_be_done_is_said_and_ends_with_status_1() {
     fs::write(home.path().join("Cargo.toml"), "mine").unwrap();
     fs::write(home.path().join("letter.txt"), "dear reader").unwrap();
     for (arguments, word) in [
-        (&["export", "--model", "none.safetensors", "--format", "onnx", "--out", "a.onnx"][..], "none.safetensors"),
-        (&["export", "--model", "letter.txt", "--format", "onnx", "--out", "a.onnx"], "not an Inkling model"),
-        (&["export", "--model", model, "--format", "candle", "--out", "main.rs"], "Cargo.toml"),
-        (&["export", "--model", model, "--format", "zip", "--out", "letter.txt/a.zip"], "letter.txt"),
+        (
+            &[
+                "export",
+                "--model",
+                "none.safetensors",
+                "--format",
+                "onnx",
+                "--out",
+                "a.onnx",
+            ][..],
+            "none.safetensors",
+        ),
+        (
+            &[
+                "export",
+                "--model",
+                "letter.txt",
+                "--format",
+                "onnx",
+                "--out",
+                "a.onnx",
+            ],
+            "not an Inkling model",
+        ),
+        (
+            &[
+                "export", "--model", model, "--format", "candle", "--out", "main.rs",
+            ],
+            "Cargo.toml",
+        ),
+        (
+            &[
+                "export",
+                "--model",
+                model,
+                "--format",
+                "zip",
+                "--out",
+                "letter.txt/a.zip",
+            ],
+            "letter.txt",
+        ),
         (&["import", "none.pt"], "none.pt"),
         (&["import", "letter.txt"], "neither a safetensors file"),
         (&["train", "--from", "letter.txt"], "not an Inkling model"),
     ] {
         let output = run(home.path(), arguments);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(word), "{arguments:?} does not say {word:?}: {}", stderr(&output));
+        assert_eq!(
+            output.status.code(),
+            Some(1),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stderr(&output).contains(word),
+            "{arguments:?} does not say {word:?}: {}",
+            stderr(&output)
+        );
     }
-    assert_eq!(fs::read_to_string(home.path().join("Cargo.toml")).unwrap(), "mine");
+    assert_eq!(
+        fs::read_to_string(home.path().join("Cargo.toml")).unwrap(),
+        "mine"
+    );
 }
 
 #[test]
 fn another_network_than_that_of_the_weights_is_bad_usage() {
     let home = tempfile::tempdir().unwrap();
     let model = starter(home.path());
-    let output = run(home.path(), &["train", "--from", model, "--model", "mlp", "--epochs", "1"]);
+    let output = run(
+        home.path(),
+        &["train", "--from", model, "--model", "mlp", "--epochs", "1"],
+    );
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(stderr(&output).contains("LeNet-5") && stderr(&output).contains("MLP"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("LeNet-5") && stderr(&output).contains("MLP"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
 fn weights_of_other_programs_are_to_be_imported_first() {
     let home = tempfile::tempdir().unwrap();
     let model = starter(home.path());
-    assert_eq!(run(home.path(), &["export", "--model", model, "--format", "pytorch", "--out", "weights.pt"]).status.code(), Some(0));
-    let view = safetensors::tensor::TensorView::new(safetensors::Dtype::F32, vec![1], &[0; 4]).unwrap();
-    fs::write(home.path().join("weights.safetensors"), safetensors::serialize([("fc.bias", view)], None).unwrap()).unwrap();
-    fs::write(home.path().join("one.json"), r#"{"strokes": [[[50, 10], [50, 90]]]}"#).unwrap();
+    assert_eq!(
+        run(
+            home.path(),
+            &[
+                "export",
+                "--model",
+                model,
+                "--format",
+                "pytorch",
+                "--out",
+                "weights.pt"
+            ]
+        )
+        .status
+        .code(),
+        Some(0)
+    );
+    let view =
+        safetensors::tensor::TensorView::new(safetensors::Dtype::F32, vec![1], &[0; 4]).unwrap();
+    fs::write(
+        home.path().join("weights.safetensors"),
+        safetensors::serialize([("fc.bias", view)], None).unwrap(),
+    )
+    .unwrap();
+    fs::write(
+        home.path().join("one.json"),
+        r#"{"strokes": [[[50, 10], [50, 90]]]}"#,
+    )
+    .unwrap();
     for file in ["weights.pt", "weights.safetensors"] {
         for arguments in [
             &["eval", "--data", "builtin", "--model", file][..],
             &["predict", "one.json", "--model", file],
-            &["export", "--format", "card", "--out", "card.md", "--model", file],
+            &[
+                "export", "--format", "card", "--out", "card.md", "--model", file,
+            ],
             &["compare", model, file, "--data", "builtin"],
             &["train", "--from", file],
         ] {
             let output = run(home.path(), arguments);
-            assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", stderr(&output));
+            assert_eq!(
+                output.status.code(),
+                Some(1),
+                "{arguments:?}: {}",
+                stderr(&output)
+            );
             let said = stderr(&output);
-            assert!(said.contains(file) && said.contains("Import them first, with “inkling import FILE”"), "{arguments:?}: {said}");
+            assert!(
+                said.contains(file)
+                    && said.contains("Import them first, with “inkling import FILE”"),
+                "{arguments:?}: {said}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Ctrl-C during a run: completed epochs are kept; before there is one, the run can be resumed, as can one that the system ends.
+//! Ctrl-C during a run: completed epochs are kept; before there is one, the run can be resumed, as
+//! can one that the system ends.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -10,33 +11,62 @@ use crate::support::write_idx_set;
 
 /// Starts a long run and presses Ctrl-C as soon as it printed the event `moment`.
 fn interrupted_after(moment: &str, home: &Path, model: &str) -> Output {
-    let arguments = ["train", "--data", "set", "--model", model, "--epochs", "1000", "--batch-size", "64", "--json"];
+    let arguments = [
+        "train",
+        "--data",
+        "set",
+        "--model",
+        model,
+        "--epochs",
+        "1000",
+        "--batch-size",
+        "64",
+        "--json",
+    ];
     interrupted(inkling(home).args(arguments), moment, "INT")
 }
 
-/// Starts the program, in a process group of its own, and sends the group a signal as soon as the program printed the event `moment`: as a
-/// terminal does.
+/// Starts the program, in a process group of its own, and sends the group a signal as soon as the
+/// program printed the event `moment`: as a terminal does.
 fn interrupted(program: &mut Command, moment: &str, signal: &str) -> Output {
     let (mut child, mut out, mut printed) = started(program, moment);
     kill(signal, &format!("-{}", child.id()));
     std::io::Read::read_to_string(&mut out, &mut printed).unwrap();
     let mut errors = Vec::new();
     std::io::Read::read_to_end(&mut child.stderr.take().unwrap(), &mut errors).unwrap();
-    Output { status: child.wait().unwrap(), stdout: printed.into_bytes(), stderr: errors }
+    Output {
+        status: child.wait().unwrap(),
+        stdout: printed.into_bytes(),
+        stderr: errors,
+    }
 }
 
 fn started(program: &mut Command, moment: &str) -> (Child, impl BufRead, String) {
-    let mut child = program.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = program
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut printed = String::new();
     while !printed.contains(&format!("\"event\":\"{moment}\"")) {
-        assert!(out.read_line(&mut printed).unwrap() > 0, "it ended too soon: {printed}");
+        assert!(
+            out.read_line(&mut printed).unwrap() > 0,
+            "it ended too soon: {printed}"
+        );
     }
     (child, out, printed)
 }
 
 fn kill(signal: &str, who: &str) {
-    assert!(Command::new("kill").args([&format!("-{signal}"), "--", who]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args([&format!("-{signal}"), "--", who])
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 #[test]
@@ -47,8 +77,14 @@ fn completed_epochs_are_kept() {
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     let events = objects(&output);
     let last = events.last().unwrap();
-    assert_eq!((&last["event"], &last["stopped"]), (&"finished".into(), &true.into()));
-    assert!(last["test_accuracy"].is_number(), "the model that was saved is measured: {last}");
+    assert_eq!(
+        (&last["event"], &last["stopped"]),
+        (&"finished".into(), &true.into())
+    );
+    assert!(
+        last["test_accuracy"].is_number(),
+        "the model that was saved is measured: {last}"
+    );
     assert!(Path::new(last["model_path"].as_str().unwrap()).is_file());
     assert!(stderr(&output).contains("saved"), "{}", stderr(&output));
 }
@@ -60,10 +96,33 @@ fn a_profile_and_an_export_are_cancelled_without_a_trace() {
     std::fs::create_dir(&out).unwrap();
     let set = out.join("set");
     for (arguments, begun) in [
-        (["profile", "--model", "resnet34", "--batch-size", "512"].map(str::to_owned).to_vec(), "Recording"),
-        (["data", "export", "builtin", "--format", "png", "--out", set.to_str().unwrap()].map(str::to_owned).to_vec(), ""),
+        (
+            ["profile", "--model", "resnet34", "--batch-size", "512"]
+                .map(str::to_owned)
+                .to_vec(),
+            "Recording",
+        ),
+        (
+            [
+                "data",
+                "export",
+                "builtin",
+                "--format",
+                "png",
+                "--out",
+                set.to_str().unwrap(),
+            ]
+            .map(str::to_owned)
+            .to_vec(),
+            "",
+        ),
     ] {
-        let mut child = inkling(home.path()).args(&arguments).process_group(0).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = inkling(home.path())
+            .args(&arguments)
+            .process_group(0)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut errors = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
         if begun.is_empty() {
@@ -73,14 +132,28 @@ fn a_profile_and_an_export_are_cancelled_without_a_trace() {
             }
         } else {
             while !said.contains(begun) {
-                assert!(errors.read_line(&mut said).unwrap() > 0, "it ended too soon: {said}");
+                assert!(
+                    errors.read_line(&mut said).unwrap() > 0,
+                    "it ended too soon: {said}"
+                );
             }
         }
         kill("INT", &format!("-{}", child.id()));
         std::io::Read::read_to_string(&mut errors, &mut said).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{arguments:?}: {said}");
-        assert!(said.to_lowercase().contains("cancelled"), "{arguments:?}: {said}");
-        assert_eq!(std::fs::read_dir(&out).unwrap().count(), 0, "nothing is left of {arguments:?}");
+        assert_eq!(
+            child.wait().unwrap().code(),
+            Some(130),
+            "{arguments:?}: {said}"
+        );
+        assert!(
+            said.to_lowercase().contains("cancelled"),
+            "{arguments:?}: {said}"
+        );
+        assert_eq!(
+            std::fs::read_dir(&out).unwrap().count(),
+            0,
+            "nothing is left of {arguments:?}"
+        );
     }
 }
 
@@ -89,7 +162,20 @@ fn short_run(home: &Path, engine: &str) -> Command {
     write_idx_set(&home.join("set"), 1200, 50);
     let mut program = inkling(home);
     program.env("INKLING_ENGINE", engine);
-    program.args(["train", "--data", "set", "--model", "mlp", "--epochs", "60", "--threads", "1", "--batch-size", "20", "--json"]);
+    program.args([
+        "train",
+        "--data",
+        "set",
+        "--model",
+        "mlp",
+        "--epochs",
+        "60",
+        "--threads",
+        "1",
+        "--batch-size",
+        "20",
+        "--json",
+    ]);
     program
 }
 
@@ -98,9 +184,16 @@ fn resumed(home: &Path) {
     let output = super::run(home, &["train", "--resume", "--json"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let last = objects(&output).pop().unwrap();
-    assert_eq!((&last["event"], &last["stopped"]), (&"finished".into(), &false.into()));
+    assert_eq!(
+        (&last["event"], &last["stopped"]),
+        (&"finished".into(), &false.into())
+    );
     assert_eq!(last["epoch_seconds"].as_array().unwrap().len(), 60);
-    assert_eq!(std::fs::read_dir(home.join("runs")).unwrap().count(), 1, "it was not saved before");
+    assert_eq!(
+        std::fs::read_dir(home.join("runs")).unwrap().count(),
+        1,
+        "it was not saved before"
+    );
 }
 
 #[test]
@@ -109,7 +202,10 @@ fn ctrl_c_reaches_an_engine_in_a_process_through_its_caller_alone() {
     let output = interrupted(&mut short_run(home.path(), "process"), "epoch", "INT");
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     let last = objects(&output).pop().unwrap();
-    assert_eq!((&last["event"], &last["stopped"]), (&"finished".into(), &true.into()));
+    assert_eq!(
+        (&last["event"], &last["stopped"]),
+        (&"finished".into(), &true.into())
+    );
 }
 
 #[test]
@@ -119,8 +215,17 @@ fn a_run_that_the_system_ends_can_be_resumed() {
         for (signal, status) in [("TERM", 143), ("HUP", 129)] {
             let home = tempfile::tempdir().unwrap();
             let output = interrupted(&mut short_run(home.path(), engine), "epoch", signal);
-            assert_eq!(output.status.code(), Some(status), "{engine}, {signal}: {}", stderr(&output));
-            assert!(stderr(&output).contains("inkling train --resume"), "{}", stderr(&output));
+            assert_eq!(
+                output.status.code(),
+                Some(status),
+                "{engine}, {signal}: {}",
+                stderr(&output)
+            );
+            assert!(
+                stderr(&output).contains("inkling train --resume"),
+                "{}",
+                stderr(&output)
+            );
             resumed(home.path());
         }
     }
@@ -131,7 +236,11 @@ fn a_hangup_that_is_to_be_ignored_is() {
     let home = tempfile::tempdir().unwrap();
     let run = short_run(home.path(), "thread");
     let mut program = Command::new("nohup");
-    program.arg(run.get_program()).args(run.get_args()).current_dir(home.path()).env("INKLING_HOME", home.path());
+    program
+        .arg(run.get_program())
+        .args(run.get_args())
+        .current_dir(home.path())
+        .env("INKLING_HOME", home.path());
     let output = interrupted(&mut program, "epoch", "HUP");
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(objects(&output).pop().unwrap()["stopped"], false);
@@ -148,7 +257,10 @@ fn killing_the_caller_of_an_engine_in_a_process_interrupts_the_run() {
     let checkpoints = inkling::runs::Checkpoints::new(home.path().join("checkpoints"));
     let since = std::time::Instant::now();
     while checkpoints.list().is_empty() {
-        assert!(since.elapsed() < std::time::Duration::from_mins(1), "it cannot be resumed");
+        assert!(
+            since.elapsed() < std::time::Duration::from_mins(1),
+            "it cannot be resumed"
+        );
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     resumed(home.path());
@@ -161,21 +273,40 @@ fn a_run_stopped_in_its_first_epoch_can_be_resumed() {
     let output = interrupted_after("started", home.path(), "convnet");
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert_eq!(objects(&output).last().unwrap()["event"], "unfinished");
-    assert!(stderr(&output).contains("To resume the run: inkling train --resume"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("To resume the run: inkling train --resume"),
+        "{}",
+        stderr(&output)
+    );
     let kept = std::fs::read_dir(home.path().join("runs")).map_or(0, Iterator::count);
     assert_eq!(kept, 0);
     let interrupted = inkling::runs::Checkpoints::new(home.path().join("checkpoints")).list();
     assert!(interrupted[0].card.steps > 0 && interrupted[0].card.epochs.is_empty());
-    assert_eq!(objects(&output).last().unwrap()["checkpoint"], interrupted[0].folder.display().to_string());
+    assert_eq!(
+        objects(&output).last().unwrap()["checkpoint"],
+        interrupted[0].folder.display().to_string()
+    );
 }
 
 #[test]
 fn a_benchmark_broken_off_keeps_nothing() {
     let home = tempfile::tempdir().unwrap();
-    let output = interrupted(inkling(home.path()).args(["bench", "--json"]), "figure", "INT");
+    let output = interrupted(
+        inkling(home.path()).args(["bench", "--json"]),
+        "figure",
+        "INT",
+    );
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
-    assert!(objects(&output).iter().all(|object| object["event"] == "figure"));
-    assert!(stderr(&output).contains("nothing was saved"), "{}", stderr(&output));
+    assert!(
+        objects(&output)
+            .iter()
+            .all(|object| object["event"] == "figure")
+    );
+    assert!(
+        stderr(&output).contains("nothing was saved"),
+        "{}",
+        stderr(&output)
+    );
     assert!(!home.path().join("bench").exists());
 }
 
@@ -184,14 +315,28 @@ fn long_sweep(home: &Path, engine: &str) -> Command {
     write_idx_set(&home.join("set"), 1200, 50);
     let mut program = inkling(home);
     program.env("INKLING_ENGINE", engine);
-    program.args(["sweep", "--data", "set", "--preset", "quick", "--set", "epochs=10", "--set", "lr=1e-4..1e-2:log"]);
+    program.args([
+        "sweep",
+        "--data",
+        "set",
+        "--preset",
+        "quick",
+        "--set",
+        "epochs=10",
+        "--set",
+        "lr=1e-4..1e-2:log",
+    ]);
     program.args(["--trials", "8", "--at-once", "2", "--json"]);
     program
 }
 
 /// The trials that have these events.
 fn trials(output: &Output, event: &str) -> Vec<u64> {
-    objects(output).iter().filter(|object| object["event"] == event).map(|object| object["trial"].as_u64().unwrap()).collect()
+    objects(output)
+        .iter()
+        .filter(|object| object["event"] == event)
+        .map(|object| object["trial"].as_u64().unwrap())
+        .collect()
 }
 
 #[test]
@@ -199,12 +344,25 @@ fn a_sweep_that_is_interrupted_goes_on_where_it_was() {
     for (engine, signal, status) in [("thread", "INT", 130), ("process", "TERM", 143)] {
         let home = tempfile::tempdir().unwrap();
         let output = interrupted(&mut long_sweep(home.path(), engine), "trial_ended", signal);
-        assert_eq!(output.status.code(), Some(status), "{engine}, {signal}: {}", stderr(&output));
-        assert!(stderr(&output).contains("To resume: inkling sweep --resume"), "{}", stderr(&output));
+        assert_eq!(
+            output.status.code(),
+            Some(status),
+            "{engine}, {signal}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stderr(&output).contains("To resume: inkling sweep --resume"),
+            "{}",
+            stderr(&output)
+        );
         assert_eq!(objects(&output).last().unwrap()["complete"], false);
         let again = super::run(home.path(), &["sweep", "--resume", "--json"]);
         assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
-        let mut ended = [trials(&output, "trial_ended"), trials(&again, "trial_ended")].concat();
+        let mut ended = [
+            trials(&output, "trial_ended"),
+            trials(&again, "trial_ended"),
+        ]
+        .concat();
         ended.sort_unstable();
         assert_eq!(ended, (1..=8).collect::<Vec<_>>(), "each trial ended once");
     }
@@ -218,12 +376,22 @@ fn killing_a_sweep_loses_no_trial_that_has_ended() {
         let (mut child, mut out, mut printed) = started(&mut sweep, "trial_ended");
         kill("KILL", &format!("-{}", child.id()));
         std::io::Read::read_to_string(&mut out, &mut printed).unwrap();
-        let killed = Output { status: child.wait().unwrap(), stdout: printed.into_bytes(), stderr: Vec::new() };
+        let killed = Output {
+            status: child.wait().unwrap(),
+            stdout: printed.into_bytes(),
+            stderr: Vec::new(),
+        };
         let again = super::run(home.path(), &["sweep", "--resume", "--json"]);
         assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
         assert_eq!(objects(&again).last().unwrap()["complete"], true);
-        let (before, after) = (trials(&killed, "trial_ended"), trials(&again, "trial_ended"));
-        assert!(before.iter().all(|trial| !after.contains(trial)), "{before:?}, {after:?}");
+        let (before, after) = (
+            trials(&killed, "trial_ended"),
+            trials(&again, "trial_ended"),
+        );
+        assert!(
+            before.iter().all(|trial| !after.contains(trial)),
+            "{before:?}, {after:?}"
+        );
         let ended = objects(&again)[0]["ended"].as_u64().unwrap() as usize;
         assert_eq!(ended + after.len(), 8);
     }
@@ -234,16 +402,29 @@ fn repeated_runs_that_were_killed_go_on_with_those_that_are_missing() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 1200, 50);
     let mut program = inkling(home.path());
-    program.args(["train", "--data", "set", "--preset", "quick", "--epochs", "20", "--repeat", "3", "--json"]);
+    program.args([
+        "train", "--data", "set", "--preset", "quick", "--epochs", "20", "--repeat", "3", "--json",
+    ]);
     let output = interrupted(&mut program, "finished", "TERM");
     assert_eq!(output.status.code(), Some(143), "{}", stderr(&output));
     let again = super::run(home.path(), &["train", "--resume", "--json"]);
     assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
     let last = objects(&again).pop().unwrap();
-    assert_eq!((&last["event"], &last["runs"]), (&"repeated".into(), &3.into()));
+    assert_eq!(
+        (&last["event"], &last["runs"]),
+        (&"repeated".into(), &3.into())
+    );
     let seeds = |output: &Output| -> Vec<u64> {
-        let finished = objects(output).into_iter().filter(|event| event["event"] == "finished");
-        finished.map(|event| event["config"]["seed"].as_u64().unwrap()).collect()
+        let finished = objects(output)
+            .into_iter()
+            .filter(|event| event["event"] == "finished");
+        finished
+            .map(|event| event["config"]["seed"].as_u64().unwrap())
+            .collect()
     };
-    assert_eq!([seeds(&output), seeds(&again)].concat(), [1, 2, 3], "each was saved once");
+    assert_eq!(
+        [seeds(&output), seeds(&again)].concat(),
+        [1, 2, 3],
+        "each was saved once"
+    );
 }

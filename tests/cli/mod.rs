@@ -36,7 +36,13 @@ use serde_json::Value;
 fn inkling(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_inkling"));
     command.env("INKLING_HOME", home).current_dir(home);
-    for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "INKLING_DATA_DIR", "RUST_LOG"] {
+    for name in [
+        "DISPLAY",
+        "WAYLAND_DISPLAY",
+        "WAYLAND_SOCKET",
+        "INKLING_DATA_DIR",
+        "RUST_LOG",
+    ] {
         command.env_remove(name);
     }
     command
@@ -59,14 +65,22 @@ fn stderr(output: &Output) -> String {
 
 /// Standard output as JSON, an object a line and nothing else.
 fn objects(output: &Output) -> Vec<Value> {
-    stdout(output).lines().map(|line| serde_json::from_str(line).unwrap()).inspect(|value: &Value| assert!(value.is_object())).collect()
+    stdout(output)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .inspect(|value: &Value| assert!(value.is_object()))
+        .collect()
 }
 
 /// The object's keys, in the order they were written.
 fn keys(line: &str) -> Vec<String> {
     let object: Value = serde_json::from_str(line).unwrap();
-    let mut keys: Vec<(usize, String)> =
-        object.as_object().unwrap().keys().map(|key| (line.find(&format!("\"{key}\":")).unwrap(), key.clone())).collect();
+    let mut keys: Vec<(usize, String)> = object
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(|key| (line.find(&format!("\"{key}\":")).unwrap(), key.clone()))
+        .collect();
     keys.sort();
     keys.into_iter().map(|(_, key)| key).collect()
 }

@@ -16,12 +16,21 @@ const ONE: &str = r#"{"strokes": [[[50, 10], [50, 40], [50, 90]]]}"#;
 
 /// A dark stroke downwards on white paper.
 fn write_one(path: &Path) {
-    let picture = GrayImage::from_fn(60, 80, |x, y| Luma([if (27..33).contains(&x) && (15..65).contains(&y) { 20 } else { 250 }]));
+    let picture = GrayImage::from_fn(60, 80, |x, y| {
+        Luma([if (27..33).contains(&x) && (15..65).contains(&y) {
+            20
+        } else {
+            250
+        }])
+    });
     picture.save(path).unwrap();
 }
 
 fn paths(output: &Output) -> Vec<String> {
-    objects(output).iter().map(|object| object["path"].as_str().unwrap().to_owned()).collect()
+    objects(output)
+        .iter()
+        .map(|object| object["path"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 #[test]
@@ -32,21 +41,44 @@ fn a_prediction_has_the_promised_shape() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(
         keys(&stdout(&output)),
-        ["path", "digit", "label", "confidence", "probabilities", "is_digit", "digit_score", "text", "digits"]
+        [
+            "path",
+            "digit",
+            "label",
+            "confidence",
+            "probabilities",
+            "is_digit",
+            "digit_score",
+            "text",
+            "digits"
+        ]
     );
     let object = &objects(&output)[0];
-    let probabilities: Vec<f64> = object["probabilities"].as_array().unwrap().iter().map(|p| p.as_f64().unwrap()).collect();
+    let probabilities: Vec<f64> = object["probabilities"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| p.as_f64().unwrap())
+        .collect();
     assert_eq!(probabilities.len(), 10);
     assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-4);
-    assert_eq!((&object["digit"], &object["label"]), (&1.into(), &"1".into()), "{object}");
+    assert_eq!(
+        (&object["digit"], &object["label"]),
+        (&1.into(), &"1".into()),
+        "{object}"
+    );
     assert_eq!(object["confidence"].as_f64(), Some(probabilities[1]));
     assert!(object["is_digit"].is_boolean() && object["digit_score"].is_number());
     assert_eq!(object["digits"].as_array().map(Vec::len), Some(1));
-    assert_eq!(object["digits"][0]["box"], serde_json::json!([27.0, 15.0, 6.0, 50.0]));
+    assert_eq!(
+        object["digits"][0]["box"],
+        serde_json::json!([27.0, 15.0, 6.0, 50.0])
+    );
 }
 
 /// Two strokes downwards, side by side.
-const ELEVEN: &str = r#"{"strokes": [[[50, 10], [50, 40], [50, 90]], [[90, 12], [90, 40], [90, 94]]]}"#;
+const ELEVEN: &str =
+    r#"{"strokes": [[[50, 10], [50, 40], [50, 90]], [[90, 12], [90, 40], [90, 94]]]}"#;
 
 #[test]
 fn several_digits_are_read_as_a_number() {
@@ -58,33 +90,67 @@ fn several_digits_are_read_as_a_number() {
     let digits = object["digits"].as_array().unwrap();
     let keys: Vec<_> = digits[0].as_object().unwrap().keys().collect();
     assert_eq!(keys.len(), 6, "{keys:?}");
-    assert!(["digit", "label", "confidence", "is_digit", "digit_score"].iter().all(|key| !digits[1][key].is_null()), "{object}");
+    assert!(
+        ["digit", "label", "confidence", "is_digit", "digit_score"]
+            .iter()
+            .all(|key| !digits[1][key].is_null()),
+        "{object}"
+    );
     assert_eq!(digits[1]["box"], serde_json::json!([90.0, 12.0, 0.0, 82.0]));
     // What belongs to one digit is nobody's here.
     assert!(
-        ["digit", "label", "confidence", "probabilities", "is_digit", "digit_score"].iter().all(|key| object[key].is_null()),
+        [
+            "digit",
+            "label",
+            "confidence",
+            "probabilities",
+            "is_digit",
+            "digit_score"
+        ]
+        .iter()
+        .all(|key| object[key].is_null()),
         "{object}"
     );
     let said = stdout(&run(home.path(), &["predict", "number.json"]));
-    assert!(said.starts_with("number.json: 11 (1 — ") && said.lines().count() == 1, "{said}");
+    assert!(
+        said.starts_with("number.json: 11 (1 — ") && said.lines().count() == 1,
+        "{said}"
+    );
 }
 
 #[test]
 fn all_formats_of_images_are_read_and_found_in_folders() {
     let home = tempfile::tempdir().unwrap();
-    let names = ["a.bmp", "b.gif", "c.jpg", "d.pgm", "e.png", "f.tif", "g.TIFF", "h.webp"];
-    let picture = GrayImage::from_fn(60, 80, |x, y| Luma([if (27..33).contains(&x) && (15..65).contains(&y) { 20 } else { 250 }]));
+    let names = [
+        "a.bmp", "b.gif", "c.jpg", "d.pgm", "e.png", "f.tif", "g.TIFF", "h.webp",
+    ];
+    let picture = GrayImage::from_fn(60, 80, |x, y| {
+        Luma([if (27..33).contains(&x) && (15..65).contains(&y) {
+            20
+        } else {
+            250
+        }])
+    });
     fs::create_dir(home.path().join("images")).unwrap();
     for name in names {
         let path = home.path().join("images").join(name);
         let picture = image::DynamicImage::from(picture.clone());
         // GIF and WebP have no grey of their own.
-        if name.ends_with("gif") || name.ends_with("webp") { picture.to_rgb8().save(path) } else { picture.save(path) }.unwrap();
+        if name.ends_with("gif") || name.ends_with("webp") {
+            picture.to_rgb8().save(path)
+        } else {
+            picture.save(path)
+        }
+        .unwrap();
     }
     let output = run(home.path(), &["predict", "--json", "images"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(objects(&output).len(), names.len());
-    assert!(objects(&output).iter().all(|object| object["digit"] == 1), "{}", stdout(&output));
+    assert!(
+        objects(&output).iter().all(|object| object["digit"] == 1),
+        "{}",
+        stdout(&output)
+    );
 }
 
 #[test]
@@ -94,7 +160,10 @@ fn people_get_a_line_an_input() {
     fs::write(home.path().join("ink.json"), ONE).unwrap();
     let said = stdout(&run(home.path(), &["predict", "one.png", "ink.json"]));
     let lines: Vec<_> = said.lines().collect();
-    assert!(lines.len() == 2 && lines[0].starts_with("one.png: ") && lines[1].starts_with("ink.json: "), "{said}");
+    assert!(
+        lines.len() == 2 && lines[0].starts_with("one.png: ") && lines[1].starts_with("ink.json: "),
+        "{said}"
+    );
     assert!(lines.iter().all(|line| line.contains('1')), "{said}");
 }
 
@@ -103,12 +172,26 @@ fn drawings_of_json_lines_are_named_by_their_line() {
     let home = tempfile::tempdir().unwrap();
     let text = format!("{ONE}\n\n{ONE}\n");
     fs::write(home.path().join("ink.jsonl"), &text).unwrap();
-    let mut packed = GzEncoder::new(fs::File::create(home.path().join("packed.jsonl.gz")).unwrap(), Compression::fast());
+    let mut packed = GzEncoder::new(
+        fs::File::create(home.path().join("packed.jsonl.gz")).unwrap(),
+        Compression::fast(),
+    );
     packed.write_all(text.as_bytes()).unwrap();
     packed.finish().unwrap();
-    let output = run(home.path(), &["predict", "--json", "ink.jsonl", "packed.jsonl.gz"]);
+    let output = run(
+        home.path(),
+        &["predict", "--json", "ink.jsonl", "packed.jsonl.gz"],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert_eq!(paths(&output), ["ink.jsonl:1", "ink.jsonl:3", "packed.jsonl.gz:1", "packed.jsonl.gz:3"]);
+    assert_eq!(
+        paths(&output),
+        [
+            "ink.jsonl:1",
+            "ink.jsonl:3",
+            "packed.jsonl.gz:1",
+            "packed.jsonl.gz:3"
+        ]
+    );
 }
 
 #[test]
@@ -127,8 +210,8 @@ fn a_folder_is_read_with_all_folders_in_it_in_order_and_without_what_is_hidden_o
     write_one(&folder.join("more/deep/d.png"));
     let output = run(home.path(), &["predict", "--json", "drawings"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let expected =
-        ["a.json", "b.png", "c.JPG", "e.ink", "more/deep/d.png"].map(|name| Path::new("drawings").join(name).display().to_string());
+    let expected = ["a.json", "b.png", "c.JPG", "e.ink", "more/deep/d.png"]
+        .map(|name| Path::new("drawings").join(name).display().to_string());
     assert_eq!(paths(&output), expected);
 }
 
@@ -151,11 +234,29 @@ fn what_cannot_be_read_is_named_and_the_rest_is_read() {
     let home = tempfile::tempdir().unwrap();
     write_one(&home.path().join("one.png"));
     fs::write(home.path().join("broken.png"), b"\x89PNG broken").unwrap();
-    fs::write(home.path().join("broken.jsonl"), format!("{ONE}\nnonsense\n{ONE}\n")).unwrap();
+    fs::write(
+        home.path().join("broken.jsonl"),
+        format!("{ONE}\nnonsense\n{ONE}\n"),
+    )
+    .unwrap();
     fs::create_dir(home.path().join("empty")).unwrap();
-    let output = run(home.path(), &["predict", "--json", "missing.png", "broken.png", "broken.jsonl", "empty", "one.png"]);
+    let output = run(
+        home.path(),
+        &[
+            "predict",
+            "--json",
+            "missing.png",
+            "broken.png",
+            "broken.jsonl",
+            "empty",
+            "one.png",
+        ],
+    );
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(paths(&output), ["broken.jsonl:1", "broken.jsonl:3", "one.png"]);
+    assert_eq!(
+        paths(&output),
+        ["broken.jsonl:1", "broken.jsonl:3", "one.png"]
+    );
     let said = stderr(&output);
     assert_eq!(said.lines().count(), 4, "{said}");
     for name in ["missing.png", "broken.png", "broken.jsonl:2", "empty"] {
@@ -186,9 +287,23 @@ fn pipes_are_refused_whatever_their_names_say() {
     write_one(&home.path().join("one.png"));
     let pipes = ["pipe.png", "pipe.jsonl", "pipe.json.gz", "pipe"];
     for name in pipes {
-        assert!(std::process::Command::new("mkfifo").arg(home.path().join(name)).status().unwrap().success());
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(home.path().join(name))
+                .status()
+                .unwrap()
+                .success()
+        );
     }
-    let output = run(home.path(), &[&["predict", "--json"], &pipes[..], &["/dev/zero", "one.png"]].concat());
+    let output = run(
+        home.path(),
+        &[
+            &["predict", "--json"],
+            &pipes[..],
+            &["/dev/zero", "one.png"],
+        ]
+        .concat(),
+    );
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(paths(&output), ["one.png"]);
     assert_eq!(stderr(&output).lines().count(), 5, "{}", stderr(&output));
@@ -197,16 +312,27 @@ fn pipes_are_refused_whatever_their_names_say() {
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("ink.jsonl"), format!("{ONE}\n").repeat(2000)).unwrap();
-    let mut child =
-        inkling(home.path()).args(["predict", "--json", "ink.jsonl"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    fs::write(
+        home.path().join("ink.jsonl"),
+        format!("{ONE}\n").repeat(2000),
+    )
+    .unwrap();
+    let mut child = inkling(home.path())
+        .args(["predict", "--json", "ink.jsonl"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut first = String::new();
     out.read_line(&mut first).unwrap();
     drop(out);
     let output = child.wait_with_output().unwrap();
     assert!(first.contains("ink.jsonl:1"), "{first}");
-    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+    assert_eq!(
+        (output.status.code(), stderr(&output).as_str()),
+        (Some(0), "")
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -215,37 +341,76 @@ fn a_full_disk_under_standard_output_is_said() {
     let home = tempfile::tempdir().unwrap();
     write_one(&home.path().join("one.png"));
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
-    let output = inkling(home.path()).args(["predict", "--json", "one.png"]).stdout(full).output().unwrap();
+    let output = inkling(home.path())
+        .args(["predict", "--json", "one.png"])
+        .stdout(full)
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("standard output"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("standard output"),
+        "{}",
+        stderr(&output)
+    );
 }
 
-/// A table of this many rows, each with the plain stroke of a one, and what stands before the pixels.
+/// A table of this many rows, each with the plain stroke of a one, and what stands before the
+/// pixels.
 fn table(header: &str, before: &str, rows: usize) -> String {
-    let pixels: Vec<&str> =
-        (0..28 * 28).map(|at| if (13..15).contains(&(at % 28)) && (4..24).contains(&(at / 28)) { "255" } else { "0" }).collect();
+    let pixels: Vec<&str> = (0..28 * 28)
+        .map(|at| {
+            if (13..15).contains(&(at % 28)) && (4..24).contains(&(at / 28)) {
+                "255"
+            } else {
+                "0"
+            }
+        })
+        .collect();
     header.to_owned() + &format!("{before}{}\n", pixels.join(",")).repeat(rows)
 }
 
 fn header(first: &str) -> String {
-    first.to_owned() + &(0..28 * 28).map(|pixel| format!("pixel{pixel}")).collect::<Vec<_>>().join(",") + "\n"
+    first.to_owned()
+        + &(0..28 * 28)
+            .map(|pixel| format!("pixel{pixel}"))
+            .collect::<Vec<_>>()
+            .join(",")
+        + "\n"
 }
 
 #[test]
 fn rows_of_a_table_are_recognised_with_and_without_labels() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("test.csv"), table(&header(""), "", 2)).unwrap();
-    fs::write(home.path().join("train.csv"), table(&header("label,"), "7,", 1)).unwrap();
+    fs::write(
+        home.path().join("train.csv"),
+        table(&header("label,"), "7,", 1),
+    )
+    .unwrap();
     fs::write(home.path().join("bare"), table("", "", 1)).unwrap();
-    let output = run(home.path(), &["predict", "--json", "test.csv", "train.csv", "bare"]);
+    let output = run(
+        home.path(),
+        &["predict", "--json", "test.csv", "train.csv", "bare"],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert_eq!(paths(&output), ["test.csv:2", "test.csv:3", "train.csv:2", "bare:1"]);
-    assert!(objects(&output).iter().all(|object| object["digit"] == 1), "{}", stdout(&output));
+    assert_eq!(
+        paths(&output),
+        ["test.csv:2", "test.csv:3", "train.csv:2", "bare:1"]
+    );
+    assert!(
+        objects(&output).iter().all(|object| object["digit"] == 1),
+        "{}",
+        stdout(&output)
+    );
 
     fs::write(home.path().join("odd.csv"), "1,2,3\n").unwrap();
     let output = run(home.path(), &["predict", "--json", "odd.csv"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("line 1 has 3 values"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("line 1 has 3 values"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
@@ -253,33 +418,88 @@ fn the_digits_of_a_table_are_written_as_kaggle_takes_them() {
     let home = tempfile::tempdir().unwrap();
     let at = |name: &str| home.path().join(name);
     fs::write(at("test.csv"), table(&header(""), "", 3)).unwrap();
-    let output = run(home.path(), &["predict", "test.csv", "--out", "submission.csv"]);
+    let output = run(
+        home.path(),
+        &["predict", "test.csv", "--out", "submission.csv"],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert_eq!(fs::read_to_string(at("submission.csv")).unwrap(), "ImageId,Label\n1,1\n2,1\n3,1\n");
-    assert!(stdout(&output).contains("3 images in test.csv"), "{}", stdout(&output));
+    assert_eq!(
+        fs::read_to_string(at("submission.csv")).unwrap(),
+        "ImageId,Label\n1,1\n2,1\n3,1\n"
+    );
+    assert!(
+        stdout(&output).contains("3 images in test.csv"),
+        "{}",
+        stdout(&output)
+    );
 
     // What is there stays, unless --force is given, and so does the table itself.
-    let again = run(home.path(), &["predict", "test.csv", "--out", "submission.csv"]);
+    let again = run(
+        home.path(),
+        &["predict", "test.csv", "--out", "submission.csv"],
+    );
     assert_eq!(again.status.code(), Some(1));
-    assert!(stderr(&again).contains("submission.csv"), "{}", stderr(&again));
-    let output = run(home.path(), &["predict", "test.csv", "--out", "submission.csv", "--force", "--json"]);
+    assert!(
+        stderr(&again).contains("submission.csv"),
+        "{}",
+        stderr(&again)
+    );
+    let output = run(
+        home.path(),
+        &[
+            "predict",
+            "test.csv",
+            "--out",
+            "submission.csv",
+            "--force",
+            "--json",
+        ],
+    );
     assert_eq!(keys(&stdout(&output)), ["path", "images"]);
-    assert_eq!(run(home.path(), &["predict", "test.csv", "--out", "test.csv", "--force"]).status.code(), Some(1));
+    assert_eq!(
+        run(
+            home.path(),
+            &["predict", "test.csv", "--out", "test.csv", "--force"]
+        )
+        .status
+        .code(),
+        Some(1)
+    );
 
-    // Nothing is written for a table that is damaged, for what is not a table, and for several inputs.
+    // Nothing is written for a table that is damaged, for what is not a table, and for several
+    // inputs.
     fs::write(at("cut.csv"), table(&header(""), "", 2) + "0,0\n").unwrap();
     fs::write(at("empty.csv"), header("")).unwrap();
     fs::write(at("ink.json"), ONE).unwrap();
-    for (inputs, status) in [(&["cut.csv"][..], 1), (&["empty.csv"], 1), (&["ink.json"], 1), (&["test.csv", "test.csv"], 2)] {
-        let output = run(home.path(), &[&["predict", "--out", "new.csv"], inputs].concat());
-        assert_eq!(output.status.code(), Some(status), "{inputs:?}: {}", stderr(&output));
+    for (inputs, status) in [
+        (&["cut.csv"][..], 1),
+        (&["empty.csv"], 1),
+        (&["ink.json"], 1),
+        (&["test.csv", "test.csv"], 2),
+    ] {
+        let output = run(
+            home.path(),
+            &[&["predict", "--out", "new.csv"], inputs].concat(),
+        );
+        assert_eq!(
+            output.status.code(),
+            Some(status),
+            "{inputs:?}: {}",
+            stderr(&output)
+        );
         assert!(!at("new.csv").exists(), "{inputs:?}");
     }
 }
 
 /// Recognises what comes in on standard input.
 fn run_with_input(home: &Path, arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = inkling(home).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = inkling(home)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all(input).unwrap();
     child.wait_with_output().unwrap()
 }
@@ -289,9 +509,13 @@ fn standard_input_is_an_image_ink_or_a_table_by_its_content() {
     let home = tempfile::tempdir().unwrap();
     write_one(&home.path().join("one.png"));
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
-    packed.write_all(format!("{ONE}\n{ONE}\n").as_bytes()).unwrap();
+    packed
+        .write_all(format!("{ONE}\n{ONE}\n").as_bytes())
+        .unwrap();
     let mut packed_table = GzEncoder::new(Vec::new(), Compression::fast());
-    packed_table.write_all(table(&header(""), "", 1).as_bytes()).unwrap();
+    packed_table
+        .write_all(table(&header(""), "", 1).as_bytes())
+        .unwrap();
     for (input, expected) in [
         (fs::read(home.path().join("one.png")).unwrap(), &["-"][..]),
         (ONE.as_bytes().to_vec(), &["-"]),
@@ -302,11 +526,22 @@ fn standard_input_is_an_image_ink_or_a_table_by_its_content() {
         let output = run_with_input(home.path(), &["predict", "--json", "-"], &input);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         assert_eq!(paths(&output), expected);
-        assert!(objects(&output).iter().all(|object| object["digit"] == 1), "{}", stdout(&output));
+        assert!(
+            objects(&output).iter().all(|object| object["digit"] == 1),
+            "{}",
+            stdout(&output)
+        );
     }
-    let output = run_with_input(home.path(), &["predict", "-", "--out", "digits.csv"], table("", "", 1).as_bytes());
+    let output = run_with_input(
+        home.path(),
+        &["predict", "-", "--out", "digits.csv"],
+        table("", "", 1).as_bytes(),
+    );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert_eq!(fs::read_to_string(home.path().join("digits.csv")).unwrap(), "ImageId,Label\n1,1\n");
+    assert_eq!(
+        fs::read_to_string(home.path().join("digits.csv")).unwrap(),
+        "ImageId,Label\n1,1\n"
+    );
     for (input, words) in [(&b""[..], "it is empty"), (b"hello", "standard input")] {
         let output = run_with_input(home.path(), &["predict", "-"], input);
         assert_eq!(output.status.code(), Some(1));

@@ -1,13 +1,13 @@
-//! What `--json` prints is what `inkling schema` says, in every test of the command line: [`check_output`] is called wherever one runs the
-//! program.
+//! What `--json` prints is what `inkling schema` says, in every test of the command line:
+//! [`check_output`] is called wherever one runs the program.
 
 use std::fmt::Display;
 use std::process::Command;
 use std::sync::LazyLock;
 
 use inkling::run_config::{
-    Activation, Augmentation, DeviceChoice, EvaluationSplit, ExportFormat, Initialization, ModelKind, OptimizerKind, Precision, Preset,
-    ScheduleKind, SetFormat,
+    Activation, Augmentation, DeviceChoice, EvaluationSplit, ExportFormat, Initialization,
+    ModelKind, OptimizerKind, Precision, Preset, ScheduleKind, SetFormat,
 };
 use serde_json::{Value, json};
 
@@ -15,7 +15,10 @@ use super::{run, stderr, stdout};
 
 /// What `inkling schema` prints.
 pub static SCHEMAS: LazyLock<Value> = LazyLock::new(|| {
-    let output = Command::new(env!("CARGO_BIN_EXE_inkling")).arg("schema").output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_inkling"))
+        .arg("schema")
+        .output()
+        .unwrap();
     serde_json::from_slice(&output.stdout).unwrap()
 });
 
@@ -24,7 +27,9 @@ pub fn check_output(arguments: &[&str], output: &str) {
     let Some(schema) = arguments.first().and_then(|first| {
         let second = arguments.get(1).copied().unwrap_or_default();
         let commands = &SCHEMAS["commands"];
-        commands.get(*first).or_else(|| commands.get(format!("{first} {second}")))
+        commands
+            .get(*first)
+            .or_else(|| commands.get(format!("{first} {second}")))
     }) else {
         return;
     };
@@ -36,48 +41,88 @@ pub fn check_output(arguments: &[&str], output: &str) {
     }
 }
 
-/// Whether the value conforms; more than JSON Schema asks for, a property that is not documented is an error.
+/// Whether the value conforms; more than JSON Schema asks for, a property that is not documented is
+/// an error.
 pub fn check(root: &Value, schema: &Value, value: &Value) -> Result<(), String> {
     for (keyword, asked) in schema.as_object().unwrap() {
         let conforms = match keyword.as_str() {
             "$schema" | "$id" | "version" | "title" | "description" | "$defs" => true,
             "$ref" => {
-                let definition = root.pointer(asked.as_str().unwrap().trim_start_matches('#')).expect("every reference leads somewhere");
+                let definition = root
+                    .pointer(asked.as_str().unwrap().trim_start_matches('#'))
+                    .expect("every reference leads somewhere");
                 check(root, definition, value)?;
                 true
             }
-            "type" => asked.as_array().map_or_else(|| is_a(asked, value), |types| types.iter().any(|name| is_a(name, value))),
+            "type" => asked.as_array().map_or_else(
+                || is_a(asked, value),
+                |types| types.iter().any(|name| is_a(name, value)),
+            ),
             "enum" => asked.as_array().unwrap().contains(value),
             "const" => asked == value,
-            "minimum" => value.as_f64().is_none_or(|number| number >= asked.as_f64().unwrap()),
-            "maximum" => value.as_f64().is_none_or(|number| number <= asked.as_f64().unwrap()),
-            "minItems" => value.as_array().is_none_or(|items| items.len() as u64 >= asked.as_u64().unwrap()),
-            "maxItems" => value.as_array().is_none_or(|items| items.len() as u64 <= asked.as_u64().unwrap()),
+            "minimum" => value
+                .as_f64()
+                .is_none_or(|number| number >= asked.as_f64().unwrap()),
+            "maximum" => value
+                .as_f64()
+                .is_none_or(|number| number <= asked.as_f64().unwrap()),
+            "minItems" => value
+                .as_array()
+                .is_none_or(|items| items.len() as u64 >= asked.as_u64().unwrap()),
+            "maxItems" => value
+                .as_array()
+                .is_none_or(|items| items.len() as u64 <= asked.as_u64().unwrap()),
             "oneOf" | "anyOf" => {
-                let results: Vec<_> = asked.as_array().unwrap().iter().map(|one| check(root, one, value)).collect();
+                let results: Vec<_> = asked
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|one| check(root, one, value))
+                    .collect();
                 let count = results.iter().filter(|result| result.is_ok()).count();
                 if count == 0 {
-                    return Err(results.into_iter().filter_map(Result::err).collect::<Vec<_>>().join("; "));
+                    return Err(results
+                        .into_iter()
+                        .filter_map(Result::err)
+                        .collect::<Vec<_>>()
+                        .join("; "));
                 }
                 count == 1 || keyword == "anyOf"
             }
             "items" => {
-                value.as_array().into_iter().flatten().try_for_each(|item| check(root, asked, item))?;
+                value
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .try_for_each(|item| check(root, asked, item))?;
                 true
             }
             "required" => {
-                let missing = |name: &&Value| value.is_object() && value.get(name.as_str().unwrap()).is_none();
-                asked.as_array().unwrap().iter().find(missing).map_or(Ok(true), |name| Err(format!("{name} is missing")))?
+                let missing = |name: &&Value| {
+                    value.is_object() && value.get(name.as_str().unwrap()).is_none()
+                };
+                asked
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .find(missing)
+                    .map_or(Ok(true), |name| Err(format!("{name} is missing")))?
             }
             "properties" => {
                 for (name, property) in value.as_object().into_iter().flatten() {
-                    let documented = asked.get(name).ok_or_else(|| format!("{name} is not documented"))?;
+                    let documented = asked
+                        .get(name)
+                        .ok_or_else(|| format!("{name} is not documented"))?;
                     check(root, documented, property).map_err(|why| format!("{name}: {why}"))?;
                 }
                 true
             }
             "additionalProperties" => {
-                value.as_object().into_iter().flatten().try_for_each(|(_, property)| check(root, asked, property))?;
+                value
+                    .as_object()
+                    .into_iter()
+                    .flatten()
+                    .try_for_each(|(_, property)| check(root, asked, property))?;
                 true
             }
             other => panic!("the tests do not know the keyword {other}"),
@@ -105,8 +150,16 @@ fn is_a(name: &Value, value: &Value) -> bool {
 /// All parts of a schema.
 fn parts<'a>(schema: &'a Value, found: &mut Vec<&'a Value>) {
     found.push(schema);
-    schema.as_object().into_iter().flat_map(|object| object.values()).for_each(|part| parts(part, found));
-    schema.as_array().into_iter().flatten().for_each(|part| parts(part, found));
+    schema
+        .as_object()
+        .into_iter()
+        .flat_map(|object| object.values())
+        .for_each(|part| parts(part, found));
+    schema
+        .as_array()
+        .into_iter()
+        .flatten()
+        .for_each(|part| parts(part, found));
 }
 
 #[test]
@@ -118,11 +171,27 @@ fn every_command_that_prints_json_has_a_schema_that_is_whole() {
     for entry in home.path().join("pages").read_dir().unwrap() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap().replace('\\', "");
-        let name = path.file_stem().unwrap().to_str().unwrap().strip_prefix("inkling").unwrap().trim_start_matches('-').to_owned();
-        let is_of_a_group = ["data-", "hosts-"].iter().any(|group| name.starts_with(group));
-        let command = if is_of_a_group { name.replacen('-', " ", 1) } else { name };
+        let name = path
+            .file_stem()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .strip_prefix("inkling")
+            .unwrap()
+            .trim_start_matches('-')
+            .to_owned();
+        let is_of_a_group = ["data-", "hosts-"]
+            .iter()
+            .any(|group| name.starts_with(group));
+        let command = if is_of_a_group {
+            name.replacen('-', " ", 1)
+        } else {
+            name
+        };
         // As an option of the command and not in a sentence.
-        let prints = text.lines().any(|line| line.contains("--json") && line.starts_with("fB"));
+        let prints = text
+            .lines()
+            .any(|line| line.contains("--json") && line.starts_with("fB"));
         assert_eq!(prints, schemas.contains_key(&command), "{command}");
     }
     for (command, schema) in schemas {
@@ -130,10 +199,20 @@ fn every_command_that_prints_json_has_a_schema_that_is_whole() {
         parts(schema, &mut all);
         for part in all {
             if let Some(path) = part.get("$ref").and_then(Value::as_str) {
-                assert!(schema.pointer(path.trim_start_matches('#')).is_some(), "{command}: {path}");
+                assert!(
+                    schema.pointer(path.trim_start_matches('#')).is_some(),
+                    "{command}: {path}"
+                );
             }
-            if let (Some(properties), Some(Value::Array(required))) = (part.get("properties"), part.get("required")) {
-                assert!(required.iter().all(|name| properties.get(name.as_str().unwrap()).is_some()), "{command}: {part}");
+            if let (Some(properties), Some(Value::Array(required))) =
+                (part.get("properties"), part.get("required"))
+            {
+                assert!(
+                    required
+                        .iter()
+                        .all(|name| properties.get(name.as_str().unwrap()).is_some()),
+                    "{command}: {part}"
+                );
             }
         }
         let words: Vec<&str> = ["schema"].into_iter().chain(command.split(' ')).collect();
@@ -142,7 +221,11 @@ fn every_command_that_prints_json_has_a_schema_that_is_whole() {
     }
     let unknown = run(home.path(), &["schema", "licences"]);
     assert_eq!(unknown.status.code(), Some(2));
-    assert!(stderr(&unknown).contains("“licences” has no JSON output"), "{}", stderr(&unknown));
+    assert!(
+        stderr(&unknown).contains("“licences” has no JSON output"),
+        "{}",
+        stderr(&unknown)
+    );
 }
 
 /// The names are written down in the schemas once more, because those are plain files.
@@ -152,7 +235,9 @@ fn choices_have_the_names_that_the_program_gives_them() {
         choices.iter().map(ToString::to_string).collect()
     }
     let of = |command: &str, path: &str| -> Vec<String> {
-        let found = SCHEMAS["commands"][command].pointer(path).unwrap_or_else(|| panic!("{command} has no {path}"));
+        let found = SCHEMAS["commands"][command]
+            .pointer(path)
+            .unwrap_or_else(|| panic!("{command} has no {path}"));
         serde_json::from_value(found["enum"].clone()).unwrap()
     };
     for (definition, expected) in [
@@ -166,20 +251,36 @@ fn choices_have_the_names_that_the_program_gives_them() {
         ("device", names(DeviceChoice::ALL)),
         ("preset", names(Preset::ALL)),
     ] {
-        assert_eq!(of("train", &format!("/$defs/{definition}")), expected, "{definition}");
+        assert_eq!(
+            of("train", &format!("/$defs/{definition}")),
+            expected,
+            "{definition}"
+        );
     }
     assert_eq!(of("eval", "/$defs/split"), names(EvaluationSplit::ALL));
-    assert_eq!(of("export", "/$defs/export/properties/format"), names(ExportFormat::ALL));
-    assert_eq!(of("data export", "/$defs/exported_set/properties/format"), names(SetFormat::ALL));
+    assert_eq!(
+        of("export", "/$defs/export/properties/format"),
+        names(ExportFormat::ALL)
+    );
+    assert_eq!(
+        of("data export", "/$defs/exported_set/properties/format"),
+        names(SetFormat::ALL)
+    );
 }
 
 #[test]
 fn a_line_that_does_not_conform_is_noticed() {
     let schema = &SCHEMAS["commands"]["train"];
-    let step = json!({"event": "step", "step": 1, "loss": 2.3, "accuracy": 0.1, "learning_rate": 0.001});
+    let step =
+        json!({"event": "step", "step": 1, "loss": 2.3, "accuracy": 0.1, "learning_rate": 0.001});
     assert_eq!(check(schema, schema, &step), Ok(()));
-    for (field, value) in [("loss", json!("high")), ("step", json!(1.5)), ("step", json!(-1)), ("event", json!("leap")), ("more", json!(1))]
-    {
+    for (field, value) in [
+        ("loss", json!("high")),
+        ("step", json!(1.5)),
+        ("step", json!(-1)),
+        ("event", json!("leap")),
+        ("more", json!(1)),
+    ] {
         let mut wrong = step.clone();
         wrong[field] = value;
         assert!(check(schema, schema, &wrong).is_err(), "{wrong}");

@@ -1,16 +1,19 @@
-//! What is printed with `--json` conforms to its schema whatever values it has: the records themselves, with everything that they may have,
-//! and the program with settings and networks of every kind.
+//! What is printed with `--json` conforms to its schema whatever values it has: the records
+//! themselves, with everything that they may have, and the program with settings and networks of
+//! every kind.
 
 use std::fs;
 use std::path::PathBuf;
 
 use inkling::hardware::{Cpu, Gpu, Hardware, LoadSample, Metal};
 use inkling::records::{
-    Components, Divergence, ImportFinding, InitializationReport, Intervention, LayerVariance, Normalization, RunPlan, WeightImages,
+    Components, Divergence, ImportFinding, InitializationReport, Intervention, LayerVariance,
+    Normalization, RunPlan, WeightImages,
 };
 use inkling::run_config::{
-    Activation, Augmentation, Classes, DataSource, DataSpec, DeviceChoice, Initialization, ModelKind, OptimizerKind, Precision, Preset,
-    Repetition, RunConfig, ScheduleKind, VERSION, WeightFormat,
+    Activation, Augmentation, Classes, DataSource, DataSpec, DeviceChoice, Initialization,
+    ModelKind, OptimizerKind, Precision, Preset, Repetition, RunConfig, ScheduleKind, VERSION,
+    WeightFormat,
 };
 use inkling::sweep::{Definition, SettingRange};
 use serde::Serialize;
@@ -24,12 +27,19 @@ use crate::support::{model_file, write_idx_set};
 fn conform(command: &str, definition: &str, values: &[impl Serialize]) {
     let schema = &SCHEMAS["commands"][command];
     let documented = &schema["$defs"][definition];
-    let values: Vec<Value> = values.iter().map(|value| serde_json::to_value(value).unwrap()).collect();
+    let values: Vec<Value> = values
+        .iter()
+        .map(|value| serde_json::to_value(value).unwrap())
+        .collect();
     for value in &values {
-        check(schema, documented, value).unwrap_or_else(|why| panic!("{command}, {definition}: {why}: {value}"));
+        check(schema, documented, value)
+            .unwrap_or_else(|why| panic!("{command}, {definition}: {why}: {value}"));
     }
     for name in documented["properties"].as_object().unwrap().keys() {
-        assert!(values.iter().any(|value| value.get(name).is_some()), "{command}, {definition}: nothing has {name}");
+        assert!(
+            values.iter().any(|value| value.get(name).is_some()),
+            "{command}, {definition}: nothing has {name}"
+        );
     }
 }
 
@@ -37,7 +47,10 @@ fn conform(command: &str, definition: &str, values: &[impl Serialize]) {
 fn whole_config() -> RunConfig {
     RunConfig {
         version: VERSION,
-        data: DataSpec::of(vec![DataSource::Builtin, DataSource::Path(PathBuf::from("/a+b"))]),
+        data: DataSpec::of(vec![
+            DataSource::Builtin,
+            DataSource::Path(PathBuf::from("/a+b")),
+        ]),
         preset: Some(Preset::Balanced),
         model: ModelKind::Mlp,
         widths: Some("128-64".parse().unwrap()),
@@ -68,18 +81,33 @@ fn whole_config() -> RunConfig {
         threads: Some(2),
         memory_limit: Some(500),
         repeats: 3,
-        repetition: Some(Repetition { begun: "2026-11-28T08:00:00Z".to_owned(), number: 2 }),
+        repetition: Some(Repetition {
+            begun: "2026-11-28T08:00:00Z".to_owned(),
+            number: 2,
+        }),
     }
 }
 
 #[test]
 fn every_setting_of_a_run_is_in_the_schemas_of_all_commands_that_print_settings() {
     let whole = whole_config();
-    let cnn = RunConfig { model: ModelKind::Cnn, widths: None, layers: Some("4C3P1-MP2-20".parse().unwrap()), ..whole.clone() };
+    let cnn = RunConfig {
+        model: ModelKind::Cnn,
+        widths: None,
+        layers: Some("4C3P1-MP2-20".parse().unwrap()),
+        ..whole.clone()
+    };
     let configs = [whole, cnn, RunConfig::default()];
-    let commands = SCHEMAS["commands"].as_object().unwrap().iter().filter(|(_, schema)| schema["$defs"].get("config").is_some());
+    let commands = SCHEMAS["commands"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(_, schema)| schema["$defs"].get("config").is_some());
     let commands: Vec<&str> = commands.map(|(command, _)| command.as_str()).collect();
-    assert_eq!(commands, ["find-batch-size", "find-lr", "profile", "sweep", "train"]);
+    assert_eq!(
+        commands,
+        ["find-batch-size", "find-lr", "profile", "sweep", "train"]
+    );
     for command in commands {
         conform(command, "config", &configs);
     }
@@ -90,7 +118,11 @@ fn every_network_is_in_the_schemas_of_commands_that_take_any() {
     for command in ["import", "compare"] {
         let schema = &SCHEMAS["commands"][command];
         for model in ModelKind::ALL.iter().chain([&ModelKind::Onnx]) {
-            assert_eq!(check(schema, &schema["$defs"]["network"], &json!(model.name())), Ok(()), "{command}: {model}");
+            assert_eq!(
+                check(schema, &schema["$defs"]["network"], &json!(model.name())),
+                Ok(()),
+                "{command}: {model}"
+            );
         }
     }
 }
@@ -102,8 +134,21 @@ fn every_finding_of_an_import_is_in_its_schema() {
     let renamed = vec![("a".to_owned(), "b".to_owned())];
     for finding in [
         ImportFinding::Described { calibrated },
-        ImportFinding::Recognised { renamed, accuracy, images, tried_on: tried_on.clone(), sure, calibrated },
-        ImportFinding::OnnxGraph { accuracy, images, tried_on, sure, calibrated },
+        ImportFinding::Recognised {
+            renamed,
+            accuracy,
+            images,
+            tried_on: tried_on.clone(),
+            sure,
+            calibrated,
+        },
+        ImportFinding::OnnxGraph {
+            accuracy,
+            images,
+            tried_on,
+            sure,
+            calibrated,
+        },
     ] {
         // No `_`: a new one has to be added above.
         let definition = match finding {
@@ -114,7 +159,10 @@ fn every_finding_of_an_import_is_in_its_schema() {
         conform("import", definition, &[&finding]);
         let schema = &SCHEMAS["commands"]["import"];
         let whole = &schema["$defs"]["import"]["properties"]["finding"];
-        assert_eq!(check(schema, whole, &serde_json::to_value(&finding).unwrap()), Ok(()));
+        assert_eq!(
+            check(schema, whole, &serde_json::to_value(&finding).unwrap()),
+            Ok(())
+        );
     }
 }
 
@@ -128,13 +176,38 @@ fn event(name: &str, value: impl Serialize) -> Value {
 #[test]
 fn every_event_of_a_run_is_in_its_schema() {
     for intervention in [
-        Intervention::SkippedStep { step: 1, loss_scale: 2.0 },
-        Intervention::RolledBack { step: 2, to_step: 1, lr_factor: 0.5, left: 1, cause: Divergence::NotFinite },
-        Intervention::RolledBack { step: 2, to_step: 1, lr_factor: 0.5, left: 1, cause: Divergence::Exploded },
+        Intervention::SkippedStep {
+            step: 1,
+            loss_scale: 2.0,
+        },
+        Intervention::RolledBack {
+            step: 2,
+            to_step: 1,
+            lr_factor: 0.5,
+            left: 1,
+            cause: Divergence::NotFinite,
+        },
+        Intervention::RolledBack {
+            step: 2,
+            to_step: 1,
+            lr_factor: 0.5,
+            left: 1,
+            cause: Divergence::Exploded,
+        },
         Intervention::SmallerMicroBatches { step: 1, images: 8 },
-        Intervention::WorseThanChance { validation_loss: f32::NAN, chance_loss: 2.3 },
-        Intervention::LargerBatches { epoch: 2, batch_size: 256, noise_scale: None },
-        Intervention::StoppedEarly { epoch: 5, best_epoch: 2 },
+        Intervention::WorseThanChance {
+            validation_loss: f32::NAN,
+            chance_loss: 2.3,
+        },
+        Intervention::LargerBatches {
+            epoch: 2,
+            batch_size: 256,
+            noise_scale: None,
+        },
+        Intervention::StoppedEarly {
+            epoch: 5,
+            best_epoch: 2,
+        },
     ] {
         let definition = match intervention {
             Intervention::SkippedStep { .. } => "skipped_step",
@@ -153,16 +226,31 @@ fn every_event_of_a_run_is_in_its_schema() {
         images: 256,
         normalization: Normalization::MNIST,
         extremes: [0, 255],
-        layers: vec![LayerVariance { layer: "conv1".to_owned(), before: f32::INFINITY, after: 1.0 }],
+        layers: vec![LayerVariance {
+            layer: "conv1".to_owned(),
+            before: f32::INFINITY,
+            after: 1.0,
+        }],
         components: Some(Components {
             samples: 100,
             side: 5,
             explained: vec![0.5],
-            images: WeightImages { width: 1, height: 1, images: vec![vec![255]] },
+            images: WeightImages {
+                width: 1,
+                height: 1,
+                images: vec![vec![255]],
+            },
         }),
     };
-    let without = InitializationReport { components: None, ..report.clone() };
-    conform("train", "initialized", &[event("initialized", report), event("initialized", without)]);
+    let without = InitializationReport {
+        components: None,
+        ..report.clone()
+    };
+    conform(
+        "train",
+        "initialized",
+        &[event("initialized", report), event("initialized", without)],
+    );
     let plan = RunPlan {
         train_images: 10,
         validation_images: 2,
@@ -176,14 +264,25 @@ fn every_event_of_a_run_is_in_its_schema() {
         threads: 1,
     };
     conform("train", "plan", &[plan]);
-    let mut definition = Definition { data_dir: Some(PathBuf::from("/data")), ..Definition::of(whole_config()) };
+    let mut definition = Definition {
+        data_dir: Some(PathBuf::from("/data")),
+        ..Definition::of(whole_config())
+    };
     for range in ["lr=1e-4..1e-2:log", "model=mlp,tiny", "batch-size=20..50"] {
         definition.set(SettingRange::parse(range).unwrap()).unwrap();
     }
     conform(
         "sweep",
         "definition",
-        &[&definition, &Definition { pruner: None, seconds: Some(60.0), trials: Some(3), ..definition.clone() }],
+        &[
+            &definition,
+            &Definition {
+                pruner: None,
+                seconds: Some(60.0),
+                trials: Some(3),
+                ..definition.clone()
+            },
+        ],
     );
 }
 
@@ -200,7 +299,12 @@ fn hardware_that_this_machine_does_not_have_is_in_its_schema() {
         power: Some(320.5),
         utilization: Some(0.5),
     };
-    let bare = Gpu { temperature: None, power: None, utilization: None, ..gpu.clone() };
+    let bare = Gpu {
+        temperature: None,
+        power: None,
+        utilization: None,
+        ..gpu.clone()
+    };
     conform("hardware", "gpu", &[&gpu, &bare]);
     let hardware = Hardware {
         system: "Linux".to_owned(),
@@ -218,33 +322,86 @@ fn hardware_that_this_machine_does_not_have_is_in_its_schema() {
         gpus: vec![gpu.clone(), bare],
         gpu_finding: Some("no driver".to_owned()),
         cuda_finding: Some("too old".to_owned()),
-        metal: Some(Metal { name: "M3".to_owned(), unified_memory: true, working_set: 1 << 34 }),
+        metal: Some(Metal {
+            name: "M3".to_owned(),
+            unified_memory: true,
+            working_set: 1 << 34,
+        }),
     };
     let mut tested = serde_json::to_value(&hardware).unwrap();
     let check = json!({"subject": {"op": "conv"}, "precision": "f32", "found": null, "tolerance": 0.1, "detail": ""});
     tested["self_test"] = json!({"device": "cpu", "checks": [check], "seconds": 1.0});
-    conform("hardware", "machine", &[serde_json::to_value(Hardware::default()).unwrap(), tested]);
-    let sample =
-        LoadSample { processor: 0.5, memory_total: 16 << 30, memory_available: 8 << 30, process_memory: Some(1 << 20), gpus: vec![gpu] };
+    conform(
+        "hardware",
+        "machine",
+        &[serde_json::to_value(Hardware::default()).unwrap(), tested],
+    );
+    let sample = LoadSample {
+        processor: 0.5,
+        memory_total: 16 << 30,
+        memory_available: 8 << 30,
+        process_memory: Some(1 << 20),
+        gpus: vec![gpu],
+    };
     conform("hardware", "sample", &[sample, LoadSample::default()]);
 }
 
-/// Every command that has settings, with networks that have widths and layers, and settings that are left out where they are not used.
+/// Every command that has settings, with networks that have widths and layers, and settings that
+/// are left out where they are not used.
 #[test]
 fn commands_with_settings_print_what_their_schemas_allow() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 300, 40);
     let networks: [&[&str]; 4] = [
         &["--model", "mlp", "--widths", "20-10"],
-        &["--layers", "4C3-MP2-10", "--checkpoint-activations", "--init", "lsuv"],
-        &["--model", "tiny", "--batch-size", "auto:20", "--autotune", "--memory-limit", "4000", "--init", "zca"],
-        &["--from", concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors"), "--early-stopping", "1", "--clip-norm", "1"],
+        &[
+            "--layers",
+            "4C3-MP2-10",
+            "--checkpoint-activations",
+            "--init",
+            "lsuv",
+        ],
+        &[
+            "--model",
+            "tiny",
+            "--batch-size",
+            "auto:20",
+            "--autotune",
+            "--memory-limit",
+            "4000",
+            "--init",
+            "zca",
+        ],
+        &[
+            "--from",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors"),
+            "--early-stopping",
+            "1",
+            "--clip-norm",
+            "1",
+        ],
     ];
     let print = |command: &[&str], network: &[&str]| {
-        let output = run(home.path(), &[command, &["--data", "set", "--threads", "1", "--json"], network].concat());
+        let output = run(
+            home.path(),
+            &[
+                command,
+                &["--data", "set", "--threads", "1", "--json"],
+                network,
+            ]
+            .concat(),
+        );
         // A search may find nothing.
-        assert!(matches!(output.status.code(), Some(0 | 1)), "{command:?} {network:?}: {}", stderr(&output));
-        assert!(!output.stdout.is_empty(), "{command:?} {network:?}: {}", stderr(&output));
+        assert!(
+            matches!(output.status.code(), Some(0 | 1)),
+            "{command:?} {network:?}: {}",
+            stderr(&output)
+        );
+        assert!(
+            !output.stdout.is_empty(),
+            "{command:?} {network:?}: {}",
+            stderr(&output)
+        );
     };
     for network in networks {
         print(&["train", "--epochs", "1"], network);
@@ -252,10 +409,39 @@ fn commands_with_settings_print_what_their_schemas_allow() {
     print(&["train", "--epochs", "1", "--repeat", "2"], networks[0]);
     print(&["profile"], networks[0]);
     print(&["find-lr"], networks[1]);
-    let sweep = ["sweep", "--data", "set", "--preset", "quick", "--set", "epochs=1", "--trials", "2", "--at-once", "1", "--json"];
-    for fixed in [&["--set", "widths=20-10", "--set", "model=mlp"][..], &["--set", "model=cnn", "--set", "layers=4C3-MP2-10,4C5-MP2-10"]] {
-        let output = run(home.path(), &[&sweep[..], &["--set", "lr=1e-3..1e-2"], fixed].concat());
-        assert_eq!(output.status.code(), Some(0), "{fixed:?}: {}", stderr(&output));
+    let sweep = [
+        "sweep",
+        "--data",
+        "set",
+        "--preset",
+        "quick",
+        "--set",
+        "epochs=1",
+        "--trials",
+        "2",
+        "--at-once",
+        "1",
+        "--json",
+    ];
+    for fixed in [
+        &["--set", "widths=20-10", "--set", "model=mlp"][..],
+        &[
+            "--set",
+            "model=cnn",
+            "--set",
+            "layers=4C3-MP2-10,4C5-MP2-10",
+        ],
+    ] {
+        let output = run(
+            home.path(),
+            &[&sweep[..], &["--set", "lr=1e-3..1e-2"], fixed].concat(),
+        );
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{fixed:?}: {}",
+            stderr(&output)
+        );
     }
 }
 
@@ -266,21 +452,53 @@ fn commands_with_models_print_what_their_schemas_allow_of_an_onnx_network() {
     let home = home.path();
     write_idx_set(&home.join("set"), 60, 40);
     fs::write(home.join("network.onnx"), crate::import::onnx_graph_bytes()).unwrap();
-    fs::write(home.join("mlp.safetensors"), model_file(ModelKind::Mlp, Activation::Relu).to_bytes(WeightFormat::F32).unwrap()).unwrap();
-    fs::write(home.join("one.json"), r#"{"strokes": [[[50, 10], [50, 90]]]}"#).unwrap();
+    fs::write(
+        home.join("mlp.safetensors"),
+        model_file(ModelKind::Mlp, Activation::Relu)
+            .to_bytes(WeightFormat::F32)
+            .unwrap(),
+    )
+    .unwrap();
+    fs::write(
+        home.join("one.json"),
+        r#"{"strokes": [[[50, 10], [50, 90]]]}"#,
+    )
+    .unwrap();
     let succeed = |arguments: &[&str]| {
         let output = run(home, &[arguments, &["--json"]].concat());
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
         objects(&output).pop().unwrap()
     };
     let imported = succeed(&["import", "network.onnx", "--out", "imported"]);
-    assert_eq!((&imported["model"], &imported["finding"]["kind"]), (&json!("onnx"), &json!("onnx_graph")));
+    assert_eq!(
+        (&imported["model"], &imported["finding"]["kind"]),
+        (&json!("onnx"), &json!("onnx_graph"))
+    );
     let compared = succeed(&["compare", "imported", "mlp.safetensors", "--data", "set"]);
     assert_eq!(compared["models"][0]["network"], "onnx");
     succeed(&["eval", "--model", "imported", "--data", "set"]);
     succeed(&["predict", "--model", "imported", "one.json"]);
-    succeed(&["predict", "--model", "imported", "--model", "mlp.safetensors", "one.json"]);
+    succeed(&[
+        "predict",
+        "--model",
+        "imported",
+        "--model",
+        "mlp.safetensors",
+        "one.json",
+    ]);
     for format in ["onnx", "safetensors", "card", "report"] {
-        succeed(&["export", "--model", "imported", "--format", format, "--preview"]);
+        succeed(&[
+            "export",
+            "--model",
+            "imported",
+            "--format",
+            format,
+            "--preview",
+        ]);
     }
 }

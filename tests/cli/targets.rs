@@ -1,4 +1,5 @@
-//! `--out`, and all that it must not destroy: what is not a regular file, the model itself, files that exist, and names that clash.
+//! `--out`, and all that it must not destroy: what is not a regular file, the model itself, files
+//! that exist, and names that clash.
 
 use std::fs;
 use std::path::Path;
@@ -9,12 +10,24 @@ use super::{run, stderr};
 /// The model that comes with Inkling, as a file in `home`.
 fn home_with_model() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
-    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors"), home.path().join("m.safetensors")).unwrap();
+    fs::copy(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors"),
+        home.path().join("m.safetensors"),
+    )
+    .unwrap();
     home
 }
 
 fn export(home: &Path, format: &str, out: &str, force: bool) -> Output {
-    let mut arguments = vec!["export", "--model", "m.safetensors", "--format", format, "--out", out];
+    let mut arguments = vec![
+        "export",
+        "--model",
+        "m.safetensors",
+        "--format",
+        format,
+        "--out",
+        out,
+    ];
     arguments.extend(force.then_some("--force"));
     run(home, &arguments)
 }
@@ -22,15 +35,24 @@ fn export(home: &Path, format: &str, out: &str, force: bool) -> Output {
 fn refused(output: &Output, words: &[&str]) {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(output));
     for word in words {
-        assert!(stderr(output).contains(word), "it does not say {word:?}: {}", stderr(output));
+        assert!(
+            stderr(output).contains(word),
+            "it does not say {word:?}: {}",
+            stderr(output)
+        );
     }
 }
 
 /// Every file in the folder with its content, but for the log.
 fn content(home: &Path) -> Vec<(String, Vec<u8>)> {
-    let entries = fs::read_dir(home).unwrap().map(|entry| entry.unwrap().path());
-    let entries = entries.filter(|path| path.is_file() && path.file_name().unwrap() != "inkling.log");
-    let mut all: Vec<_> = entries.map(|path| (path.display().to_string(), fs::read(&path).unwrap())).collect();
+    let entries = fs::read_dir(home)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let entries =
+        entries.filter(|path| path.is_file() && path.file_name().unwrap() != "inkling.log");
+    let mut all: Vec<_> = entries
+        .map(|path| (path.display().to_string(), fs::read(&path).unwrap()))
+        .collect();
     all.sort();
     all
 }
@@ -56,16 +78,28 @@ fn files_that_exist_are_named_and_only_replaced_with_force() {
         let before = content(home.path());
         let output = export(home.path(), format, files[0], false);
         // Beside another model.py, PyTorch's module gets the name of its weights.
-        let in_the_way = if format == "pytorch" { &files[..1] } else { files };
+        let in_the_way = if format == "pytorch" {
+            &files[..1]
+        } else {
+            files
+        };
         refused(&output, in_the_way);
         refused(&output, &["--force"]);
         assert_eq!(content(home.path()), before, "{format}");
-        assert_eq!(export(home.path(), format, files[0], true).status.code(), Some(0));
-        let replaced = in_the_way.iter().all(|name| fs::read(home.path().join(name)).unwrap() != b"mine");
+        assert_eq!(
+            export(home.path(), format, files[0], true).status.code(),
+            Some(0)
+        );
+        let replaced = in_the_way
+            .iter()
+            .all(|name| fs::read(home.path().join(name)).unwrap() != b"mine");
         assert!(replaced, "{format}");
         // Once more: what is the same beside the file is in nobody's way.
         refused(&export(home.path(), format, files[0], false), &[files[0]]);
-        assert_eq!(export(home.path(), format, files[0], true).status.code(), Some(0));
+        assert_eq!(
+            export(home.path(), format, files[0], true).status.code(),
+            Some(0)
+        );
     }
 }
 
@@ -74,22 +108,53 @@ fn the_model_itself_is_never_replaced_by_whichever_path() {
     let home = home_with_model();
     let before = fs::read(home.path().join("m.safetensors")).unwrap();
     fs::create_dir(home.path().join("d")).unwrap();
-    fs::hard_link(home.path().join("m.safetensors"), home.path().join("hard.md")).unwrap();
+    fs::hard_link(
+        home.path().join("m.safetensors"),
+        home.path().join("hard.md"),
+    )
+    .unwrap();
     let absolute = home.path().join("m.safetensors").display().to_string();
-    let mut paths = vec!["m.safetensors", "./m.safetensors", "d/../m.safetensors", &absolute];
+    let mut paths = vec![
+        "m.safetensors",
+        "./m.safetensors",
+        "d/../m.safetensors",
+        &absolute,
+    ];
     if cfg!(unix) {
         paths.push("hard.md");
     }
     for path in paths {
         for format in ["card", "safetensors", "zip"] {
-            refused(&export(home.path(), format, path, true), &["is the file that is read"]);
+            refused(
+                &export(home.path(), format, path, true),
+                &["is the file that is read"],
+            );
         }
     }
     // As one of the files beside it.
-    fs::rename(home.path().join("m.safetensors"), home.path().join("model.safetensors")).unwrap();
-    let arguments = ["export", "--model", "model.safetensors", "--format", "candle", "--out", "main.rs", "--force"];
-    refused(&run(home.path(), &arguments), &["model.safetensors is the file that is read"]);
-    assert_eq!(fs::read(home.path().join("model.safetensors")).unwrap(), before);
+    fs::rename(
+        home.path().join("m.safetensors"),
+        home.path().join("model.safetensors"),
+    )
+    .unwrap();
+    let arguments = [
+        "export",
+        "--model",
+        "model.safetensors",
+        "--format",
+        "candle",
+        "--out",
+        "main.rs",
+        "--force",
+    ];
+    refused(
+        &run(home.path(), &arguments),
+        &["model.safetensors is the file that is read"],
+    );
+    assert_eq!(
+        fs::read(home.path().join("model.safetensors")).unwrap(),
+        before
+    );
     assert!(!home.path().join("main.rs").exists() && !home.path().join("Cargo.toml").exists());
 }
 
@@ -106,7 +171,10 @@ fn two_files_with_one_name_are_refused() {
         ("card", "card.JSON"),
     ] {
         let home = home_with_model();
-        refused(&export(home.path(), format, out, true), &["Two of the files would have the name"]);
+        refused(
+            &export(home.path(), format, out, true),
+            &["Two of the files would have the name"],
+        );
         assert_eq!(content(home.path()).len(), 1, "{format} {out}");
     }
 }
@@ -136,27 +204,65 @@ fn what_is_no_regular_file_stays_what_it_is() {
         ("socket", "socket"),
         ("fifo", "named pipe"),
         ("/dev/null", "device"),
-        (if cfg!(target_os = "linux") { "/dev/full" } else { "/dev/zero" }, "device"),
+        (
+            if cfg!(target_os = "linux") {
+                "/dev/full"
+            } else {
+                "/dev/zero"
+            },
+            "device",
+        ),
     ];
     for (path, kind) in kinds {
         for (format, _) in FORMATS {
             refused(&export(home.path(), format, path, true), &[kind]);
         }
-        refused(&run(home.path(), &["data", "show", "builtin", "--out", path, "--force"]), &[kind]);
+        refused(
+            &run(
+                home.path(),
+                &["data", "show", "builtin", "--out", path, "--force"],
+            ),
+            &[kind],
+        );
         if path != "folder" {
-            refused(&run(home.path(), &["import", "m.safetensors", "--out", path, "--force"]), &[kind]);
-            refused(&run(home.path(), &["train", "--epochs", "1", "--out", path, "--force"]), &[kind]);
+            refused(
+                &run(
+                    home.path(),
+                    &["import", "m.safetensors", "--out", path, "--force"],
+                ),
+                &[kind],
+            );
+            refused(
+                &run(
+                    home.path(),
+                    &["train", "--epochs", "1", "--out", path, "--force"],
+                ),
+                &[kind],
+            );
         }
     }
-    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
     assert!(
-        at("fifo").symlink_metadata().unwrap().file_type().is_fifo() && at("socket").symlink_metadata().unwrap().file_type().is_socket()
+        fs::metadata("/dev/null")
+            .unwrap()
+            .file_type()
+            .is_char_device()
+    );
+    assert!(
+        at("fifo").symlink_metadata().unwrap().file_type().is_fifo()
+            && at("socket")
+                .symlink_metadata()
+                .unwrap()
+                .file_type()
+                .is_socket()
     );
     assert!(at("link").is_symlink() && at("dangling").is_symlink() && !at("nowhere").exists());
     assert_eq!(fs::read(at("target")).unwrap(), b"mine");
     // Nor may the files beside one be anything else.
     symlink("target", at("predict.py")).unwrap();
-    refused(&export(home.path(), "onnx", "x.onnx", true), &["predict.py", "symbolic link"]);
+    refused(
+        &export(home.path(), "onnx", "x.onnx", true),
+        &["predict.py", "symbolic link"],
+    );
     assert!(!at("x.onnx").exists() && fs::read(at("target")).unwrap() == b"mine");
 }
 
@@ -169,10 +275,27 @@ fn pipes_and_devices_are_not_read_as_models() {
     assert_eq!(unsafe { libc::mkfifo(fifo.as_ptr(), 0o600) }, 0);
     for (path, kind) in [("fifo", "named pipe"), ("/dev/zero", "device")] {
         refused(&run(home.path(), &["import", path]), &[kind]);
-        refused(&run(home.path(), &["predict", "--model", path, "a.png"]), &[kind]);
-        refused(&run(home.path(), &["export", "--model", path, "--format", "zip", "--out", "a.zip"]), &[kind]);
-        refused(&run(home.path(), &["eval", "--model", path, "--data", "builtin"]), &[kind]);
-        refused(&run(home.path(), &["train", "--from", path, "--epochs", "1"]), &[kind]);
+        refused(
+            &run(home.path(), &["predict", "--model", path, "a.png"]),
+            &[kind],
+        );
+        refused(
+            &run(
+                home.path(),
+                &[
+                    "export", "--model", path, "--format", "zip", "--out", "a.zip",
+                ],
+            ),
+            &[kind],
+        );
+        refused(
+            &run(home.path(), &["eval", "--model", path, "--data", "builtin"]),
+            &[kind],
+        );
+        refused(
+            &run(home.path(), &["train", "--from", path, "--epochs", "1"]),
+            &[kind],
+        );
     }
 }
 
@@ -180,16 +303,53 @@ fn pipes_and_devices_are_not_read_as_models() {
 fn sheets_and_runs_are_replaced_with_force_alone() {
     let home = home_with_model();
     fs::write(home.path().join("sheet.png"), "mine").unwrap();
-    refused(&run(home.path(), &["data", "show", "builtin", "--out", "sheet.png"]), &["sheet.png exists already"]);
-    assert_eq!(fs::read(home.path().join("sheet.png")).unwrap(), b"mine");
-    let import = |file: &str, force: &[&str]| run(home.path(), &[&["import", file, "--out", "run"], force].concat());
-    assert_eq!(import("m.safetensors", &[]).status.code(), Some(0));
-    refused(&import("m.safetensors", &[]), &["model.safetensors", "run.json", "history.csv", "exist already"]);
-    refused(&run(home.path(), &["train", "--epochs", "1", "--out", "run"]), &["exist already"]);
-    assert_eq!(import("m.safetensors", &["--force"]).status.code(), Some(0));
-    refused(&import("run/model.safetensors", &["--force"]), &["is the file that is read"]);
     refused(
-        &run(home.path(), &["train", "--from", "run/model.safetensors", "--epochs", "1", "--out", "run", "--force"]),
+        &run(
+            home.path(),
+            &["data", "show", "builtin", "--out", "sheet.png"],
+        ),
+        &["sheet.png exists already"],
+    );
+    assert_eq!(fs::read(home.path().join("sheet.png")).unwrap(), b"mine");
+    let import = |file: &str, force: &[&str]| {
+        run(
+            home.path(),
+            &[&["import", file, "--out", "run"], force].concat(),
+        )
+    };
+    assert_eq!(import("m.safetensors", &[]).status.code(), Some(0));
+    refused(
+        &import("m.safetensors", &[]),
+        &[
+            "model.safetensors",
+            "run.json",
+            "history.csv",
+            "exist already",
+        ],
+    );
+    refused(
+        &run(home.path(), &["train", "--epochs", "1", "--out", "run"]),
+        &["exist already"],
+    );
+    assert_eq!(import("m.safetensors", &["--force"]).status.code(), Some(0));
+    refused(
+        &import("run/model.safetensors", &["--force"]),
+        &["is the file that is read"],
+    );
+    refused(
+        &run(
+            home.path(),
+            &[
+                "train",
+                "--from",
+                "run/model.safetensors",
+                "--epochs",
+                "1",
+                "--out",
+                "run",
+                "--force",
+            ],
+        ),
         &["is the file that is read"],
     );
 }
@@ -215,12 +375,18 @@ fn a_run_whose_folder_was_taken_meanwhile_is_saved_beside_it_without_anybody_the
         "mine",
         "--json",
     ]);
-    program.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    program
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
     let mut child = program.spawn().unwrap();
     let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
     let mut printed = String::new();
     while !printed.contains("\"event\":\"started\"") {
-        assert!(std::io::BufRead::read_line(&mut out, &mut printed).unwrap() > 0, "it ended too soon");
+        assert!(
+            std::io::BufRead::read_line(&mut out, &mut printed).unwrap() > 0,
+            "it ended too soon"
+        );
     }
     fs::create_dir(home.path().join("mine")).unwrap();
     fs::write(home.path().join("mine/file"), "somebody else's").unwrap();
@@ -228,9 +394,17 @@ fn a_run_whose_folder_was_taken_meanwhile_is_saved_beside_it_without_anybody_the
     let output = child.wait_with_output().unwrap();
     refused(&output, &["mine contains other files", "mine_2"]);
     super::schema::check_output(&["train", "--json"], &printed);
-    let events: Vec<serde_json::Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let [.., rescued, finished] = events.as_slice() else { panic!("{printed}") };
-    assert_eq!((&rescued["event"], &finished["event"]), (&"rescued".into(), &"finished".into()));
+    let events: Vec<serde_json::Value> = printed
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [.., rescued, finished] = events.as_slice() else {
+        panic!("{printed}")
+    };
+    assert_eq!(
+        (&rescued["event"], &finished["event"]),
+        (&"rescued".into(), &"finished".into())
+    );
     assert_eq!(rescued["run"], finished["run"]);
     assert!(home.path().join("mine_2/model.safetensors").is_file());
     assert_eq!(fs::read_dir(home.path().join("mine")).unwrap().count(), 1);

@@ -9,19 +9,41 @@ use crate::support::write_idx_set;
 /// The lines of a table of numbers below its head, all of them as they are written.
 fn rows(file: &std::path::Path) -> Vec<Vec<f32>> {
     let text = std::fs::read_to_string(file).unwrap();
-    text.lines().skip(1).map(|line| line.split(',').map(|number| number.parse().unwrap()).collect()).collect()
+    text.lines()
+        .skip(1)
+        .map(|line| {
+            line.split(',')
+                .map(|number| number.parse().unwrap())
+                .collect()
+        })
+        .collect()
 }
 
 /// Columns 0 and `column` of these rows: steps and figures.
 fn column(rows: &[Vec<f32>], step: usize, column: usize) -> Vec<(i64, f32)> {
-    rows.iter().map(|row| (row[step] as i64, row[column])).collect()
+    rows.iter()
+        .map(|row| (row[step] as i64, row[column]))
+        .collect()
 }
 
 #[test]
 fn every_step_and_epoch_of_a_run_is_in_its_event_file() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 600, 100);
-    let train = ["train", "--data", "set", "--preset", "quick", "--epochs", "3", "--out", "out", "--tensorboard", "boards/mine", "--json"];
+    let train = [
+        "train",
+        "--data",
+        "set",
+        "--preset",
+        "quick",
+        "--epochs",
+        "3",
+        "--out",
+        "out",
+        "--tensorboard",
+        "boards/mine",
+        "--json",
+    ];
     let output = run(home.path(), &train);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let files = events_of_run(&home.path().join("boards/mine"));
@@ -29,47 +51,109 @@ fn every_step_and_epoch_of_a_run_is_in_its_event_file() {
     let events = &files[0];
     let steps = rows(&home.path().join("out/steps.csv"));
     assert!(steps.len() >= 12);
-    for (tag, place) in [("loss/train", 1), ("accuracy/train", 2), ("learning_rate", 3)] {
+    for (tag, place) in [
+        ("loss/train", 1),
+        ("accuracy/train", 2),
+        ("learning_rate", 3),
+    ] {
         assert_eq!(scalars(events, tag), column(&steps, 0, place), "{tag}");
     }
     let epochs = rows(&home.path().join("out/history.csv"));
-    let tags = [("loss/train_epoch", 2), ("accuracy/train_epoch", 3), ("loss/validation", 4), ("accuracy/validation", 5)];
+    let tags = [
+        ("loss/train_epoch", 2),
+        ("accuracy/train_epoch", 3),
+        ("loss/validation", 4),
+        ("accuracy/validation", 5),
+    ];
     for (tag, place) in tags {
         assert_eq!(scalars(events, tag), column(&epochs, 1, place), "{tag}");
     }
-    let test = objects(&output).last().unwrap()["test_accuracy"].as_f64().unwrap() as f32;
-    assert_eq!(scalars(events, "accuracy/test"), [(steps.len() as i64, test)]);
+    let test = objects(&output).last().unwrap()["test_accuracy"]
+        .as_f64()
+        .unwrap() as f32;
+    assert_eq!(
+        scalars(events, "accuracy/test"),
+        [(steps.len() as i64, test)]
+    );
     let rates = scalars(events, "images_per_second");
-    assert!(!rates.is_empty() && rates.iter().all(|(_, rate)| *rate > 0.0), "{rates:?}");
-    assert!(stderr(&output).contains("Curves for TensorBoard"), "{}", stderr(&output));
+    assert!(
+        !rates.is_empty() && rates.iter().all(|(_, rate)| *rate > 0.0),
+        "{rates:?}"
+    );
+    assert!(
+        stderr(&output).contains("Curves for TensorBoard"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
 fn a_resumed_run_goes_on_in_the_same_folder_with_the_steps_before() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 1200, 50);
-    let train = ["train", "--data", "set", "--model", "mlp", "--epochs", "60", "--threads", "1", "--batch-size", "20"];
-    let mut child = inkling(home.path()).args(train).args(["--tensorboard", "board"]).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let train = [
+        "train",
+        "--data",
+        "set",
+        "--model",
+        "mlp",
+        "--epochs",
+        "60",
+        "--threads",
+        "1",
+        "--batch-size",
+        "20",
+    ];
+    let mut child = inkling(home.path())
+        .args(train)
+        .args(["--tensorboard", "board"])
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
     let since = Instant::now();
     let checkpoints = home.path().join("checkpoints");
-    while !std::fs::read_dir(&checkpoints).into_iter().flatten().flatten().any(|entry| entry.path().join("checkpoint").is_file()) {
-        assert!(since.elapsed() < Duration::from_mins(1), "no checkpoint came");
+    while !std::fs::read_dir(&checkpoints)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .any(|entry| entry.path().join("checkpoint").is_file())
+    {
+        assert!(
+            since.elapsed() < Duration::from_mins(1),
+            "no checkpoint came"
+        );
         std::thread::sleep(Duration::from_millis(5));
     }
     child.kill().unwrap();
     child.wait().unwrap();
     // File names have the second in them: the order of the files is that of the runs.
     std::thread::sleep(Duration::from_millis(1100));
-    let output = run(home.path(), &["train", "--resume", "--tensorboard", "board", "--out", "out"]);
+    let output = run(
+        home.path(),
+        &[
+            "train",
+            "--resume",
+            "--tensorboard",
+            "board",
+            "--out",
+            "out",
+        ],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let files = events_of_run(&home.path().join("board"));
     assert_eq!(files.len(), 2, "one for each process");
     // The later file makes void what the earlier one says, and has all of the run.
     let validated = scalars(&files[1], "accuracy/validation");
-    assert_eq!(validated, column(&rows(&home.path().join("out/history.csv")), 1, 5));
+    assert_eq!(
+        validated,
+        column(&rows(&home.path().join("out/history.csv")), 1, 5)
+    );
     assert_eq!(validated.len(), 60);
     let steps = scalars(&files[1], "loss/train");
-    assert!(steps.windows(2).all(|two| two[0].0 < two[1].0), "no step comes twice");
+    assert!(
+        steps.windows(2).all(|two| two[0].0 < two[1].0),
+        "no step comes twice"
+    );
     assert_eq!(steps.last().unwrap().0, validated.last().unwrap().0);
 }
 
@@ -77,7 +161,17 @@ fn a_resumed_run_goes_on_in_the_same_folder_with_the_steps_before() {
 fn a_folder_that_cannot_be_written_to_is_found_before_training() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("file"), "a file").unwrap();
-    let output = run(home.path(), &["train", "--preset", "quick", "--tensorboard", "file", "--json"]);
+    let output = run(
+        home.path(),
+        &[
+            "train",
+            "--preset",
+            "quick",
+            "--tensorboard",
+            "file",
+            "--json",
+        ],
+    );
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(output.stdout.is_empty(), "no run was started");
     assert!(stderr(&output).contains("file"), "{}", stderr(&output));

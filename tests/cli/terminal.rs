@@ -7,7 +7,8 @@ use inkling::text::visible::is_hidden;
 use super::{objects, run, stderr, stdout};
 use crate::support::model_file;
 
-/// Escape codes, a new title, a bell, a reversal of what follows, and the start of a line of its own.
+/// Escape codes, a new title, a bell, a reversal of what follows, and the start of a line of its
+/// own.
 const NAME: &str = "a\u{1b}[31m\u{1b}]0;t\u{7}\u{202e}\u{9b}1m\nDone.";
 
 #[cfg(unix)]
@@ -15,9 +16,14 @@ const NAME: &str = "a\u{1b}[31m\u{1b}]0;t\u{7}\u{202e}\u{9b}1m\nDone.";
 fn names_of_files_are_shown_with_escapes() {
     let home = tempfile::tempdir().unwrap();
     let starter = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors");
-    let [model, image, folder] = ["safetensors", "json", "d"].map(|ending| format!("{NAME}.{ending}"));
+    let [model, image, folder] =
+        ["safetensors", "json", "d"].map(|ending| format!("{NAME}.{ending}"));
     fs::copy(starter, home.path().join(&model)).unwrap();
-    fs::write(home.path().join(&image), r#"{"strokes": [[[50, 10], [50, 90]]]}"#).unwrap();
+    fs::write(
+        home.path().join(&image),
+        r#"{"strokes": [[[50, 10], [50, 90]]]}"#,
+    )
+    .unwrap();
     fs::write(home.path().join("broken.png"), "no image").unwrap();
     let dash = format!("--{NAME}");
     for (arguments, status) in [
@@ -25,8 +31,30 @@ fn names_of_files_are_shown_with_escapes() {
         (&["predict", "missing.png", &format!("{NAME}.png")], 1),
         (&["predict", &dash], 2),
         (&[dash.as_str()], 2),
-        (&["export", "--model", &model, "--format", "zip", "--out", &format!("{NAME}.zip")], 0),
-        (&["export", "--model", &model, "--format", "zip", "--out", &format!("{NAME}.zip")], 1),
+        (
+            &[
+                "export",
+                "--model",
+                &model,
+                "--format",
+                "zip",
+                "--out",
+                &format!("{NAME}.zip"),
+            ],
+            0,
+        ),
+        (
+            &[
+                "export",
+                "--model",
+                &model,
+                "--format",
+                "zip",
+                "--out",
+                &format!("{NAME}.zip"),
+            ],
+            1,
+        ),
         (&["import", &model, "--out", &folder], 0),
         (&["import", &image], 1),
         (&["eval", "--model", &model, "--data", &image], 1),
@@ -35,10 +63,22 @@ fn names_of_files_are_shown_with_escapes() {
         (&["train", "--data", NAME], 1),
     ] {
         let output = run(home.path(), arguments);
-        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(
+            output.status.code(),
+            Some(status),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
         for text in [stdout(&output), stderr(&output)] {
-            assert_eq!(text.chars().find(|&c| c != '\n' && is_hidden(c)), None, "{arguments:?}: {text:?}");
-            assert!(!text.lines().any(|line| line.starts_with("Done.")), "{arguments:?}: {text:?}");
+            assert_eq!(
+                text.chars().find(|&c| c != '\n' && is_hidden(c)),
+                None,
+                "{arguments:?}: {text:?}"
+            );
+            assert!(
+                !text.lines().any(|line| line.starts_with("Done.")),
+                "{arguments:?}: {text:?}"
+            );
         }
     }
     // For scripts a name is what it is.
@@ -49,15 +89,34 @@ fn names_of_files_are_shown_with_escapes() {
 #[test]
 fn the_words_of_a_model_are_shown_with_escapes() {
     let home = tempfile::tempdir().unwrap();
-    let mut model = model_file(inkling::run_config::ModelKind::Mlp, inkling::run_config::Activation::Relu);
-    model.card.data = inkling::run_config::DataSpec::single(inkling::run_config::DataSource::Path(NAME.into()));
+    let mut model = model_file(
+        inkling::run_config::ModelKind::Mlp,
+        inkling::run_config::Activation::Relu,
+    );
+    model.card.data =
+        inkling::run_config::DataSpec::single(inkling::run_config::DataSource::Path(NAME.into()));
     model.card.config.data = model.card.data.clone();
-    fs::write(home.path().join("m.safetensors"), model.to_bytes(inkling::run_config::WeightFormat::F32).unwrap()).unwrap();
-    for arguments in [&["import", "m.safetensors"][..], &["eval", "--model", "m.safetensors", "--data", "builtin"]] {
+    fs::write(
+        home.path().join("m.safetensors"),
+        model
+            .to_bytes(inkling::run_config::WeightFormat::F32)
+            .unwrap(),
+    )
+    .unwrap();
+    for arguments in [
+        &["import", "m.safetensors"][..],
+        &["eval", "--model", "m.safetensors", "--data", "builtin"],
+    ] {
         let output = run(home.path(), arguments);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         let text = stdout(&output) + &stderr(&output);
-        assert!(text.contains("\\u{1b}[31m") && !text.chars().any(|c| c != '\n' && is_hidden(c)), "{text:?}");
-        assert!(!text.lines().any(|line| line.starts_with("Done.")), "{text:?}");
+        assert!(
+            text.contains("\\u{1b}[31m") && !text.chars().any(|c| c != '\n' && is_hidden(c)),
+            "{text:?}"
+        );
+        assert!(
+            !text.lines().any(|line| line.starts_with("Done.")),
+            "{text:?}"
+        );
     }
 }

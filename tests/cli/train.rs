@@ -22,22 +22,58 @@ fn train(home: &Path, more: &[&str]) -> std::process::Output {
 #[test]
 fn a_run_can_start_from_statistics_of_its_images() {
     let home = home();
-    let output = train(home.path(), &["1", "--model", "speedrun", "--init", "pca", "--json", "--out", "run"]);
+    let output = train(
+        home.path(),
+        &[
+            "1", "--model", "speedrun", "--init", "pca", "--json", "--out", "run",
+        ],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let events = objects(&output);
-    let initialized = events.iter().find(|event| event["event"] == "initialized").expect("it is reported");
-    assert_eq!((initialized["method"].as_str(), initialized["components"]["side"].as_u64()), (Some("pca"), Some(5)));
+    let initialized = events
+        .iter()
+        .find(|event| event["event"] == "initialized")
+        .expect("it is reported");
+    assert_eq!(
+        (
+            initialized["method"].as_str(),
+            initialized["components"]["side"].as_u64()
+        ),
+        (Some("pca"), Some(5))
+    );
     let layers = initialized["layers"].as_array().unwrap();
-    assert_eq!(layers.iter().map(|layer| layer["layer"].as_str().unwrap()).collect::<Vec<_>>(), ["conv1", "conv2", "fc1", "fc2"]);
-    assert!(layers.iter().all(|layer| (layer["after"].as_f64().unwrap() - 1.0).abs() < 0.01), "{layers:?}");
-    assert!(stderr(&output).contains("Variance of each layer's output on 256 images"), "{}", stderr(&output));
-    let summary: serde_json::Value = serde_json::from_slice(&fs::read(home.path().join("run/run.json")).unwrap()).unwrap();
+    assert_eq!(
+        layers
+            .iter()
+            .map(|layer| layer["layer"].as_str().unwrap())
+            .collect::<Vec<_>>(),
+        ["conv1", "conv2", "fc1", "fc2"]
+    );
+    assert!(
+        layers
+            .iter()
+            .all(|layer| (layer["after"].as_f64().unwrap() - 1.0).abs() < 0.01),
+        "{layers:?}"
+    );
+    assert!(
+        stderr(&output).contains("Variance of each layer's output on 256 images"),
+        "{}",
+        stderr(&output)
+    );
+    let summary: serde_json::Value =
+        serde_json::from_slice(&fs::read(home.path().join("run/run.json")).unwrap()).unwrap();
     assert_eq!(summary["config"]["initialization"], "pca");
-    assert_eq!(summary["initialization"]["layers"], initialized["layers"], "the run remembers it");
+    assert_eq!(
+        summary["initialization"]["layers"], initialized["layers"],
+        "the run remembers it"
+    );
 
     let other = train(home.path(), &["1", "--init", "magic"]);
     assert_eq!(other.status.code(), Some(2));
-    let both = train(home.path(), &["1", "--init", "lsuv", "--from", "run/model.safetensors"]);
+    let both = train(
+        home.path(),
+        &["1", "--init", "lsuv", "--from", "run/model.safetensors"],
+    );
     assert_eq!(both.status.code(), Some(2), "weights come from one place");
 }
 
@@ -46,39 +82,98 @@ fn hidden_layers_are_as_wide_as_asked_for_and_stay_so() {
     let home = home();
     let first = train(home.path(), &["1", "--widths", "24,12,7", "--out", "first"]);
     assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
-    assert!(stderr(&first).contains("MLP (24-12-7)"), "{}", stderr(&first));
-    let summary =
-        |run: &str| -> serde_json::Value { serde_json::from_slice(&fs::read(home.path().join(run).join("run.json")).unwrap()).unwrap() };
-    assert_eq!(summary("first")["plan"]["parameters"], 784 * 24 + 24 + 24 * 12 + 12 + 12 * 7 + 7 + 80);
-    // A run with its settings, one from its weights, and one with another network, whose widths are its own.
-    let settings = run(home.path(), &["train", "--config", "first/run.json", "--out", "again"]);
+    assert!(
+        stderr(&first).contains("MLP (24-12-7)"),
+        "{}",
+        stderr(&first)
+    );
+    let summary = |run: &str| -> serde_json::Value {
+        serde_json::from_slice(&fs::read(home.path().join(run).join("run.json")).unwrap()).unwrap()
+    };
+    assert_eq!(
+        summary("first")["plan"]["parameters"],
+        784 * 24 + 24 + 24 * 12 + 12 + 12 * 7 + 7 + 80
+    );
+    // A run with its settings, one from its weights, and one with another network, whose widths are
+    // its own.
+    let settings = run(
+        home.path(),
+        &["train", "--config", "first/run.json", "--out", "again"],
+    );
     assert_eq!(settings.status.code(), Some(0), "{}", stderr(&settings));
     assert_eq!(
         fs::read(home.path().join("again/model.safetensors")).unwrap(),
         fs::read(home.path().join("first/model.safetensors")).unwrap()
     );
-    let further = train(home.path(), &["1", "--from", "first/model.safetensors", "--out", "further"]);
+    let further = train(
+        home.path(),
+        &["1", "--from", "first/model.safetensors", "--out", "further"],
+    );
     assert_eq!(further.status.code(), Some(0), "{}", stderr(&further));
-    assert_eq!(summary("further")["config"]["widths"], serde_json::json!([24, 12, 7]));
-    let other = run(home.path(), &["train", "--config", "first/run.json", "--model", "lenet", "--out", "other"]);
+    assert_eq!(
+        summary("further")["config"]["widths"],
+        serde_json::json!([24, 12, 7])
+    );
+    let other = run(
+        home.path(),
+        &[
+            "train",
+            "--config",
+            "first/run.json",
+            "--model",
+            "lenet",
+            "--out",
+            "other",
+        ],
+    );
     assert_eq!(other.status.code(), Some(0), "{}", stderr(&other));
     assert_eq!(summary("other")["config"].get("widths"), None);
-    let eval = run(home.path(), &["eval", "--model", "first/model.safetensors", "--data", "set"]);
+    let eval = run(
+        home.path(),
+        &[
+            "eval",
+            "--model",
+            "first/model.safetensors",
+            "--data",
+            "set",
+        ],
+    );
     assert_eq!(eval.status.code(), Some(0), "{}", stderr(&eval));
 
     for (arguments, said) in [
-        (&["1", "--widths", "24,0"][..], "is not a list of 1 to 8 whole numbers from 1 to 2048"),
+        (
+            &["1", "--widths", "24,0"][..],
+            "is not a list of 1 to 8 whole numbers from 1 to 2048",
+        ),
         (
             &["1", "--model", "lenet", "--widths", "24"],
             "LeNet-5 cannot have the layer widths 24. Give 4 widths from 1 to 2048, such as 6-16-120-84",
         ),
-        (&["1", "--model", "linear", "--widths", "24"], "the widths of this model are fixed"),
-        (&["1", "--model", "pytorch-example", "--widths", "64-256-1024"], "parameters: more than the 10,000,000 that Inkling trains"),
-        (&["1", "--from", "first/model.safetensors", "--widths", "9"], "belong to MLP (24-12-7) with ReLU, not to MLP (9) with ReLU"),
+        (
+            &["1", "--model", "linear", "--widths", "24"],
+            "the widths of this model are fixed",
+        ),
+        (
+            &["1", "--model", "pytorch-example", "--widths", "64-256-1024"],
+            "parameters: more than the 10,000,000 that Inkling trains",
+        ),
+        (
+            &["1", "--from", "first/model.safetensors", "--widths", "9"],
+            "belong to MLP (24-12-7) with ReLU, not to MLP (9) with ReLU",
+        ),
     ] {
         let refused = train(home.path(), arguments);
-        assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {}", stderr(&refused));
-        assert!(stderr(&refused).contains(said), "{arguments:?}: {}", stderr(&refused));
+        assert_eq!(
+            refused.status.code(),
+            Some(2),
+            "{arguments:?}: {}",
+            stderr(&refused)
+        );
+        assert!(
+            stderr(&refused).contains(said),
+            "{arguments:?}: {}",
+            stderr(&refused)
+        );
     }
 }
 
@@ -86,30 +181,85 @@ fn hidden_layers_are_as_wide_as_asked_for_and_stay_so() {
 fn a_cnn_has_the_layers_that_are_asked_for() {
     let home = home();
     // Only a CNN has layers to choose, so that nothing else need be said.
-    let first = train(home.path(), &["1", "--layers", "3c3,mp2,7", "--out", "first"]);
+    let first = train(
+        home.path(),
+        &["1", "--layers", "3c3,mp2,7", "--out", "first"],
+    );
     assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
-    assert!(stderr(&first).contains("CNN (3C3-MP2-7)"), "{}", stderr(&first));
-    let summary =
-        |run: &str| -> serde_json::Value { serde_json::from_slice(&fs::read(home.path().join(run).join("run.json")).unwrap()).unwrap() };
+    assert!(
+        stderr(&first).contains("CNN (3C3-MP2-7)"),
+        "{}",
+        stderr(&first)
+    );
+    let summary = |run: &str| -> serde_json::Value {
+        serde_json::from_slice(&fs::read(home.path().join(run).join("run.json")).unwrap()).unwrap()
+    };
     let config = &summary("first")["config"];
-    assert_eq!((config["model"].as_str(), config["layers"].as_str()), (Some("cnn"), Some("3C3-MP2-7")));
-    let further = train(home.path(), &["1", "--from", "first/model.safetensors", "--out", "further"]);
+    assert_eq!(
+        (config["model"].as_str(), config["layers"].as_str()),
+        (Some("cnn"), Some("3C3-MP2-7"))
+    );
+    let further = train(
+        home.path(),
+        &["1", "--from", "first/model.safetensors", "--out", "further"],
+    );
     assert_eq!(further.status.code(), Some(0), "{}", stderr(&further));
     assert_eq!(summary("further")["config"]["layers"], "3C3-MP2-7");
-    let other = run(home.path(), &["train", "--config", "first/run.json", "--model", "lenet", "--out", "other"]);
+    let other = run(
+        home.path(),
+        &[
+            "train",
+            "--config",
+            "first/run.json",
+            "--model",
+            "lenet",
+            "--out",
+            "other",
+        ],
+    );
     assert_eq!(other.status.code(), Some(0), "{}", stderr(&other));
     assert_eq!(summary("other")["config"].get("layers"), None);
-    let eval = run(home.path(), &["eval", "--model", "first/model.safetensors", "--data", "set"]);
+    let eval = run(
+        home.path(),
+        &[
+            "eval",
+            "--model",
+            "first/model.safetensors",
+            "--data",
+            "set",
+        ],
+    );
     assert_eq!(eval.status.code(), Some(0), "{}", stderr(&eval));
     for (arguments, said) in [
-        (&["1", "--layers", "32C3-MP3"][..], "MP3 is not a layer: write 32C3 for a convolution of 32 filters of 3x3"),
-        (&["1", "--model", "mlp", "--layers", "32C3"], "MLP cannot have the layers 32C3. Choose the network CNN, or leave them empty."),
-        (&["1", "--layers", "2048C3-MP2-2048"], "parameters: more than the 10,000,000 that Inkling trains"),
-        (&["1", "--model", "cnn", "--widths", "9"], "CNN cannot have the layer widths 9"),
+        (
+            &["1", "--layers", "32C3-MP3"][..],
+            "MP3 is not a layer: write 32C3 for a convolution of 32 filters of 3x3",
+        ),
+        (
+            &["1", "--model", "mlp", "--layers", "32C3"],
+            "MLP cannot have the layers 32C3. Choose the network CNN, or leave them empty.",
+        ),
+        (
+            &["1", "--layers", "2048C3-MP2-2048"],
+            "parameters: more than the 10,000,000 that Inkling trains",
+        ),
+        (
+            &["1", "--model", "cnn", "--widths", "9"],
+            "CNN cannot have the layer widths 9",
+        ),
     ] {
         let refused = train(home.path(), arguments);
-        assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {}", stderr(&refused));
-        assert!(stderr(&refused).contains(said), "{arguments:?}: {}", stderr(&refused));
+        assert_eq!(
+            refused.status.code(),
+            Some(2),
+            "{arguments:?}: {}",
+            stderr(&refused)
+        );
+        assert!(
+            stderr(&refused).contains(said),
+            "{arguments:?}: {}",
+            stderr(&refused)
+        );
     }
 }
 
@@ -117,34 +267,93 @@ fn a_cnn_has_the_layers_that_are_asked_for() {
 fn data_of_a_single_class_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let row = |value: u8| format!("3{}\n", format!(",{value}").repeat(784));
-    fs::write(home.path().join("threes.csv"), (0..40).map(row).collect::<String>()).unwrap();
-    let refused = run(home.path(), &["train", "--data", "threes.csv", "--epochs", "1"]);
+    fs::write(
+        home.path().join("threes.csv"),
+        (0..40).map(row).collect::<String>(),
+    )
+    .unwrap();
+    let refused = run(
+        home.path(),
+        &["train", "--data", "threes.csv", "--epochs", "1"],
+    );
     assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
-    assert!(stderr(&refused).contains("All training images are of the same class, 3"), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("All training images are of the same class, 3"),
+        "{}",
+        stderr(&refused)
+    );
 }
 
 #[test]
 fn settings_can_come_from_a_run() {
     let home = home();
-    let first = train(home.path(), &["1", "--model", "lenet", "--lr", "0.004", "--activation", "gelu", "--seed", "7", "--out", "first"]);
+    let first = train(
+        home.path(),
+        &[
+            "1",
+            "--model",
+            "lenet",
+            "--lr",
+            "0.004",
+            "--activation",
+            "gelu",
+            "--seed",
+            "7",
+            "--out",
+            "first",
+        ],
+    );
     assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
-    let again = run(home.path(), &["train", "--config", "first/run.json", "--seed", "8", "--out", "second", "--json"]);
+    let again = run(
+        home.path(),
+        &[
+            "train",
+            "--config",
+            "first/run.json",
+            "--seed",
+            "8",
+            "--out",
+            "second",
+            "--json",
+        ],
+    );
     assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
     let config = &objects(&again)[0]["config"];
-    let chosen = ["model", "learning_rate", "activation", "epochs", "data"].map(|name| config[name].to_string());
+    let chosen = ["model", "learning_rate", "activation", "epochs", "data"]
+        .map(|name| config[name].to_string());
     let set = serde_json::Value::from(home.path().join("set").display().to_string()).to_string();
-    assert_eq!(chosen, ["\"lenet\"", "0.004", "\"gelu\"", "1", &set], "{config}");
+    assert_eq!(
+        chosen,
+        ["\"lenet\"", "0.004", "\"gelu\"", "1", &set],
+        "{config}"
+    );
     assert_eq!(config["seed"], 8);
     // Settings alone are enough, and a preset is another way to say the same.
     fs::write(home.path().join("settings.json"), config.to_string()).unwrap();
-    let alone = run(home.path(), &["train", "--config", "settings.json", "--out", "third"]);
+    let alone = run(
+        home.path(),
+        &["train", "--config", "settings.json", "--out", "third"],
+    );
     assert_eq!(alone.status.code(), Some(0), "{}", stderr(&alone));
-    fs::write(home.path().join("other.json"), r#"{"name": "something else"}"#).unwrap();
-    let wrong = ["missing.json", "other.json", "first/model.safetensors"].map(|file| vec!["--config", file]);
-    let wrong = wrong.into_iter().map(|arguments| (arguments, 1)).chain([(vec!["--config", "first/run.json", "--preset", "quick"], 2)]);
+    fs::write(
+        home.path().join("other.json"),
+        r#"{"name": "something else"}"#,
+    )
+    .unwrap();
+    let wrong = ["missing.json", "other.json", "first/model.safetensors"]
+        .map(|file| vec!["--config", file]);
+    let wrong = wrong
+        .into_iter()
+        .map(|arguments| (arguments, 1))
+        .chain([(vec!["--config", "first/run.json", "--preset", "quick"], 2)]);
     for (arguments, status) in wrong {
         let output = run(home.path(), &[&["train"][..], &arguments].concat());
-        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(
+            output.status.code(),
+            Some(status),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
     }
 }
 
@@ -155,7 +364,10 @@ fn a_run_for_scripts_ends_with_the_promised_object() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let mut events = objects(&output);
     events.retain(|event| event["event"] != "step");
-    let names: Vec<_> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    let names: Vec<_> = events
+        .iter()
+        .map(|event| event["event"].as_str().unwrap())
+        .collect();
     assert_eq!(names, ["started", "epoch", "epoch", "epoch", "finished"]);
     assert_eq!(events[0]["plan"]["test_images"], 100);
     assert_eq!(events[2]["epoch"], 2);
@@ -177,36 +389,73 @@ fn a_run_for_scripts_ends_with_the_promised_object() {
     ];
     let text = stdout(&output);
     assert!(keys(text.lines().last().unwrap()).starts_with(&promised.map(str::to_owned)));
-    assert_eq!((&last["model"], &last["device"], &last["precision"]), (&"mlp".into(), &"cpu".into(), &"f32".into()));
+    assert_eq!(
+        (&last["model"], &last["device"], &last["precision"]),
+        (&"mlp".into(), &"cpu".into(), &"f32".into())
+    );
     assert_eq!(last["epoch_seconds"].as_array().unwrap().len(), 3);
     assert!(last["test_accuracy"].as_f64().unwrap() > 0.9, "{last}");
-    assert!(last["validation_accuracy"].as_f64().unwrap() > 0.9, "{last}");
+    assert!(
+        last["validation_accuracy"].as_f64().unwrap() > 0.9,
+        "{last}"
+    );
     let model = Path::new(last["model_path"].as_str().unwrap());
-    assert!(model.is_file() && model.starts_with(home.path().join("runs")) && model.parent() == last["run"].as_str().map(Path::new));
-    assert!(stderr(&output).contains("inkling predict --model"), "people are told on standard error");
+    assert!(
+        model.is_file()
+            && model.starts_with(home.path().join("runs"))
+            && model.parent() == last["run"].as_str().map(Path::new)
+    );
+    assert!(
+        stderr(&output).contains("inkling predict --model"),
+        "people are told on standard error"
+    );
 }
 
 #[test]
 fn every_step_is_a_line_and_a_row_of_the_run_s_table() {
     let home = home();
-    let output = train(home.path(), &["2", "--batch-size", "50", "--out", "out", "--json"]);
+    let output = train(
+        home.path(),
+        &["2", "--batch-size", "50", "--out", "out", "--json"],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let events = objects(&output);
-    let steps: Vec<_> = events.iter().filter(|event| event["event"] == "step").collect();
+    let steps: Vec<_> = events
+        .iter()
+        .filter(|event| event["event"] == "step")
+        .collect();
     let planned = events[0]["plan"]["total_steps"].as_u64().unwrap();
     assert!(planned > 10 && steps.len() as u64 == planned, "{planned}");
-    let line = stdout(&output).lines().find(|line| line.contains(r#""event":"step""#)).map(keys);
-    assert_eq!(line.unwrap(), ["event", "step", "loss", "accuracy", "learning_rate"]);
+    let line = stdout(&output)
+        .lines()
+        .find(|line| line.contains(r#""event":"step""#))
+        .map(keys);
+    assert_eq!(
+        line.unwrap(),
+        ["event", "step", "loss", "accuracy", "learning_rate"]
+    );
     let table = fs::read_to_string(home.path().join("out/steps.csv")).unwrap();
     let mut rows = table.lines();
     assert_eq!(rows.next(), Some("step,loss,accuracy,learning_rate"));
     for (row, step) in rows.by_ref().zip(&steps) {
         let number = |name: &str| step[name].as_f64().unwrap() as f32;
-        assert_eq!(row, format!("{},{},{},{}", step["step"], number("loss"), number("accuracy"), number("learning_rate")));
+        assert_eq!(
+            row,
+            format!(
+                "{},{},{},{}",
+                step["step"],
+                number("loss"),
+                number("accuracy"),
+                number("learning_rate")
+            )
+        );
     }
     assert_eq!(table.lines().count(), steps.len() + 1);
     // The line of an epoch follows those of its steps.
-    let first = events.iter().position(|event| event["event"] == "epoch").unwrap();
+    let first = events
+        .iter()
+        .position(|event| event["event"] == "epoch")
+        .unwrap();
     assert_eq!(events[first - 1]["step"], events[first]["step"]);
 }
 
@@ -219,18 +468,53 @@ fn a_run_for_people_says_where_the_model_is_and_what_to_type_next() {
     assert!(model.is_file());
     let said = stdout(&output);
     assert!(said.contains(&model.display().to_string()), "{said}");
-    assert!(said.lines().last().unwrap().contains("inkling predict --model"), "{said}");
-    assert!(said.lines().last().unwrap().ends_with("drawing.png"), "{said}");
-    assert_eq!(stderr(&output).matches("Epoch ").count(), 1, "one line per epoch where there is no terminal: {}", stderr(&output));
-    assert!(!stderr(&output).contains('\u{1b}'), "no bars where there is no terminal");
+    assert!(
+        said.lines()
+            .last()
+            .unwrap()
+            .contains("inkling predict --model"),
+        "{said}"
+    );
+    assert!(
+        said.lines().last().unwrap().ends_with("drawing.png"),
+        "{said}"
+    );
+    assert_eq!(
+        stderr(&output).matches("Epoch ").count(),
+        1,
+        "one line per epoch where there is no terminal: {}",
+        stderr(&output)
+    );
+    assert!(
+        !stderr(&output).contains('\u{1b}'),
+        "no bars where there is no terminal"
+    );
 }
 
 #[test]
 fn the_same_seed_gives_the_same_model() {
     let home = home();
     let model = |out: &str, seed: &str| {
-        assert_eq!(train(home.path(), &["1", "--threads", "1", "--out", out, "--seed", seed]).status.code(), Some(0));
-        let card = objects(&run(home.path(), &["eval", "--model", &format!("{out}/model.safetensors"), "--data", "set", "--json"]));
+        assert_eq!(
+            train(
+                home.path(),
+                &["1", "--threads", "1", "--out", out, "--seed", seed]
+            )
+            .status
+            .code(),
+            Some(0)
+        );
+        let card = objects(&run(
+            home.path(),
+            &[
+                "eval",
+                "--model",
+                &format!("{out}/model.safetensors"),
+                "--data",
+                "set",
+                "--json",
+            ],
+        ));
         card[0]["loss"].as_f64().unwrap()
     };
     assert_eq!(model("a", "5"), model("b", "5"));
@@ -240,14 +524,38 @@ fn the_same_seed_gives_the_same_model() {
 #[test]
 fn a_run_that_goes_astray_says_what_it_does_about_it() {
     let home = home();
-    let absurd = ["--model", "convnet", "--optimizer", "sgd", "--lr", "10", "--schedule", "constant"];
+    let absurd = [
+        "--model",
+        "convnet",
+        "--optimizer",
+        "sgd",
+        "--lr",
+        "10",
+        "--schedule",
+        "constant",
+    ];
     let output = train(home.path(), &[&["9"], &absurd[..], &["--json"]].concat());
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    let back: Vec<_> = objects(&output).into_iter().filter(|event| event["event"] == "intervened").collect();
-    assert_eq!(back.iter().map(|event| event["left"].as_u64().unwrap()).collect::<Vec<_>>(), [2, 1, 0]);
-    assert!(back.iter().all(|event| event["kind"] == "stepped_back"), "{back:?}");
+    let back: Vec<_> = objects(&output)
+        .into_iter()
+        .filter(|event| event["event"] == "intervened")
+        .collect();
+    assert_eq!(
+        back.iter()
+            .map(|event| event["left"].as_u64().unwrap())
+            .collect::<Vec<_>>(),
+        [2, 1, 0]
+    );
+    assert!(
+        back.iter().all(|event| event["kind"] == "stepped_back"),
+        "{back:?}"
+    );
     let said = stderr(&output);
-    assert_eq!(said.matches("Training was rolled back to").count(), 3, "{said}");
+    assert_eq!(
+        said.matches("Training was rolled back to").count(),
+        3,
+        "{said}"
+    );
     assert!(said.contains("Lower the learning rate"), "{said}");
 }
 
@@ -282,45 +590,91 @@ fn every_option_of_a_run_reaches_it() {
         assert_eq!(&config[field], value, "{field}");
     }
     let last = events.last().unwrap();
-    assert_eq!((&last["stopped_early"], &last["kept_epoch"]), (&false.into(), &2.into()));
+    assert_eq!(
+        (&last["stopped_early"], &last["kept_epoch"]),
+        (&false.into(), &2.into())
+    );
 }
 
 #[test]
 fn a_trained_model_is_measured() {
     let home = home();
-    assert_eq!(train(home.path(), &["3", "--out", "run"]).status.code(), Some(0));
+    assert_eq!(
+        train(home.path(), &["3", "--out", "run"]).status.code(),
+        Some(0)
+    );
     let eval = ["eval", "--model", "run/model.safetensors", "--data", "set"];
 
     let scripted = run(home.path(), &[&eval[..], &["--json"]].concat());
     assert_eq!(scripted.status.code(), Some(0), "{}", stderr(&scripted));
-    assert_eq!(keys(&stdout(&scripted)), ["images", "accuracy", "loss", "calibration_error", "split", "digits"]);
+    assert_eq!(
+        keys(&stdout(&scripted)),
+        [
+            "images",
+            "accuracy",
+            "loss",
+            "calibration_error",
+            "split",
+            "digits"
+        ]
+    );
     let figures = &objects(&scripted)[0];
     assert_eq!(figures["images"], 100);
-    assert!(figures["accuracy"].as_f64().unwrap() > 0.9 && figures["loss"].as_f64().unwrap() > 0.0, "{figures}");
+    assert!(
+        figures["accuracy"].as_f64().unwrap() > 0.9 && figures["loss"].as_f64().unwrap() > 0.0,
+        "{figures}"
+    );
 
     let table = stdout(&run(home.path(), &eval));
-    assert_eq!(table.lines().count(), 13, "figures, a blank line, a head and ten rows:\n{table}");
-    let counted: u32 =
-        table.lines().skip(3).flat_map(|row| row.split_whitespace().skip(1).take(10)).map(|count| count.parse::<u32>().unwrap()).sum();
+    assert_eq!(
+        table.lines().count(),
+        13,
+        "figures, a blank line, a head and ten rows:\n{table}"
+    );
+    let counted: u32 = table
+        .lines()
+        .skip(3)
+        .flat_map(|row| row.split_whitespace().skip(1).take(10))
+        .map(|count| count.parse::<u32>().unwrap())
+        .sum();
     assert_eq!(counted, 100);
 }
 
 #[test]
 fn data_that_cannot_be_had_fails_by_name() {
     let home = home();
-    fs::write(home.path().join("set/train-images-idx3-ubyte"), b"\0\0\x08\x03 broken").unwrap();
+    fs::write(
+        home.path().join("set/train-images-idx3-ubyte"),
+        b"\0\0\x08\x03 broken",
+    )
+    .unwrap();
     for (arguments, word) in [
         (&["train", "--data", "mnist"][..], "mnist"),
         (&["train", "--data", "nowhere"], "nowhere"),
         (&["train", "--data", "set"], "train-images-idx3-ubyte"),
         (&["train", "--data-dir", "nowhere"], "nowhere"),
-        (&["eval", "--model", "absent.safetensors", "--data", "set"], "absent.safetensors"),
-        (&["predict", "--model", "set/t10k-labels-idx1-ubyte", "a.png"], "t10k-labels-idx1-ubyte"),
+        (
+            &["eval", "--model", "absent.safetensors", "--data", "set"],
+            "absent.safetensors",
+        ),
+        (
+            &["predict", "--model", "set/t10k-labels-idx1-ubyte", "a.png"],
+            "t10k-labels-idx1-ubyte",
+        ),
     ] {
         let output = run(home.path(), arguments);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(
+            output.status.code(),
+            Some(1),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
         assert!(stdout(&output).is_empty());
-        assert!(stderr(&output).contains(word), "{arguments:?} does not name {word}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains(word),
+            "{arguments:?} does not name {word}: {}",
+            stderr(&output)
+        );
     }
 }
 
@@ -328,7 +682,19 @@ fn data_that_cannot_be_had_fails_by_name() {
 fn a_set_is_found_by_name_in_the_folder_given() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("sets/kmnist"), 200, 50);
-    let output = run(home.path(), &["train", "--data", "kmnist", "--data-dir", "sets", "--preset", "quick", "--json"]);
+    let output = run(
+        home.path(),
+        &[
+            "train",
+            "--data",
+            "kmnist",
+            "--data-dir",
+            "sets",
+            "--preset",
+            "quick",
+            "--json",
+        ],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(objects(&output)[0]["plan"]["test_images"], 50);
 }
@@ -351,7 +717,11 @@ fn a_folder_that_cannot_take_the_run_is_found_before_training() {
         let output = train(home.path(), &["1", "--out", out, "--json"]);
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         assert!(stdout(&output).is_empty(), "no run was started");
-        assert!(stderr(&output).contains(out.split('/').next().unwrap()), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains(out.split('/').next().unwrap()),
+            "{}",
+            stderr(&output)
+        );
     }
     assert_eq!(fs::read_dir(home.path().join("thesis")).unwrap().count(), 1);
 }
@@ -359,59 +729,158 @@ fn a_folder_that_cannot_take_the_run_is_found_before_training() {
 #[test]
 fn repeated_runs_have_a_mean_with_its_interval() {
     let home = home();
-    let output = train(home.path(), &["1", "--seed", "3", "--repeat", "3", "--json"]);
+    let output = train(
+        home.path(),
+        &["1", "--seed", "3", "--repeat", "3", "--json"],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let events = objects(&output);
-    let finished: Vec<_> = events.iter().filter(|event| event["event"] == "finished").collect();
-    assert_eq!(finished.iter().map(|event| event["config"]["seed"].as_u64().unwrap()).collect::<Vec<_>>(), [3, 4, 5]);
-    let accuracies: Vec<f64> = finished.iter().map(|event| event["test_accuracy"].as_f64().unwrap()).collect();
+    let finished: Vec<_> = events
+        .iter()
+        .filter(|event| event["event"] == "finished")
+        .collect();
+    assert_eq!(
+        finished
+            .iter()
+            .map(|event| event["config"]["seed"].as_u64().unwrap())
+            .collect::<Vec<_>>(),
+        [3, 4, 5]
+    );
+    let accuracies: Vec<f64> = finished
+        .iter()
+        .map(|event| event["test_accuracy"].as_f64().unwrap())
+        .collect();
     let last = events.last().unwrap();
-    assert_eq!((&last["event"], &last["runs"], &last["measured_on"]), (&"repeated".into(), &3.into(), &"test".into()));
+    assert_eq!(
+        (&last["event"], &last["runs"], &last["measured_on"]),
+        (&"repeated".into(), &3.into(), &"test".into())
+    );
     let mean = inkling::math::statistics::mean_interval(&accuracies).unwrap();
     assert_eq!(
-        (last["mean_accuracy"].as_f64(), last["low"].as_f64(), last["high"].as_f64()),
+        (
+            last["mean_accuracy"].as_f64(),
+            last["low"].as_f64(),
+            last["high"].as_f64()
+        ),
         (Some(mean.mean), Some(mean.low), Some(mean.high))
     );
-    assert_eq!(last["highest"]["accuracy"].as_f64(), accuracies.iter().copied().reduce(f64::max));
-    assert!(stderr(&output).contains("Run 2 of 3.") && stderr(&output).contains("3 runs: mean test accuracy"), "{}", stderr(&output));
-    assert_eq!(train(home.path(), &["1", "--repeat", "2", "--out", "one"]).status.code(), Some(2));
+    assert_eq!(
+        last["highest"]["accuracy"].as_f64(),
+        accuracies.iter().copied().reduce(f64::max)
+    );
+    assert!(
+        stderr(&output).contains("Run 2 of 3.")
+            && stderr(&output).contains("3 runs: mean test accuracy"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(
+        train(home.path(), &["1", "--repeat", "2", "--out", "one"])
+            .status
+            .code(),
+        Some(2)
+    );
     let refused = train(home.path(), &["1", "--repeat", "101"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(stderr(&refused).contains("from 1 to 100"), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("from 1 to 100"),
+        "{}",
+        stderr(&refused)
+    );
 }
 
 #[test]
 fn a_run_is_reproduced_bit_for_bit_and_what_is_not_the_same_is_said() {
     let home = home();
-    assert_eq!(train(home.path(), &["1", "--threads", "1", "--out", "one"]).status.code(), Some(0));
-    let again = run(home.path(), &["train", "--reproduce", "one", "--threads", "2", "--json"]);
+    assert_eq!(
+        train(home.path(), &["1", "--threads", "1", "--out", "one"])
+            .status
+            .code(),
+        Some(0)
+    );
+    let again = run(
+        home.path(),
+        &["train", "--reproduce", "one", "--threads", "2", "--json"],
+    );
     assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
     let last = objects(&again).pop().unwrap();
-    assert_eq!((&last["event"], &last["same"], &last["differing"]), (&"reproduced".into(), &true.into(), &0.into()));
-    assert!(stderr(&again).contains("the same, bit for bit"), "{}", stderr(&again));
+    assert_eq!(
+        (&last["event"], &last["same"], &last["differing"]),
+        (&"reproduced".into(), &true.into(), &0.into())
+    );
+    assert!(
+        stderr(&again).contains("the same, bit for bit"),
+        "{}",
+        stderr(&again)
+    );
     write_idx_set(&home.path().join("set"), 700, 100);
     let changed = run(home.path(), &["train", "--reproduce", "one"]);
     assert_eq!(changed.status.code(), Some(1), "{}", stderr(&changed));
-    assert!(stderr(&changed).contains("not the same either: the number of training images"), "{}", stderr(&changed));
-    assert_eq!(run(home.path(), &["train", "--reproduce", "one", "--seed", "2"]).status.code(), Some(2));
+    assert!(
+        stderr(&changed).contains("not the same either: the number of training images"),
+        "{}",
+        stderr(&changed)
+    );
+    assert_eq!(
+        run(home.path(), &["train", "--reproduce", "one", "--seed", "2"])
+            .status
+            .code(),
+        Some(2)
+    );
 }
 
 #[test]
 fn little_data_trains_at_default_settings_and_what_was_changed_is_said() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("few"), 48, 10);
-    let output = run(home.path(), &["train", "--data", "few", "--model", "mlp", "--json"]);
+    let output = run(
+        home.path(),
+        &["train", "--data", "few", "--model", "mlp", "--json"],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    // A fifth for validation, a power of two of at most a quarter of the rest, and enough epochs for some hundred steps.
+    // A fifth for validation, a power of two of at most a quarter of the rest, and enough epochs
+    // for some hundred steps.
     let plan = &objects(&output)[0]["plan"];
-    assert_eq!((&plan["train_images"], &plan["validation_images"]), (&39.into(), &9.into()));
+    assert_eq!(
+        (&plan["train_images"], &plan["validation_images"]),
+        (&39.into(), &9.into())
+    );
     assert!(plan["total_steps"].as_u64().unwrap() >= 400, "{plan}");
-    for words in ["39 training images", "batch size 8 instead of 128", "epochs 80 instead of 12", "validation"] {
-        assert!(stderr(&output).contains(words), "{words}: {}", stderr(&output));
+    for words in [
+        "39 training images",
+        "batch size 8 instead of 128",
+        "epochs 80 instead of 12",
+        "validation",
+    ] {
+        assert!(
+            stderr(&output).contains(words),
+            "{words}: {}",
+            stderr(&output)
+        );
     }
     // What somebody asked for stays.
-    let asked = ["train", "--data", "few", "--model", "mlp", "--batch-size", "13", "--epochs", "2", "--json"];
+    let asked = [
+        "train",
+        "--data",
+        "few",
+        "--model",
+        "mlp",
+        "--batch-size",
+        "13",
+        "--epochs",
+        "2",
+        "--json",
+    ];
     let output = run(home.path(), &asked);
-    assert_eq!(objects(&output)[0]["plan"]["total_steps"], 6, "{}", stderr(&output));
-    assert!(!stderr(&output).contains("instead of"), "{}", stderr(&output));
+    assert_eq!(
+        objects(&output)[0]["plan"]["total_steps"],
+        6,
+        "{}",
+        stderr(&output)
+    );
+    assert!(
+        !stderr(&output).contains("instead of"),
+        "{}",
+        stderr(&output)
+    );
 }

@@ -7,8 +7,8 @@ use clap::Parser;
 use inkling::cli::{Settings, train_command};
 use inkling::math::random::Random;
 use inkling::run_config::{
-    Activation, Augmentation, DataSource, DataSpec, DeviceChoice, Initialization, ModelKind, NamedSet, OptimizerKind, Precision, Preset,
-    RunConfig, ScheduleKind, VERSION,
+    Activation, Augmentation, DataSource, DataSpec, DeviceChoice, Initialization, ModelKind,
+    NamedSet, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind, VERSION,
 };
 use inkling::sweep::{Definition, SettingRange, Sweep};
 use serde_json::Value;
@@ -26,8 +26,16 @@ struct Line {
 /// The words that a shell makes of a command.
 #[cfg(unix)]
 fn words(command: &str) -> Vec<String> {
-    let output = Command::new("sh").arg("-c").arg(format!("printf '%s\\n' {command}")).output().unwrap();
-    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+    let output = Command::new("sh")
+        .arg("-c")
+        .arg(format!("printf '%s\\n' {command}"))
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 fn pick<T: Clone>(random: &mut Random, choices: &[T]) -> T {
@@ -39,7 +47,8 @@ fn number(random: &mut Random, low: f64, high: f64) -> f64 {
     low + (high - low) * f64::from(random.uniform())
 }
 
-/// A configuration of which every setting is that of a preset or another one. All are named here, so that a new one has to be.
+/// A configuration of which every setting is that of a preset or another one. All are named here,
+/// so that a new one has to be.
 fn any_config(random: &mut Random, model_file: &Path) -> RunConfig {
     let base = RunConfig::preset(pick(random, Preset::ALL));
     let sources = [
@@ -52,21 +61,48 @@ fn any_config(random: &mut Random, model_file: &Path) -> RunConfig {
     data.extend(random.chance(0.5).then_some(DataSource::Builtin));
     // A model file has its network and its activation.
     let initial_weights = random.chance(0.5).then(|| model_file.to_owned());
-    let model = if initial_weights.is_some() { ModelKind::LeNet } else { pick(random, ModelKind::ALL) };
+    let model = if initial_weights.is_some() {
+        ModelKind::LeNet
+    } else {
+        pick(random, ModelKind::ALL)
+    };
     let widths = (model == ModelKind::Mlp && random.chance(0.5)).then(|| "20-30".parse().unwrap());
-    let layers = (model == ModelKind::Cnn && random.chance(0.5)).then(|| "4C3P1-MP2-20".parse().unwrap());
-    let optional = |random: &mut Random, low: f64, high: f64| random.chance(0.5).then(|| number(random, low, high));
-    let some = |random: &mut Random, usual: f64, low: f64, high: f64| optional(random, low, high).unwrap_or(usual);
-    let count = |random: &mut Random, usual: u32, high: usize| if random.chance(0.5) { random.below(high) as u32 + 1 } else { usual };
+    let layers =
+        (model == ModelKind::Cnn && random.chance(0.5)).then(|| "4C3P1-MP2-20".parse().unwrap());
+    let optional = |random: &mut Random, low: f64, high: f64| {
+        random.chance(0.5).then(|| number(random, low, high))
+    };
+    let some = |random: &mut Random, usual: f64, low: f64, high: f64| {
+        optional(random, low, high).unwrap_or(usual)
+    };
+    let count = |random: &mut Random, usual: u32, high: usize| {
+        if random.chance(0.5) {
+            random.below(high) as u32 + 1
+        } else {
+            usual
+        }
+    };
     let config = RunConfig {
         version: VERSION,
-        data: if random.chance(0.5) { DataSpec::builtin() } else { DataSpec::of(data) },
+        data: if random.chance(0.5) {
+            DataSpec::builtin()
+        } else {
+            DataSpec::of(data)
+        },
         preset: None,
         model,
         widths,
         layers,
-        activation: if initial_weights.is_some() { Activation::Relu } else { pick(random, Activation::ALL) },
-        initialization: if initial_weights.is_some() { Initialization::Random } else { pick(random, Initialization::ALL) },
+        activation: if initial_weights.is_some() {
+            Activation::Relu
+        } else {
+            pick(random, Activation::ALL)
+        },
+        initialization: if initial_weights.is_some() {
+            Initialization::Random
+        } else {
+            pick(random, Initialization::ALL)
+        },
         initial_weights,
         epochs: count(random, base.epochs, 30),
         batch_size: count(random, base.batch_size, 500),
@@ -95,7 +131,10 @@ fn any_config(random: &mut Random, model_file: &Path) -> RunConfig {
         repetition: None,
     };
     assert_eq!(config.problems(), []);
-    RunConfig { preset: config.matching_preset(), ..config }
+    RunConfig {
+        preset: config.matching_preset(),
+        ..config
+    }
 }
 
 #[cfg(unix)]
@@ -106,8 +145,12 @@ fn the_command_line_reads_every_configuration_as_it_was_printed() {
         let printed = train_command(config, Some(Path::new("/some folder")));
         let words = words(&printed);
         assert_eq!(words[..2], ["inkling", "train"]);
-        let line = Line::try_parse_from(&words[1..]).unwrap_or_else(|error| panic!("{printed}: {error}"));
-        assert_eq!(line.settings.data_dir.as_deref(), Some(Path::new("/some folder")));
+        let line =
+            Line::try_parse_from(&words[1..]).unwrap_or_else(|error| panic!("{printed}: {error}"));
+        assert_eq!(
+            line.settings.data_dir.as_deref(),
+            Some(Path::new("/some folder"))
+        );
         assert_eq!(line.settings.config().unwrap(), *config, "{printed}");
     };
     for &preset in Preset::ALL {
@@ -122,10 +165,21 @@ fn the_command_line_reads_every_configuration_as_it_was_printed() {
 #[test]
 fn a_command_names_only_what_is_not_in_the_preset_and_what_would_be_fitted_to_little_data() {
     let best = RunConfig::preset(Preset::Best);
-    assert_eq!(train_command(&best, None), "inkling train --preset best --epochs 32 --batch-size 128");
-    let without = RunConfig { weight_averaging: None, nesterov: false, ..best };
+    assert_eq!(
+        train_command(&best, None),
+        "inkling train --preset best --epochs 32 --batch-size 128"
+    );
+    let without = RunConfig {
+        weight_averaging: None,
+        nesterov: false,
+        ..best
+    };
     // No option takes averaging away.
-    assert!(!train_command(&without, None).contains("weight-averaging"), "{}", train_command(&without, None));
+    assert!(
+        !train_command(&without, None).contains("weight-averaging"),
+        "{}",
+        train_command(&without, None)
+    );
     assert!(train_command(&without, None).contains(" --no-nesterov"));
 }
 
@@ -149,23 +203,50 @@ fn the_command_that_a_sweep_prints_trains_what_its_best_trial_was() {
         threads: Some(1),
         ..RunConfig::preset(Preset::QuickLook)
     };
-    let initialized = RunConfig { initialization: Initialization::Lsuv, ..base.clone() };
-    let further = RunConfig { model: ModelKind::LeNet, ..base.further(starter) };
+    let initialized = RunConfig {
+        initialization: Initialization::Lsuv,
+        ..base.clone()
+    };
+    let further = RunConfig {
+        model: ModelKind::LeNet,
+        ..base.further(starter)
+    };
     for (base, folder) in [(initialized, "initialized"), (further, "further")] {
-        let mut definition = Definition { trials: Some(2), ..Definition::of(base) };
-        definition.set(SettingRange::parse("momentum=0.5..0.9").unwrap()).unwrap();
+        let mut definition = Definition {
+            trials: Some(2),
+            ..Definition::of(base)
+        };
+        definition
+            .set(SettingRange::parse("momentum=0.5..0.9").unwrap())
+            .unwrap();
         drop(Sweep::create(&home.path().join(folder), definition).unwrap());
         let output = run(home.path(), &["sweep", "--resume", folder, "--json"]);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         let best = objects(&output).pop().unwrap()["best"].take();
         let words = words(best["command"].as_str().unwrap());
-        let words: Vec<&str> = words.iter().skip(1).map(String::as_str).chain(["--json"]).collect();
+        let words: Vec<&str> = words
+            .iter()
+            .skip(1)
+            .map(String::as_str)
+            .chain(["--json"])
+            .collect();
         let trained = run(home.path(), &words);
-        assert_eq!(trained.status.code(), Some(0), "{words:?}: {}", stderr(&trained));
+        assert_eq!(
+            trained.status.code(),
+            Some(0),
+            "{words:?}: {}",
+            stderr(&trained)
+        );
         let events = objects(&trained);
-        let started = events.iter().find(|event| event["event"] == "started").unwrap();
+        let started = events
+            .iter()
+            .find(|event| event["event"] == "started")
+            .unwrap();
         assert_eq!(started["config"], best["config"], "{words:?}");
         let accuracy = |value: &Value| value["validation_accuracy"].as_f64().unwrap();
-        assert!((accuracy(events.last().unwrap()) - accuracy(&best)).abs() < 1e-6, "{best}");
+        assert!(
+            (accuracy(events.last().unwrap()) - accuracy(&best)).abs() < 1e-6,
+            "{best}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The built-in data set: the same for a seed whatever the threads, balanced, varied, and quick to give up.
+//! The built-in data set: the same for a seed whatever the threads, balanced, varied, and quick to
+//! give up.
 
 use inkling::data::{DataError, DataSet, builtin};
 use inkling::ink::{PIXELS, rasterize};
@@ -9,7 +10,11 @@ fn generate(seed: u64, train: usize, test: usize) -> DataSet {
 }
 
 fn on_threads(threads: usize, seed: u64) -> DataSet {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| generate(seed, 700, 100))
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .unwrap()
+        .install(|| generate(seed, 700, 100))
 }
 
 #[test]
@@ -32,12 +37,23 @@ fn classes_are_balanced_and_no_image_is_blank_or_repeated() {
     for (split, count) in [(&set.train, 2000), (&set.test, 500)] {
         assert_eq!((split.len(), split.images.len()), (count, count * PIXELS));
         for digit in 0..10 {
-            let of_digit: Vec<_> = split.labels.iter().filter(|&&label| label == digit).collect();
+            let of_digit: Vec<_> = split
+                .labels
+                .iter()
+                .filter(|&&label| label == digit)
+                .collect();
             assert_eq!(of_digit.len(), count / 10);
         }
     }
-    let mut images: Vec<&[u8]> = (0..2000).map(|i| set.train.image(i)).chain((0..500).map(|i| set.test.image(i))).collect();
-    assert!(images.iter().all(|image| image.iter().any(|&pixel| pixel > 128)));
+    let mut images: Vec<&[u8]> = (0..2000)
+        .map(|i| set.train.image(i))
+        .chain((0..500).map(|i| set.test.image(i)))
+        .collect();
+    assert!(
+        images
+            .iter()
+            .all(|image| image.iter().any(|&pixel| pixel > 128))
+    );
     images.sort_unstable();
     images.dedup();
     assert_eq!(images.len(), 2500, "training and test images all differ");
@@ -46,7 +62,13 @@ fn classes_are_balanced_and_no_image_is_blank_or_repeated() {
 #[test]
 fn grey_levels_are_like_mnists() {
     let set = generate(2, 3000, 0);
-    let mean = set.train.images.iter().map(|&pixel| f64::from(pixel)).sum::<f64>() / set.train.images.len() as f64;
+    let mean = set
+        .train
+        .images
+        .iter()
+        .map(|&pixel| f64::from(pixel))
+        .sum::<f64>()
+        / set.train.images.len() as f64;
     // MNIST's training images average 33.3 of 255.
     assert!((28.0..39.0).contains(&mean), "mean {mean}");
 }
@@ -54,12 +76,24 @@ fn grey_levels_are_like_mnists() {
 #[test]
 fn every_variant_of_every_digit_is_drawn_inside_the_box() {
     for digit in 0..10 {
-        assert!(builtin::variants(digit) >= 3, "people write a {digit} in several ways");
+        assert!(
+            builtin::variants(digit) >= 3,
+            "people write a {digit} in several ways"
+        );
         for variant in 0..builtin::variants(digit) {
             for index in 0..40 {
                 let ink = builtin::ink(digit, Some(variant), 9, index);
-                assert!(ink.strokes.iter().flatten().flatten().all(|coordinate| coordinate.is_finite()));
-                assert!(!rasterize(&ink).is_blank(), "digit {digit}, variant {variant}, sample {index}");
+                assert!(
+                    ink.strokes
+                        .iter()
+                        .flatten()
+                        .flatten()
+                        .all(|coordinate| coordinate.is_finite())
+                );
+                assert!(
+                    !rasterize(&ink).is_blank(),
+                    "digit {digit}, variant {variant}, sample {index}"
+                );
             }
         }
     }
@@ -75,14 +109,20 @@ fn progress_rises_to_one_and_a_break_cancels() {
         Ok(())
     })
     .unwrap();
-    assert!(heard.is_sorted() && heard.first() == Some(&0.0) && heard.last() == Some(&1.0), "{heard:?}");
+    assert!(
+        heard.is_sorted() && heard.first() == Some(&0.0) && heard.last() == Some(&1.0),
+        "{heard:?}"
+    );
 
     let mut calls = 0;
     let cancelled = builtin::generate(1, 60_000, 10_000, &mut |_: f32| {
         calls += 1;
         if calls == 3 { Err(Cancelled) } else { Ok(()) }
     });
-    assert_eq!((cancelled, calls), (Err(DataError::Cancelled(Cancelled)), 3));
+    assert_eq!(
+        (cancelled, calls),
+        (Err(DataError::Cancelled(Cancelled)), 3)
+    );
 }
 
 #[test]
@@ -112,7 +152,21 @@ impl Progress for Shown {
 #[test]
 fn every_image_is_shown_as_it_is_generated_and_the_progress_goes_to_the_end() {
     let mut shown = Shown::default();
-    builtin::generate(1, 600, 100, &mut PartialProgress { whole: &mut shown, start: 0.5, end: 1.0 }).unwrap();
+    builtin::generate(
+        1,
+        600,
+        100,
+        &mut PartialProgress {
+            whole: &mut shown,
+            start: 0.5,
+            end: 1.0,
+        },
+    )
+    .unwrap();
     assert_eq!(shown.images, 700);
-    assert!(shown.fractions.is_sorted() && shown.fractions.first() == Some(&0.5) && shown.fractions.last() == Some(&1.0));
+    assert!(
+        shown.fractions.is_sorted()
+            && shown.fractions.first() == Some(&0.5)
+            && shown.fractions.last() == Some(&1.0)
+    );
 }

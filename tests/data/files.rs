@@ -48,7 +48,9 @@ fn spoiled(file: &str, spoil: impl FnOnce(Vec<u8>) -> Vec<u8>) -> (DataError, Pa
 
 #[track_caller]
 fn assert_malformed((error, expected): (DataError, PathBuf), word: &str) {
-    let DataError::Malformed { path, reason } = error else { panic!("{error}") };
+    let DataError::Malformed { path, reason } = error else {
+        panic!("{error}")
+    };
     assert_eq!(path, expected);
     assert!(reason.contains(word), "{reason}");
 }
@@ -58,10 +60,17 @@ fn idx_files_are_read_plain_gzipped_and_in_either_spelling() {
     let (_folder, set) = idx_set();
     let plain = read_path(&set).unwrap();
     assert_eq!((plain.train.len(), plain.test.len()), (70, 20));
-    assert_eq!(plain.train.labels[..12], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
+    assert_eq!(
+        plain.train.labels[..12],
+        [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]
+    );
     for name in [IMAGES, LABELS] {
         let path = set.join(name);
-        fs::write(set.join(format!("{}.gz", name.replace("-idx", ".idx"))), gzip(&fs::read(&path).unwrap())).unwrap();
+        fs::write(
+            set.join(format!("{}.gz", name.replace("-idx", ".idx"))),
+            gzip(&fs::read(&path).unwrap()),
+        )
+        .unwrap();
         fs::remove_file(path).unwrap();
     }
     assert_eq!(read_path(&set).unwrap(), plain);
@@ -75,10 +84,16 @@ fn half_of_the_built_in_digits_are_mixed_with_a_large_set_and_all_with_a_small_o
         let folders = [root.path().to_owned()];
         let alone = read("mnist", &folders).unwrap();
         let mixed = read("mnist+builtin", &folders).unwrap();
-        assert_eq!((mixed.train.len(), mixed.test.len()), (images + builtin, 20));
+        assert_eq!(
+            (mixed.train.len(), mixed.test.len()),
+            (images + builtin, 20)
+        );
         assert_eq!(mixed.train.labels[..images], alone.train.labels);
         let other_way = read("builtin+mnist", &folders).unwrap();
-        assert_eq!((other_way.train.len(), other_way.test.len()), (images + builtin, 10_000));
+        assert_eq!(
+            (other_way.train.len(), other_way.test.len()),
+            (images + builtin, 10_000)
+        );
         assert_eq!(other_way.train.labels[builtin..], alone.train.labels);
     }
 }
@@ -98,10 +113,23 @@ fn a_set_is_found_by_name_and_counted() {
     let found = find(&folders);
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].set, &found[0].folder), (NamedSet::Mnist, &set));
-    assert_eq!((found[0].train_images, found[0].test_images, found[0].original), (70, 20, Some(false)));
+    assert_eq!(
+        (
+            found[0].train_images,
+            found[0].test_images,
+            found[0].original
+        ),
+        (70, 20, Some(false))
+    );
     assert_eq!(read("mnist", &folders).unwrap(), read_path(&set).unwrap());
-    assert_eq!(find(std::slice::from_ref(&set)).len(), 1, "the folder may also hold MNIST's files themselves");
-    let DataError::NotFound { set, searched } = read("kmnist", &folders).unwrap_err() else { panic!() };
+    assert_eq!(
+        find(std::slice::from_ref(&set)).len(),
+        1,
+        "the folder may also hold MNIST's files themselves"
+    );
+    let DataError::NotFound { set, searched } = read("kmnist", &folders).unwrap_err() else {
+        panic!()
+    };
     assert_eq!((set.as_str(), searched.len()), ("kmnist", 2));
 }
 
@@ -112,14 +140,29 @@ fn mnist_is_recognised_by_content() {
     for entry in fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         let mut bytes = Vec::new();
-        std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(fs::File::open(&path).unwrap()), &mut bytes).unwrap();
+        std::io::Read::read_to_end(
+            &mut flate2::read::GzDecoder::new(fs::File::open(&path).unwrap()),
+            &mut bytes,
+        )
+        .unwrap();
         // Compressed anew, differently: only the content is the same.
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(&bytes).unwrap();
-        fs::write(copy.path().join(path.file_name().unwrap()), encoder.finish().unwrap()).unwrap();
+        fs::write(
+            copy.path().join(path.file_name().unwrap()),
+            encoder.finish().unwrap(),
+        )
+        .unwrap();
     }
     let found = find(&[copy.path().to_owned()]);
-    assert_eq!((found[0].train_images, found[0].test_images, found[0].original), (60_000, 10_000, Some(true)));
+    assert_eq!(
+        (
+            found[0].train_images,
+            found[0].test_images,
+            found[0].original
+        ),
+        (60_000, 10_000, Some(true))
+    );
 }
 
 #[test]
@@ -130,11 +173,17 @@ fn a_damaged_idx_file_is_named_with_what_is_wrong() {
             bytes
         }
     };
-    assert_malformed(spoiled(IMAGES, |bytes| bytes[..bytes.len() / 2].to_vec()), "truncated");
+    assert_malformed(
+        spoiled(IMAGES, |bytes| bytes[..bytes.len() / 2].to_vec()),
+        "truncated",
+    );
     assert_malformed(spoiled(IMAGES, |bytes| bytes[..9].to_vec()), "header");
     assert_malformed(spoiled(IMAGES, |_| Vec::new()), "empty");
     assert_malformed(spoiled(LABELS, |_| Vec::new()), "empty");
-    assert_malformed(spoiled(IMAGES, with(0, 0x0801)), "it holds labels, not images");
+    assert_malformed(
+        spoiled(IMAGES, with(0, 0x0801)),
+        "it holds labels, not images",
+    );
     assert_malformed(spoiled(IMAGES, with(4, 71)), "cannot hold");
     assert_malformed(spoiled(LABELS, with(0, 77)), "magic number");
     assert_malformed(spoiled(IMAGES, with(8, 280)), "280x28");
@@ -147,8 +196,14 @@ fn a_damaged_idx_file_is_named_with_what_is_wrong() {
         }),
         "label 100 of image 13 is larger than 99",
     );
-    assert_malformed(spoiled(IMAGES, |bytes| [bytes, vec![0]].concat()), "extra data");
-    assert_malformed(spoiled(LABELS, |_| b"not labels at all".to_vec()), "magic number");
+    assert_malformed(
+        spoiled(IMAGES, |bytes| [bytes, vec![0]].concat()),
+        "extra data",
+    );
+    assert_malformed(
+        spoiled(LABELS, |_| b"not labels at all".to_vec()),
+        "magic number",
+    );
     let (error, _) = spoiled(IMAGES, with(4, u32::MAX));
     assert!(matches!(error, DataError::TooLarge { .. }), "{error}");
 }
@@ -160,24 +215,49 @@ fn a_cut_off_or_endless_gzip_is_no_data() {
         packed[..packed.len() / 2].to_vec()
     });
     assert_malformed((error, path), "");
-    // Three bytes on disk for every thousand in memory: only as much is unpacked as the header claims, and one byte.
-    assert_malformed(spoiled(IMAGES, |bytes| gzip(&[bytes, vec![0; 64 << 20]].concat())), "extra data");
+    // Three bytes on disk for every thousand in memory: only as much is unpacked as the header
+    // claims, and one byte.
+    assert_malformed(
+        spoiled(IMAGES, |bytes| gzip(&[bytes, vec![0; 64 << 20]].concat())),
+        "extra data",
+    );
 }
 
 #[test]
 fn a_table_is_read_with_and_without_its_header() {
     let folder = TempDir::new().unwrap();
     let row = |label: usize| {
-        std::iter::once(label.to_string()).chain((0..PIXELS).map(|pixel| ((pixel + label) % 256).to_string())).collect::<Vec<_>>().join(",")
+        std::iter::once(label.to_string())
+            .chain((0..PIXELS).map(|pixel| ((pixel + label) % 256).to_string()))
+            .collect::<Vec<_>>()
+            .join(",")
     };
-    let header = std::iter::once("label".to_owned()).chain((0..PIXELS).map(|pixel| format!("pixel{pixel}"))).collect::<Vec<_>>().join(",");
-    let rows = (0..70).map(|index| row(index % 10)).collect::<Vec<_>>().join("\n");
-    let (bare, headed, packed) = (folder.path().join("bare.csv"), folder.path().join("headed.csv"), folder.path().join("packed.csv.gz"));
+    let header = std::iter::once("label".to_owned())
+        .chain((0..PIXELS).map(|pixel| format!("pixel{pixel}")))
+        .collect::<Vec<_>>()
+        .join(",");
+    let rows = (0..70)
+        .map(|index| row(index % 10))
+        .collect::<Vec<_>>()
+        .join("\n");
+    let (bare, headed, packed) = (
+        folder.path().join("bare.csv"),
+        folder.path().join("headed.csv"),
+        folder.path().join("packed.csv.gz"),
+    );
     fs::write(&bare, &rows).unwrap();
-    fs::write(&headed, format!("{header}\r\n{}\r\n", rows.replace('\n', "\r\n"))).unwrap();
+    fs::write(
+        &headed,
+        format!("{header}\r\n{}\r\n", rows.replace('\n', "\r\n")),
+    )
+    .unwrap();
     fs::write(&packed, gzip(rows.as_bytes())).unwrap();
     let set = read_path(&bare).unwrap();
-    assert_eq!((set.train.len(), set.test.len()), (60, 10), "one in seven is held out where there is no test split");
+    assert_eq!(
+        (set.train.len(), set.test.len()),
+        (60, 10),
+        "one in seven is held out where there is no test split"
+    );
     assert_eq!(read_path(&headed).unwrap(), set);
     assert_eq!(read_path(&packed).unwrap(), set);
 
@@ -191,7 +271,10 @@ fn a_table_is_read_with_and_without_its_header() {
         assert_malformed((read_path(&bare).unwrap_err(), bare.clone()), word);
     }
     fs::write(&bare, "1".repeat(1 << 20)).unwrap();
-    assert!(matches!(read_path(&bare).unwrap_err(), DataError::TooLarge { .. }));
+    assert!(matches!(
+        read_path(&bare).unwrap_err(),
+        DataError::TooLarge { .. }
+    ));
 }
 
 #[test]
@@ -225,8 +308,15 @@ fn class_folders_are_read_in_the_same_order_everywhere() {
 fn labelled_ink_is_a_data_set() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("mine.jsonl");
-    let line = |label: &str| format!("{{\"label\": \"{label}\", \"strokes\": [[[0, 0], [10, 40]]]}}\n");
-    fs::write(&path, (0..14).map(|index| line(&(index % 10).to_string())).collect::<String>()).unwrap();
+    let line =
+        |label: &str| format!("{{\"label\": \"{label}\", \"strokes\": [[[0, 0], [10, 40]]]}}\n");
+    fs::write(
+        &path,
+        (0..14)
+            .map(|index| line(&(index % 10).to_string()))
+            .collect::<String>(),
+    )
+    .unwrap();
     let set = read_path(&path).unwrap();
     assert_eq!((set.train.len(), set.test.len()), (12, 2));
     fs::write(&path, line("1") + &line("k")).unwrap();
@@ -238,7 +328,11 @@ fn a_mix_trains_on_all_and_is_tested_on_the_first() {
     let (folder, set) = idx_set();
     let second = folder.path().join("second");
     write_idx_set(&second, 30, 5);
-    let mix = read(&format!("mnist+{}", second.display()), &[folder.path().to_owned()]).unwrap();
+    let mix = read(
+        &format!("mnist+{}", second.display()),
+        &[folder.path().to_owned()],
+    )
+    .unwrap();
     assert_eq!((mix.train.len(), mix.test.len()), (100, 20));
     assert_eq!(mix.test, read_path(&set).unwrap().test);
 }
@@ -246,15 +340,24 @@ fn a_mix_trains_on_all_and_is_tested_on_the_first() {
 #[test]
 fn nothing_to_read_is_said() {
     let folder = TempDir::new().unwrap();
-    assert!(matches!(read_path(folder.path()), Err(DataError::NoData { .. })));
-    assert!(matches!(read_path(&folder.path().join("none")), Err(DataError::Missing { .. })));
+    assert!(matches!(
+        read_path(folder.path()),
+        Err(DataError::NoData { .. })
+    ));
+    assert!(matches!(
+        read_path(&folder.path().join("none")),
+        Err(DataError::Missing { .. })
+    ));
 }
 
 #[test]
 fn reading_is_broken_off_when_asked() {
     let (_folder, set) = idx_set();
     let spec = set.to_str().unwrap().parse().unwrap();
-    assert_eq!(load(&spec, &[], &mut |_: f32| Err(Cancelled)), Err(DataError::Cancelled(Cancelled)));
+    assert_eq!(
+        load(&spec, &[], &mut |_: f32| Err(Cancelled)),
+        Err(DataError::Cancelled(Cancelled))
+    );
 }
 
 #[test]
@@ -262,7 +365,17 @@ fn a_contact_sheet_has_a_row_for_each_class() {
     let (_folder, set) = idx_set();
     let sheet = contact_sheet(&read_path(&set).unwrap(), 5, 1);
     assert_eq!(sheet.dimensions(), (20 + 5 * 32 + 4, 10 * 32 + 4));
-    assert!((0..10).all(|row| (24..184).any(|x| (0..28).any(|y| sheet.get_pixel(x, 4 + row * 32 + y)[0] < 100))));
-    let label = |row: u32| (0..20 * 32).map(|place| sheet.get_pixel(place % 20, row * 32 + place / 20)[0]).collect::<Vec<_>>();
-    assert!((0..10).all(|row| label(row).contains(&0) && (0..row).all(|other| label(other) != label(row))), "each row says its class");
+    assert!((0..10).all(|row| {
+        (24..184).any(|x| (0..28).any(|y| sheet.get_pixel(x, 4 + row * 32 + y)[0] < 100))
+    }));
+    let label = |row: u32| {
+        (0..20 * 32)
+            .map(|place| sheet.get_pixel(place % 20, row * 32 + place / 20)[0])
+            .collect::<Vec<_>>()
+    };
+    assert!(
+        (0..10)
+            .all(|row| label(row).contains(&0) && (0..row).all(|other| label(other) != label(row))),
+        "each row says its class"
+    );
 }

@@ -1,4 +1,5 @@
-//! Fingerprints of data sets: the same for the same images in the same order, and what differs otherwise.
+//! Fingerprints of data sets: the same for the same images in the same order, and what differs
+//! otherwise.
 
 use inkling::data::{DataPart, Fingerprint};
 
@@ -15,9 +16,21 @@ fn what_has_changed_is_named() {
         change(&mut changed);
         whole.difference(&Fingerprint::of(&changed))
     };
-    assert_eq!(differs(|set| set.train.images[0] ^= 1), Some(DataPart::TrainImages));
-    assert_eq!(differs(|set| *set.train.images.last_mut().unwrap() ^= 128), Some(DataPart::TrainImages));
-    assert_eq!(differs(|set| set.train.labels.swap(3, 4)), Some(DataPart::TrainLabels));
+    assert_eq!(
+        differs(|set| set.train.images[0] ^= 1),
+        Some(DataPart::TrainImages)
+    );
+    assert_eq!(
+        differs(|set| *set.train.images.last_mut().unwrap() ^= 128),
+        Some(DataPart::TrainImages)
+    );
+    assert_eq!(
+        differs(|set| set.train.labels.swap(3, 4)),
+        Some(DataPart::TrainLabels)
+    );
     assert_eq!(differs(|set| set.test.images[9] ^= 1), Some(DataPart::Test));
-    assert_eq!(differs(|set| set.test.labels.swap(0, 1)), Some(DataPart::Test));
+    assert_eq!(
+        differs(|set| set.test.labels.swap(0, 1)),
+        Some(DataPart::Test)
+    );
 }

@@ -1,4 +1,5 @@
-//! Which files of a folder make a set: what belongs together, what is missing, and what only looks like data.
+//! Which files of a folder make a set: what belongs together, what is missing, and what only looks
+//! like data.
 
 use std::fs;
 use std::io::Write;
@@ -14,7 +15,12 @@ use tempfile::TempDir;
 
 use crate::support::write_idx_set;
 
-const FILES: [&str; 4] = ["train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"];
+const FILES: [&str; 4] = [
+    "train-images-idx3-ubyte",
+    "train-labels-idx1-ubyte",
+    "t10k-images-idx3-ubyte",
+    "t10k-labels-idx1-ubyte",
+];
 
 fn read(spec: &str, folders: &[PathBuf]) -> Result<DataSet, DataError> {
     load(&spec.parse().unwrap(), folders, &mut Unwatched)
@@ -31,9 +37,14 @@ fn a_file_of_a_set_that_is_missing_is_named() {
         let set = root.path().join("mnist");
         write_idx_set(&set, 20, 10);
         fs::remove_file(set.join(gone)).unwrap();
-        let missing = DataError::Missing { path: set.join(gone) };
+        let missing = DataError::Missing {
+            path: set.join(gone),
+        };
         assert_eq!(read_path(&set).unwrap_err(), missing);
-        assert_eq!(read("mnist", &[root.path().to_owned()]).unwrap_err(), missing);
+        assert_eq!(
+            read("mnist", &[root.path().to_owned()]).unwrap_err(),
+            missing
+        );
         assert!(find(&[root.path().to_owned()]).is_empty());
     }
 }
@@ -45,12 +56,25 @@ fn emnists_images_are_set_upright() {
     write_idx_set(&set, 20, 10);
     let lying = read_path(&set).unwrap();
     for name in FILES {
-        fs::rename(set.join(name), set.join(format!("emnist-digits-{}", name.replace("t10k", "test")))).unwrap();
+        fs::rename(
+            set.join(name),
+            set.join(format!("emnist-digits-{}", name.replace("t10k", "test"))),
+        )
+        .unwrap();
     }
-    for upright in [read("emnist-digits", &[root.path().to_owned()]), read("emnist-digits", std::slice::from_ref(&set)), read_path(&set)] {
+    for upright in [
+        read("emnist-digits", &[root.path().to_owned()]),
+        read("emnist-digits", std::slice::from_ref(&set)),
+        read_path(&set),
+    ] {
         let upright = upright.unwrap();
         assert_eq!((upright.train.len(), upright.test.len()), (20, 10));
-        for (up, lie) in upright.train.images.chunks(PIXELS).zip(lying.train.images.chunks(PIXELS)) {
+        for (up, lie) in upright
+            .train
+            .images
+            .chunks(PIXELS)
+            .zip(lying.train.images.chunks(PIXELS))
+        {
             assert!((0..PIXELS).all(|place| up[place] == lie[place % 28 * 28 + place / 28]));
         }
     }
@@ -61,8 +85,17 @@ fn a_folder_named_after_a_set_holds_that_set_and_no_other() {
     let root = TempDir::new().unwrap();
     let folders = [root.path().join("kmnist")];
     write_idx_set(&folders[0], 20, 10);
-    assert_eq!(find(&folders).iter().map(|found| found.set).collect::<Vec<_>>(), [NamedSet::Kmnist]);
-    assert!(matches!(read("mnist", &folders), Err(DataError::NotFound { .. })));
+    assert_eq!(
+        find(&folders)
+            .iter()
+            .map(|found| found.set)
+            .collect::<Vec<_>>(),
+        [NamedSet::Kmnist]
+    );
+    assert!(matches!(
+        read("mnist", &folders),
+        Err(DataError::NotFound { .. })
+    ));
 }
 
 #[test]
@@ -70,7 +103,10 @@ fn torchvisions_folders_are_found() {
     let root = TempDir::new().unwrap();
     write_idx_set(&root.path().join("FashionMNIST/raw"), 20, 10);
     let found = find(&[root.path().to_owned()]);
-    assert_eq!(found.iter().map(|found| found.set).collect::<Vec<_>>(), [NamedSet::FashionMnist]);
+    assert_eq!(
+        found.iter().map(|found| found.set).collect::<Vec<_>>(),
+        [NamedSet::FashionMnist]
+    );
 }
 
 #[test]
@@ -84,7 +120,10 @@ fn reading_a_large_file_can_be_broken_off_in_the_middle() {
         if done > 0.3 { Err(Cancelled) } else { Ok(()) }
     });
     assert_eq!(broken, Err(DataError::Cancelled(Cancelled)));
-    assert!(heard.is_sorted() && heard.len() > 3 && heard.last().is_some_and(|last| *last < 0.8), "{heard:?}");
+    assert!(
+        heard.is_sorted() && heard.len() > 3 && heard.last().is_some_and(|last| *last < 0.8),
+        "{heard:?}"
+    );
 }
 
 #[test]
@@ -92,38 +131,66 @@ fn a_packed_file_that_claims_more_than_can_be_in_it_is_not_unpacked() {
     let root = TempDir::new().unwrap();
     write_idx_set(root.path(), 20, 10);
     let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
-    packer.write_all(&[0x0803_u32, 1_999_999, 28, 28].map(u32::to_be_bytes).concat()).unwrap();
+    packer
+        .write_all(
+            &[0x0803_u32, 1_999_999, 28, 28]
+                .map(u32::to_be_bytes)
+                .concat(),
+        )
+        .unwrap();
     let path = root.path().join(FILES[2]);
     fs::write(&path, packer.finish().unwrap()).unwrap();
-    let DataError::Malformed { path: named, reason } = read_path(root.path()).unwrap_err() else { panic!() };
+    let DataError::Malformed {
+        path: named,
+        reason,
+    } = read_path(root.path()).unwrap_err()
+    else {
+        panic!()
+    };
     assert_eq!(named, path);
     assert!(reason.contains("cannot hold"), "{reason}");
 }
 
 fn table(label: impl Fn(usize) -> String, rows: usize) -> String {
-    (0..rows).map(|row| label(row) + &",7".repeat(PIXELS - 1) + "," + &(row % 256).to_string() + "\n").collect()
+    (0..rows)
+        .map(|row| label(row) + &",7".repeat(PIXELS - 1) + "," + &(row % 256).to_string() + "\n")
+        .collect()
 }
 
 #[test]
 fn a_test_table_counts_when_it_has_labels_and_is_not_passed_over_when_damaged() {
     let root = TempDir::new().unwrap();
-    let names = (0..PIXELS).map(|pixel| format!("pixel{pixel}")).collect::<Vec<_>>().join(",") + "\n";
+    let names = (0..PIXELS)
+        .map(|pixel| format!("pixel{pixel}"))
+        .collect::<Vec<_>>()
+        .join(",")
+        + "\n";
     let header = "\u{feff}label,".to_owned() + &names;
     let labelled = |rows| table(|row| (row % 10).to_string(), rows);
-    fs::write(root.path().join("train.csv"), header.clone() + &labelled(70)).unwrap();
+    fs::write(
+        root.path().join("train.csv"),
+        header.clone() + &labelled(70),
+    )
+    .unwrap();
     let test = root.path().join("test.csv");
     fs::write(&test, header.clone() + &labelled(8)).unwrap();
     let set = read_path(root.path()).unwrap();
     assert_eq!((set.train.len(), set.test.len()), (70, 8));
 
     // As Kaggle gives it: pixels alone.
-    let unlabelled = labelled(8).lines().map(|line| &line[2..]).collect::<Vec<_>>().join("\n");
+    let unlabelled = labelled(8)
+        .lines()
+        .map(|line| &line[2..])
+        .collect::<Vec<_>>()
+        .join("\n");
     fs::write(&test, names + &unlabelled).unwrap();
     let set = read_path(root.path()).unwrap();
     assert_eq!((set.train.len(), set.test.len()), (60, 10));
 
     fs::write(&test, header + &table(|_| "x".to_owned(), 8)).unwrap();
-    assert!(matches!(read_path(root.path()), Err(DataError::Malformed { path, .. }) if path == test));
+    assert!(
+        matches!(read_path(root.path()), Err(DataError::Malformed { path, .. }) if path == test)
+    );
 }
 
 #[test]
@@ -131,9 +198,15 @@ fn hidden_files_beside_images_are_no_images() {
     let root = TempDir::new().unwrap();
     let class = root.path().join("3");
     fs::create_dir(&class).unwrap();
-    image::GrayImage::from_fn(28, 28, |x, y| image::Luma([if (10..14).contains(&x) && (4..24).contains(&y) { 255 } else { 0 }]))
-        .save(class.join("1.png"))
-        .unwrap();
+    image::GrayImage::from_fn(28, 28, |x, y| {
+        image::Luma([if (10..14).contains(&x) && (4..24).contains(&y) {
+            255
+        } else {
+            0
+        }])
+    })
+    .save(class.join("1.png"))
+    .unwrap();
     fs::write(class.join("._1.png"), "Mac OS X").unwrap();
     assert_eq!(read_path(root.path()).unwrap().train.labels, [3]);
 }
@@ -145,8 +218,18 @@ fn files_that_hold_no_labelled_images_say_what_to_name_instead() {
     let (archive, alone) = (root.path().join("digits.zip"), root.path().join("alone"));
     fs::write(&archive, b"PK\x03\x04 and so on").unwrap();
     fs::copy(root.path().join(FILES[0]), &alone).unwrap();
-    for (path, word) in [(root.path().join(FILES[1]), "choose the file of images"), (archive, "unpack it"), (alone, "choose the folder")] {
-        let DataError::NoData { path: named, reason } = read_path(&path).unwrap_err() else { panic!() };
+    for (path, word) in [
+        (root.path().join(FILES[1]), "choose the file of images"),
+        (archive, "unpack it"),
+        (alone, "choose the folder"),
+    ] {
+        let DataError::NoData {
+            path: named,
+            reason,
+        } = read_path(&path).unwrap_err()
+        else {
+            panic!()
+        };
         assert_eq!(named, path);
         assert!(reason.contains(word), "{reason}");
     }
@@ -169,5 +252,7 @@ fn what_may_not_be_read_is_unreadable_not_absent() {
         return;
     }
     assert!(matches!(read_path(&open), Err(DataError::Unreadable { path, .. }) if path == file));
-    assert!(matches!(read_path(&closed), Err(DataError::Unreadable { path, .. }) if path == closed));
+    assert!(
+        matches!(read_path(&closed), Err(DataError::Unreadable { path, .. }) if path == closed)
+    );
 }

@@ -1,5 +1,5 @@
-//! Data that is meant to do harm, or might as well be: pipes and loops among the files, names that are not words, files that change while
-//! they are read.
+//! Data that is meant to do harm, or might as well be: pipes and loops among the files, names that
+//! are not words, files that change while they are read.
 
 use std::fs;
 use std::io::{self, Cursor, Read};
@@ -12,7 +12,11 @@ use inkling::system::input_file::InputFile;
 use tempfile::TempDir;
 
 fn read(path: &Path) -> Result<DataSet, DataError> {
-    load(&path.to_str().unwrap().parse().unwrap(), &[], &mut Unwatched)
+    load(
+        &path.to_str().unwrap().parse().unwrap(),
+        &[],
+        &mut Unwatched,
+    )
 }
 
 /// A folder with a class folder, and an image in it.
@@ -20,15 +24,26 @@ fn class_folder() -> (TempDir, PathBuf) {
     let root = TempDir::new().unwrap();
     let class = root.path().join("3");
     fs::create_dir(&class).unwrap();
-    let image =
-        image::GrayImage::from_fn(28, 28, |x, y| image::Luma([if (10..14).contains(&x) && (4..24).contains(&y) { 255 } else { 0 }]));
+    let image = image::GrayImage::from_fn(28, 28, |x, y| {
+        image::Luma([if (10..14).contains(&x) && (4..24).contains(&y) {
+            255
+        } else {
+            0
+        }])
+    });
     image.save(class.join("1.png")).unwrap();
     (root, class)
 }
 
 #[cfg(unix)]
 fn pipe(path: &Path) {
-    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(path)
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 #[cfg(unix)]
@@ -38,7 +53,10 @@ fn a_pipe_among_images_is_refused_rather_than_waited_for() {
     let path = class.join("2.png");
     pipe(&path);
     let error = read(root.path()).unwrap_err();
-    assert!(matches!(&error, DataError::Unreadable { path: named, reason } if *named == path && reason.contains("pipe")), "{error}");
+    assert!(
+        matches!(&error, DataError::Unreadable { path: named, reason } if *named == path && reason.contains("pipe")),
+        "{error}"
+    );
 }
 
 #[cfg(unix)]
@@ -48,7 +66,10 @@ fn pipes_with_the_names_of_data_files_are_refused() {
         let root = TempDir::new().unwrap();
         let path = root.path().join(name);
         pipe(&path);
-        assert!(matches!(read(&path), Err(DataError::Unreadable { path: named, .. }) if named == path), "{name}");
+        assert!(
+            matches!(read(&path), Err(DataError::Unreadable { path: named, .. }) if named == path),
+            "{name}"
+        );
     }
 }
 
@@ -67,7 +88,10 @@ fn links_that_lead_in_circles_are_named_or_passed_over() {
     let path = class.join("2.png");
     symlink(&path, &path).unwrap();
     let error = read(root.path()).unwrap_err();
-    assert!(matches!(&error, DataError::Unreadable { path: named, .. } if *named == path), "{error}");
+    assert!(
+        matches!(&error, DataError::Unreadable { path: named, .. } if *named == path),
+        "{error}"
+    );
 }
 
 #[cfg(unix)]
@@ -78,7 +102,9 @@ fn names_with_line_breaks_and_escape_codes_stay_what_they_are() {
     fs::rename(class.join("1.png"), &path).unwrap();
     assert_eq!(read(root.path()).unwrap().train.labels, [3]);
     fs::write(&path, "no image").unwrap();
-    assert!(matches!(read(root.path()), Err(DataError::Malformed { path: named, .. }) if named == path));
+    assert!(
+        matches!(read(root.path()), Err(DataError::Malformed { path: named, .. }) if named == path)
+    );
 }
 
 #[cfg(unix)]
@@ -96,7 +122,10 @@ fn an_image_that_may_not_be_read_is_named() {
             eprintln!("skipped: this user may read everything");
             return;
         }
-        assert!(matches!(&read, Err(DataError::Unreadable { path: named, .. }) if named == closed), "{read:?}");
+        assert!(
+            matches!(&read, Err(DataError::Unreadable { path: named, .. }) if named == closed),
+            "{read:?}"
+        );
     }
 }
 
@@ -115,8 +144,10 @@ fn a_file_that_shrinks_or_grows_while_it_is_read_is_no_data() {
     let header = [0x0801_u32, 100].map(u32::to_be_bytes).concat();
     for (labels, word) in [(60, "truncated"), (140, "extra data")] {
         // When it was opened it had 100 labels.
-        let file = InputFile::new(Cursor::new([&header[..], &vec![7; labels]].concat()), 108).unwrap();
-        let error = read_idx(file, Path::new("labels"), IdxKind::Labels, &mut Unwatched).unwrap_err();
+        let file =
+            InputFile::new(Cursor::new([&header[..], &vec![7; labels]].concat()), 108).unwrap();
+        let error =
+            read_idx(file, Path::new("labels"), IdxKind::Labels, &mut Unwatched).unwrap_err();
         assert!(error.to_string().contains(word), "{error}");
     }
 }
@@ -126,7 +157,10 @@ fn a_file_that_never_ends_is_given_up() {
     let row = "3".to_owned() + &",255".repeat(PIXELS) + "\n";
     let file = InputFile::new(Endless(row.into_bytes(), 0), 1000).unwrap();
     let error = read_table(file, Path::new("endless.csv"), &mut Unwatched).unwrap_err();
-    assert!(matches!(&error, DataError::TooLarge { reason, .. } if reason.contains("1000 bytes have grown")), "{error}");
+    assert!(
+        matches!(&error, DataError::TooLarge { reason, .. } if reason.contains("1000 bytes have grown")),
+        "{error}"
+    );
 }
 
 /// The same bytes for ever.

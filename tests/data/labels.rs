@@ -8,18 +8,32 @@ use inkling::progress::Unwatched;
 use tempfile::TempDir;
 
 fn read(path: &Path) -> Result<DataSet, DataError> {
-    load(&path.to_str().unwrap().parse().unwrap(), &[], &mut Unwatched)
+    load(
+        &path.to_str().unwrap().parse().unwrap(),
+        &[],
+        &mut Unwatched,
+    )
 }
 
 fn write_image(path: &Path) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let stroke = |x, y| image::Luma([if (10..14).contains(&x) && (4..24).contains(&y) { 255 } else { 0 }]);
-    image::GrayImage::from_fn(28, 28, stroke).save(path).unwrap();
+    let stroke = |x, y| {
+        image::Luma([if (10..14).contains(&x) && (4..24).contains(&y) {
+            255
+        } else {
+            0
+        }])
+    };
+    image::GrayImage::from_fn(28, 28, stroke)
+        .save(path)
+        .unwrap();
 }
 
 fn folder_of(names: &[&str]) -> TempDir {
     let root = TempDir::new().unwrap();
-    names.iter().for_each(|name| write_image(&root.path().join(name)));
+    names
+        .iter()
+        .for_each(|name| write_image(&root.path().join(name)));
     root
 }
 
@@ -33,10 +47,19 @@ fn labels(names: &[&str]) -> Result<Vec<u8>, DataError> {
 
 #[test]
 fn names_that_begin_or_end_with_a_digit_tell_the_label() {
-    assert_eq!(labels(&["7_0001.png", "3_0002.png", "3-x.png", "0 1_x.bmp"]), Ok(vec![0, 3, 3, 7]));
-    assert_eq!(labels(&["digit-7.png", "img_0001_3.png", "scan 0002 9.bmp"]), Ok(vec![3, 7, 9]));
+    assert_eq!(
+        labels(&["7_0001.png", "3_0002.png", "3-x.png", "0 1_x.bmp"]),
+        Ok(vec![0, 3, 3, 7])
+    );
+    assert_eq!(
+        labels(&["digit-7.png", "img_0001_3.png", "scan 0002 9.bmp"]),
+        Ok(vec![3, 7, 9])
+    );
     assert_eq!(labels(&["7.png", "7 (2).png", "5.png"]), Ok(vec![5, 7, 7]));
-    assert_eq!(labels(&["digit-7.png", "digit-7 (10).png", "digit-0.png"]), Ok(vec![0, 7, 7]));
+    assert_eq!(
+        labels(&["digit-7.png", "digit-7 (10).png", "digit-0.png"]),
+        Ok(vec![0, 7, 7])
+    );
     // Either end would do for the first, but only the first part is a digit in all.
     assert_eq!(labels(&["7_1.png", "3_10.png"]), Ok(vec![3, 7]));
 }
@@ -44,15 +67,29 @@ fn names_that_begin_or_end_with_a_digit_tell_the_label() {
 #[test]
 fn names_that_do_not_tell_the_label_are_refused_with_an_example() {
     for (names, words) in [
-        (&["7_01.png", "digit.png"][..], ["\"digit.png\"", "has no label"]),
+        (
+            &["7_01.png", "digit.png"][..],
+            ["\"digit.png\"", "has no label"],
+        ),
         (&["IMG_2031.png"], ["\"IMG_2031.png\"", "7_0001.png"]),
-        (&["7_01.png", "img_7.png"], ["\"7_01.png\"", "\"img_7.png\""]),
+        (
+            &["7_01.png", "img_7.png"],
+            ["\"7_01.png\"", "\"img_7.png\""],
+        ),
         (&["7_1.png", "7_2.png"], ["\"7_1.png\"", "either could be"]),
-        (&["17_01.png", "1\u{664}.png"], ["\"17_01.png\"", "has no label"]),
+        (
+            &["17_01.png", "1\u{664}.png"],
+            ["\"17_01.png\"", "has no label"],
+        ),
     ] {
         let root = folder_of(names);
-        for error in [read(root.path()).unwrap_err(), check(root.path()).unwrap_err()] {
-            let DataError::Malformed { path, reason } = error else { panic!("{error}") };
+        for error in [
+            read(root.path()).unwrap_err(),
+            check(root.path()).unwrap_err(),
+        ] {
+            let DataError::Malformed { path, reason } = error else {
+                panic!("{error}")
+            };
             assert_eq!(path, root.path());
             assert!(words.iter().all(|word| reason.contains(word)), "{reason}");
         }
@@ -72,7 +109,11 @@ fn class_folders_and_tables_come_before_names() {
     let root = folder_of(&["3/7_01.png", "7_01.png"]);
     assert_eq!(read(root.path()).unwrap().train.labels, [3]);
     let root = folder_of(&["7_01.png", "7_02.png"]);
-    fs::write(root.path().join("labels.csv"), "image,label\n7_01.png,4\n7_02.png,4\n").unwrap();
+    fs::write(
+        root.path().join("labels.csv"),
+        "image,label\n7_01.png,4\n7_02.png,4\n",
+    )
+    .unwrap();
     assert_eq!(read(root.path()).unwrap().train.labels, [4, 4]);
 }
 
@@ -95,7 +136,11 @@ fn a_table_of_files_names_images_beside_it_and_below() {
 #[test]
 fn a_table_for_test_without_labels_is_left_out() {
     let root = folder_of(&["a.png", "b.png"]);
-    fs::write(root.path().join("train.csv"), format!("file,label\n{}", "a.png,1\n".repeat(7))).unwrap();
+    fs::write(
+        root.path().join("train.csv"),
+        format!("file,label\n{}", "a.png,1\n".repeat(7)),
+    )
+    .unwrap();
     fs::write(root.path().join("test.csv"), "file\nb.png\n").unwrap();
     let set = read(root.path()).unwrap();
     assert_eq!((set.train.len(), set.test.len()), (6, 1));
@@ -106,8 +151,14 @@ fn what_is_wrong_with_a_table_of_files_is_told() {
     let root = folder_of(&["a.png"]);
     let table = root.path().join("digits.csv");
     for (rows, word) in [
-        ("a.png,1\nb.png,2\nc.png,3\nd.png,4\ne.png,5\n", "4 of its 5 images are missing: \"b.png\", \"c.png\", \"d.png\" and 1 more"),
-        ("a.png,1\nb.png,2\n", "1 of its 2 images is missing: \"b.png\""),
+        (
+            "a.png,1\nb.png,2\nc.png,3\nd.png,4\ne.png,5\n",
+            "4 of its 5 images are missing: \"b.png\", \"c.png\", \"d.png\" and 1 more",
+        ),
+        (
+            "a.png,1\nb.png,2\n",
+            "1 of its 2 images is missing: \"b.png\"",
+        ),
         ("../a.png,1\n", "line 2: \"../a.png\" is not the name"),
         ("/etc/passwd,1\n", "line 2: \"/etc/passwd\" is not the name"),
         (",1\n", "line 2: \"\" is not the name"),
@@ -115,7 +166,9 @@ fn what_is_wrong_with_a_table_of_files_is_told() {
         ("", "no rows"),
     ] {
         fs::write(&table, format!("file,label\n{rows}")).unwrap();
-        let DataError::Malformed { path, reason } = read(&table).unwrap_err() else { panic!("{rows}") };
+        let DataError::Malformed { path, reason } = read(&table).unwrap_err() else {
+            panic!("{rows}")
+        };
         assert_eq!(path, table);
         assert!(reason.contains(word), "{reason}");
     }
@@ -125,8 +178,15 @@ fn what_is_wrong_with_a_table_of_files_is_told() {
 fn a_packed_table_that_names_one_image_for_ever_is_refused() {
     let root = folder_of(&["a.png"]);
     let table = root.path().join("digits.csv.gz");
-    let mut packer = flate2::write::GzEncoder::new(fs::File::create(&table).unwrap(), flate2::Compression::best());
-    std::io::Write::write_all(&mut packer, format!("file,label\n{}", "a.png,1\n".repeat(200_000)).as_bytes()).unwrap();
+    let mut packer = flate2::write::GzEncoder::new(
+        fs::File::create(&table).unwrap(),
+        flate2::Compression::best(),
+    );
+    std::io::Write::write_all(
+        &mut packer,
+        format!("file,label\n{}", "a.png,1\n".repeat(200_000)).as_bytes(),
+    )
+    .unwrap();
     packer.finish().unwrap();
     assert!(matches!(read(&table), Err(DataError::TooLarge { path, .. }) if path == table));
 }

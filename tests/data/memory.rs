@@ -1,4 +1,5 @@
-//! How much memory data sets take while they are read, whatever their files claim and however well they compress.
+//! How much memory data sets take while they are read, whatever their files claim and however well
+//! they compress.
 
 use std::fs;
 use std::io::Write;
@@ -19,7 +20,11 @@ use crate::support::write_idx_set;
 const FLOOR: usize = 64 << 20;
 
 fn read(path: &Path) -> Result<DataSet, DataError> {
-    load(&path.to_str().unwrap().parse().unwrap(), &[], &mut Unwatched)
+    load(
+        &path.to_str().unwrap().parse().unwrap(),
+        &[],
+        &mut Unwatched,
+    )
 }
 
 fn gzip(begin: &[u8], repeated: &[u8], times: usize) -> Vec<u8> {
@@ -36,7 +41,11 @@ fn gzip(begin: &[u8], repeated: &[u8], times: usize) -> Vec<u8> {
 fn assert_too_large(path: &Path, most: usize) {
     let (read, peak) = peak_of(|| read(path).map(|set| set.train.len()));
     assert!(matches!(read, Err(DataError::TooLarge { .. })), "{read:?}");
-    assert!(peak < most, "{peak} bytes for {} ({read:?})", path.display());
+    assert!(
+        peak < most,
+        "{peak} bytes for {} ({read:?})",
+        path.display()
+    );
 }
 
 #[test]
@@ -57,7 +66,10 @@ fn a_set_without_a_test_split_takes_twice_its_own_size() {
     }
     let (set, peak) = peak_of(|| read(root.path()).unwrap());
     let own = (set.train.len() + set.test.len()) * (PIXELS + 1);
-    assert!(peak < 2 * own + (1 << 18), "{peak} bytes for images of {own}");
+    assert!(
+        peak < 2 * own + (1 << 18),
+        "{peak} bytes for images of {own}"
+    );
 }
 
 #[test]
@@ -65,9 +77,19 @@ fn a_small_packed_file_of_many_blank_images_is_refused_before_any_is_unpacked() 
     let root = TempDir::new().unwrap();
     write_idx_set(root.path(), 20, 10);
     let count = 200_000;
-    let header = [0x0803, count as u32, 28, 28].map(u32::to_be_bytes).concat();
-    fs::write(root.path().join("train-images-idx3-ubyte"), gzip(&header, &[0; PIXELS], count)).unwrap();
-    let labels = [&[0x0801, count as u32].map(u32::to_be_bytes).concat()[..], &vec![3; count]].concat();
+    let header = [0x0803, count as u32, 28, 28]
+        .map(u32::to_be_bytes)
+        .concat();
+    fs::write(
+        root.path().join("train-images-idx3-ubyte"),
+        gzip(&header, &[0; PIXELS], count),
+    )
+    .unwrap();
+    let labels = [
+        &[0x0801, count as u32].map(u32::to_be_bytes).concat()[..],
+        &vec![3; count],
+    ]
+    .concat();
     fs::write(root.path().join("train-labels-idx1-ubyte"), labels).unwrap();
     assert_too_large(root.path(), 1 << 20);
 }
@@ -76,7 +98,15 @@ fn a_small_packed_file_of_many_blank_images_is_refused_before_any_is_unpacked() 
 fn a_small_packed_table_is_given_up_when_it_has_unpacked_to_too_much() {
     let root = TempDir::new().unwrap();
     let path = root.path().join("bomb.csv.gz");
-    fs::write(&path, gzip(&[], ("3".to_owned() + &",0".repeat(PIXELS) + "\n").as_bytes(), 70_000)).unwrap();
+    fs::write(
+        &path,
+        gzip(
+            &[],
+            ("3".to_owned() + &",0".repeat(PIXELS) + "\n").as_bytes(),
+            70_000,
+        ),
+    )
+    .unwrap();
     assert_too_large(&path, 2 * FLOOR);
 }
 
@@ -93,7 +123,14 @@ fn drawings_of_nothing_do_not_make_a_large_set_of_a_small_file() {
 fn class_folders_decode_no_more_images_at_once_than_fit_in_the_memory_for_them() {
     let root = TempDir::new().unwrap();
     let mut png = Vec::new();
-    image::codecs::png::PngEncoder::new(&mut png).write_image(&vec![0; 3000 * 3000 * 8], 3000, 3000, ExtendedColorType::Rgba16).unwrap();
+    image::codecs::png::PngEncoder::new(&mut png)
+        .write_image(
+            &vec![0; 3000 * 3000 * 8],
+            3000,
+            3000,
+            ExtendedColorType::Rgba16,
+        )
+        .unwrap();
     fs::create_dir(root.path().join("7")).unwrap();
     for index in 0..12 {
         fs::write(root.path().join(format!("7/{index}.png")), &png).unwrap();

@@ -8,7 +8,10 @@ use inkling::data::my_digits::{Edit, FILE, KeptDrawing};
 use inkling::ink::Ink;
 
 fn drawing(at: f32, digit: u8) -> KeptDrawing {
-    let ink = Ink { strokes: vec![vec![[at, 0.0], [at + 3.333_33, 40.0]]], pen: Some(4.0) };
+    let ink = Ink {
+        strokes: vec![vec![[at, 0.0], [at + 3.333_33, 40.0]]],
+        pen: Some(4.0),
+    };
     KeptDrawing::new(&ink, digit).unwrap()
 }
 
@@ -17,7 +20,10 @@ fn kept_in(folder: &Path) -> MyDigits {
 }
 
 fn added(drawings: Vec<KeptDrawing>) -> Edit {
-    Edit { add: drawings, ..Edit::default() }
+    Edit {
+        add: drawings,
+        ..Edit::default()
+    }
 }
 
 #[test]
@@ -27,11 +33,23 @@ fn drawings_are_added_relabelled_and_removed_and_each_change_is_taken_back() {
     assert!(mine.read().unwrap().drawings.is_empty());
     let three = vec![drawing(1.0, 1), drawing(2.0, 2), drawing(3.0, 3)];
     assert_eq!(mine.change(&added(three.clone())).unwrap().drawings, three);
-    let relabel = Edit { remove: vec![three[1].clone()], add: vec![three[1].relabelled(7).unwrap()] };
+    let relabel = Edit {
+        remove: vec![three[1].clone()],
+        add: vec![three[1].relabelled(7).unwrap()],
+    };
     let relabelled = mine.change(&relabel).unwrap().drawings;
-    assert_eq!(relabelled.iter().map(|drawing| drawing.digit).collect::<Vec<_>>(), [1, 7, 3]);
+    assert_eq!(
+        relabelled
+            .iter()
+            .map(|drawing| drawing.digit)
+            .collect::<Vec<_>>(),
+        [1, 7, 3]
+    );
     assert_eq!(mine.change(&relabel.inverse()).unwrap().drawings, three);
-    let remove = Edit { remove: three[..2].to_vec(), ..Edit::default() };
+    let remove = Edit {
+        remove: three[..2].to_vec(),
+        ..Edit::default()
+    };
     assert_eq!(mine.change(&remove).unwrap().drawings.len(), 1);
     let back = mine.change(&remove.inverse()).unwrap().drawings;
     assert!(back.len() == 3 && three.iter().all(|drawing| back.contains(drawing)));
@@ -47,7 +65,12 @@ fn lines_that_cannot_be_read_stay() {
     let mine = kept_in(home.path());
     let kept = mine.change(&added(vec![drawing(1.0, 5)])).unwrap();
     assert_eq!((kept.drawings.len(), kept.unreadable), (1, 3));
-    let kept = mine.change(&Edit { remove: kept.drawings, ..Edit::default() }).unwrap();
+    let kept = mine
+        .change(&Edit {
+            remove: kept.drawings,
+            ..Edit::default()
+        })
+        .unwrap();
     assert_eq!((kept.drawings.len(), kept.unreadable), (0, 3));
     assert_eq!(std::fs::read(&file).unwrap(), damaged);
 }
@@ -60,7 +83,11 @@ fn two_windows_at_once_lose_nothing() {
             let mine = kept_in(home.path());
             scope.spawn(move || {
                 for place in 0..10_u8 {
-                    mine.change(&added(vec![drawing(f32::from(window) * 100.0 + f32::from(place), window)])).unwrap();
+                    mine.change(&added(vec![drawing(
+                        f32::from(window) * 100.0 + f32::from(place),
+                        window,
+                    )]))
+                    .unwrap();
                 }
             });
         }
@@ -71,7 +98,10 @@ fn two_windows_at_once_lose_nothing() {
 #[test]
 fn nothing_is_kept_of_an_empty_canvas() {
     assert_eq!(KeptDrawing::new(&Ink::default(), 3), None);
-    let nothing = Ink { strokes: vec![vec![[f32::NAN, 1.0]]], pen: None };
+    let nothing = Ink {
+        strokes: vec![vec![[f32::NAN, 1.0]]],
+        pen: None,
+    };
     assert_eq!(KeptDrawing::new(&nothing, 3), None);
     assert_eq!(KeptDrawing::new(&drawing(1.0, 1).ink, 12), None);
 }

@@ -14,7 +14,11 @@ use tempfile::TempDir;
 use crate::support::write_idx_set;
 
 fn read(path: &Path) -> Result<DataSet, DataError> {
-    load(&path.to_str().unwrap().parse().unwrap(), &[], &mut Unwatched)
+    load(
+        &path.to_str().unwrap().parse().unwrap(),
+        &[],
+        &mut Unwatched,
+    )
 }
 
 /// A folder with the files of MNIST under other names: what replaces `train-`, `t10k-`.
@@ -23,7 +27,10 @@ fn renamed(train: [&str; 2], test: Option<[&str; 2]>) -> (TempDir, DataSet) {
     write_idx_set(root.path(), 21, 10);
     let set = read(root.path()).unwrap();
     for (old, new) in [("train", Some(train)), ("t10k", test)] {
-        for (index, what) in ["images-idx3-ubyte", "labels-idx1-ubyte"].into_iter().enumerate() {
+        for (index, what) in ["images-idx3-ubyte", "labels-idx1-ubyte"]
+            .into_iter()
+            .enumerate()
+        {
             let path = root.path().join(format!("{old}-{what}"));
             match new {
                 Some(new) => fs::rename(path, root.path().join(new[index])).unwrap(),
@@ -36,13 +43,22 @@ fn renamed(train: [&str; 2], test: Option<[&str; 2]>) -> (TempDir, DataSet) {
 
 #[test]
 fn a_file_of_images_is_read_with_the_labels_beside_it() {
-    for names in [["a-images-idx3-ubyte", "a-labels-idx1-ubyte"], ["Images.idx", "Labels.idx"], ["MY_IMAGES.IDX3", "MY_LABELS.IDX1"]] {
+    for names in [
+        ["a-images-idx3-ubyte", "a-labels-idx1-ubyte"],
+        ["Images.idx", "Labels.idx"],
+        ["MY_IMAGES.IDX3", "MY_LABELS.IDX1"],
+    ] {
         let (root, set) = renamed(names, None);
         for path in [root.path().join(names[0]), root.path().to_owned()] {
             let read = read(&path).unwrap();
             // Nothing is for test: one in seven is set apart.
             assert_eq!((read.train.len(), read.test.len()), (18, 3), "{names:?}");
-            assert!(set.train.images.chunks(PIXELS).any(|image| image == read.test.image(0)));
+            assert!(
+                set.train
+                    .images
+                    .chunks(PIXELS)
+                    .any(|image| image == read.test.image(0))
+            );
         }
     }
 }
@@ -53,15 +69,29 @@ fn either_file_may_be_gzipped() {
     let (root, _) = renamed(names, None);
     for packed in names {
         let path = root.path().join(packed);
-        let mut packer = GzEncoder::new(fs::File::create(root.path().join(format!("{packed}.gz"))).unwrap(), Compression::fast());
+        let mut packer = GzEncoder::new(
+            fs::File::create(root.path().join(format!("{packed}.gz"))).unwrap(),
+            Compression::fast(),
+        );
         packer.write_all(&fs::read(&path).unwrap()).unwrap();
         packer.finish().unwrap();
         fs::remove_file(path).unwrap();
-        let images = if packed == names[0] { "digits.images.idx3.gz" } else { names[0] };
-        assert_eq!(read(root.path()).unwrap(), read(&root.path().join(images)).unwrap());
+        let images = if packed == names[0] {
+            "digits.images.idx3.gz"
+        } else {
+            names[0]
+        };
+        assert_eq!(
+            read(root.path()).unwrap(),
+            read(&root.path().join(images)).unwrap()
+        );
         let mut unpacked = Vec::new();
         let packed_path = root.path().join(format!("{packed}.gz"));
-        std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(fs::File::open(&packed_path).unwrap()), &mut unpacked).unwrap();
+        std::io::Read::read_to_end(
+            &mut flate2::read::GzDecoder::new(fs::File::open(&packed_path).unwrap()),
+            &mut unpacked,
+        )
+        .unwrap();
         fs::write(root.path().join(packed), unpacked).unwrap();
         fs::remove_file(packed_path).unwrap();
     }
@@ -69,12 +99,20 @@ fn either_file_may_be_gzipped() {
 
 #[test]
 fn two_pairs_are_told_apart_by_their_names() {
-    let (root, set) = renamed(["a-train-images", "a-train-labels"], Some(["a-test-images", "a-test-labels"]));
+    let (root, set) = renamed(
+        ["a-train-images", "a-train-labels"],
+        Some(["a-test-images", "a-test-labels"]),
+    );
     assert_eq!(read(root.path()).unwrap(), set);
     let (root, _) = renamed(["a-images", "a-labels"], Some(["b-images", "b-labels"]));
-    let DataError::NoData { path, reason } = read(root.path()).unwrap_err() else { panic!() };
+    let DataError::NoData { path, reason } = read(root.path()).unwrap_err() else {
+        panic!()
+    };
     assert_eq!(path, root.path());
-    assert!(reason.contains("2 pairs") && reason.contains("a-images"), "{reason}");
+    assert!(
+        reason.contains("2 pairs") && reason.contains("a-images"),
+        "{reason}"
+    );
 }
 
 #[test]
@@ -83,14 +121,27 @@ fn labels_that_are_missing_are_named() {
     let labels = root.path().join("a-labels-idx1");
     fs::remove_file(&labels).unwrap();
     for path in [root.path().to_owned(), root.path().join("a-images-idx3")] {
-        assert_eq!(read(&path).unwrap_err(), DataError::Missing { path: labels.clone() });
+        assert_eq!(
+            read(&path).unwrap_err(),
+            DataError::Missing {
+                path: labels.clone()
+            }
+        );
     }
 }
 
 #[test]
 fn all_sets_of_emnist_are_set_upright() {
-    let (root, set) = renamed(["emnist-mnist-train-images-idx3-ubyte", "emnist-mnist-train-labels-idx1-ubyte"], None);
+    let (root, set) = renamed(
+        [
+            "emnist-mnist-train-images-idx3-ubyte",
+            "emnist-mnist-train-labels-idx1-ubyte",
+        ],
+        None,
+    );
     let upright = read(&root.path().join("emnist-mnist-train-images-idx3-ubyte")).unwrap();
-    let first: Vec<u8> = (0..PIXELS).map(|place| upright.train.images[place % 28 * 28 + place / 28]).collect();
+    let first: Vec<u8> = (0..PIXELS)
+        .map(|place| upright.train.images[place % 28 * 28 + place / 28])
+        .collect();
     assert!(set.train.images.chunks(PIXELS).any(|image| image == first));
 }

@@ -37,28 +37,48 @@ fn pixels(label: u8, random: &mut Random) -> Vec<u8> {
 
 fn png(pixels: &[u8]) -> Vec<u8> {
     let mut file = Cursor::new(Vec::new());
-    GrayImage::from_raw(28, 28, pixels.to_vec()).unwrap().write_to(&mut file, ImageFormat::Png).unwrap();
+    GrayImage::from_raw(28, 28, pixels.to_vec())
+        .unwrap()
+        .write_to(&mut file, ImageFormat::Png)
+        .unwrap();
     file.into_inner()
 }
 
 /// Writes rows in groups of 1,500, more than are read at a time.
 fn write_images(path: &Path, images: &[(Vec<u8>, Option<i64>)], compression: Compression) {
     let schema = Arc::new(parse_message_type(HUGGING_FACE).unwrap());
-    let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
-    let mut writer = SerializedFileWriter::new(File::create(path).unwrap(), schema, properties).unwrap();
+    let properties = Arc::new(
+        WriterProperties::builder()
+            .set_compression(compression)
+            .build(),
+    );
+    let mut writer =
+        SerializedFileWriter::new(File::create(path).unwrap(), schema, properties).unwrap();
     for images in images.chunks(1500) {
         let mut group = writer.next_row_group().unwrap();
         let files: Vec<ByteArray> = images.iter().map(|(file, _)| file.clone().into()).collect();
         let mut column = group.next_column().unwrap().unwrap();
-        column.typed::<ByteArrayType>().write_batch(&files, Some(&vec![2; files.len()]), None).unwrap();
+        column
+            .typed::<ByteArrayType>()
+            .write_batch(&files, Some(&vec![2; files.len()]), None)
+            .unwrap();
         column.close().unwrap();
         let mut column = group.next_column().unwrap().unwrap();
-        column.typed::<ByteArrayType>().write_batch(&[], Some(&vec![1; files.len()]), None).unwrap();
+        column
+            .typed::<ByteArrayType>()
+            .write_batch(&[], Some(&vec![1; files.len()]), None)
+            .unwrap();
         column.close().unwrap();
         let labels: Vec<i64> = images.iter().filter_map(|(_, label)| *label).collect();
-        let levels: Vec<i16> = images.iter().map(|(_, label)| label.is_some().into()).collect();
+        let levels: Vec<i16> = images
+            .iter()
+            .map(|(_, label)| label.is_some().into())
+            .collect();
         let mut column = group.next_column().unwrap().unwrap();
-        column.typed::<Int64Type>().write_batch(&labels, Some(&levels), None).unwrap();
+        column
+            .typed::<Int64Type>()
+            .write_batch(&labels, Some(&levels), None)
+            .unwrap();
         column.close().unwrap();
         group.close().unwrap();
     }
@@ -66,14 +86,31 @@ fn write_images(path: &Path, images: &[(Vec<u8>, Option<i64>)], compression: Com
 }
 
 fn write_pixels(path: &Path, rows: &[(u8, Vec<u8>)], columns: usize) {
-    let fields: String = (0..columns).map(|pixel| format!("required int32 pixel{pixel};")).collect();
-    let schema = Arc::new(parse_message_type(&format!("message table {{ required int32 label; {fields} }}")).unwrap());
-    let mut writer = SerializedFileWriter::new(File::create(path).unwrap(), schema, Arc::default()).unwrap();
+    let fields: String = (0..columns)
+        .map(|pixel| format!("required int32 pixel{pixel};"))
+        .collect();
+    let schema = Arc::new(
+        parse_message_type(&format!(
+            "message table {{ required int32 label; {fields} }}"
+        ))
+        .unwrap(),
+    );
+    let mut writer =
+        SerializedFileWriter::new(File::create(path).unwrap(), schema, Arc::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
     for column in 0..=columns {
-        let number = |(label, pixels): &(u8, Vec<u8>)| if column == 0 { i32::from(*label) } else { i32::from(pixels[column - 1]) };
+        let number = |(label, pixels): &(u8, Vec<u8>)| {
+            if column == 0 {
+                i32::from(*label)
+            } else {
+                i32::from(pixels[column - 1])
+            }
+        };
         let mut writer = group.next_column().unwrap().unwrap();
-        writer.typed::<Int32Type>().write_batch(&rows.iter().map(number).collect::<Vec<_>>(), None, None).unwrap();
+        writer
+            .typed::<Int32Type>()
+            .write_batch(&rows.iter().map(number).collect::<Vec<_>>(), None, None)
+            .unwrap();
         writer.close().unwrap();
     }
     group.close().unwrap();
@@ -81,23 +118,35 @@ fn write_pixels(path: &Path, rows: &[(u8, Vec<u8>)], columns: usize) {
 }
 
 fn loaded(path: &Path) -> Result<DataSet, DataError> {
-    load(&DataSpec::single(DataSource::Path(path.to_owned())), &[], &mut Unwatched)
+    load(
+        &DataSpec::single(DataSource::Path(path.to_owned())),
+        &[],
+        &mut Unwatched,
+    )
 }
 
 fn reason(path: &Path) -> String {
     match loaded(path) {
-        Err(DataError::Malformed { reason, .. } | DataError::TooLarge { reason, .. } | DataError::NoData { reason, .. }) => reason,
+        Err(
+            DataError::Malformed { reason, .. }
+            | DataError::TooLarge { reason, .. }
+            | DataError::NoData { reason, .. },
+        ) => reason,
         other => panic!("{other:?}"),
     }
 }
 
 /// So many images and their labels.
 fn rows(count: usize, random: &mut Random) -> Vec<(u8, Vec<u8>)> {
-    (0..count).map(|index| ((index % 10) as u8, pixels((index % 10) as u8, random))).collect()
+    (0..count)
+        .map(|index| ((index % 10) as u8, pixels((index % 10) as u8, random)))
+        .collect()
 }
 
 fn files(rows: &[(u8, Vec<u8>)]) -> Vec<(Vec<u8>, Option<i64>)> {
-    rows.iter().map(|(label, pixels)| (png(pixels), Some(i64::from(*label)))).collect()
+    rows.iter()
+        .map(|(label, pixels)| (png(pixels), Some(i64::from(*label))))
+        .collect()
 }
 
 #[test]
@@ -108,19 +157,44 @@ fn a_copy_from_hugging_face_is_read_to_the_last_bit() {
     let random = &mut Random::new(1);
     let (train, test) = (rows(3100, random), rows(40, random));
     // In two files, compressed in two ways.
-    write_images(&folder.join("train-00000-of-00002.parquet"), &files(&train[..3000]), Compression::SNAPPY);
-    write_images(&folder.join("train-00001-of-00002.parquet"), &files(&train[3000..]), Compression::GZIP(GzipLevel::default()));
-    write_images(&folder.join("test-00000-of-00001.parquet"), &files(&test), Compression::LZ4_RAW);
+    write_images(
+        &folder.join("train-00000-of-00002.parquet"),
+        &files(&train[..3000]),
+        Compression::SNAPPY,
+    );
+    write_images(
+        &folder.join("train-00001-of-00002.parquet"),
+        &files(&train[3000..]),
+        Compression::GZIP(GzipLevel::default()),
+    );
+    write_images(
+        &folder.join("test-00000-of-00001.parquet"),
+        &files(&test),
+        Compression::LZ4_RAW,
+    );
     for path in [home.path(), &folder] {
         check(path).unwrap();
         let set = loaded(path).unwrap();
         for (split, rows) in [(&set.train, &train), (&set.test, &test)] {
-            assert_eq!(split.labels, rows.iter().map(|(label, _)| *label).collect::<Vec<_>>());
-            assert!(split.images == rows.iter().flat_map(|(_, pixels)| pixels.clone()).collect::<Vec<_>>());
+            assert_eq!(
+                split.labels,
+                rows.iter().map(|(label, _)| *label).collect::<Vec<_>>()
+            );
+            assert!(
+                split.images
+                    == rows
+                        .iter()
+                        .flat_map(|(_, pixels)| pixels.clone())
+                        .collect::<Vec<_>>()
+            );
         }
     }
     let alone = loaded(&folder.join("test-00000-of-00001.parquet")).unwrap();
-    assert_eq!((alone.train.len(), alone.test.len()), (35, 5), "one in seven is for test where there is no other file");
+    assert_eq!(
+        (alone.train.len(), alone.test.len()),
+        (35, 5),
+        "one in seven is for test where there is no other file"
+    );
 }
 
 #[test]
@@ -134,11 +208,18 @@ fn columns_of_pixels_are_read() {
     for split in [&set.train, &set.test] {
         for index in 0..split.len() {
             let image = split.image(index);
-            assert!(rows.iter().any(|(label, pixels)| *label == split.labels[index] && pixels == image));
+            assert!(
+                rows.iter()
+                    .any(|(label, pixels)| *label == split.labels[index] && pixels == image)
+            );
         }
     }
     write_pixels(&path, &rows, 100);
-    assert!(reason(&path).contains("784 columns of pixels"), "{}", reason(&path));
+    assert!(
+        reason(&path).contains("784 columns of pixels"),
+        "{}",
+        reason(&path)
+    );
 }
 
 #[test]
@@ -152,14 +233,26 @@ fn what_is_wrong_is_said_with_its_row() {
         write_images(&path, &rows, Compression::SNAPPY);
         reason(&path)
     };
-    assert_eq!(with(1100, good[0].0.clone(), Some(100)), "row 1101: the label 100 is not a number from 0 to 99");
-    assert_eq!(with(1100, good[0].0.clone(), Some(-1)), "row 1101: the label -1 is not a number from 0 to 99");
+    assert_eq!(
+        with(1100, good[0].0.clone(), Some(100)),
+        "row 1101: the label 100 is not a number from 0 to 99"
+    );
+    assert_eq!(
+        with(1100, good[0].0.clone(), Some(-1)),
+        "row 1101: the label -1 is not a number from 0 to 99"
+    );
     assert_eq!(with(5, good[0].0.clone(), None), "a row has an empty cell");
     assert!(with(7, b"no image".to_vec(), Some(1)).starts_with("row 8: "));
     write_images(&path, &[], Compression::SNAPPY);
     assert_eq!(reason(&path), "it contains no rows");
-    let schema = Arc::new(parse_message_type("message schema { required group image { required binary bytes; } }").unwrap());
-    SerializedFileWriter::new(File::create(&path).unwrap(), schema, Arc::default()).unwrap().close().unwrap();
+    let schema = Arc::new(
+        parse_message_type("message schema { required group image { required binary bytes; } }")
+            .unwrap(),
+    );
+    SerializedFileWriter::new(File::create(&path).unwrap(), schema, Arc::default())
+        .unwrap()
+        .close()
+        .unwrap();
     assert_eq!(reason(&path), "it contains no rows");
 }
 
@@ -167,7 +260,11 @@ fn what_is_wrong_is_said_with_its_row() {
 fn damaged_files_are_refused_and_harm_nothing() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("a.parquet");
-    write_images(&path, &files(&rows(60, &mut Random::new(4))), Compression::SNAPPY);
+    write_images(
+        &path,
+        &files(&rows(60, &mut Random::new(4))),
+        Compression::SNAPPY,
+    );
     let whole = std::fs::read(&path).unwrap();
     let random = &mut Random::new(5);
     let mut refused = 0;
@@ -177,7 +274,11 @@ fn damaged_files_are_refused_and_harm_nothing() {
             damaged.truncate(random.below(whole.len()));
         } else {
             // The metadata at the end matters most.
-            let from = if number % 2 == 0 { 0 } else { whole.len() - 700 };
+            let from = if number % 2 == 0 {
+                0
+            } else {
+                whole.len() - 700
+            };
             for _ in 0..=random.below(4) {
                 let place = from + random.below(whole.len() - from);
                 damaged[place] = random.below(256) as u8;

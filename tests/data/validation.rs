@@ -9,7 +9,10 @@ fn every_image_is_on_exactly_one_side() {
     let images = squares(241, 1);
     let ValidationSplit { train, validation } = ValidationSplit::new(&images, 9);
     assert_eq!((train.len(), validation.len()), (221, 20));
-    let mut sides: Vec<&[u8]> = train.iter().map(|&position| images.image(position as usize)).collect();
+    let mut sides: Vec<&[u8]> = train
+        .iter()
+        .map(|&position| images.image(position as usize))
+        .collect();
     sides.extend((0..validation.len()).map(|index| validation.image(index)));
     let mut all: Vec<&[u8]> = (0..images.len()).map(|index| images.image(index)).collect();
     sides.sort_unstable();
@@ -18,7 +21,9 @@ fn every_image_is_on_exactly_one_side() {
     assert!(all.windows(2).all(|pair| pair[0] != pair[1]));
     assert_eq!(sides, all);
     for index in 0..validation.len() {
-        let place = (0..images.len()).find(|&place| images.image(place) == validation.image(index)).unwrap();
+        let place = (0..images.len())
+            .find(|&place| images.image(place) == validation.image(index))
+            .unwrap();
         assert_eq!(images.labels[place], validation.labels[index]);
     }
 }
@@ -26,15 +31,25 @@ fn every_image_is_on_exactly_one_side() {
 #[test]
 fn the_seed_decides() {
     let images = squares(60, 1);
-    assert_eq!(ValidationSplit::new(&images, 1).train, ValidationSplit::new(&images, 1).train);
-    assert_ne!(ValidationSplit::new(&images, 1).validation, ValidationSplit::new(&images, 2).validation);
+    assert_eq!(
+        ValidationSplit::new(&images, 1).train,
+        ValidationSplit::new(&images, 1).train
+    );
+    assert_ne!(
+        ValidationSplit::new(&images, 1).validation,
+        ValidationSplit::new(&images, 2).validation
+    );
 }
 
 #[test]
 fn sizes_are_sensible_from_nothing_up() {
     for (images, held) in [(0, 0), (1, 1), (2, 1), (11, 2), (24, 4), (600, 50)] {
         let split = ValidationSplit::new(&squares(images, 1), 1);
-        assert_eq!((split.train.len(), split.validation.len()), (images - held, held), "of {images}");
+        assert_eq!(
+            (split.train.len(), split.validation.len()),
+            (images - held, held),
+            "of {images}"
+        );
     }
 }
 

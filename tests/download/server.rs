@@ -32,14 +32,22 @@ pub struct Server {
 impl Server {
     pub fn new(answer: impl Fn(&Request, &mut TcpStream, usize) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mirror = format!("http://{}/sets", listener.local_addr().unwrap()).parse().unwrap();
+        let mirror = format!("http://{}/sets", listener.local_addr().unwrap())
+            .parse()
+            .unwrap();
         let heard = Arc::new(Mutex::new(Vec::new()));
         let (answer, of_server) = (Arc::new(answer), Arc::clone(&heard));
         thread::spawn(move || {
             for stream in listener.incoming() {
-                let (Ok(mut stream), answer, heard) = (stream, Arc::clone(&answer), Arc::clone(&of_server)) else { return };
+                let (Ok(mut stream), answer, heard) =
+                    (stream, Arc::clone(&answer), Arc::clone(&of_server))
+                else {
+                    return;
+                };
                 thread::spawn(move || {
-                    let Some(request) = read_request(&stream) else { return };
+                    let Some(request) = read_request(&stream) else {
+                        return;
+                    };
                     let number = {
                         let mut heard = heard.lock().unwrap();
                         heard.push((request.name.clone(), request.from));
@@ -68,40 +76,85 @@ impl Server {
 }
 
 /// Downloads a set with little patience.
-pub fn fetch(set: NamedSet, mirror: &Mirror, folder: &Path, progress: &mut impl Progress) -> Result<PathBuf, DownloadError> {
-    let patience = Patience { wait: Duration::from_secs(1), attempts: 3 };
+pub fn fetch(
+    set: NamedSet,
+    mirror: &Mirror,
+    folder: &Path,
+    progress: &mut impl Progress,
+) -> Result<PathBuf, DownloadError> {
+    let patience = Patience {
+        wait: Duration::from_secs(1),
+        attempts: 3,
+    };
     download(set, Some(mirror), folder, patience, progress)
 }
 
 /// Begins to download MNIST, and cancels in the middle of its last file, the longest.
 pub fn cancel_in_the_middle(mirror: &Mirror, folder: &Path) {
     let mut progress = |share: f32| if share > 0.5 { Err(Cancelled) } else { Ok(()) };
-    assert_eq!(fetch(NamedSet::Mnist, mirror, folder, &mut progress), Err(DownloadError::Cancelled(Cancelled)));
+    assert_eq!(
+        fetch(NamedSet::Mnist, mirror, folder, &mut progress),
+        Err(DownloadError::Cancelled(Cancelled))
+    );
 }
 
 fn read_request(stream: &TcpStream) -> Option<Request> {
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
-    let name = lines.next()?.split(' ').nth(1)?.rsplit('/').next()?.to_owned();
+    let name = lines
+        .next()?
+        .split(' ')
+        .nth(1)?
+        .rsplit('/')
+        .next()?
+        .to_owned();
     let headers: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
-    let range = headers.iter().find_map(|line| line.to_lowercase().strip_prefix("range: bytes=").map(str::to_owned));
-    let (from, to) = range.as_deref().and_then(|range| range.split_once('-')).unwrap_or_default();
-    let authorization = headers.iter().find(|line| line.to_lowercase().starts_with("authorization: ")).map(|line| line[15..].to_owned());
-    Some(Request { name, from: from.parse().ok(), to: to.parse().ok(), authorization })
+    let range = headers.iter().find_map(|line| {
+        line.to_lowercase()
+            .strip_prefix("range: bytes=")
+            .map(str::to_owned)
+    });
+    let (from, to) = range
+        .as_deref()
+        .and_then(|range| range.split_once('-'))
+        .unwrap_or_default();
+    let authorization = headers
+        .iter()
+        .find(|line| line.to_lowercase().starts_with("authorization: "))
+        .map(|line| line[15..].to_owned());
+    Some(Request {
+        name,
+        from: from.parse().ok(),
+        to: to.parse().ok(),
+        authorization,
+    })
 }
 
 pub fn send(stream: &mut TcpStream, head: &str, body: &[u8]) {
     // Who asked may have gone.
-    let _ = write!(stream, "HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+    let _ = write!(
+        stream,
+        "HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
     let _ = stream.write_all(body);
 }
 
 /// As servers usually answer: the file, or the bytes of it that are asked for.
 pub fn serve(request: &Request, stream: &mut TcpStream, file: &[u8]) {
     match request.from.map(|from| from as usize) {
-        None => send(stream, "200 OK\r\nContent-Type: application/octet-stream", file),
+        None => send(
+            stream,
+            "200 OK\r\nContent-Type: application/octet-stream",
+            file,
+        ),
         Some(from) if from < file.len() => {
-            let last = request.to.map_or(file.len() - 1, |to| (to as usize).min(file.len() - 1));
-            let head = format!("206 Partial Content\r\nContent-Range: bytes {from}-{last}/{}", file.len());
+            let last = request
+                .to
+                .map_or(file.len() - 1, |to| (to as usize).min(file.len() - 1));
+            let head = format!(
+                "206 Partial Content\r\nContent-Range: bytes {from}-{last}/{}",
+                file.len()
+            );
             send(stream, &head, &file[from..=last]);
         }
         Some(_) => send(stream, "416 Range Not Satisfiable", b""),

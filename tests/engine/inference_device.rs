@@ -1,4 +1,5 @@
-//! Where the engine's model reads: compared with the processor, used where it reads as well, left where it does not.
+//! Where the engine's model reads: compared with the processor, used where it reads as well, left
+//! where it does not.
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -23,18 +24,37 @@ fn engine(devices: FakeDevices) -> Bench {
 }
 
 fn ask(bench: &Bench, choice: InferenceChoice) {
-    bench.handle.send(Command::ChooseInferenceDevice { choice, usable: vec![DeviceChoice::Cuda] });
+    bench.handle.send(Command::ChooseInferenceDevice {
+        choice,
+        usable: vec![DeviceChoice::Cuda],
+    });
 }
 
 fn reported(bench: &Bench) -> DeviceComparison {
-    bench.until(|event| if let Event::InferenceDevice(report) = event { Some(report) } else { None })
+    bench.until(|event| {
+        if let Event::InferenceDevice(report) = event {
+            Some(report)
+        } else {
+            None
+        }
+    })
 }
 
 fn read(bench: &Bench, wanted: u64) -> Prediction {
-    bench.handle.send(Command::Classify { request: wanted, ink: a_stroke(), steps: Steps::ALL });
+    bench.handle.send(Command::Classify {
+        request: wanted,
+        ink: a_stroke(),
+        steps: Steps::ALL,
+    });
     bench.until(|event| match event {
-        Event::Classified { request, prediction } if request == wanted => Some(*prediction.unwrap()),
-        Event::Job { event: JobEvent::Failed(problem), .. } => panic!("{problem}"),
+        Event::Classified {
+            request,
+            prediction,
+        } if request == wanted => Some(*prediction.unwrap()),
+        Event::Job {
+            event: JobEvent::Failed(problem),
+            ..
+        } => panic!("{problem}"),
         _ => None,
     })
 }
@@ -50,20 +70,36 @@ fn found(script: Script, choice: InferenceChoice) -> (Bench, DeviceComparison) {
 #[test]
 fn with_nothing_but_a_processor_its_speed_is_measured() {
     let bench = engine(FakeDevices::new(Script::Absent));
-    bench.handle.send(Command::ChooseInferenceDevice { choice: InferenceChoice::Automatic, usable: Vec::new() });
+    bench.handle.send(Command::ChooseInferenceDevice {
+        choice: InferenceChoice::Automatic,
+        usable: Vec::new(),
+    });
     let report = reported(&bench);
-    assert_eq!((&report.model, report.device, report.trials.len()), (&ModelRef::Starter, DeviceChoice::Cpu, 1));
+    assert_eq!(
+        (&report.model, report.device, report.trials.len()),
+        (&ModelRef::Starter, DeviceChoice::Cpu, 1)
+    );
     let figures = report.trials[0].outcome.as_ref().unwrap();
-    assert!(figures.median_microseconds > 0.0 && figures.p99_microseconds >= figures.median_microseconds, "{figures:?}");
+    assert!(
+        figures.median_microseconds > 0.0
+            && figures.p99_microseconds >= figures.median_microseconds,
+        "{figures:?}"
+    );
     assert_eq!(read(&bench, 1).device, DeviceChoice::Cpu);
 }
 
 #[test]
 fn a_device_that_reads_as_the_processor_does_is_used() {
     let (bench, report) = found(Script::Sound, InferenceChoice::Automatic);
-    assert_eq!((report.device, report.trials.len()), (DeviceChoice::Cuda, 2));
+    assert_eq!(
+        (report.device, report.trials.len()),
+        (DeviceChoice::Cuda, 2)
+    );
     let agreement = report.trials[1].outcome.as_ref().unwrap().agreement;
-    assert_eq!((agreement.images as usize, agreement.matching as usize), (COMPARED_IMAGES, COMPARED_IMAGES));
+    assert_eq!(
+        (agreement.images as usize, agreement.matching as usize),
+        (COMPARED_IMAGES, COMPARED_IMAGES)
+    );
     assert!(agreement.max_difference <= TOLERANCE);
     let there = read(&bench, 1);
     assert_eq!(there.device, DeviceChoice::Cuda);
@@ -79,9 +115,18 @@ fn a_device_that_reads_as_the_processor_does_is_used() {
 
 #[test]
 fn the_fastest_is_the_one_that_was_measured_to_be() {
-    let (bench, report) = found(Script::Slow(Duration::from_millis(3)), InferenceChoice::Fastest);
-    assert!(report.trials.iter().all(|trial| trial.outcome.is_ok()), "{report:?}");
-    assert_eq!((report.device, read(&bench, 1).device), (DeviceChoice::Cpu, DeviceChoice::Cpu));
+    let (bench, report) = found(
+        Script::Slow(Duration::from_millis(3)),
+        InferenceChoice::Fastest,
+    );
+    assert!(
+        report.trials.iter().all(|trial| trial.outcome.is_ok()),
+        "{report:?}"
+    );
+    assert_eq!(
+        (report.device, read(&bench, 1).device),
+        (DeviceChoice::Cpu, DeviceChoice::Cpu)
+    );
     // Whoever names it gets it.
     ask(&bench, InferenceChoice::Cuda);
     assert_eq!(reported(&bench).device, DeviceChoice::Cuda);
@@ -92,34 +137,65 @@ fn the_fastest_is_the_one_that_was_measured_to_be() {
 fn a_device_that_reads_otherwise_or_not_at_all_is_not_used() {
     let flaw = |script| {
         let (bench, report) = found(script, InferenceChoice::Cuda);
-        assert_eq!((report.device, read(&bench, 1).device), (DeviceChoice::Cpu, DeviceChoice::Cpu));
+        assert_eq!(
+            (report.device, read(&bench, 1).device),
+            (DeviceChoice::Cpu, DeviceChoice::Cpu)
+        );
         assert!(report.trials[0].outcome.is_ok());
         report.trials[1].outcome.clone().unwrap_err()
     };
     let wrong = flaw(Script::Wrong);
-    assert!(matches!(wrong, DeviceRejection::Disagrees(agreement) if agreement.max_difference > TOLERANCE), "{wrong:?}");
+    assert!(
+        matches!(wrong, DeviceRejection::Disagrees(agreement) if agreement.max_difference > TOLERANCE),
+        "{wrong:?}"
+    );
     let absent = flaw(Script::Absent);
-    assert!(matches!(absent, DeviceRejection::Failed(InferError::Config(ConfigProblem::DeviceUnavailable { .. }))), "{absent:?}");
+    assert!(
+        matches!(
+            absent,
+            DeviceRejection::Failed(InferError::Config(ConfigProblem::DeviceUnavailable { .. }))
+        ),
+        "{absent:?}"
+    );
     for script in [Script::Fails(20), Script::Panics(20)] {
         let failing = flaw(script);
-        assert!(matches!(failing, DeviceRejection::Failed(InferError::Compute(ComputeError::Failed { .. }))), "{failing:?}");
+        assert!(
+            matches!(
+                failing,
+                DeviceRejection::Failed(InferError::Compute(ComputeError::Failed { .. }))
+            ),
+            "{failing:?}"
+        );
     }
 }
 
 #[test]
 fn a_device_that_fails_later_costs_no_drawing() {
     // It survives the comparison, which reads a few pictures more to warm up.
-    for script in [Script::Fails(COMPARED_IMAGES as u32 + 20), Script::Panics(COMPARED_IMAGES as u32 + 20)] {
+    for script in [
+        Script::Fails(COMPARED_IMAGES as u32 + 20),
+        Script::Panics(COMPARED_IMAGES as u32 + 20),
+    ] {
         let (bench, report) = found(script, InferenceChoice::Automatic);
         assert_eq!(report.device, DeviceChoice::Cuda);
         let (mut there, mut request) = (0, 0);
         let (said, prediction) = loop {
             request += 1;
-            bench.handle.send(Command::Classify { request, ink: a_stroke(), steps: Steps::ALL });
+            bench.handle.send(Command::Classify {
+                request,
+                ink: a_stroke(),
+                steps: Steps::ALL,
+            });
             match bench.handle.recv().unwrap() {
-                Event::Classified { prediction: Ok(prediction), .. } if prediction.device == DeviceChoice::Cuda => there += 1,
+                Event::Classified {
+                    prediction: Ok(prediction),
+                    ..
+                } if prediction.device == DeviceChoice::Cuda => there += 1,
                 Event::InferenceDevice(report) => match bench.handle.recv().unwrap() {
-                    Event::Classified { request: answered, prediction: Ok(prediction) } if answered == request => {
+                    Event::Classified {
+                        request: answered,
+                        prediction: Ok(prediction),
+                    } if answered == request => {
                         break (report, prediction);
                     }
                     other => panic!("{other:?}"),
@@ -128,8 +204,14 @@ fn a_device_that_fails_later_costs_no_drawing() {
             }
         };
         assert!(there > 0 && there < 20, "{there}");
-        assert_eq!((said.device, prediction.device), (DeviceChoice::Cpu, DeviceChoice::Cpu));
-        assert!(matches!(said.trials[1].outcome, Err(DeviceRejection::Failed(_))), "{said:?}");
+        assert_eq!(
+            (said.device, prediction.device),
+            (DeviceChoice::Cpu, DeviceChoice::Cpu)
+        );
+        assert!(
+            matches!(said.trials[1].outcome, Err(DeviceRejection::Failed(_))),
+            "{said:?}"
+        );
         assert_eq!(read(&bench, 1000).device, DeviceChoice::Cpu);
     }
 }
@@ -137,10 +219,17 @@ fn a_device_that_fails_later_costs_no_drawing() {
 #[test]
 fn drawings_are_read_while_a_device_is_being_opened() {
     let (open, gate) = channel();
-    let bench = engine(FakeDevices { gate: Some(Arc::new(Mutex::new(gate))), ..FakeDevices::default() });
+    let bench = engine(FakeDevices {
+        gate: Some(Arc::new(Mutex::new(gate))),
+        ..FakeDevices::default()
+    });
     ask(&bench, InferenceChoice::Automatic);
     for request in 1..=50 {
-        assert_eq!(read(&bench, request).device, DeviceChoice::Cpu, "the device is not there yet");
+        assert_eq!(
+            read(&bench, request).device,
+            DeviceChoice::Cpu,
+            "the device is not there yet"
+        );
     }
     open.send(()).unwrap();
     assert_eq!(reported(&bench).device, DeviceChoice::Cuda);
@@ -150,7 +239,10 @@ fn drawings_are_read_while_a_device_is_being_opened() {
 #[test]
 fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
     let (open, gate) = channel();
-    let bench = engine(FakeDevices { gate: Some(Arc::new(Mutex::new(gate))), ..FakeDevices::default() });
+    let bench = engine(FakeDevices {
+        gate: Some(Arc::new(Mutex::new(gate))),
+        ..FakeDevices::default()
+    });
     ask(&bench, InferenceChoice::Automatic);
     assert_eq!(read(&bench, 1).device, DeviceChoice::Cpu);
     let run = bench.start(1);
@@ -162,11 +254,21 @@ fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
             None
         }
         Event::Epoch { .. } => {
-            bench.handle.send(Command::Classify { request: 2, ink: a_stroke(), steps: Steps::ALL });
+            bench.handle.send(Command::Classify {
+                request: 2,
+                ink: a_stroke(),
+                steps: Steps::ALL,
+            });
             None
         }
-        Event::Classified { prediction: Ok(prediction), .. } => {
-            assert_eq!((&prediction.model.reference, prediction.device), (&ModelRef::Training(run), DeviceChoice::Cpu));
+        Event::Classified {
+            prediction: Ok(prediction),
+            ..
+        } => {
+            assert_eq!(
+                (&prediction.model.reference, prediction.device),
+                (&ModelRef::Training(run), DeviceChoice::Cpu)
+            );
             None
         }
         _ => None,
@@ -176,7 +278,13 @@ fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
     open.send(()).unwrap();
     open.send(()).unwrap();
     let report = reported(&bench);
-    assert_eq!((report.model, report.device), (ModelRef::File(summary.model_path.clone()), DeviceChoice::Cuda));
+    assert_eq!(
+        (report.model, report.device),
+        (
+            ModelRef::File(summary.model_path.clone()),
+            DeviceChoice::Cuda
+        )
+    );
     assert_eq!(read(&bench, 3).device, DeviceChoice::Cuda);
     // And at every load.
     open.send(()).unwrap();
@@ -187,36 +295,62 @@ fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
 #[test]
 fn a_run_on_a_device_leaves_a_model_that_reads_there() {
     let mut bench = engine(FakeDevices::new(Script::Sound));
-    bench.config = RunConfig { device: DeviceChoice::Cuda, ..bench.config };
+    bench.config = RunConfig {
+        device: DeviceChoice::Cuda,
+        ..bench.config
+    };
     ask(&bench, InferenceChoice::Automatic);
     bench.start(1);
     let mut following = None;
     let summary = bench.until(|event| match event {
         event @ Event::Job { .. } => finished(event),
         Event::Epoch { .. } => {
-            bench.handle.send(Command::Classify { request: 7, ink: a_stroke(), steps: Steps::ALL });
+            bench.handle.send(Command::Classify {
+                request: 7,
+                ink: a_stroke(),
+                steps: Steps::ALL,
+            });
             None
         }
-        Event::Classified { prediction: Ok(prediction), .. } if prediction.model.reference == ModelRef::Training(JobId(1)) => {
+        Event::Classified {
+            prediction: Ok(prediction),
+            ..
+        } if prediction.model.reference == ModelRef::Training(JobId(1)) => {
             following = Some(prediction.device);
             None
         }
         _ => None,
     });
     assert_eq!(summary.plan.device, DeviceChoice::Cuda);
-    assert_eq!(following, Some(DeviceChoice::Cuda), "the newest weights are where they learn");
+    assert_eq!(
+        following,
+        Some(DeviceChoice::Cuda),
+        "the newest weights are where they learn"
+    );
     let report = bench.until(|event| match event {
         Event::InferenceDevice(report) if report.model != ModelRef::Starter => Some(report),
         _ => None,
     });
-    assert_eq!((report.model, report.device), (ModelRef::File(summary.model_path), DeviceChoice::Cuda));
+    assert_eq!(
+        (report.model, report.device),
+        (ModelRef::File(summary.model_path), DeviceChoice::Cuda)
+    );
 }
 
 #[test]
 fn a_run_on_a_device_that_cannot_be_opened_is_refused() {
     let mut bench = engine(FakeDevices::new(Script::Absent));
-    bench.config = RunConfig { device: DeviceChoice::Cuda, ..bench.config };
+    bench.config = RunConfig {
+        device: DeviceChoice::Cuda,
+        ..bench.config
+    };
     bench.start(1);
     let problem = bench.until(|event| failure(event, 1));
-    assert!(matches!(problem, Problem::Config(ConfigProblem::DeviceUnavailable { .. })), "{problem:?}");
+    assert!(
+        matches!(
+            problem,
+            Problem::Config(ConfigProblem::DeviceUnavailable { .. })
+        ),
+        "{problem:?}"
+    );
 }

@@ -1,11 +1,14 @@
-//! A run that is interrupted, whichever way, is not saved, and comes to the same weights once it is resumed. One that is stopped is saved.
+//! A run that is interrupted, whichever way, is not saved, and comes to the same weights once it is
+//! resumed. One that is stopped is saved.
 
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command as Program, Stdio};
 use std::time::{Duration, Instant};
 
-use inkling::engine::{EngineHandle, EngineSettings, read, recv_handshake, send_handshake, this_machine, write};
+use inkling::engine::{
+    EngineHandle, EngineSettings, read, recv_handshake, send_handshake, this_machine, write,
+};
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event};
 use inkling::records::{JobId, ModelRef, RunSummary};
@@ -39,19 +42,31 @@ impl Home {
 
     fn config(&self) -> RunConfig {
         let data = DataSpec::single(DataSource::Path(self.path().join("set")));
-        RunConfig { data, model: ModelKind::Mlp, epochs: EPOCHS, batch_size: 50, threads: Some(1), ..RunConfig::default() }
+        RunConfig {
+            data,
+            model: ModelKind::Mlp,
+            epochs: EPOCHS,
+            batch_size: 50,
+            threads: Some(1),
+            ..RunConfig::default()
+        }
     }
 
     fn saved(&self) -> Vec<RunSummary> {
         let runs = Store::new(self.path().join("runs")).list();
-        runs.into_iter().map(|entry| *entry.summary.unwrap()).collect()
+        runs.into_iter()
+            .map(|entry| *entry.summary.unwrap())
+            .collect()
     }
 
     /// Waits until nobody trains the one run here any more, and gives its checkpoint.
     fn interrupted(&self) -> PathBuf {
         let since = Instant::now();
         loop {
-            if let [run] = Checkpoints::new(self.path().join("checkpoints")).list().as_slice() {
+            if let [run] = Checkpoints::new(self.path().join("checkpoints"))
+                .list()
+                .as_slice()
+            {
                 return run.folder.clone();
             }
             assert!(self.saved().is_empty(), "it was saved");
@@ -71,11 +86,21 @@ impl Home {
     fn assert_resumable(&self) {
         let resumed = self.trained(Some(self.interrupted()));
         assert_eq!(self.saved().len(), 1, "nothing else was saved");
-        assert!(Checkpoints::new(self.path().join("checkpoints")).list().is_empty());
+        assert!(
+            Checkpoints::new(self.path().join("checkpoints"))
+                .list()
+                .is_empty()
+        );
         let whole = Self::new();
         let left_alone = whole.trained(None);
-        assert_eq!((resumed.epochs.len(), resumed.stopped), (EPOCHS as usize, false));
-        assert!(weights(&resumed) == weights(&left_alone), "it came to other weights");
+        assert_eq!(
+            (resumed.epochs.len(), resumed.stopped),
+            (EPOCHS as usize, false)
+        );
+        assert!(
+            weights(&resumed) == weights(&left_alone),
+            "it came to other weights"
+        );
     }
 }
 
@@ -134,8 +159,18 @@ fn a_run_that_is_interrupted_says_where_it_can_be_resumed() {
         engine.send(Command::Interrupt);
         let problem = until(&engine, |event| failure(event, 1));
         let rest: Vec<Event> = std::iter::from_fn(|| engine.recv()).collect();
-        assert!(!rest.iter().any(|event| matches!(event, Event::EngineExited(_))), "an end that was asked for needs no words: {rest:?}");
-        assert_eq!(problem, Problem::Interrupted { checkpoint: Some(home.interrupted()) });
+        assert!(
+            !rest
+                .iter()
+                .any(|event| matches!(event, Event::EngineExited(_))),
+            "an end that was asked for needs no words: {rest:?}"
+        );
+        assert_eq!(
+            problem,
+            Problem::Interrupted {
+                checkpoint: Some(home.interrupted())
+            }
+        );
         home.assert_resumable();
     }
 }
@@ -150,9 +185,14 @@ fn a_resumed_run_recognises_drawings_from_its_start() {
     until(&engine, |event| failure(event, 1));
     let engine = in_thread(home.settings());
     engine.send(train(2, &home.config(), Some(home.interrupted())));
-    until(&engine, |event| matches!(event, Event::Started { .. }).then_some(()));
+    until(&engine, |event| {
+        matches!(event, Event::Started { .. }).then_some(())
+    });
     let next = engine.recv();
-    assert!(matches!(&next, Some(Event::ModelInUse(model)) if model.reference == ModelRef::Training(JobId(2))), "{next:?}");
+    assert!(
+        matches!(&next, Some(Event::ModelInUse(model)) if model.reference == ModelRef::Training(JobId(2))),
+        "{next:?}"
+    );
 }
 
 #[test]
@@ -162,7 +202,9 @@ fn a_paused_run_can_be_interrupted() {
     engine.send(train(1, &home.config(), None));
     until(&engine, |event| is_epoch(&event).then_some(()));
     engine.send(Command::Pause(JobId(1)));
-    until(&engine, |event| matches!(event, Event::Paused(_)).then_some(()));
+    until(&engine, |event| {
+        matches!(event, Event::Paused(_)).then_some(())
+    });
     engine.send(Command::Interrupt);
     until(&engine, |event| failure(event, 1));
     home.assert_resumable();
@@ -179,13 +221,23 @@ fn a_run_that_is_shut_down_is_stopped_and_saved() {
         let stopped = until(&engine, finished);
         drop(engine);
         assert!(stopped.stopped && stopped.model_path.is_file());
-        assert!(Checkpoints::new(home.path().join("checkpoints")).list().is_empty(), "a run that was saved leaves no checkpoint");
+        assert!(
+            Checkpoints::new(home.path().join("checkpoints"))
+                .list()
+                .is_empty(),
+            "a run that was saved leaves no checkpoint"
+        );
     }
 }
 
 /// An engine at the other end of two pipes, which trains and has completed an epoch.
 fn training(home: &Home) -> (Child, ChildStdin) {
-    let mut engine = program().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut engine = program()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let mut stdin = engine.stdin.take().unwrap();
     let mut stdout = BufReader::new(engine.stdout.take().unwrap());
     send_handshake(&mut stdin).unwrap();
@@ -209,13 +261,21 @@ fn a_caller_that_talks_nonsense_interrupts_the_run() {
 
 #[cfg(unix)]
 #[test]
-fn an_engine_process_that_the_system_ends_can_be_resumed_and_one_that_hears_ctrl_c_waits_for_its_caller() {
+fn an_engine_process_that_the_system_ends_can_be_resumed_and_one_that_hears_ctrl_c_waits_for_its_caller()
+ {
     crate::support::hangups_end_programs();
     for (signal, status) in [("TERM", 143), ("HUP", 129)] {
         let home = Home::new();
         let (mut engine, mut stdin) = training(&home);
-        let kill =
-            |signal: &str| assert!(Program::new("kill").args([format!("-{signal}"), engine.id().to_string()]).status().unwrap().success());
+        let kill = |signal: &str| {
+            assert!(
+                Program::new("kill")
+                    .args([format!("-{signal}"), engine.id().to_string()])
+                    .status()
+                    .unwrap()
+                    .success()
+            )
+        };
         kill("INT");
         std::thread::sleep(Duration::from_millis(20));
         write(&mut stdin, &Command::Ping).expect("it is still there");

@@ -21,11 +21,27 @@ use crate::jobs::{failure, finished, submit, train};
 
 /// Keeps three drawings, and returns settings that train on them and on a small set.
 fn with_my_digits(here: &Path, epochs: u32) -> RunConfig {
-    let drawing = |digit: u8| KeptDrawing::new(&Ink { strokes: vec![vec![[f32::from(digit), 0.0], [9.0, 40.0]]], ..Ink::default() }, digit);
+    let drawing = |digit: u8| {
+        KeptDrawing::new(
+            &Ink {
+                strokes: vec![vec![[f32::from(digit), 0.0], [9.0, 40.0]]],
+                ..Ink::default()
+            },
+            digit,
+        )
+    };
     let add = (1..4).filter_map(drawing).collect();
-    MyDigits::in_folders(&[here.join("data")]).change(&Edit { add, ..Edit::default() }).unwrap();
+    MyDigits::in_folders(&[here.join("data")])
+        .change(&Edit {
+            add,
+            ..Edit::default()
+        })
+        .unwrap();
     let set = config(here, epochs);
-    RunConfig { data: DataSpec::of(vec![set.data.sources()[0].clone(), DataSource::Mine]), ..set }
+    RunConfig {
+        data: DataSpec::of(vec![set.data.sources()[0].clone(), DataSource::Mine]),
+        ..set
+    }
 }
 
 fn recipients(here: &Path) -> Recipients {
@@ -33,7 +49,10 @@ fn recipients(here: &Path) -> Recipients {
 }
 
 fn no_consent(machine: &str) -> Problem {
-    Problem::NoConsent { drawings: 3, machine: machine.to_owned() }
+    Problem::NoConsent {
+        drawings: 3,
+        machine: machine.to_owned(),
+    }
 }
 
 #[test]
@@ -43,43 +62,95 @@ fn my_digits_are_sent_nowhere_unless_the_person_has_agreed() {
     let handle = connect(home.path(), here.path());
     recipients(here.path()).add("another-box").unwrap();
     let jobs = [
-        Job::Train { config: config.clone(), from: None },
+        Job::Train {
+            config: config.clone(),
+            from: None,
+        },
         Job::Trial(config.clone()),
         Job::FindLearningRate(config.clone()),
-        Job::FindBatchSize(BatchSizeSpec { config: config.clone(), accuracy: 0.5 }),
+        Job::FindBatchSize(BatchSizeSpec {
+            config: config.clone(),
+            accuracy: 0.5,
+        }),
     ];
     for (id, job) in (1..).zip(jobs) {
         handle.send(submit(id, job));
-        assert_eq!(until(&handle, |event| failure(event, id)), no_consent("gpu-box"));
+        assert_eq!(
+            until(&handle, |event| failure(event, id)),
+            no_consent("gpu-box")
+        );
     }
-    handle.send(Command::ClassifyAll { request: 5, drawings: vec![Ink::default(); 3] });
-    let answers = until(&handle, |event| if let Event::ClassifiedAll { answers, .. } = event { Some(answers) } else { None });
+    handle.send(Command::ClassifyAll {
+        request: 5,
+        drawings: vec![Ink::default(); 3],
+    });
+    let answers = until(&handle, |event| {
+        if let Event::ClassifiedAll { answers, .. } = event {
+            Some(answers)
+        } else {
+            None
+        }
+    });
     assert_eq!(answers, Err(no_consent("gpu-box")));
     // The nodes of a Slurm cluster have one name together.
-    let slurm = RemoteHost::Slurm(SlurmTask { job: 1, name: "node-7".to_owned() });
-    let task = EngineHandle::remote(there(home.path()), &slurm, settings(here.path(), this_machine()), || {});
+    let slurm = RemoteHost::Slurm(SlurmTask {
+        job: 1,
+        name: "node-7".to_owned(),
+    });
+    let task = EngineHandle::remote(
+        there(home.path()),
+        &slurm,
+        settings(here.path(), this_machine()),
+        || {},
+    );
     task.send(train(1, &config, None));
     assert_eq!(until(&task, |event| failure(event, 1)), no_consent(SLURM));
     assert_eq!(kept(home.path()), 0);
 
     recipients(here.path()).add("gpu-box").unwrap();
     handle.send(train(6, &config, None));
-    let sent = until(&handle, |event| if let Event::Sending(upload) = event { Some(upload) } else { None });
-    let DataUpload { what, images, bytes, machine } = sent;
-    assert_eq!((what.as_str(), images, machine.as_str()), ("set + My digits", 653, "gpu-box"));
+    let sent = until(&handle, |event| {
+        if let Event::Sending(upload) = event {
+            Some(upload)
+        } else {
+            None
+        }
+    });
+    let DataUpload {
+        what,
+        images,
+        bytes,
+        machine,
+    } = sent;
+    assert_eq!(
+        (what.as_str(), images, machine.as_str()),
+        ("set + My digits", 653, "gpu-box")
+    );
     assert!(bytes > 653 * 784, "{bytes}");
     until(&handle, finished);
     assert_eq!(kept(home.path()), 1);
     recipients(here.path()).remove("gpu-box").unwrap();
     handle.send(train(7, &config, None));
-    assert_eq!(until(&handle, |event| failure(event, 7)), no_consent("gpu-box"), "withdrawn, it counts at once");
+    assert_eq!(
+        until(&handle, |event| failure(event, 7)),
+        no_consent("gpu-box"),
+        "withdrawn, it counts at once"
+    );
 }
 
 /// Every file and folder below, with its mode.
 fn modes(folder: &Path, found: &mut Vec<(String, bool, u32)>) {
     let metadata = folder.symlink_metadata().unwrap();
-    found.push((folder.display().to_string(), metadata.is_dir(), metadata.permissions().mode() & 0o777));
-    for entry in std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+    found.push((
+        folder.display().to_string(),
+        metadata.is_dir(),
+        metadata.permissions().mode() & 0o777,
+    ));
+    for entry in std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+    {
         // One that was temporary may be gone.
         if entry.path().symlink_metadata().is_ok() {
             modes(&entry.path(), found);
@@ -91,8 +162,14 @@ fn modes(folder: &Path, found: &mut Vec<(String, bool, u32)>) {
 fn assert_private(home: &Path, what: &str) {
     let mut found = Vec::new();
     modes(&home.join("received"), &mut found);
-    assert!(found.iter().any(|(path, ..)| path.contains(what)), "{what} is not among {found:?}");
-    let wrong: Vec<_> = found.iter().filter(|(_, is_folder, mode)| *mode != if *is_folder { 0o700 } else { 0o600 }).collect();
+    assert!(
+        found.iter().any(|(path, ..)| path.contains(what)),
+        "{what} is not among {found:?}"
+    );
+    let wrong: Vec<_> = found
+        .iter()
+        .filter(|(_, is_folder, mode)| *mode != if *is_folder { 0o700 } else { 0o600 })
+        .collect();
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
@@ -101,11 +178,17 @@ fn what_was_sent_is_there_for_its_owner_alone() {
     let [here, home] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     // As a folder that somebody else has made.
     std::fs::create_dir(home.path().join("received")).unwrap();
-    std::fs::set_permissions(home.path().join("received"), PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(
+        home.path().join("received"),
+        PermissionsExt::from_mode(0o755),
+    )
+    .unwrap();
     let config = config(here.path(), 3);
     let handle = connect(home.path(), here.path());
     handle.send(train(1, &config, None));
-    until(&handle, |event| matches!(event, Event::Checkpoint { .. }).then_some(()));
+    until(&handle, |event| {
+        matches!(event, Event::Checkpoint { .. }).then_some(())
+    });
     assert_private(home.path(), "checkpoints");
     assert_private(home.path(), "train-images-idx3-ubyte");
     until(&handle, finished);
@@ -114,7 +197,10 @@ fn what_was_sent_is_there_for_its_owner_alone() {
 
 /// The folder that the engine with this home keeps bundles in.
 fn received(home: &Path) -> ReceivedFolder {
-    ReceivedFolder::of(&Paths { local: home.to_owned(), ..Paths::find() })
+    ReceivedFolder::of(&Paths {
+        local: home.to_owned(),
+        ..Paths::find()
+    })
 }
 
 #[test]
@@ -123,34 +209,75 @@ fn what_a_run_uses_is_not_deleted_and_what_was_deleted_is_sent_again() {
     let config = config(here.path(), 500);
     let handle = connect(home.path(), here.path());
     handle.send(train(1, &config, None));
-    until(&handle, |event| matches!(event, Event::Epoch { .. }).then_some(()));
+    until(&handle, |event| {
+        matches!(event, Event::Epoch { .. }).then_some(())
+    });
     let folder = received(home.path());
     let [bundle] = folder.list().unwrap().try_into().unwrap();
-    assert_eq!((bundle.what.as_str(), bundle.in_use), ("set (650 images)", true));
-    assert!(bundle.bytes > 650 * 784 && bundle.last_used.starts_with("20"), "{bundle:?}");
-    let [refused] = folder.delete(std::slice::from_ref(&bundle.id)).try_into().unwrap();
+    assert_eq!(
+        (bundle.what.as_str(), bundle.in_use),
+        ("set (650 images)", true)
+    );
+    assert!(
+        bundle.bytes > 650 * 784 && bundle.last_used.starts_with("20"),
+        "{bundle:?}"
+    );
+    let [refused] = folder
+        .delete(std::slice::from_ref(&bundle.id))
+        .try_into()
+        .unwrap();
     assert_eq!(refused.problem.as_deref(), Some("a run uses it"));
     handle.send(Command::Cancel(inkling::records::JobId(1)));
     until(&handle, finished);
     let [bundle] = folder.list().unwrap().try_into().unwrap();
     assert!(!bundle.in_use);
-    let trial = RunConfig { epochs: 1, ..config };
+    let trial = RunConfig {
+        epochs: 1,
+        ..config
+    };
     let trains = |id: u64| {
         handle.send(submit(id, Job::Trial(trial.clone())));
         until(&handle, |event| crate::jobs::result(event, id));
     };
     trains(2);
-    let [deleted] = folder.delete(std::slice::from_ref(&bundle.id)).try_into().unwrap();
-    assert_eq!((deleted.what.as_str(), deleted.problem), ("set (650 images)", None));
-    assert_eq!((folder.list().unwrap(), std::fs::read_dir(folder.path()).unwrap().filter(is_of_a_bundle).count()), (Vec::new(), 0));
+    let [deleted] = folder
+        .delete(std::slice::from_ref(&bundle.id))
+        .try_into()
+        .unwrap();
+    assert_eq!(
+        (deleted.what.as_str(), deleted.problem),
+        ("set (650 images)", None)
+    );
+    assert_eq!(
+        (
+            folder.list().unwrap(),
+            std::fs::read_dir(folder.path())
+                .unwrap()
+                .filter(is_of_a_bundle)
+                .count()
+        ),
+        (Vec::new(), 0)
+    );
     trains(3);
-    assert_eq!(folder.list().unwrap().len(), 1, "the data of a sweep is sent again");
-    let [missing] = folder.delete(&[inkling::records::BundleId("../away".to_owned())]).try_into().unwrap();
+    assert_eq!(
+        folder.list().unwrap().len(),
+        1,
+        "the data of a sweep is sent again"
+    );
+    let [missing] = folder
+        .delete(&[inkling::records::BundleId("../away".to_owned())])
+        .try_into()
+        .unwrap();
     assert_eq!(missing.problem.as_deref(), Some("it is not there"));
 }
 
 fn is_of_a_bundle(entry: &std::io::Result<std::fs::DirEntry>) -> bool {
-    !entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".inkling")
+    !entry
+        .as_ref()
+        .unwrap()
+        .file_name()
+        .to_string_lossy()
+        .starts_with(".inkling")
 }
 
 #[test]
@@ -170,6 +297,9 @@ fn no_folder_of_this_machine_is_named_there() {
     until(&handle, finished);
     handle.send(Command::Shutdown);
     while handle.recv().is_some() {}
-    let (bytes, path) = (std::fs::read(sent).unwrap(), here.path().as_os_str().as_encoded_bytes());
+    let (bytes, path) = (
+        std::fs::read(sent).unwrap(),
+        here.path().as_os_str().as_encoded_bytes(),
+    );
     assert!(bytes.len() > 650 * 784 && !bytes.windows(path.len()).any(|window| window == path));
 }

@@ -27,7 +27,9 @@ fn a_panic_becomes_a_message_and_a_fresh_start() {
     for round in 1..=3 {
         handle.send(Command::Pause(JobId(round)));
         let failed = handle.recv().and_then(|event| failure(event, round));
-        let Some(Problem::Panicked { message }) = failed else { panic!("no failure reported") };
+        let Some(Problem::Panicked { message }) = failed else {
+            panic!("no failure reported")
+        };
         assert!(message.contains("disagree"), "{message}");
         assert_eq!(handle.recv(), Some(Event::Restarted));
         // The command that follows the panic is not lost with the work that died.

@@ -12,23 +12,31 @@ use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::Subject;
 use inkling::records::{
-    BatchSizeFinding, BatchSizeSpec, ComparisonSpec, DigitPrediction, Divergence, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec,
-    Intervention, JobId, ModelRef, NotDigitsSpec, RateFinding, RateSuggestion, Reached, Replace, Rescue, RunPosition, SearchEnd, StepPoint,
+    BatchSizeFinding, BatchSizeSpec, ComparisonSpec, DigitPrediction, Divergence, EvaluationSpec,
+    ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, NotDigitsSpec,
+    RateFinding, RateSuggestion, Reached, Replace, Rescue, RunPosition, SearchEnd, StepPoint,
     Telemetry, TimeToAccuracy,
 };
 use inkling::run_config::{
-    Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat, Field, InferenceChoice, ModelKind,
-    NamedSet, Preset, RunConfig,
+    Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat,
+    Field, InferenceChoice, ModelKind, NamedSet, Preset, RunConfig,
 };
 
 use crate::fake_engine::{
-    evaluation_report, exported, held_out, learning, model_comparison, plan, prediction, reads, report, starter, summary,
+    evaluation_report, exported, held_out, learning, model_comparison, plan, prediction, reads,
+    report, starter, summary,
 };
 use crate::jobs::{cancelled, done, failed, progress, submit, train};
 
 fn comparison_spec() -> ComparisonSpec {
-    let models = vec![ModelRef::Starter, ModelRef::File("a/model.safetensors".into())];
-    ComparisonSpec { models, data: Some(DataSpec::builtin()) }
+    let models = vec![
+        ModelRef::Starter,
+        ModelRef::File("a/model.safetensors".into()),
+    ];
+    ComparisonSpec {
+        models,
+        data: Some(DataSpec::builtin()),
+    }
 }
 
 fn through<T: serde::Serialize + serde::de::DeserializeOwned>(message: &T) -> T {
@@ -45,10 +53,18 @@ fn through<T: serde::Serialize + serde::de::DeserializeOwned>(message: &T) -> T 
 
 #[test]
 fn every_command_arrives_as_it_left() {
-    let ink = Ink { strokes: vec![vec![[1.5, -2.25], [f32::MAX, 1e-30]], Vec::new()], ..Ink::default() };
+    let ink = Ink {
+        strokes: vec![vec![[1.5, -2.25], [f32::MAX, 1e-30]], Vec::new()],
+        ..Ink::default()
+    };
     let mixed: DataSpec = "builtin+mnist+some/folder".parse().unwrap();
     let presets = Preset::ALL.iter().map(|&preset| {
-        let config = RunConfig { data: mixed.clone(), threads: Some(3), clip_norm: Some(0.1), ..RunConfig::preset(preset) };
+        let config = RunConfig {
+            data: mixed.clone(),
+            threads: Some(3),
+            clip_norm: Some(0.1),
+            ..RunConfig::preset(preset)
+        };
         train(u64::MAX, &config, Some(PathBuf::from("checkpoints/one")))
     });
     let named = DataSpec::single(DataSource::Named(NamedSet::Mnist));
@@ -59,25 +75,54 @@ fn every_command_arrives_as_it_left() {
         Command::UseModel(ModelRef::Starter),
         Command::UseModel(ModelRef::File("a/b c/model.safetensors".into())),
         Command::UseModel(ModelRef::Training(JobId(4))),
-        Command::ChooseInferenceDevice { choice: InferenceChoice::Fastest, usable: vec![DeviceChoice::Cuda, DeviceChoice::Metal] },
-        Command::Classify { request: 5, ink: ink.clone(), steps: Steps::ALL },
-        Command::ReadCandidates { request: 5, candidates: Writing::of_ink(&ink).candidate_images() },
-        Command::ReadNumber { request: 5, ink, steps: Steps::ALL.without(Step::Pen).on_page([700.0, 280.0]) },
+        Command::ChooseInferenceDevice {
+            choice: InferenceChoice::Fastest,
+            usable: vec![DeviceChoice::Cuda, DeviceChoice::Metal],
+        },
+        Command::Classify {
+            request: 5,
+            ink: ink.clone(),
+            steps: Steps::ALL,
+        },
+        Command::ReadCandidates {
+            request: 5,
+            candidates: Writing::of_ink(&ink).candidate_images(),
+        },
+        Command::ReadNumber {
+            request: 5,
+            ink,
+            steps: Steps::ALL.without(Step::Pen).on_page([700.0, 280.0]),
+        },
         submit(
             6,
             Job::Evaluate(EvaluationSpec {
                 split: Some(EvaluationSplit::All),
-                not_digits: Some(NotDigitsSpec { path: "letters.jsonl".into(), labels: Some("Aé".to_owned()) }),
+                not_digits: Some(NotDigitsSpec {
+                    path: "letters.jsonl".into(),
+                    labels: Some("Aé".to_owned()),
+                }),
                 ..EvaluationSpec::new(ModelRef::Starter, named)
             }),
         ),
         submit(7, Job::Benchmark(report().extent)),
-        submit(8, Job::Compare { config: RunConfig::default(), sides: vec![side_of(&RunConfig::default())] }),
+        submit(
+            8,
+            Job::Compare {
+                config: RunConfig::default(),
+                sides: vec![side_of(&RunConfig::default())],
+            },
+        ),
         submit(10, Job::TimeSteps(vec![RunConfig::default()])),
         submit(10, Job::Trial(RunConfig::default())),
         submit(11, Job::CompareModels(comparison_spec())),
         submit(11, Job::FindLearningRate(RunConfig::default())),
-        submit(11, Job::FindBatchSize(BatchSizeSpec { config: RunConfig::default(), accuracy: 0.97 })),
+        submit(
+            11,
+            Job::FindBatchSize(BatchSizeSpec {
+                config: RunConfig::default(),
+                accuracy: 0.97,
+            }),
+        ),
         submit(
             9,
             Job::Export {
@@ -87,12 +132,25 @@ fn every_command_arrives_as_it_left() {
                 replace: Replace::Requested,
             },
         ),
-        submit(10, Job::Import(ImportSpec { activation: Some(Activation::Gelu), ..ImportSpec::of("a.pt".into()) })),
-        train(1, &RunConfig::default().further("a/model.safetensors".into()), None),
+        submit(
+            10,
+            Job::Import(ImportSpec {
+                activation: Some(Activation::Gelu),
+                ..ImportSpec::of("a.pt".into())
+            }),
+        ),
+        train(
+            1,
+            &RunConfig::default().further("a/model.safetensors".into()),
+            None,
+        ),
         Command::Ping,
         Command::Shutdown,
         Command::Interrupt,
-        Command::Save { run: JobId(3), folder: Some("elsewhere".into()) },
+        Command::Save {
+            run: JobId(3),
+            folder: Some("elsewhere".into()),
+        },
     ];
     for command in presets.chain(others) {
         assert_eq!(through(&command), command);
@@ -104,24 +162,59 @@ fn every_event_arrives_as_it_left() {
     let run = JobId(9);
     let config = RunConfig::default();
     let record = crate::train::watcher::record(3);
-    let point = StepPoint { step: 1, loss: 0.1, accuracy: 1.0 / 3.0, learning_rate: 1e-9 };
+    let point = StepPoint {
+        step: 1,
+        loss: 0.1,
+        accuracy: 1.0 / 3.0,
+        learning_rate: 1e-9,
+    };
     let folder = PathBuf::from("here");
-    let step_back = Intervention::RolledBack { step: 4, to_step: 2, lr_factor: 0.5, left: 2, cause: Divergence::Exploded };
+    let step_back = Intervention::RolledBack {
+        step: 4,
+        to_step: 2,
+        lr_factor: 0.5,
+        left: 2,
+        cause: Divergence::Exploded,
+    };
     let problems = [
         Problem::Busy,
-        Problem::Diverged { step: 3, cause: Divergence::Exploded },
-        Problem::Interrupted { checkpoint: Some("checkpoints/1".into()) },
-        Problem::Config(ConfigProblem::OutOfRange { field: Field::Epochs, given: "0".to_owned() }),
-        Problem::Config(ConfigProblem::OutOfRange { field: Field::LearningRate, given: "NaN".to_owned() }),
-        Problem::Data(DataError::Missing { path: "gone".into() }),
+        Problem::Diverged {
+            step: 3,
+            cause: Divergence::Exploded,
+        },
+        Problem::Interrupted {
+            checkpoint: Some("checkpoints/1".into()),
+        },
+        Problem::Config(ConfigProblem::OutOfRange {
+            field: Field::Epochs,
+            given: "0".to_owned(),
+        }),
+        Problem::Config(ConfigProblem::OutOfRange {
+            field: Field::LearningRate,
+            given: "NaN".to_owned(),
+        }),
+        Problem::Data(DataError::Missing {
+            path: "gone".into(),
+        }),
         Problem::EngineExited(EngineExit::Hung { seconds: 30 }),
     ];
     let flaws = [
         DeviceRejection::Failed(InferError::Data(DataError::Unknown)),
-        DeviceRejection::Slow { images: 3, seconds: 5.5 },
-        DeviceRejection::Disagrees(Agreement { max_difference: f32::INFINITY, ..Agreement::default() }),
+        DeviceRejection::Slow {
+            images: 3,
+            seconds: 5.5,
+        },
+        DeviceRejection::Disagrees(Agreement {
+            max_difference: f32::INFINITY,
+            ..Agreement::default()
+        }),
     ];
-    let flaws = flaws.map(|flaw| DeviceTrial { device: DeviceChoice::Cuda, outcome: Err(flaw) }).to_vec();
+    let flaws = flaws
+        .map(|flaw| DeviceTrial {
+            device: DeviceChoice::Cuda,
+            outcome: Err(flaw),
+        })
+        .to_vec();
     let recognised = ImportFinding::Recognised {
         renamed: vec![("a".to_owned(), "b".to_owned())],
         accuracy: 0.5,
@@ -130,37 +223,118 @@ fn every_event_arrives_as_it_left() {
         sure: false,
         calibrated: true,
     };
-    let position = RunPosition { epochs: 3, steps: 7, steps_per_epoch: 10 };
+    let position = RunPosition {
+        epochs: 3,
+        steps: 7,
+        steps_per_epoch: 10,
+    };
     let events = [
         progress(9, 0.25),
-        Event::DataImages { run, images: vec![Image::BLANK] },
-        Event::Started { run, plan: plan(&config), before: vec![record], curve: vec![point], position, folder: "checkpoints/1".into() },
-        Event::Steps { run, steps: vec![point; 3], now: Telemetry { loss_scale: Some(65_536.0), ..Telemetry::default() } },
+        Event::DataImages {
+            run,
+            images: vec![Image::BLANK],
+        },
+        Event::Started {
+            run,
+            plan: plan(&config),
+            before: vec![record],
+            curve: vec![point],
+            position,
+            folder: "checkpoints/1".into(),
+        },
+        Event::Steps {
+            run,
+            steps: vec![point; 3],
+            now: Telemetry {
+                loss_scale: Some(65_536.0),
+                ..Telemetry::default()
+            },
+        },
         Event::Epoch { run, record },
-        Event::Checkpoint { run, folder: folder.clone(), position, kept: Ok(()) },
-        Event::Checkpoint { run, folder, position, kept: Err(Problem::Busy) },
-        Event::Intervened { run, intervention: step_back },
-        Event::Intervened { run, intervention: Intervention::SkippedStep { step: 4, loss_scale: 2.0 } },
-        Event::NotSaved { run, problem: Problem::Busy, checkpoint: None },
-        Event::NotSaved { run, problem: Problem::Busy, checkpoint: Some(position) },
-        Event::Rescued { run, problem: Problem::Busy, rescue: Rescue { folder: "elsewhere".into(), temporary: true, model_alone: false } },
-        Event::HeldOut { run, images: held_out() },
-        Event::Learning { run, snapshot: learning(12, 3) },
+        Event::Checkpoint {
+            run,
+            folder: folder.clone(),
+            position,
+            kept: Ok(()),
+        },
+        Event::Checkpoint {
+            run,
+            folder,
+            position,
+            kept: Err(Problem::Busy),
+        },
+        Event::Intervened {
+            run,
+            intervention: step_back,
+        },
+        Event::Intervened {
+            run,
+            intervention: Intervention::SkippedStep {
+                step: 4,
+                loss_scale: 2.0,
+            },
+        },
+        Event::NotSaved {
+            run,
+            problem: Problem::Busy,
+            checkpoint: None,
+        },
+        Event::NotSaved {
+            run,
+            problem: Problem::Busy,
+            checkpoint: Some(position),
+        },
+        Event::Rescued {
+            run,
+            problem: Problem::Busy,
+            rescue: Rescue {
+                folder: "elsewhere".into(),
+                temporary: true,
+                model_alone: false,
+            },
+        },
+        Event::HeldOut {
+            run,
+            images: held_out(),
+        },
+        Event::Learning {
+            run,
+            snapshot: learning(12, 3),
+        },
         Event::Paused(run),
         Event::Resumed(run),
         done(run, JobResult::Train(summary(&config, vec![record], false))),
         done(run, JobResult::Train(summary(&config, vec![record], true))),
         cancelled(run),
         Event::ModelInUse(starter()),
-        Event::InferenceDevice(reads(&[(DeviceChoice::Cpu, 50.0), (DeviceChoice::Metal, 900.0)])),
-        Event::InferenceDevice(DeviceComparison { trials: flaws, ..reads(&[(DeviceChoice::Cpu, 50.0)]) }),
-        Event::Classified { request: 1, prediction: Ok(Box::new(prediction(&Ink::default()))) },
-        Event::Classified { request: 2, prediction: Err(Problem::NoSuchRun) },
+        Event::InferenceDevice(reads(&[
+            (DeviceChoice::Cpu, 50.0),
+            (DeviceChoice::Metal, 900.0),
+        ])),
+        Event::InferenceDevice(DeviceComparison {
+            trials: flaws,
+            ..reads(&[(DeviceChoice::Cpu, 50.0)])
+        }),
+        Event::Classified {
+            request: 1,
+            prediction: Ok(Box::new(prediction(&Ink::default()))),
+        },
+        Event::Classified {
+            request: 2,
+            prediction: Err(Problem::NoSuchRun),
+        },
         Event::NumberRead {
             request: 3,
-            digits: Ok(vec![DigitPrediction { bounds: [1.0, 2.0, 3.0, 4.0], pieces: 0..2, prediction: prediction(&Ink::default()) }]),
+            digits: Ok(vec![DigitPrediction {
+                bounds: [1.0, 2.0, 3.0, 4.0],
+                pieces: 0..2,
+                prediction: prediction(&Ink::default()),
+            }]),
         },
-        Event::NumberRead { request: 4, digits: Err(Problem::NoSuchRun) },
+        Event::NumberRead {
+            request: 4,
+            digits: Err(Problem::NoSuchRun),
+        },
         Event::Job {
             id: run,
             event: JobEvent::Progress(JobProgress {
@@ -170,30 +344,71 @@ fn every_event_arrives_as_it_left() {
                 background_load: 0.2,
             }),
         },
-        done(run, JobResult::Evaluate(evaluation_report(starter(), &config.data))),
-        Event::BenchmarkRow { id: run, row: report().rows[0] },
+        done(
+            run,
+            JobResult::Evaluate(evaluation_report(starter(), &config.data)),
+        ),
+        Event::BenchmarkRow {
+            id: run,
+            row: report().rows[0],
+        },
         Event::TimedToAccuracy {
             id: run,
             row: TimeToAccuracy {
                 batch_size: 64,
                 learning_rate: 4e-3,
                 images_per_second: 5100.5,
-                reached: Some(Reached { seconds: 2.5, steps: 199.2, images: 12_750.0 }),
+                reached: Some(Reached {
+                    seconds: 2.5,
+                    steps: 199.2,
+                    images: 12_750.0,
+                }),
                 best_accuracy: 0.971,
                 seconds: 2.6,
                 diverged: false,
             },
         },
-        done(run, JobResult::FindBatchSize(BatchSizeFinding { noise_scale: Some(314.5), background_load: 0.1 })),
-        done(run, JobResult::Benchmark { report: report(), saved: Err(Problem::Busy) }),
-        done(run, JobResult::Compare { failed: vec![(side_of(&config), Problem::Busy)], background_load: 0.3 }),
+        done(
+            run,
+            JobResult::FindBatchSize(BatchSizeFinding {
+                noise_scale: Some(314.5),
+                background_load: 0.1,
+            }),
+        ),
+        done(
+            run,
+            JobResult::Benchmark {
+                report: report(),
+                saved: Err(Problem::Busy),
+            },
+        ),
+        done(
+            run,
+            JobResult::Compare {
+                failed: vec![(side_of(&config), Problem::Busy)],
+                background_load: 0.3,
+            },
+        ),
         done(run, JobResult::Trial),
-        done(run, JobResult::TimeSteps { images_per_second: vec![Some(5000.0), None], background_load: 0.1 }),
-        done(run, JobResult::CompareModels(model_comparison(&comparison_spec()))),
+        done(
+            run,
+            JobResult::TimeSteps {
+                images_per_second: vec![Some(5000.0), None],
+                background_load: 0.1,
+            },
+        ),
+        done(
+            run,
+            JobResult::CompareModels(model_comparison(&comparison_spec())),
+        ),
         done(
             run,
             JobResult::FindLearningRate(RateFinding {
-                suggestion: Some(RateSuggestion { rate: 8e-3, steepest: 3e-3, lowest: 2e-2 }),
+                suggestion: Some(RateSuggestion {
+                    rate: 8e-3,
+                    steepest: 3e-3,
+                    lowest: 2e-2,
+                }),
                 end: SearchEnd::Risen,
                 steps: 160,
             }),
@@ -201,34 +416,64 @@ fn every_event_arrives_as_it_left() {
         done(run, JobResult::Export(exported(Some("a.onnx".into())))),
         done(
             run,
-            JobResult::Import { summary: summary(&config, Vec::new(), false), finding: ImportFinding::Described { calibrated: true } },
+            JobResult::Import {
+                summary: summary(&config, Vec::new(), false),
+                finding: ImportFinding::Described { calibrated: true },
+            },
         ),
-        done(run, JobResult::Import { summary: summary(&config, Vec::new(), false), finding: recognised }),
+        done(
+            run,
+            JobResult::Import {
+                summary: summary(&config, Vec::new(), false),
+                finding: recognised,
+            },
+        ),
         Event::Failed(Problem::NoSuchRun),
         Event::Pong,
         Event::Restarted,
-        Event::EngineExited(EngineExit::Ended { status: "signal: 9".to_owned(), words: "CUDA\nerror".to_owned() }),
+        Event::EngineExited(EngineExit::Ended {
+            status: "signal: 9".to_owned(),
+            words: "CUDA\nerror".to_owned(),
+        }),
     ];
-    for event in events.into_iter().chain(problems.map(|problem| failed(run, problem))) {
+    for event in events
+        .into_iter()
+        .chain(problems.map(|problem| failed(run, problem)))
+    {
         assert_eq!(through(&event), event);
     }
 }
 
 #[test]
 fn numbers_that_are_none_arrive_too() {
-    let point = StepPoint { step: 1, loss: f32::NAN, accuracy: f32::INFINITY, learning_rate: f32::NEG_INFINITY };
-    let Event::Steps { steps, .. } = through(&Event::Steps { run: JobId(1), steps: vec![point], now: Telemetry::default() }) else {
+    let point = StepPoint {
+        step: 1,
+        loss: f32::NAN,
+        accuracy: f32::INFINITY,
+        learning_rate: f32::NEG_INFINITY,
+    };
+    let Event::Steps { steps, .. } = through(&Event::Steps {
+        run: JobId(1),
+        steps: vec![point],
+        now: Telemetry::default(),
+    }) else {
         panic!("another event")
     };
     assert_eq!(steps[0].loss.to_bits(), point.loss.to_bits());
-    assert_eq!((steps[0].accuracy, steps[0].learning_rate), (f32::INFINITY, f32::NEG_INFINITY));
+    assert_eq!(
+        (steps[0].accuracy, steps[0].learning_rate),
+        (f32::INFINITY, f32::NEG_INFINITY)
+    );
 }
 
 #[test]
 fn each_side_greets_and_nonsense_is_called_that() {
     let mut pipe = Vec::new();
     send_handshake(&mut pipe).unwrap();
-    assert_eq!(recv_handshake(&mut pipe.as_slice()).unwrap(), Some(Handshake::ours()));
+    assert_eq!(
+        recv_handshake(&mut pipe.as_slice()).unwrap(),
+        Some(Handshake::ours())
+    );
     assert_eq!(recv_handshake(&mut [0_u8; 0].as_slice()).unwrap(), None);
     let kind = |bytes: &[u8]| recv_handshake(&mut &*bytes).unwrap_err().kind();
     assert_eq!(kind(b"Segmentation fault"), ErrorKind::InvalidData);
@@ -236,10 +481,26 @@ fn each_side_greets_and_nonsense_is_called_that() {
 
     let failure = |bytes: &[u8]| read::<Command>(&mut &*bytes).unwrap_err().kind();
     assert_eq!(failure(&[1, 0]), ErrorKind::UnexpectedEof, "half a length");
-    assert_eq!(failure(&[9, 0, 0, 0, 1, 2]), ErrorKind::UnexpectedEof, "half a frame");
-    assert_eq!(failure(&[255; 8]), ErrorKind::InvalidData, "a frame of 4 GB is not waited for");
-    assert_eq!(failure(&[2, 0, 0, 0, 0xC1, 0xC1]), ErrorKind::InvalidData, "no MessagePack");
+    assert_eq!(
+        failure(&[9, 0, 0, 0, 1, 2]),
+        ErrorKind::UnexpectedEof,
+        "half a frame"
+    );
+    assert_eq!(
+        failure(&[255; 8]),
+        ErrorKind::InvalidData,
+        "a frame of 4 GB is not waited for"
+    );
+    assert_eq!(
+        failure(&[2, 0, 0, 0, 0xC1, 0xC1]),
+        ErrorKind::InvalidData,
+        "no MessagePack"
+    );
     let mut other = Vec::new();
     write(&mut other, &ModelKind::ConvNet).unwrap();
-    assert_eq!(failure(&other), ErrorKind::InvalidData, "something else than a command");
+    assert_eq!(
+        failure(&other),
+        ErrorKind::InvalidData,
+        "something else than a command"
+    );
 }

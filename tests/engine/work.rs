@@ -12,10 +12,13 @@ use inkling::progress::Unwatched;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobResult};
 use inkling::records::benchmark::Extent;
 use inkling::records::{
-    BatchSizeSpec, ComparisonSpec, EvaluationReport, EvaluationSpec, ExportSpec, ImportFinding, ImportSpec, JobId, ModelRef, Replace,
-    Rescue, RunPosition, RunSummary,
+    BatchSizeSpec, ComparisonSpec, EvaluationReport, EvaluationSpec, ExportSpec, ImportFinding,
+    ImportSpec, JobId, ModelRef, Replace, Rescue, RunPosition, RunSummary,
 };
-use inkling::run_config::{ConfigProblem, DataSource, DataSpec, EvaluationSplit, ExportFormat, ModelKind, Preset, RunConfig, WeightFormat};
+use inkling::run_config::{
+    ConfigProblem, DataSource, DataSpec, EvaluationSplit, ExportFormat, ModelKind, Preset,
+    RunConfig, WeightFormat,
+};
 use inkling::runs::{Checkpoints, FinishedRun, RunError};
 use inkling::train::{RunOrigin, RunPlaces};
 use tempfile::TempDir;
@@ -52,8 +55,14 @@ pub fn bench_with(steps: usize, epochs: u32, devices: Arc<dyn Devices>) -> Bench
         learning_rate: 1e-3,
         ..RunConfig::default()
     };
-    let bench = Bench { handle: EngineHandle::spawn(settings, || {}), config, folder };
-    assert!(matches!(bench.handle.recv(), Some(Event::ModelInUse(model)) if model.reference == ModelRef::Starter));
+    let bench = Bench {
+        handle: EngineHandle::spawn(settings, || {}),
+        config,
+        folder,
+    };
+    assert!(
+        matches!(bench.handle.recv(), Some(Event::ModelInUse(model)) if model.reference == ModelRef::Starter)
+    );
     bench
 }
 
@@ -95,7 +104,10 @@ fn is_progress(event: &Event, wanted: u64) -> bool {
 }
 
 pub fn a_stroke() -> Ink {
-    Ink { strokes: vec![vec![[10.0, 0.0], [10.0, 30.0]]], pen: None }
+    Ink {
+        strokes: vec![vec![[10.0, 0.0], [10.0, 30.0]]],
+        pen: None,
+    }
 }
 
 #[test]
@@ -122,7 +134,10 @@ fn a_run_reports_every_step_and_leaves_a_folder_that_reads() {
     assert_eq!(epochs, 2);
     assert_eq!(plan.as_ref(), Some(&summary.plan));
     assert!(!summary.stopped);
-    assert_eq!(summary.test.as_ref().map(|test| test.evaluation.images), Some(50));
+    assert_eq!(
+        summary.test.as_ref().map(|test| test.evaluation.images),
+        Some(50)
+    );
     assert!(summary.model_path.is_file());
 
     // Whoever followed the run reads with what it left.
@@ -131,9 +146,16 @@ fn a_run_reports_every_step_and_leaves_a_folder_that_reads() {
         _ => None,
     });
     assert_eq!(left.reference, ModelRef::File(summary.model_path.clone()));
-    bench.handle.send(Command::Classify { request: 7, ink: a_stroke(), steps: Steps::ALL });
+    bench.handle.send(Command::Classify {
+        request: 7,
+        ink: a_stroke(),
+        steps: Steps::ALL,
+    });
     let prediction = bench.until(|event| match event {
-        Event::Classified { request: 7, prediction } => Some(prediction.unwrap()),
+        Event::Classified {
+            request: 7,
+            prediction,
+        } => Some(prediction.unwrap()),
         _ => None,
     });
     assert_eq!(prediction.model, left);
@@ -142,16 +164,24 @@ fn a_run_reports_every_step_and_leaves_a_folder_that_reads() {
 
 #[test]
 fn a_paused_run_holds_still_reads_drawings_and_goes_on() {
-    // Paused in its first epoch: a checkpoint of an epoch before would be reported from its own thread, at any time.
+    // Paused in its first epoch: a checkpoint of an epoch before would be reported from its own
+    // thread, at any time.
     let bench = bench(400, 30);
     let run = bench.start(1);
     bench.until(|event| matches!(event, Event::Steps { .. }).then_some(()));
     bench.handle.send(Command::Pause(run));
     bench.until(|event| (event == Event::Paused(run)).then_some(()));
     for request in 1..=20 {
-        bench.handle.send(Command::Classify { request, ink: a_stroke(), steps: Steps::ALL });
+        bench.handle.send(Command::Classify {
+            request,
+            ink: a_stroke(),
+            steps: Steps::ALL,
+        });
         let event = bench.handle.recv();
-        assert!(matches!(event, Some(Event::Classified { request: answered, .. }) if answered == request), "{event:?}");
+        assert!(
+            matches!(event, Some(Event::Classified { request: answered, .. }) if answered == request),
+            "{event:?}"
+        );
     }
     bench.handle.send(Command::Resume(run));
     assert_eq!(bench.handle.recv(), Some(Event::Resumed(run)));
@@ -167,7 +197,10 @@ fn stopping_keeps_completed_epochs_and_nothing_less() {
     early.until(|event| matches!(event, Event::Started { .. }).then_some(()));
     early.handle.send(Command::Cancel(run));
     early.until(|event| match event {
-        Event::Job { id, event: JobEvent::Cancelled } => {
+        Event::Job {
+            id,
+            event: JobEvent::Cancelled,
+        } => {
             assert_eq!(id, run);
             Some(())
         }
@@ -181,7 +214,10 @@ fn stopping_keeps_completed_epochs_and_nothing_less() {
     late.handle.send(Command::Cancel(run));
     let summary = late.finished();
     assert!(summary.stopped && !summary.epochs.is_empty() && summary.epochs.len() < 500);
-    assert!(summary.test.is_some(), "a model that is kept is measured, also one of a run that was stopped");
+    assert!(
+        summary.test.is_some(),
+        "a model that is kept is measured, also one of a run that was stopped"
+    );
     assert_eq!(late.runs_kept(), 1);
 }
 
@@ -203,7 +239,10 @@ fn a_model_chosen_during_a_run_stays_in_use() {
     bench.start(1);
     bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
     bench.handle.send(Command::UseModel(ModelRef::Starter));
-    bench.until(|event| matches!(event, Event::ModelInUse(model) if model.reference == ModelRef::Starter).then_some(()));
+    bench.until(|event| {
+        matches!(event, Event::ModelInUse(model) if model.reference == ModelRef::Starter)
+            .then_some(())
+    });
     let mut epochs = 0;
     bench.until(|event| match event {
         Event::ModelInUse(model) => panic!("{model:?}"),
@@ -224,12 +263,18 @@ fn a_run_shows_what_it_makes_of_held_out_images() {
             bench.start(1);
             let (mut images, mut last, mut layer) = (Vec::new(), None, None);
             let summary = bench.until(|event| match event {
-                Event::HeldOut { run: JobId(1), images: chosen } => {
+                Event::HeldOut {
+                    run: JobId(1),
+                    images: chosen,
+                } => {
                     assert!(images.is_empty() && !chosen.is_empty());
                     images = chosen;
                     None
                 }
-                Event::Learning { run: JobId(1), mut snapshot } => {
+                Event::Learning {
+                    run: JobId(1),
+                    mut snapshot,
+                } => {
                     layer = snapshot.first_layer.take().or(layer.take());
                     last = Some(snapshot);
                     None
@@ -237,8 +282,14 @@ fn a_run_shows_what_it_makes_of_held_out_images() {
                 event => finished(event),
             });
             let last = last.expect("the end of the last epoch is shown");
-            assert_eq!((last.step, last.answers.len()), (summary.plan.total_steps, images.len()));
-            assert_eq!(layer.map(|layer| (layer.width, layer.height, layer.images.len())), Some((28, 28, 64)));
+            assert_eq!(
+                (last.step, last.answers.len()),
+                (summary.plan.total_steps, images.len())
+            );
+            assert_eq!(
+                layer.map(|layer| (layer.width, layer.height, layer.images.len())),
+                Some((28, 28, 64))
+            );
             // The model that was saved answers the same.
             let model = Classifier::open(&summary.model_path).unwrap();
             for (image, answer) in images.iter().zip(&last.answers) {
@@ -258,12 +309,18 @@ fn images_of_the_data_are_shown_before_a_run_starts_and_the_progress_goes_to_the
     bench.start(1);
     let (mut images, mut fraction) = (0, 0.0);
     bench.until(|event| match event {
-        Event::DataImages { run: JobId(1), images: shown } => {
+        Event::DataImages {
+            run: JobId(1),
+            images: shown,
+        } => {
             assert!((1..=20).contains(&shown.len()));
             images += shown.len();
             None
         }
-        Event::Job { id: JobId(1), event: JobEvent::Progress(progress) } => {
+        Event::Job {
+            id: JobId(1),
+            event: JobEvent::Progress(progress),
+        } => {
             fraction = progress.fraction;
             None
         }
@@ -272,22 +329,44 @@ fn images_of_the_data_are_shown_before_a_run_starts_and_the_progress_goes_to_the
     assert!(images > 0);
     assert_eq!(fraction, 1.0, "the last thing that is reported of the data");
     bench.handle.send(Command::Cancel(JobId(1)));
-    bench.until(|event| matches!(event, Event::Job { event: JobEvent::Done(_) | JobEvent::Cancelled, .. }).then_some(()));
+    bench.until(|event| {
+        matches!(
+            event,
+            Event::Job {
+                event: JobEvent::Done(_) | JobEvent::Cancelled,
+                ..
+            }
+        )
+        .then_some(())
+    });
 }
 
 #[test]
 fn where_nobody_watches_held_out_images_take_no_time() {
     let folder = TempDir::new().unwrap();
-    let settings = EngineSettings { reports_learning: false, ..settings(folder.path(), this_machine()) };
+    let settings = EngineSettings {
+        reports_learning: false,
+        ..settings(folder.path(), this_machine())
+    };
     let set = folder.path().join("set");
     write_idx_set(&set, 500, 50);
     let data = DataSpec::single(DataSource::Path(set));
-    let config = RunConfig { data, model: ModelKind::Mlp, epochs: 1, batch_size: 60, threads: Some(1), ..RunConfig::default() };
+    let config = RunConfig {
+        data,
+        model: ModelKind::Mlp,
+        epochs: 1,
+        batch_size: 60,
+        threads: Some(1),
+        ..RunConfig::default()
+    };
     let handle = EngineHandle::spawn(settings, || {});
     handle.send(train(1, &config, None));
     loop {
         let event = handle.recv().unwrap();
-        assert!(!matches!(event, Event::DataImages { .. } | Event::HeldOut { .. } | Event::Learning { .. }));
+        assert!(!matches!(
+            event,
+            Event::DataImages { .. } | Event::HeldOut { .. } | Event::Learning { .. }
+        ));
         if finished(event).is_some() {
             return;
         }
@@ -300,18 +379,29 @@ fn the_latest_of_many_drawings_is_read() {
     bench.start(1);
     bench.until(|event| matches!(event, Event::Epoch { .. }).then_some(()));
     for request in 1..=2000 {
-        bench.handle.send(Command::Classify { request, ink: a_stroke(), steps: Steps::ALL });
+        bench.handle.send(Command::Classify {
+            request,
+            ink: a_stroke(),
+            steps: Steps::ALL,
+        });
     }
     let mut read = 0;
     let last = bench.until(|event| match event {
-        Event::Classified { request, prediction } => {
+        Event::Classified {
+            request,
+            prediction,
+        } => {
             read += 1;
             (request == 2000).then_some(prediction.unwrap())
         }
         _ => None,
     });
     assert!(read < 2000, "drawings that were overtaken are skipped");
-    assert_eq!(last.model.reference, ModelRef::Training(JobId(1)), "the newest weights are in use");
+    assert_eq!(
+        last.model.reference,
+        ModelRef::Training(JobId(1)),
+        "the newest weights are in use"
+    );
     bench.handle.send(Command::Cancel(JobId(1)));
     bench.finished();
 }
@@ -322,7 +412,13 @@ fn a_second_run_and_a_measurement_are_refused_while_one_is_under_way() {
     let run = bench.start(1);
     bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
     bench.start(2);
-    bench.handle.send(submit(3, Job::Evaluate(EvaluationSpec::new(ModelRef::Starter, bench.config.data.clone()))));
+    bench.handle.send(submit(
+        3,
+        Job::Evaluate(EvaluationSpec::new(
+            ModelRef::Starter,
+            bench.config.data.clone(),
+        )),
+    ));
     for expected in [2, 3] {
         assert_eq!(bench.until(|event| failure(event, expected)), Problem::Busy);
     }
@@ -336,23 +432,50 @@ fn a_model_is_measured_on_a_test_split() {
     bench.start(1);
     let trained = bench.finished();
     let model = ModelRef::File(trained.model_path.clone());
-    bench.handle.send(submit(5, Job::Evaluate(EvaluationSpec::new(model, bench.config.data.clone()))));
-    let JobResult::Evaluate(EvaluationReport { measured, .. }) = bench.until(|event| result(event, 5)) else { panic!("another result") };
-    assert_eq!(Some(measured), trained.test, "the same model on the same images");
+    bench.handle.send(submit(
+        5,
+        Job::Evaluate(EvaluationSpec::new(model, bench.config.data.clone())),
+    ));
+    let JobResult::Evaluate(EvaluationReport { measured, .. }) =
+        bench.until(|event| result(event, 5))
+    else {
+        panic!("another result")
+    };
+    assert_eq!(
+        Some(measured),
+        trained.test,
+        "the same model on the same images"
+    );
 }
 
 #[test]
 fn what_was_evaluated_names_the_source_whose_images_were() {
     let bench = bench(1, 1);
     let set = bench.config.data.sources()[0].clone();
-    for (data, split) in [(DataSpec::with_builtin(set), None), (DataSpec::builtin(), Some(EvaluationSplit::Test))] {
-        let spec = EvaluationSpec { split, ..EvaluationSpec::new(ModelRef::Starter, data.clone()) };
+    for (data, split) in [
+        (DataSpec::with_builtin(set), None),
+        (DataSpec::builtin(), Some(EvaluationSplit::Test)),
+    ] {
+        let spec = EvaluationSpec {
+            split,
+            ..EvaluationSpec::new(ModelRef::Starter, data.clone())
+        };
         bench.handle.send(submit(5, Job::Evaluate(spec)));
-        let JobResult::Evaluate(EvaluationReport { measured, .. }) = bench.until(|event| result(event, 5)) else {
+        let JobResult::Evaluate(EvaluationReport { measured, .. }) =
+            bench.until(|event| result(event, 5))
+        else {
             panic!("another result")
         };
-        let images = if data == DataSpec::builtin() { 10_000 } else { 50 };
-        assert_eq!((measured.data.sources(), measured.evaluation.images), (&data.sources()[..1], images), "not the mix");
+        let images = if data == DataSpec::builtin() {
+            10_000
+        } else {
+            50
+        };
+        assert_eq!(
+            (measured.data.sources(), measured.evaluation.images),
+            (&data.sources()[..1], images),
+            "not the mix"
+        );
     }
 }
 
@@ -363,33 +486,71 @@ fn models_are_compared_on_the_same_test_images() {
     let trained = bench.finished();
     let model = ModelRef::File(trained.model_path.clone());
     let compare = |id, models: &[ModelRef], data: Option<&DataSpec>| {
-        let spec = ComparisonSpec { models: models.to_vec(), data: data.cloned() };
+        let spec = ComparisonSpec {
+            models: models.to_vec(),
+            data: data.cloned(),
+        };
         bench.handle.send(submit(id, Job::CompareModels(spec)));
     };
     let both = [ModelRef::Starter, model.clone()];
     compare(5, &both, Some(&bench.config.data));
-    let JobResult::CompareModels(found) = bench.until(|event| result(event, 5)) else { panic!("another result") };
+    let JobResult::CompareModels(found) = bench.until(|event| result(event, 5)) else {
+        panic!("another result")
+    };
     let test = trained.test.unwrap().evaluation;
     let (starter, own) = (&found.models[0], &found.models[1]);
-    assert_eq!((found.images, found.split), (test.images, EvaluationSplit::Test));
-    assert_eq!(own.correct as f64 / found.images as f64, test.accuracy, "the same model on the same images");
-    assert_eq!((&own.config, own.train_seconds), (&trained.config, Some(trained.train_seconds)));
+    assert_eq!(
+        (found.images, found.split),
+        (test.images, EvaluationSplit::Test)
+    );
+    assert_eq!(
+        own.correct as f64 / found.images as f64,
+        test.accuracy,
+        "the same model on the same images"
+    );
+    assert_eq!(
+        (&own.config, own.train_seconds),
+        (&trained.config, Some(trained.train_seconds))
+    );
     assert_eq!(starter.train_seconds, None);
     for (digit, (&images, &correct)) in found.digits.iter().zip(&own.correct_digits).enumerate() {
-        assert_eq!((images, correct), (test.confusion[digit].iter().map(|&n| u64::from(n)).sum(), test.confusion[digit][digit].into()));
+        assert_eq!(
+            (images, correct),
+            (
+                test.confusion[digit].iter().map(|&n| u64::from(n)).sum(),
+                test.confusion[digit][digit].into()
+            )
+        );
     }
     let pair = found.pair(1, 0).unwrap();
-    assert_eq!((pair.both + pair.first_only, pair.both + pair.second_only), (own.correct, starter.correct));
-    assert_eq!((pair.images(), own.only_correct[1], found.pair(0, 2)), (found.images, 0, None));
+    assert_eq!(
+        (pair.both + pair.first_only, pair.both + pair.second_only),
+        (own.correct, starter.correct)
+    );
+    assert_eq!(
+        (pair.images(), own.only_correct[1], found.pair(0, 2)),
+        (found.images, 0, None)
+    );
 
     // What the data is has to be said where the models do not agree.
     compare(6, &both, None);
-    let different = ComparisonError::DifferentData { sets: vec!["MNIST".to_owned(), bench.config.data.label()] };
-    assert_eq!(bench.until(|event| failure(event, 6)), Problem::Comparison(different));
+    let different = ComparisonError::DifferentData {
+        sets: vec!["MNIST".to_owned(), bench.config.data.label()],
+    };
+    assert_eq!(
+        bench.until(|event| failure(event, 6)),
+        Problem::Comparison(different)
+    );
     compare(7, &[model.clone(), model.clone()], None);
-    assert_eq!(bench.until(|event| failure(event, 7)), Problem::Comparison(ComparisonError::Repeated));
+    assert_eq!(
+        bench.until(|event| failure(event, 7)),
+        Problem::Comparison(ComparisonError::Repeated)
+    );
     compare(8, &[model], None);
-    assert_eq!(bench.until(|event| failure(event, 8)), Problem::Comparison(ComparisonError::Count { given: 1 }));
+    assert_eq!(
+        bench.until(|event| failure(event, 8)),
+        Problem::Comparison(ComparisonError::Count { given: 1 })
+    );
 }
 
 #[test]
@@ -409,7 +570,11 @@ fn what_cannot_be_trained_is_said() {
 #[test]
 fn a_runs_folder_that_cannot_be_is_refused_before_training() {
     let bench = bench(4, 1);
-    std::fs::write(bench.folder.path().join("runs"), "a file where the folder should be").unwrap();
+    std::fs::write(
+        bench.folder.path().join("runs"),
+        "a file where the folder should be",
+    )
+    .unwrap();
     bench.start(1);
     let problem = bench.until(|event| match event {
         Event::Started { .. } => panic!("trained for nothing"),
@@ -418,8 +583,8 @@ fn a_runs_folder_that_cannot_be_is_refused_before_training() {
     assert!(matches!(problem, Problem::Write(_)), "{problem}");
 }
 
-/// A run of two epochs, for which there is no folder any more when it ends: a file of that name is there. Gives the problem, and how far its
-/// checkpoint is.
+/// A run of two epochs, for which there is no folder any more when it ends: a file of that name is
+/// there. Gives the problem, and how far its checkpoint is.
 fn not_saved(bench: &Bench) -> (Problem, Option<RunPosition>) {
     let runs = bench.folder.path().join("runs");
     bench.start(1);
@@ -434,7 +599,11 @@ fn not_saved(bench: &Bench) -> (Problem, Option<RunPosition>) {
 
 fn not_saved_yet(event: Event) -> Option<(Problem, Option<RunPosition>)> {
     match event {
-        Event::NotSaved { problem, checkpoint, .. } => Some((problem, checkpoint)),
+        Event::NotSaved {
+            problem,
+            checkpoint,
+            ..
+        } => Some((problem, checkpoint)),
         event => finished(event).map(|_| panic!("it was saved")),
     }
 }
@@ -447,23 +616,37 @@ fn not_saved_at_all(bench: &Bench) {
 
 fn rescued(event: Event) -> Option<(Problem, Rescue)> {
     match event {
-        Event::Rescued { problem, rescue, .. } => Some((problem, rescue)),
+        Event::Rescued {
+            problem, rescue, ..
+        } => Some((problem, rescue)),
         event => finished(event).map(|_| panic!("it was saved as usual")),
     }
 }
 
 #[test]
 fn a_run_that_cannot_be_saved_and_has_no_checkpoint_is_rescued_before_it_ends() {
-    for end in [Command::Cancel(JobId(1)), Command::Shutdown, Command::Interrupt] {
+    for end in [
+        Command::Cancel(JobId(1)),
+        Command::Shutdown,
+        Command::Interrupt,
+    ] {
         let bench = bench(40, 2);
         not_saved_at_all(&bench);
         bench.handle.send(end);
         let (problem, rescue) = bench.until(rescued);
         let summary = bench.finished();
         assert!(matches!(problem, Problem::Write(_)), "{problem}");
-        assert!(rescue.temporary && !rescue.model_alone && rescue.folder.starts_with(std::env::temp_dir()), "{rescue:?}");
+        assert!(
+            rescue.temporary
+                && !rescue.model_alone
+                && rescue.folder.starts_with(std::env::temp_dir()),
+            "{rescue:?}"
+        );
         let run = FinishedRun::load(&rescue.folder).unwrap();
-        assert_eq!((&run.summary, run.summary.epochs.len(), run.summary.stopped), (&summary, 2, false));
+        assert_eq!(
+            (&run.summary, run.summary.epochs.len(), run.summary.stopped),
+            (&summary, 2, false)
+        );
         assert!(!run.steps.is_empty() && summary.model_path.is_file());
         std::fs::remove_dir_all(rescue.folder.parent().unwrap()).unwrap();
     }
@@ -474,7 +657,10 @@ fn a_run_without_a_checkpoint_can_still_be_saved_in_another_folder() {
     let bench = bench(40, 2);
     not_saved_at_all(&bench);
     let elsewhere = bench.folder.path().join("elsewhere");
-    bench.handle.send(Command::Save { run: JobId(1), folder: Some(elsewhere.clone()) });
+    bench.handle.send(Command::Save {
+        run: JobId(1),
+        folder: Some(elsewhere.clone()),
+    });
     assert!(bench.finished().model_path.starts_with(&elsewhere));
 }
 
@@ -483,10 +669,16 @@ fn a_run_whose_folder_was_taken_meanwhile_is_saved_beside_it() {
     let bench = bench(40, 2);
     let out = bench.folder.path().join("out");
     let settings = EngineSettings {
-        runs: RunsTarget::Folder { folder: out.clone(), replace: false },
+        runs: RunsTarget::Folder {
+            folder: out.clone(),
+            replace: false,
+        },
         ..settings(bench.folder.path(), this_machine())
     };
-    let bench = Bench { handle: EngineHandle::spawn(settings, || {}), ..bench };
+    let bench = Bench {
+        handle: EngineHandle::spawn(settings, || {}),
+        ..bench
+    };
     bench.start(1);
     bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
     let taken = [out.clone(), bench.folder.path().join("out_2")];
@@ -495,11 +687,25 @@ fn a_run_whose_folder_was_taken_meanwhile_is_saved_beside_it() {
         std::fs::write(folder.join("mine"), "mine").unwrap();
     }
     let (problem, rescue) = bench.until(rescued);
-    assert!(matches!(&problem, Problem::Run(RunError::Occupied { folder }) if *folder == out), "{problem}");
-    let beside = Rescue { folder: bench.folder.path().join("out_3"), temporary: false, model_alone: false };
-    assert_eq!((&rescue, bench.finished().folder), (&beside, beside.folder.clone()));
+    assert!(
+        matches!(&problem, Problem::Run(RunError::Occupied { folder }) if *folder == out),
+        "{problem}"
+    );
+    let beside = Rescue {
+        folder: bench.folder.path().join("out_3"),
+        temporary: false,
+        model_alone: false,
+    };
+    assert_eq!(
+        (&rescue, bench.finished().folder),
+        (&beside, beside.folder.clone())
+    );
     for folder in taken {
-        assert_eq!(std::fs::read_dir(folder).unwrap().count(), 1, "nothing of it was touched");
+        assert_eq!(
+            std::fs::read_dir(folder).unwrap().count(),
+            1,
+            "nothing of it was touched"
+        );
     }
 }
 
@@ -515,7 +721,12 @@ fn a_resumed_run_that_is_stopped_before_it_trains_is_saved_as_it_was() {
     });
     bench.handle.send(Command::Interrupt);
     let problem = bench.until(|event| failure(event, 1));
-    let Problem::Interrupted { checkpoint: Some(checkpoint) } = problem else { panic!("{problem:?}") };
+    let Problem::Interrupted {
+        checkpoint: Some(checkpoint),
+    } = problem
+    else {
+        panic!("{problem:?}")
+    };
     let card = Checkpoints::read_card(&checkpoint).unwrap().card;
     // With a new engine, which has to prepare the data.
     let later = EngineHandle::spawn(settings(bench.folder.path(), this_machine()), || {});
@@ -523,7 +734,10 @@ fn a_resumed_run_that_is_stopped_before_it_trains_is_saved_as_it_was() {
     later.send(Command::Cancel(JobId(2)));
     let summary = loop {
         let event = later.recv().unwrap();
-        assert!(!matches!(event, Event::Steps { .. } | Event::Epoch { .. }), "it trains on");
+        assert!(
+            !matches!(event, Event::Steps { .. } | Event::Epoch { .. }),
+            "it trains on"
+        );
         if let Some(summary) = finished(event) {
             break summary;
         }
@@ -537,11 +751,27 @@ fn a_resumed_run_that_is_stopped_before_it_trains_is_saved_as_it_was() {
 fn a_run_that_cannot_be_saved_waits_until_it_can() {
     let bench = bench(40, 2);
     let (problem, checkpoint) = not_saved(&bench);
-    assert!(matches!(problem, Problem::Write(_)) && checkpoint.is_some(), "{problem}");
+    assert!(
+        matches!(problem, Problem::Write(_)) && checkpoint.is_some(),
+        "{problem}"
+    );
     std::fs::remove_file(bench.folder.path().join("runs")).unwrap();
-    bench.handle.send(Command::Save { run: JobId(1), folder: None });
-    assert!(bench.finished().model_path.starts_with(bench.folder.path().join("runs")));
-    assert!(std::fs::read_dir(bench.folder.path().join("checkpoints")).unwrap().next().is_none());
+    bench.handle.send(Command::Save {
+        run: JobId(1),
+        folder: None,
+    });
+    assert!(
+        bench
+            .finished()
+            .model_path
+            .starts_with(bench.folder.path().join("runs"))
+    );
+    assert!(
+        std::fs::read_dir(bench.folder.path().join("checkpoints"))
+            .unwrap()
+            .next()
+            .is_none()
+    );
 }
 
 #[test]
@@ -549,19 +779,34 @@ fn a_run_that_cannot_be_saved_is_saved_in_another_folder() {
     let bench = bench(40, 2);
     not_saved(&bench);
     let elsewhere = bench.folder.path().join("elsewhere");
-    bench.handle.send(Command::Save { run: JobId(1), folder: Some(elsewhere.clone()) });
+    bench.handle.send(Command::Save {
+        run: JobId(1),
+        folder: Some(elsewhere.clone()),
+    });
     let summary = bench.finished();
-    assert!(!summary.stopped && summary.test.is_some() && summary.model_path.starts_with(&elsewhere), "{summary:?}");
+    assert!(
+        !summary.stopped && summary.test.is_some() && summary.model_path.starts_with(&elsewhere),
+        "{summary:?}"
+    );
 }
 
 #[test]
 fn a_run_that_cannot_be_saved_is_resumed_and_saved_later() {
-    for end in [Command::Cancel(JobId(1)), Command::Shutdown, Command::Interrupt] {
+    for end in [
+        Command::Cancel(JobId(1)),
+        Command::Shutdown,
+        Command::Interrupt,
+    ] {
         let bench = bench(40, 2);
         not_saved(&bench);
         bench.handle.send(end);
         let problem = bench.until(|event| failure(event, 1));
-        let Problem::Interrupted { checkpoint: Some(checkpoint) } = problem else { panic!("{problem:?}") };
+        let Problem::Interrupted {
+            checkpoint: Some(checkpoint),
+        } = problem
+        else {
+            panic!("{problem:?}")
+        };
         std::fs::remove_file(bench.folder.path().join("runs")).unwrap();
         let settings = settings(bench.folder.path(), this_machine());
         let later = EngineHandle::spawn(settings, || {});
@@ -577,12 +822,21 @@ fn a_run_that_cannot_be_saved_is_resumed_and_saved_later() {
 
 #[test]
 fn the_real_mnist_is_learned() {
-    let Some(folder) = crate::support::mnist_folder() else { return };
+    let Some(folder) = crate::support::mnist_folder() else {
+        return;
+    };
     let mut bench = bench(1, 1);
-    bench.config = RunConfig { data: DataSpec::single(DataSource::Path(folder)), ..RunConfig::preset(Preset::QuickLook) };
+    bench.config = RunConfig {
+        data: DataSpec::single(DataSource::Path(folder)),
+        ..RunConfig::preset(Preset::QuickLook)
+    };
     bench.config.epochs = 1;
     bench.start(1);
-    let test = bench.finished().test.expect("a run that ends reads the test split").evaluation;
+    let test = bench
+        .finished()
+        .test
+        .expect("a run that ends reads the test split")
+        .evaluation;
     assert_eq!(test.images, 10_000);
     assert!(test.accuracy > 0.94, "{}", test.accuracy);
     assert_eq!(test.confusion.iter().flatten().sum::<u32>(), 10_000);
@@ -591,9 +845,15 @@ fn the_real_mnist_is_learned() {
 #[test]
 fn a_missing_model_is_said_and_the_reader_stays() {
     let bench = bench(1, 1);
-    bench.handle.send(Command::UseModel(ModelRef::File("no/such/model.safetensors".into())));
+    bench.handle.send(Command::UseModel(ModelRef::File(
+        "no/such/model.safetensors".into(),
+    )));
     bench.until(|event| matches!(event, Event::Failed(Problem::Model(_))).then_some(()));
-    bench.handle.send(Command::Classify { request: 1, ink: a_stroke(), steps: Steps::ALL });
+    bench.handle.send(Command::Classify {
+        request: 1,
+        ink: a_stroke(),
+        steps: Steps::ALL,
+    });
     let prediction = bench.until(|event| match event {
         Event::Classified { prediction, .. } => Some(prediction.unwrap()),
         _ => None,
@@ -610,7 +870,10 @@ fn a_benchmark_reports_how_far_it_is_and_can_be_broken_off() {
     bench.handle.send(Command::Cancel(JobId(6)));
     bench.handle.send(Command::Cancel(JobId(7)));
     bench.until(|event| (event == cancelled(JobId(7))).then_some(()));
-    assert!(!bench.folder.path().join("bench").exists(), "nothing is kept of it");
+    assert!(
+        !bench.folder.path().join("bench").exists(),
+        "nothing is kept of it"
+    );
 }
 
 #[test]
@@ -637,13 +900,24 @@ fn models_are_exported_also_while_a_run_is_under_way_but_not_measured_then() {
     let to = bench.folder.path().join("starter.onnx");
     let spec = ExportSpec::new(ExportFormat::Onnx);
     let export = |id, spec: &ExportSpec, to| {
-        bench.handle.send(submit(id, Job::Export { model: ModelRef::Starter, spec: spec.clone(), to, replace: Replace::Nothing }));
+        bench.handle.send(submit(
+            id,
+            Job::Export {
+                model: ModelRef::Starter,
+                spec: spec.clone(),
+                to,
+                replace: Replace::Nothing,
+            },
+        ));
     };
     export(2, &spec, Some(to.clone()));
     let report = bench.exported(2);
     assert_eq!((report.paths.first(), report.files.len()), (Some(&to), 2));
     assert_eq!(std::fs::metadata(&to).unwrap().len(), report.files[0].bytes);
-    let quantized = ExportSpec { quantize: true, ..spec };
+    let quantized = ExportSpec {
+        quantize: true,
+        ..spec
+    };
     export(3, &quantized, Some(to.clone()));
     assert_eq!(bench.until(|event| failure(event, 3)), Problem::Busy);
     // What it would hold is not work.
@@ -661,44 +935,106 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
     let mut bench = bench(20, 1);
     bench.start(1);
     let trained = bench.until(finished);
-    let (onnx, weights) = (bench.folder.path().join("small.onnx"), bench.folder.path().join("mine.safetensors"));
+    let (onnx, weights) = (
+        bench.folder.path().join("small.onnx"),
+        bench.folder.path().join("mine.safetensors"),
+    );
     let model = ModelRef::File(trained.model_path.clone());
-    let spec = ExportSpec { quantize: true, ..ExportSpec::new(ExportFormat::Onnx) };
-    bench.handle.send(submit(2, Job::Export { model: model.clone(), spec, to: Some(onnx), replace: Replace::Nothing }));
+    let spec = ExportSpec {
+        quantize: true,
+        ..ExportSpec::new(ExportFormat::Onnx)
+    };
+    bench.handle.send(submit(
+        2,
+        Job::Export {
+            model: model.clone(),
+            spec,
+            to: Some(onnx),
+            replace: Replace::Nothing,
+        },
+    ));
     let report = bench.exported(2);
     let accuracy = report.quantized.unwrap();
-    assert_eq!((accuracy.images, accuracy.original), (50, trained.test.clone().unwrap().evaluation.accuracy));
+    assert_eq!(
+        (accuracy.images, accuracy.original),
+        (50, trained.test.clone().unwrap().evaluation.accuracy)
+    );
 
     let spec = ExportSpec::new(ExportFormat::Safetensors);
-    bench.handle.send(submit(3, Job::Export { model, spec, to: Some(weights.clone()), replace: Replace::Nothing }));
+    bench.handle.send(submit(
+        3,
+        Job::Export {
+            model,
+            spec,
+            to: Some(weights.clone()),
+            replace: Replace::Nothing,
+        },
+    ));
     bench.exported(3);
     let words = std::fs::read(&weights).unwrap();
     let folder = bench.folder.path().display().to_string();
-    assert!(!words.windows(folder.len()).any(|window| window == folder.as_bytes()), "where things lie here is nobody's business");
-    bench.handle.send(submit(4, Job::Import(ImportSpec::of(weights))));
+    assert!(
+        !words
+            .windows(folder.len())
+            .any(|window| window == folder.as_bytes()),
+        "where things lie here is nobody's business"
+    );
+    bench
+        .handle
+        .send(submit(4, Job::Import(ImportSpec::of(weights))));
     let imported = match bench.until(|event| result(event, 4)) {
-        JobResult::Import { summary, finding: ImportFinding::Described { .. } } => summary,
+        JobResult::Import {
+            summary,
+            finding: ImportFinding::Described { .. },
+        } => summary,
         other => panic!("{other:?}"),
     };
-    assert_eq!((imported.imported.as_deref(), &imported.epochs), (Some("mine.safetensors"), &trained.epochs));
+    assert_eq!(
+        (imported.imported.as_deref(), &imported.epochs),
+        (Some("mine.safetensors"), &trained.epochs)
+    );
     assert_ne!(imported.model_path, trained.model_path);
-    // Its data set was a folder of another machine as far as it knows: it is measured on test images that are here.
+    // Its data set was a folder of another machine as far as it knows: it is measured on test
+    // images that are here.
     let test = imported.test.clone().unwrap();
-    assert_eq!((test.data.label(), test.evaluation.images, test.split), ("Built-in digits".to_owned(), 10_000, EvaluationSplit::Test));
+    assert_eq!(
+        (test.data.label(), test.evaluation.images, test.split),
+        ("Built-in digits".to_owned(), 10_000, EvaluationSplit::Test)
+    );
     let file = inkling::nn::ModelFile::load(&imported.model_path).unwrap();
-    assert_eq!(file.card.accuracy(), Some(test.accuracy()), "the model itself has the figure that the list shows");
+    assert_eq!(
+        file.card.accuracy(),
+        Some(test.accuracy()),
+        "the model itself has the figure that the list shows"
+    );
 
     // From these weights, without moving them: a rate of next to nothing leaves them as they are.
     let data = bench.config.data.clone();
-    bench.config = RunConfig { data, learning_rate: 1e-12, weight_decay: 0.0, ..bench.config.clone().further(imported.model_path.clone()) };
+    bench.config = RunConfig {
+        data,
+        learning_rate: 1e-12,
+        weight_decay: 0.0,
+        ..bench.config.clone().further(imported.model_path.clone())
+    };
     bench.start(5);
     let further = bench.until(finished);
     let loss = |summary: &RunSummary| summary.kept().unwrap().validation_loss;
-    assert!((loss(&further) - loss(&imported)).abs() < 1e-4, "{} after {}", loss(&further), loss(&imported));
+    assert!(
+        (loss(&further) - loss(&imported)).abs() < 1e-4,
+        "{} after {}",
+        loss(&further),
+        loss(&imported)
+    );
     bench.config.model = ModelKind::LeNet;
     bench.start(6);
     let problem = bench.until(|event| failure(event, 6));
-    assert!(matches!(problem, Problem::Config(ConfigProblem::InitialWeights { .. })), "{problem}");
+    assert!(
+        matches!(
+            problem,
+            Problem::Config(ConfigProblem::InitialWeights { .. })
+        ),
+        "{problem}"
+    );
 }
 
 #[test]
@@ -706,7 +1042,9 @@ fn a_run_of_the_command_line_ends_where_it_was_meant_to_whoever_resumes_it() {
     let bench = bench(8, 2);
     let set = load(&bench.config.data, &[], &mut Unwatched).unwrap();
     let mut watcher = Watcher::default();
-    let whole = synthetic::train(&bench.config, &set, &mut watcher).unwrap().unwrap();
+    let whole = synthetic::train(&bench.config, &set, &mut watcher)
+        .unwrap()
+        .unwrap();
     let mut checkpoint = watcher.checkpoints.remove(0);
     let out = bench.folder.path().join("out");
     let places = RunPlaces {
@@ -716,17 +1054,25 @@ fn a_run_of_the_command_line_ends_where_it_was_meant_to_whoever_resumes_it() {
         replace: false,
         weights: WeightFormat::F16,
     };
-    checkpoint.card.origin = Some(RunOrigin { data: Fingerprint::of(&set), places });
+    checkpoint.card.origin = Some(RunOrigin {
+        data: Fingerprint::of(&set),
+        places,
+    });
     let mut place = Checkpoints::new(bench.folder.path().join("checkpoints")).begin();
     place.write(&checkpoint).unwrap();
     let folder = place.path().to_owned();
     drop(place);
-    bench.handle.send(train(1, &bench.config, Some(folder.clone())));
+    bench
+        .handle
+        .send(train(1, &bench.config, Some(folder.clone())));
     let summary = bench.finished();
     assert_eq!((&summary.folder, bench.runs_kept()), (&out, 0));
     assert_eq!(summary.test, whole.summary.test);
     let bytes = std::fs::metadata(summary.model_path).unwrap().len();
-    assert!(bytes < 3 * summary.plan.parameters, "{bytes} bytes: the weights are stored as f16");
+    assert!(
+        bytes < 3 * summary.plan.parameters,
+        "{bytes} bytes: the weights are stored as f16"
+    );
     assert!(!folder.exists());
 }
 
@@ -738,17 +1084,36 @@ fn a_model_is_fine_tuned_on_the_drawings_that_are_kept() {
     let drawing = |place: u8, digit: u8| {
         let slant = if digit == 1 { -120.0 } else { 120.0 };
         let start = f32::from(place);
-        let ink = Ink { strokes: vec![vec![[100.0 + start, 40.0], [100.0 + start + slant, 240.0]]], pen: Some(20.0) };
+        let ink = Ink {
+            strokes: vec![vec![[100.0 + start, 40.0], [100.0 + start + slant, 240.0]]],
+            pen: Some(20.0),
+        };
         KeptDrawing::new(&ink, digit).unwrap()
     };
-    let drawings = (0..20).flat_map(|place| [drawing(place, 1), drawing(place, 7)]).collect();
-    MyDigits::in_folders(&[data]).change(&Edit { add: drawings, ..Edit::default() }).unwrap();
+    let drawings = (0..20)
+        .flat_map(|place| [drawing(place, 1), drawing(place, 7)])
+        .collect();
+    MyDigits::in_folders(&[data])
+        .change(&Edit {
+            add: drawings,
+            ..Edit::default()
+        })
+        .unwrap();
     bench.start(1);
     let summary = bench.until(finished);
     let model = ModelRef::File(summary.model_path);
     bench.handle.send(submit(2, Job::FineTune(model)));
-    let Some(JobResult::FineTune(tuned)) = Some(bench.until(|event| result(event, 2))) else { panic!("no model") };
-    assert_eq!((tuned.mine.images, tuned.held_out.unwrap().images, tuned.old.images), (40, 8, 2000));
+    let Some(JobResult::FineTune(tuned)) = Some(bench.until(|event| result(event, 2))) else {
+        panic!("no model")
+    };
+    assert_eq!(
+        (
+            tuned.mine.images,
+            tuned.held_out.unwrap().images,
+            tuned.old.images
+        ),
+        (40, 8, 2000)
+    );
     assert!(tuned.mine.after >= 38, "{tuned:?}");
     // What was a folder of this machine is not at hand any more: built-in digits take its place.
     assert_eq!(tuned.old_data, DataSpec::builtin());
@@ -759,24 +1124,50 @@ fn a_model_is_fine_tuned_on_the_drawings_that_are_kept() {
     let (test, before) = (saved.test.as_ref().unwrap(), tuned.before.unwrap());
     assert_eq!(test.accuracy().label(), before.label());
     assert_eq!((test.evaluation.images, before.images), (50, Some(50)));
-    bench.handle.send(submit(3, Job::FineTune(ModelRef::File("nowhere".into()))));
+    bench
+        .handle
+        .send(submit(3, Job::FineTune(ModelRef::File("nowhere".into()))));
     bench.until(|event| failure(event, 3));
 }
 
 #[test]
 fn many_drawings_are_recognised_at_once() {
     let bench = bench(4, 1);
-    let line = Ink { strokes: vec![vec![[100.0, 40.0], [100.0, 240.0]]], pen: Some(20.0) };
-    bench.handle.send(Command::ClassifyAll { request: 7, drawings: vec![line; 3] });
-    let answers = bench.until(|event| if let Event::ClassifiedAll { request: 7, answers } = event { Some(answers.unwrap()) } else { None });
-    assert!(answers.len() == 3 && answers.iter().all(|answer| answer.digit == 1), "{answers:?}");
+    let line = Ink {
+        strokes: vec![vec![[100.0, 40.0], [100.0, 240.0]]],
+        pen: Some(20.0),
+    };
+    bench.handle.send(Command::ClassifyAll {
+        request: 7,
+        drawings: vec![line; 3],
+    });
+    let answers = bench.until(|event| {
+        if let Event::ClassifiedAll {
+            request: 7,
+            answers,
+        } = event
+        {
+            Some(answers.unwrap())
+        } else {
+            None
+        }
+    });
+    assert!(
+        answers.len() == 3 && answers.iter().all(|answer| answer.digit == 1),
+        "{answers:?}"
+    );
 }
 
 #[test]
 fn a_search_for_a_batch_size_times_each_and_is_cancelled_at_once() {
     let bench = bench(8, 2);
-    let spec = BatchSizeSpec { config: bench.config.clone(), accuracy: 0.5 };
-    bench.handle.send(submit(1, Job::FindBatchSize(spec.clone())));
+    let spec = BatchSizeSpec {
+        config: bench.config.clone(),
+        accuracy: 0.5,
+    };
+    bench
+        .handle
+        .send(submit(1, Job::FindBatchSize(spec.clone())));
     let mut rows = Vec::new();
     let found = bench.until(|event| match event {
         Event::TimedToAccuracy { row, .. } => {
@@ -786,21 +1177,39 @@ fn a_search_for_a_batch_size_times_each_and_is_cancelled_at_once() {
         event => result(event, 1),
     });
     assert!(matches!(found, JobResult::FindBatchSize(_)), "{found:?}");
-    assert!(rows.len() > 1 && rows[0].batch_size == bench.config.batch_size, "{rows:?}");
+    assert!(
+        rows.len() > 1 && rows[0].batch_size == bench.config.batch_size,
+        "{rows:?}"
+    );
     assert!(rows.iter().all(|row| row.reached.is_some()), "{rows:?}");
-    let config = RunConfig { model: ModelKind::ResNet20, ..bench.config.clone() };
-    bench.handle.send(submit(2, Job::FindBatchSize(BatchSizeSpec { config, accuracy: 0.999 })));
+    let config = RunConfig {
+        model: ModelKind::ResNet20,
+        ..bench.config.clone()
+    };
+    bench.handle.send(submit(
+        2,
+        Job::FindBatchSize(BatchSizeSpec {
+            config,
+            accuracy: 0.999,
+        }),
+    ));
     bench.until(|event| is_progress(&event, 2).then_some(()));
     bench.handle.send(Command::Cancel(JobId(2)));
     bench.until(|event| (event == cancelled(JobId(2))).then_some(()));
     assert_eq!(bench.runs_kept(), 0);
-    assert!(Checkpoints::new(bench.folder.path().join("checkpoints")).list().is_empty());
+    assert!(
+        Checkpoints::new(bench.folder.path().join("checkpoints"))
+            .list()
+            .is_empty()
+    );
 }
 
 #[test]
 fn a_search_for_a_learning_rate_reports_its_steps_and_is_cancelled_at_once() {
     let bench = bench(8, 2);
-    bench.handle.send(submit(1, Job::FindLearningRate(bench.config.clone())));
+    bench
+        .handle
+        .send(submit(1, Job::FindLearningRate(bench.config.clone())));
     let mut rates = Vec::new();
     let found = bench.until(|event| match event {
         Event::Steps { steps, .. } => {
@@ -809,12 +1218,27 @@ fn a_search_for_a_learning_rate_reports_its_steps_and_is_cancelled_at_once() {
         }
         event => result(event, 1),
     });
-    let JobResult::FindLearningRate(found) = found else { panic!("{found:?}") };
-    assert!(found.suggestion.is_some() && found.steps == rates.len() as u64, "{found:?}");
-    bench.handle.send(submit(2, Job::FindLearningRate(RunConfig { model: ModelKind::ResNet20, ..bench.config.clone() })));
+    let JobResult::FindLearningRate(found) = found else {
+        panic!("{found:?}")
+    };
+    assert!(
+        found.suggestion.is_some() && found.steps == rates.len() as u64,
+        "{found:?}"
+    );
+    bench.handle.send(submit(
+        2,
+        Job::FindLearningRate(RunConfig {
+            model: ModelKind::ResNet20,
+            ..bench.config.clone()
+        }),
+    ));
     bench.until(|event| is_progress(&event, 2).then_some(()));
     bench.handle.send(Command::Cancel(JobId(2)));
     bench.until(|event| (event == cancelled(JobId(2))).then_some(()));
     assert_eq!(bench.runs_kept(), 0);
-    assert!(Checkpoints::new(bench.folder.path().join("checkpoints")).list().is_empty());
+    assert!(
+        Checkpoints::new(bench.folder.path().join("checkpoints"))
+            .list()
+            .is_empty()
+    );
 }

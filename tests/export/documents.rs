@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use inkling::export::ExportedModel;
 use inkling::records::{ExportSpec, QuantizedAccuracy};
-use inkling::run_config::{Activation, DataSpec, ExportFormat, Initialization, ModelKind, OptimizerKind, RunConfig};
+use inkling::run_config::{
+    Activation, DataSpec, ExportFormat, Initialization, ModelKind, OptimizerKind, RunConfig,
+};
 
 use super::{file, untrained_model};
 use crate::fake_engine::{summary, tested_on};
@@ -21,8 +23,16 @@ fn trained() -> ExportedModel {
         validation_accuracy: 0.92,
         seconds: 10.0,
     };
-    exported.run = Some(summary(&exported.file.card.config, vec![record(1), record(2)], false));
-    exported.quantized = Some(QuantizedAccuracy { images: 100, original: 0.99, quantized: 0.98 });
+    exported.run = Some(summary(
+        &exported.file.card.config,
+        vec![record(1), record(2)],
+        false,
+    ));
+    exported.quantized = Some(QuantizedAccuracy {
+        images: 100,
+        original: 0.99,
+        quantized: 0.98,
+    });
     exported
 }
 
@@ -46,10 +56,14 @@ fn the_card_says_what_there_is_to_know() {
     ] {
         assert!(words.contains(part), "{part} is missing:\n{words}");
     }
-    let json: serde_json::Value = serde_json::from_str(&text(&exported, ExportFormat::Card, "model.json")).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&text(&exported, ExportFormat::Card, "model.json")).unwrap();
     assert_eq!(json["test"]["images"], 100);
     let interval = &json["test"]["accuracy_interval_95"];
-    assert!(interval[0].as_f64().unwrap() < 0.99 && interval[1].as_f64().unwrap() > 0.99, "{interval}");
+    assert!(
+        interval[0].as_f64().unwrap() < 0.99 && interval[1].as_f64().unwrap() > 0.99,
+        "{interval}"
+    );
     assert_eq!(json["training"]["epochs"].as_array().unwrap().len(), 2);
     assert_eq!(json["config"]["model"], "lenet");
     assert_eq!(json["quantization"]["quantized"], 0.98);
@@ -77,7 +91,10 @@ fn the_card_has_every_setting_of_the_run() {
     let words = text(&exported, ExportFormat::Card, "model");
     for (name, value) in settings {
         let value = value.unwrap();
-        assert!(words.contains(&format!("| {name} | {value} |")), "{name}, {value}:\n{words}");
+        assert!(
+            words.contains(&format!("| {name} | {value} |")),
+            "{name}, {value}:\n{words}"
+        );
     }
 }
 
@@ -87,25 +104,54 @@ fn the_accuracy_is_on_the_test_images_of_the_source_that_has_them() {
     let mix: DataSpec = "mnist+builtin".parse().unwrap();
     exported.file.card.data = mix.clone();
     exported.run.as_mut().unwrap().test = Some(tested_on(&mix));
-    for (format, name) in [(ExportFormat::Card, "model"), (ExportFormat::Report, "model")] {
+    for (format, name) in [
+        (ExportFormat::Card, "model"),
+        (ExportFormat::Report, "model"),
+    ] {
         let words = text(&exported, format, name);
-        assert!(words.contains("on 100 test images of MNIST (95") && !words.contains("images of MNIST +"), "{words}");
+        assert!(
+            words.contains("on 100 test images of MNIST (95")
+                && !words.contains("images of MNIST +"),
+            "{words}"
+        );
     }
-    let json: serde_json::Value = serde_json::from_str(&text(&exported, ExportFormat::Card, "model.json")).unwrap();
-    assert_eq!((&json["test"]["data"], &json["data"]), (&"mnist".into(), &"mnist+builtin".into()));
+    let json: serde_json::Value =
+        serde_json::from_str(&text(&exported, ExportFormat::Card, "model.json")).unwrap();
+    assert_eq!(
+        (&json["test"]["data"], &json["data"]),
+        (&"mnist".into(), &"mnist+builtin".into())
+    );
     // Without its run, a model is still known by that accuracy.
     exported.run = None;
     exported.file.card.test = Some(tested_on(&mix).accuracy());
-    assert!(text(&exported, ExportFormat::Card, "model").contains("99.00 % on 100 test images of MNIST"));
+    assert!(
+        text(&exported, ExportFormat::Card, "model")
+            .contains("99.00 % on 100 test images of MNIST")
+    );
 }
 
 #[test]
 fn the_report_needs_nothing_beside_it() {
     let page = text(&trained(), ExportFormat::Report, "model");
-    for part in ["<svg", "polyline", "Confusion matrix", "Accuracy by confidence", "99.00 %", "Learning rate"] {
+    for part in [
+        "<svg",
+        "polyline",
+        "Confusion matrix",
+        "Accuracy by confidence",
+        "99.00 %",
+        "Learning rate",
+    ] {
         assert!(page.contains(part), "{part} is missing");
     }
-    let dots = page.split("<h2>Reliability</h2>").nth(1).unwrap().split("</svg>").next().unwrap().matches("<circle").count();
+    let dots = page
+        .split("<h2>Reliability</h2>")
+        .nth(1)
+        .unwrap()
+        .split("</svg>")
+        .next()
+        .unwrap()
+        .matches("<circle")
+        .count();
     assert_eq!(dots, 2, "one for each bin with images");
     for outside in ["http://", "https://", "<script", "<link", "@import", "url("] {
         assert!(!page.contains(outside), "the page asks for {outside}");
@@ -131,16 +177,28 @@ fn what_people_name_their_data_does_not_become_markup() {
 fn the_card_begins_with_what_hugging_face_reads() {
     let front = |exported: &ExportedModel| {
         let card = text(exported, ExportFormat::Card, "model");
-        let (front, rest) = card.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
+        let (front, rest) = card
+            .strip_prefix("---\n")
+            .unwrap()
+            .split_once("\n---\n")
+            .unwrap();
         assert!(rest.trim_start().starts_with("# "), "{rest}");
         front.to_owned()
     };
     let mut exported = trained();
-    assert!(front(&exported).contains("pipeline_tag: image-classification") && !front(&exported).contains("datasets"));
+    assert!(
+        front(&exported).contains("pipeline_tag: image-classification")
+            && !front(&exported).contains("datasets")
+    );
     exported.file.card.data = "mnist+builtin".parse().unwrap();
     exported.run.as_mut().unwrap().test = Some(tested_on(&exported.file.card.data));
     let words = front(&exported);
-    for part in ["datasets:\n- ylecun/mnist\n", "- name: lenet-mnist-builtin\n", "      name: MNIST\n", "      value: 0.9900"] {
+    for part in [
+        "datasets:\n- ylecun/mnist\n",
+        "- name: lenet-mnist-builtin\n",
+        "      name: MNIST\n",
+        "      value: 0.9900",
+    ] {
         assert!(words.contains(part), "{part} is missing in {words}");
     }
     // Nothing that a stranger has named gets into it.
@@ -152,10 +210,18 @@ fn the_card_begins_with_what_hugging_face_reads() {
 #[test]
 fn the_digit_is_a_number_in_every_program() {
     let exported = trained();
-    let onnx = inkling::export::export(&exported, &ExportSpec::new(ExportFormat::Zip), "all.zip").unwrap();
+    let onnx =
+        inkling::export::export(&exported, &ExportSpec::new(ExportFormat::Zip), "all.zip").unwrap();
     for name in ["predict.py", "model.py", "main.rs"] {
-        let file = onnx.files().iter().find(|file| file.info.name == name).unwrap();
+        let file = onnx
+            .files()
+            .iter()
+            .find(|file| file.info.name == name)
+            .unwrap();
         let program = String::from_utf8(file.bytes.clone()).unwrap();
-        assert!(program.contains("\"digit\": best") || program.contains("\"digit\": {best}"), "{name} prints something else");
+        assert!(
+            program.contains("\"digit\": best") || program.contains("\"digit\": {best}"),
+            "{name} prints something else"
+        );
     }
 }

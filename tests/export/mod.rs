@@ -15,13 +15,23 @@ use crate::support::model_file;
 
 /// An untrained model without a run.
 pub fn untrained_model(network: impl Into<Network>, activation: Activation) -> ExportedModel {
-    ExportedModel { file: model_file(network, activation), run: None, quantized: None }
+    ExportedModel {
+        file: model_file(network, activation),
+        run: None,
+        quantized: None,
+    }
 }
 
 /// The bytes of the export's file of this name.
 pub fn file(exported: &ExportedModel, spec: &ExportSpec, name: &str) -> Vec<u8> {
     let export = export(exported, spec, "model").unwrap();
-    export.files().iter().find(|file| file.info.name == name).unwrap_or_else(|| panic!("no {name}")).bytes.clone()
+    export
+        .files()
+        .iter()
+        .find(|file| file.info.name == name)
+        .unwrap_or_else(|| panic!("no {name}"))
+        .bytes
+        .clone()
 }
 
 #[test]
@@ -30,11 +40,21 @@ fn every_network_exports_in_every_format_and_twice_the_same() {
         for &activation in Activation::ALL {
             let exported = untrained_model(model, activation);
             for &format in ExportFormat::ALL {
-                let spec = ExportSpec { quantize: true, ..ExportSpec::new(format) };
-                let [one, other] = [(), ()].map(|()| export(&exported, &spec, format.file_name()).unwrap());
-                assert!(one.files().iter().all(|file| !file.bytes.is_empty() && file.info.bytes == file.bytes.len() as u64));
+                let spec = ExportSpec {
+                    quantize: true,
+                    ..ExportSpec::new(format)
+                };
+                let [one, other] =
+                    [(), ()].map(|()| export(&exported, &spec, format.file_name()).unwrap());
+                assert!(one.files().iter().all(
+                    |file| !file.bytes.is_empty() && file.info.bytes == file.bytes.len() as u64
+                ));
                 for (one, other) in one.files().iter().zip(other.files()) {
-                    assert!(one.bytes == other.bytes, "{} of {model} differs from one time to the next", one.info.name);
+                    assert!(
+                        one.bytes == other.bytes,
+                        "{} of {model} differs from one time to the next",
+                        one.info.name
+                    );
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! Event files: their framing, computed here in another way, and what is in them. `TensorBoard` itself reads them in `.ci/exports`.
+//! Event files: their framing, computed here in another way, and what is in them. `TensorBoard`
+//! itself reads them in `.ci/exports`.
 
 use std::path::Path;
 
@@ -7,7 +8,8 @@ use inkling::export::tensorboard::proto::{Event, HParamsPluginData, SESSION_STAR
 use inkling::run_config::{DataSource, DataSpec, Preset, RunConfig};
 use prost::Message;
 
-/// CRC-32C bit by bit, by its definition: the remainder of a division of polynomials over GF(2), of reversed bits.
+/// CRC-32C bit by bit, by its definition: the remainder of a division of polynomials over GF(2), of
+/// reversed bits.
 fn crc32c(bytes: &[u8]) -> u32 {
     let mut remainder = u32::MAX;
     for byte in bytes {
@@ -43,9 +45,15 @@ fn events_in(file: &Path) -> Vec<Event> {
 
 /// All events of the one run in a folder of event files, file by file.
 pub fn events_of_run(folder: &Path) -> Vec<Vec<Event>> {
-    let runs: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let runs: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     assert_eq!(runs.len(), 1, "{runs:?}");
-    let mut files: Vec<_> = std::fs::read_dir(&runs[0]).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> = std::fs::read_dir(&runs[0])
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     files.sort();
     files.iter().map(|file| events_in(file)).collect()
 }
@@ -53,8 +61,14 @@ pub fn events_of_run(folder: &Path) -> Vec<Vec<Event>> {
 /// The steps and figures with this tag.
 pub fn scalars(events: &[Event], tag: &str) -> Vec<(i64, f32)> {
     let of = |event: &Event| {
-        let values = event.summary.iter().flat_map(|summary| &summary.value).filter(|value| value.tag == tag);
-        values.filter_map(|value| Some((event.step, value.simple_value?))).collect::<Vec<_>>()
+        let values = event
+            .summary
+            .iter()
+            .flat_map(|summary| &summary.value)
+            .filter(|value| value.tag == tag);
+        values
+            .filter_map(|value| Some((event.step, value.simple_value?)))
+            .collect::<Vec<_>>()
     };
     events.iter().flat_map(of).collect()
 }
@@ -72,24 +86,64 @@ fn an_event_file_grows_by_whole_records_and_holds_settings_and_figures() {
     let run = folder.path().join("a run");
     let mut file = EventFile::begin(&run).unwrap();
     let data = DataSpec::single(DataSource::Path("/home/somebody/digits|mine".into()));
-    file.settings(&RunConfig { data, ..RunConfig::preset(Preset::Balanced) });
+    file.settings(&RunConfig {
+        data,
+        ..RunConfig::preset(Preset::Balanced)
+    });
     file.scalars(1, &[("loss/train", 2.25), ("accuracy/train", 0.0)]);
     file.flush().unwrap();
     let so_far = events_of_run(folder.path()).remove(0);
-    assert_eq!(so_far[0].file_version.as_deref(), Some("brain.Event:2"), "TensorBoard wants to know that first");
-    assert_eq!(so_far[1].session_log.as_ref().map(|log| log.status), Some(SESSION_START));
+    assert_eq!(
+        so_far[0].file_version.as_deref(),
+        Some("brain.Event:2"),
+        "TensorBoard wants to know that first"
+    );
+    assert_eq!(
+        so_far[1].session_log.as_ref().map(|log| log.status),
+        Some(SESSION_START)
+    );
     assert!(so_far.iter().all(|event| event.wall_time > 1.7e9));
     assert_eq!(scalars(&so_far, "loss/train"), [(1, 2.25)]);
-    assert_eq!(scalars(&so_far, "accuracy/train"), [(1, 0.0)], "a zero is a figure as well");
+    assert_eq!(
+        scalars(&so_far, "accuracy/train"),
+        [(1, 0.0)],
+        "a zero is a figure as well"
+    );
 
-    let value =
-        |tag: &str| so_far.iter().flat_map(|event| &event.summary).flat_map(|summary| &summary.value).find(|value| value.tag == tag);
-    let text = value("settings/text_summary").unwrap().tensor.as_ref().unwrap().string_val[0].clone();
+    let value = |tag: &str| {
+        so_far
+            .iter()
+            .flat_map(|event| &event.summary)
+            .flat_map(|summary| &summary.value)
+            .find(|value| value.tag == tag)
+    };
+    let text = value("settings/text_summary")
+        .unwrap()
+        .tensor
+        .as_ref()
+        .unwrap()
+        .string_val[0]
+        .clone();
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("| learning_rate | 0.006 |"), "{text}");
-    assert!(!text.contains("somebody"), "folders of this machine stay here: {text}");
-    let content = &value("_hparams_/session_start_info").unwrap().metadata.as_ref().unwrap().plugin_data.as_ref().unwrap().content;
-    let params = HParamsPluginData::decode(&content[..]).unwrap().session_start_info.unwrap().hparams;
+    assert!(
+        !text.contains("somebody"),
+        "folders of this machine stay here: {text}"
+    );
+    let content = &value("_hparams_/session_start_info")
+        .unwrap()
+        .metadata
+        .as_ref()
+        .unwrap()
+        .plugin_data
+        .as_ref()
+        .unwrap()
+        .content;
+    let params = HParamsPluginData::decode(&content[..])
+        .unwrap()
+        .session_start_info
+        .unwrap()
+        .hparams;
     assert_eq!(params["learning_rate"].number_value, Some(0.006));
     assert_eq!(params["nesterov"].bool_value, Some(true));
     assert_eq!(params["model"].string_value.as_deref(), Some("speedrun"));

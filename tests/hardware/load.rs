@@ -5,7 +5,10 @@ use std::time::{Duration, Instant};
 use inkling::hardware::{Meter, Watched};
 
 fn own() -> Watched {
-    Watched { processes: vec![std::process::id()], gpus: false }
+    Watched {
+        processes: vec![std::process::id()],
+        gpus: false,
+    }
 }
 
 #[test]
@@ -18,7 +21,11 @@ fn this_machine_can_be_read() {
         assert!(sample.process_memory.unwrap() > 1 << 20, "{sample:?}");
         assert_eq!(sample.gpus, []);
     }
-    assert_eq!(meter.sample(&Watched::default()).process_memory, None, "of no process");
+    assert_eq!(
+        meter.sample(&Watched::default()).process_memory,
+        None,
+        "of no process"
+    );
     // Kept busy, it shows: one core of however many there are.
     let since = Instant::now();
     while since.elapsed() < Duration::from_millis(500) {
@@ -38,30 +45,47 @@ mod gpus {
     use super::*;
     use crate::fake_engine::gpu;
 
-    const GPUS: Watched = Watched { processes: Vec::new(), gpus: true };
+    const GPUS: Watched = Watched {
+        processes: Vec::new(),
+        gpus: true,
+    };
 
     /// A process that says this, and notes that it was started.
     fn meter(folder: &Path, script: String) -> Meter {
         let folder = folder.to_owned();
         Meter::with_drivers_in_subprocess(move || {
             let mut shell = Command::new("sh");
-            shell.arg("-c").arg(format!("echo $$ >> started; {script}")).current_dir(&folder);
+            shell
+                .arg("-c")
+                .arg(format!("echo $$ >> started; {script}"))
+                .current_dir(&folder);
             shell
         })
     }
 
     fn line(gpus: Vec<Gpu>) -> String {
-        serde_json::to_string(&LoadSample { gpus, ..LoadSample::default() }).unwrap()
+        serde_json::to_string(&LoadSample {
+            gpus,
+            ..LoadSample::default()
+        })
+        .unwrap()
     }
 
     fn started(folder: &Path) -> Vec<String> {
-        std::fs::read_to_string(folder.join("started")).unwrap_or_default().lines().map(str::to_owned).collect()
+        std::fs::read_to_string(folder.join("started"))
+            .unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .collect()
     }
 
     fn until(meter: &mut Meter, what: &str, done: impl Fn(&[Gpu]) -> bool) {
         let since = Instant::now();
         while !done(&meter.sample(&GPUS).gpus) {
-            assert!(since.elapsed() < Duration::from_secs(30), "never happened: {what}");
+            assert!(
+                since.elapsed() < Duration::from_secs(30),
+                "never happened: {what}"
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -69,23 +93,36 @@ mod gpus {
     #[test]
     fn another_process_answers_for_them_until_it_breaks() {
         let folder = tempfile::tempdir().unwrap();
-        let warmer = Gpu { temperature: Some(62), ..gpu() };
+        let warmer = Gpu {
+            temperature: Some(62),
+            ..gpu()
+        };
         let script = format!(
             "echo '{}'; echo nonsense; while [ ! -e on ]; do sleep 0.05; done; echo '{}'; while [ ! -e off ]; do sleep 0.05; done",
             line(vec![gpu()]),
             line(vec![warmer.clone()])
         );
         let mut meter = meter(folder.path(), script);
-        assert_eq!(meter.sample(&GPUS).gpus, [], "the first answer is not waited for");
+        assert_eq!(
+            meter.sample(&GPUS).gpus,
+            [],
+            "the first answer is not waited for"
+        );
         until(&mut meter, "the first answer", |gpus| gpus == [gpu()]);
         std::fs::write(folder.path().join("on"), "").unwrap();
-        until(&mut meter, "the next answer", |gpus| gpus == [warmer.clone()]);
+        until(&mut meter, "the next answer", |gpus| {
+            gpus == [warmer.clone()]
+        });
         std::fs::write(folder.path().join("off"), "").unwrap();
         until(&mut meter, "its end", <[Gpu]>::is_empty);
         for _ in 0..20 {
             assert_eq!(meter.sample(&GPUS).gpus, []);
         }
-        assert_eq!(started(folder.path()).len(), 1, "what broke is not tried again and again");
+        assert_eq!(
+            started(folder.path()).len(),
+            1,
+            "what broke is not tried again and again"
+        );
     }
 
     #[test]
@@ -95,7 +132,9 @@ mod gpus {
         assert!(absent.sample(&GPUS).memory_total > 0);
         let folder = tempfile::tempdir().unwrap();
         let mut silent = meter(folder.path(), "exec sleep 60".to_owned());
-        until(&mut silent, "its start", |_| !started(folder.path()).is_empty());
+        until(&mut silent, "its start", |_| {
+            !started(folder.path()).is_empty()
+        });
         let process = started(folder.path()).remove(0);
         // Somebody looks all the time: it is killed for its silence.
         until(&mut silent, "its end", |gpus| {
@@ -107,15 +146,25 @@ mod gpus {
     #[test]
     fn it_is_ended_when_nobody_looks_and_started_again_when_somebody_does() {
         let folder = tempfile::tempdir().unwrap();
-        let mut meter = meter(folder.path(), format!("while :; do echo '{}'; sleep 0.1; done", line(vec![gpu()])));
+        let mut meter = meter(
+            folder.path(),
+            format!("while :; do echo '{}'; sleep 0.1; done", line(vec![gpu()])),
+        );
         until(&mut meter, "the first answer", |gpus| gpus == [gpu()]);
         until_gone(&started(folder.path())[0]);
-        until(&mut meter, "an answer of another process", |gpus| gpus == [gpu()]);
+        until(&mut meter, "an answer of another process", |gpus| {
+            gpus == [gpu()]
+        });
         assert_eq!(started(folder.path()).len(), 2);
     }
 
     fn is_there(process: &str) -> bool {
-        Command::new("kill").args(["-0", process]).stderr(std::process::Stdio::null()).status().unwrap().success()
+        Command::new("kill")
+            .args(["-0", process])
+            .stderr(std::process::Stdio::null())
+            .status()
+            .unwrap()
+            .success()
     }
 
     fn until_gone(process: &str) {

@@ -5,9 +5,13 @@ use inkling::math::random::Random;
 use inkling::records::{Normalization, Reading};
 use inkling::run_config::{Activation, ModelKind};
 
-const UNIT: Normalization = Normalization { mean: 0.0, std: 1.0 };
+const UNIT: Normalization = Normalization {
+    mean: 0.0,
+    std: 1.0,
+};
 
-/// The reading that is taken of two that give the same answers, with logits that are this many times as large as they should be.
+/// The reading that is taken of two that give the same answers, with logits that are this many
+/// times as large as they should be.
 fn chosen(readings: [(Activation, Normalization, f32); 2]) -> Reading {
     let mut random = Random::stream(1, "logits", 0);
     let mut logits = Vec::new();
@@ -36,18 +40,34 @@ fn chosen(readings: [(Activation, Normalization, f32); 2]) -> Reading {
 
 #[test]
 fn of_normalisations_that_do_the_same_the_one_is_taken_that_fits_how_sure_the_network_is() {
-    let normalizations =
-        |mnist: f32, unit: f32| chosen([(Activation::Relu, Normalization::MNIST, mnist), (Activation::Relu, UNIT, unit)]).normalization;
+    let normalizations = |mnist: f32, unit: f32| {
+        chosen([
+            (Activation::Relu, Normalization::MNIST, mnist),
+            (Activation::Relu, UNIT, unit),
+        ])
+        .normalization
+    };
     // As found with networks of Keras, which were trained with pixels from 0 to 1.
     assert_eq!(normalizations(2.5, 0.85), UNIT);
-    // As found with networks of PyTorch: on images like those of the training, with smoothed labels, and on others.
+    // As found with networks of PyTorch: on images like those of the training, with smoothed
+    // labels, and on others.
     assert_eq!(normalizations(1.1, 0.35), Normalization::MNIST);
     assert_eq!(normalizations(0.6, 0.2), Normalization::MNIST);
-    assert_eq!(normalizations(1.9, 0.6), Normalization::MNIST, "both may be: the usual one");
+    assert_eq!(
+        normalizations(1.9, 0.6),
+        Normalization::MNIST,
+        "both may be: the usual one"
+    );
 }
 
 #[test]
 fn how_sure_a_network_is_says_nothing_of_its_activation() {
-    let reading = chosen([(Activation::Relu, Normalization::MNIST, 2.5), (Activation::Gelu, Normalization::MNIST, 0.85)]);
-    assert_eq!(reading, Reading::own(Activation::Relu, Normalization::MNIST));
+    let reading = chosen([
+        (Activation::Relu, Normalization::MNIST, 2.5),
+        (Activation::Gelu, Normalization::MNIST, 0.85),
+    ]);
+    assert_eq!(
+        reading,
+        Reading::own(Activation::Relu, Normalization::MNIST)
+    );
 }

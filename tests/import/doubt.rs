@@ -1,6 +1,7 @@
-//! Weights whose network cannot be told, or not built: nothing is imported without a word. The two files were trained by `PyTorch` on 30,000
-//! built-in digits, a few epochs: a `LeNet` with average pooling, tanh and MNIST's normalisation, and one with maximum pooling, sigmoid and
-//! pixels from 0 to 1.
+//! Weights whose network cannot be told, or not built: nothing is imported without a word. The two
+//! files were trained by `PyTorch` on 30,000 built-in digits, a few epochs: a `LeNet` with average
+//! pooling, tanh and MNIST's normalisation, and one with maximum pooling, sigmoid and pixels from 0
+//! to 1.
 
 use std::path::PathBuf;
 
@@ -19,7 +20,9 @@ use crate::synthetic::{square_set, train};
 use crate::train::watcher::Watcher;
 
 fn file(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/import").join(name)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/import")
+        .join(name)
 }
 
 fn undecided(spec: &ImportSpec) -> Trials {
@@ -36,36 +39,71 @@ fn undecided(spec: &ImportSpec) -> Trials {
 fn average_pooling_is_not_taken_for_maximum_pooling() {
     let path = file("lenet-average-pooling.safetensors");
     // Whatever else is named: the pooling is what is wrong.
-    let named =
-        ImportSpec { activation: Some(Activation::Tanh), normalization: Some(Normalization::MNIST), ..ImportSpec::of(path.clone()) };
+    let named = ImportSpec {
+        activation: Some(Activation::Tanh),
+        normalization: Some(Normalization::MNIST),
+        ..ImportSpec::of(path.clone())
+    };
     for spec in [ImportSpec::of(path.clone()), named] {
         let trials = undecided(&spec);
-        assert_eq!((trials.model, trials.doubt, trials.images), (ModelKind::LeNet, Doubt::NotSupported, 1000));
+        assert_eq!(
+            (trials.model, trials.doubt, trials.images),
+            (ModelKind::LeNet, Doubt::NotSupported, 1000)
+        );
         let best = trials.readings[0];
         // A hard tanh is hardly different.
-        let near = [TriedActivation::Own(Activation::Tanh), TriedActivation::HardTanh];
-        assert!(best.reading.average_pooling && near.contains(&best.reading.activation), "{best:?}");
+        let near = [
+            TriedActivation::Own(Activation::Tanh),
+            TriedActivation::HardTanh,
+        ];
+        assert!(
+            best.reading.average_pooling && near.contains(&best.reading.activation),
+            "{best:?}"
+        );
         assert_eq!(best.reading.normalization, Normalization::MNIST);
-        assert!(best.accuracy > 0.85 && trials.supported.accuracy < best.accuracy - 0.05, "{trials:?}");
-        assert!(trials.supported.reading.settings().is_some() && trials.readings.contains(&trials.supported), "{trials:?}");
+        assert!(
+            best.accuracy > 0.85 && trials.supported.accuracy < best.accuracy - 0.05,
+            "{trials:?}"
+        );
+        assert!(
+            trials.supported.reading.settings().is_some()
+                && trials.readings.contains(&trials.supported),
+            "{trials:?}"
+        );
     }
-    let message = Message::from(&Problem::from(import(&ImportSpec::of(path.clone())).unwrap_err()));
-    for words in ["LeNet-5", "average pooling", "1,000 built-in digits", "Tanh"] {
+    let message = Message::from(&Problem::from(
+        import(&ImportSpec::of(path.clone())).unwrap_err(),
+    ));
+    for words in [
+        "LeNet-5",
+        "average pooling",
+        "1,000 built-in digits",
+        "Tanh",
+    ] {
         assert!(message.what.contains(words), "{}", message.what);
     }
     assert!(message.remedy.contains("--accept"), "{}", message.remedy);
     // Whoever accepts it gets the best that there is, and is told how good that is.
     let imported = import(&accepted(path)).unwrap();
-    let ImportFinding::Recognised { accuracy, sure, .. } = imported.finding else { panic!("described") };
+    let ImportFinding::Recognised { accuracy, sure, .. } = imported.finding else {
+        panic!("described")
+    };
     assert!(!sure && accuracy < 0.85, "{accuracy}");
 }
 
 #[test]
 fn a_sigmoid_is_not_taken_for_another_activation() {
     let trials = undecided(&ImportSpec::of(file("lenet-sigmoid.safetensors")));
-    assert_eq!((trials.model, trials.doubt), (ModelKind::LeNet, Doubt::NotSupported));
+    assert_eq!(
+        (trials.model, trials.doubt),
+        (ModelKind::LeNet, Doubt::NotSupported)
+    );
     let best = trials.readings[0].reading;
-    assert_eq!((best.activation, best.normalization.std), (TriedActivation::Sigmoid, 1.0), "{best:?}");
+    assert_eq!(
+        (best.activation, best.normalization.std),
+        (TriedActivation::Sigmoid, 1.0),
+        "{best:?}"
+    );
     assert!(!best.average_pooling);
 }
 
@@ -73,19 +111,40 @@ fn a_sigmoid_is_not_taken_for_another_activation() {
 fn a_network_that_reads_too_little_is_asked_about() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fresh.safetensors");
-    write(&path, &Net::new(ModelKind::Mlp, Activation::Relu, 10, 5).unwrap());
+    write(
+        &path,
+        &Net::new(ModelKind::Mlp, Activation::Relu, 10, 5).unwrap(),
+    );
     let trials = undecided(&ImportSpec::of(path.clone()));
-    assert_eq!((trials.model, trials.doubt), (ModelKind::Mlp, Doubt::LowAccuracy));
+    assert_eq!(
+        (trials.model, trials.doubt),
+        (ModelKind::Mlp, Doubt::LowAccuracy)
+    );
     // Where nothing is left open, nothing is asked.
-    let named = ImportSpec { activation: Some(Activation::Relu), normalization: Some(Normalization::MNIST), ..ImportSpec::of(path) };
-    assert!(matches!(import(&named).unwrap().finding, ImportFinding::Recognised { sure: true, .. }));
+    let named = ImportSpec {
+        activation: Some(Activation::Relu),
+        normalization: Some(Normalization::MNIST),
+        ..ImportSpec::of(path)
+    };
+    assert!(matches!(
+        import(&named).unwrap().finding,
+        ImportFinding::Recognised { sure: true, .. }
+    ));
 }
 
 #[test]
 fn a_network_that_learned_from_other_images_is_tried_on_those() {
     // It knows squares, and no digits.
-    let config = RunConfig { model: ModelKind::Mlp, epochs: 4, batch_size: 50, augmentation: Augmentation::Off, ..RunConfig::default() };
-    let trained = train(&config, &square_set(1000, 100), &mut Watcher::default()).unwrap().unwrap();
+    let config = RunConfig {
+        model: ModelKind::Mlp,
+        epochs: 4,
+        batch_size: 50,
+        augmentation: Augmentation::Off,
+        ..RunConfig::default()
+    };
+    let trained = train(&config, &square_set(1000, 100), &mut Watcher::default())
+        .unwrap()
+        .unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("squares.safetensors");
     write(&path, &trained.net);
@@ -96,31 +155,53 @@ fn a_network_that_learned_from_other_images_is_tried_on_those() {
     let mut asked = 0;
     let mut squares = |_: &mut dyn Progress| {
         asked += 1;
-        Ok(Some(TrialImages { data: data.clone(), images: square_set(0, 300).test }))
+        Ok(Some(TrialImages {
+            data: data.clone(),
+            images: square_set(0, 300).test,
+        }))
     };
     let imported = inkling::import::import(&spec, &mut squares, &mut Unwatched).unwrap();
-    let ImportFinding::Recognised { accuracy, images, tried_on, sure, calibrated, .. } = imported.finding else { panic!("described") };
+    let ImportFinding::Recognised {
+        accuracy,
+        images,
+        tried_on,
+        sure,
+        calibrated,
+        ..
+    } = imported.finding
+    else {
+        panic!("described")
+    };
     assert!(accuracy > 0.95 && sure && !calibrated, "{accuracy}");
     assert_eq!((images, tried_on, asked), (300, data.clone(), 1));
     assert_eq!(imported.file.card.config.activation, config.activation);
-    assert_eq!(imported.file.card.normalization, trained.net.normalization());
+    assert_eq!(
+        imported.file.card.normalization,
+        trained.net.normalization()
+    );
     // The images at hand do not help where digits are recognised better.
     let blank = |_: &mut dyn Progress| {
         Ok(Some(TrialImages {
             data: data.clone(),
-            images: Split { images: vec![0; 784 * 100], labels: (0..100).map(|index| index % 10).collect() },
+            images: Split {
+                images: vec![0; 784 * 100],
+                labels: (0..100).map(|index| index % 10).collect(),
+            },
         }))
     };
     let average = ImportSpec::of(file("lenet-average-pooling.safetensors"));
     match inkling::import::import(&average, &mut { blank }, &mut Unwatched) {
-        Err(ImportError::Undecided { trials, .. }) => assert_eq!(trials.tried_on, DataSpec::builtin()),
+        Err(ImportError::Undecided { trials, .. }) => {
+            assert_eq!(trials.tried_on, DataSpec::builtin())
+        }
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
 fn pixels_from_0_to_255_are_recognised() {
-    // The starter model with MNIST's normalisation moved into its first layer, which then takes pixels as they are.
+    // The starter model with MNIST's normalisation moved into its first layer, which then takes
+    // pixels as they are.
     let net = starter_file().unwrap().net;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("whole.safetensors");
@@ -134,6 +215,12 @@ fn pixels_from_0_to_255_are_recognised() {
     net.set_weights(&weights).unwrap();
     write(&path, &net);
     let imported = import(&ImportSpec::of(path)).unwrap();
-    assert!((imported.file.card.normalization.std - 1.0 / 255.0).abs() < 1e-6, "{:?}", imported.file.card.normalization);
-    assert!(matches!(imported.finding, ImportFinding::Recognised { sure: true, accuracy, .. } if accuracy > 0.95));
+    assert!(
+        (imported.file.card.normalization.std - 1.0 / 255.0).abs() < 1e-6,
+        "{:?}",
+        imported.file.card.normalization
+    );
+    assert!(
+        matches!(imported.finding, ImportFinding::Recognised { sure: true, accuracy, .. } if accuracy > 0.95)
+    );
 }

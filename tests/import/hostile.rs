@@ -1,4 +1,5 @@
-//! Files that are broken, or mean harm: each is refused with a reason, and none makes Inkling panic, run anything or fill the memory.
+//! Files that are broken, or mean harm: each is refused with a reason, and none makes Inkling
+//! panic, run anything or fill the memory.
 
 use std::io::Write;
 use std::path::Path;
@@ -17,7 +18,9 @@ fn refused(folder: &Path, bytes: &[u8]) -> String {
     std::fs::write(&path, bytes).unwrap();
     match import(&ImportSpec::of(path)) {
         Err(ImportError::Malformed { reason, .. }) => reason,
-        Err(error @ (ImportError::Unreadable { .. } | ImportError::Mismatch { .. })) => error.to_string(),
+        Err(error @ (ImportError::Unreadable { .. } | ImportError::Mismatch { .. })) => {
+            error.to_string()
+        }
         other => panic!("not refused: {other:?}"),
     }
 }
@@ -36,8 +39,22 @@ fn archive(pickle: &[u8], storage: &[u8], method: CompressionMethod) -> Vec<u8> 
 /// A dict with one tensor: `fc.weight`, of storage `0`, with this count, offset, shape and strides.
 fn pickle(offset: i32, shape: &[i32], strides: &[i32]) -> Vec<u8> {
     let integer = |value: i32| [b"J".as_slice(), &value.to_le_bytes()].concat();
-    let row = |values: &[i32]| [b"(".to_vec(), values.iter().flat_map(|&value| integer(value)).collect(), b"t".to_vec()].concat();
-    let text = |text: &str| [b"X".as_slice(), &(text.len() as u32).to_le_bytes(), text.as_bytes()].concat();
+    let row = |values: &[i32]| {
+        [
+            b"(".to_vec(),
+            values.iter().flat_map(|&value| integer(value)).collect(),
+            b"t".to_vec(),
+        ]
+        .concat()
+    };
+    let text = |text: &str| {
+        [
+            b"X".as_slice(),
+            &(text.len() as u32).to_le_bytes(),
+            text.as_bytes(),
+        ]
+        .concat()
+    };
     [
         b"\x80\x02}(".to_vec(),
         text("fc.weight"),
@@ -59,8 +76,20 @@ fn pickle(offset: i32, shape: &[i32], strides: &[i32]) -> Vec<u8> {
 #[test]
 fn state_dicts_that_break_off_are_refused_wherever_they_do() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = file(&untrained_model(ModelKind::Mlp, Activation::Relu), &ExportSpec::new(ExportFormat::PyTorch), "model");
-    for cut in [4, 30, 100, 1000, whole.len() / 2, whole.len() - 100, whole.len() - 1] {
+    let whole = file(
+        &untrained_model(ModelKind::Mlp, Activation::Relu),
+        &ExportSpec::new(ExportFormat::PyTorch),
+        "model",
+    );
+    for cut in [
+        4,
+        30,
+        100,
+        1000,
+        whole.len() / 2,
+        whole.len() - 100,
+        whole.len() - 1,
+    ] {
         refused(folder.path(), &whole[..cut]);
     }
 }
@@ -70,7 +99,10 @@ fn pickles_that_break_off_or_are_turned_about_never_panic() {
     let folder = tempfile::tempdir().unwrap();
     let whole = pickle(0, &[2, 2], &[2, 1]);
     for cut in 0..whole.len() {
-        refused(folder.path(), &archive(&whole[..cut], &[0; 16], CompressionMethod::Stored));
+        refused(
+            folder.path(),
+            &archive(&whole[..cut], &[0; 16], CompressionMethod::Stored),
+        );
     }
     // Every instruction there could be, at every place.
     let path = folder.path().join("turned.pt");
@@ -89,28 +121,74 @@ fn what_a_pickle_calls_is_never_called() {
     let folder = tempfile::tempdir().unwrap();
     let mark = folder.path().join("was-here");
     let command = format!("touch {}", mark.display());
-    let call = [b"\x80\x02cos\nsystem\nX".as_slice(), &(command.len() as u32).to_le_bytes(), command.as_bytes(), b"\x85R."].concat();
-    let reason = refused(folder.path(), &archive(&call, &[], CompressionMethod::Stored));
-    assert!(reason.contains("state_dict()") && !mark.exists(), "{reason}");
+    let call = [
+        b"\x80\x02cos\nsystem\nX".as_slice(),
+        &(command.len() as u32).to_le_bytes(),
+        command.as_bytes(),
+        b"\x85R.",
+    ]
+    .concat();
+    let reason = refused(
+        folder.path(),
+        &archive(&call, &[], CompressionMethod::Stored),
+    );
+    assert!(
+        reason.contains("state_dict()") && !mark.exists(),
+        "{reason}"
+    );
 }
 
-/// The pickle of a dict with this many entries, whose keys and values these are, in the order of their number.
+/// The pickle of a dict with this many entries, whose keys and values these are, in the order of
+/// their number.
 fn dict(entries: usize, mut entry: impl FnMut(usize) -> Vec<u8>) -> Vec<u8> {
-    [b"\x80\x02}(".to_vec(), (0..entries).flat_map(&mut entry).collect(), b"u.".to_vec()].concat()
+    [
+        b"\x80\x02}(".to_vec(),
+        (0..entries).flat_map(&mut entry).collect(),
+        b"u.".to_vec(),
+    ]
+    .concat()
 }
 
 fn text(text: &str) -> Vec<u8> {
-    [b"X".as_slice(), &(text.len() as u32).to_le_bytes(), text.as_bytes()].concat()
+    [
+        b"X".as_slice(),
+        &(text.len() as u32).to_le_bytes(),
+        text.as_bytes(),
+    ]
+    .concat()
 }
 
 /// A float tensor of storage `0` with this offset, shape and strides.
 fn tensor(offset: i32, shape: &[usize], strides: &[i32]) -> Vec<u8> {
     let integer = |value: i32| [b"J".as_slice(), &value.to_le_bytes()].concat();
-    let row = |values: Vec<i32>| [b"(".to_vec(), values.into_iter().flat_map(integer).collect(), b"t".to_vec()].concat();
-    let storage =
-        [b"(".to_vec(), text("storage"), b"ctorch\nFloatStorage\n".to_vec(), text("0"), text("cpu"), integer(1), b"tQ".to_vec()].concat();
+    let row = |values: Vec<i32>| {
+        [
+            b"(".to_vec(),
+            values.into_iter().flat_map(integer).collect(),
+            b"t".to_vec(),
+        ]
+        .concat()
+    };
+    let storage = [
+        b"(".to_vec(),
+        text("storage"),
+        b"ctorch\nFloatStorage\n".to_vec(),
+        text("0"),
+        text("cpu"),
+        integer(1),
+        b"tQ".to_vec(),
+    ]
+    .concat();
     let shape = row(shape.iter().map(|&length| length as i32).collect());
-    [b"ctorch._utils\n_rebuild_tensor_v2\n(".to_vec(), storage, integer(offset), shape, row(strides.to_vec()), b"\x89NtR".to_vec()].concat()
+    [
+        b"ctorch._utils\n_rebuild_tensor_v2\n(".to_vec(),
+        storage,
+        integer(offset),
+        shape,
+        row(strides.to_vec()),
+        b"\x89NtR".to_vec(),
+    ]
+    .concat()
 }
 
 /// The offset and the strides of a tensor of this shape.
@@ -132,10 +210,20 @@ fn shapes_that_lie_are_refused() {
     for place in places {
         let lie = dict(specs.len(), |index| {
             let (offset, strides) = place(&specs[index].shape);
-            [text(&specs[index].name), tensor(offset, &specs[index].shape, &strides)].concat()
+            [
+                text(&specs[index].name),
+                tensor(offset, &specs[index].shape, &strides),
+            ]
+            .concat()
         });
-        let reason = refused(folder.path(), &archive(&lie, &[0; 4], CompressionMethod::Stored));
-        assert!(reason.contains("too short") || reason.contains("invalid"), "{reason}");
+        let reason = refused(
+            folder.path(),
+            &archive(&lie, &[0; 4], CompressionMethod::Stored),
+        );
+        assert!(
+            reason.contains("too short") || reason.contains("invalid"),
+            "{reason}"
+        );
     }
     // Shapes of no network are refused before any number is looked at.
     for (offset, shape, strides) in [
@@ -145,34 +233,91 @@ fn shapes_that_lie_are_refused() {
         (0, vec![i32::MAX], vec![0]),
         (0, vec![1; 60], vec![1; 60]),
     ] {
-        refused(folder.path(), &archive(&pickle(offset, &shape, &strides), &[0; 16], CompressionMethod::Stored));
+        refused(
+            folder.path(),
+            &archive(
+                &pickle(offset, &shape, &strides),
+                &[0; 16],
+                CompressionMethod::Stored,
+            ),
+        );
     }
 }
 
 #[test]
 fn pickles_that_repeat_without_end_are_refused_by_their_size_or_their_instructions() {
     let folder = tempfile::tempdir().unwrap();
-    let refused = |pickle: &[u8]| refused(folder.path(), &archive(pickle, &[0; 4], CompressionMethod::Stored));
+    let refused = |pickle: &[u8]| {
+        refused(
+            folder.path(),
+            &archive(pickle, &[0; 4], CompressionMethod::Stored),
+        )
+    };
     let wrapped = |body: Vec<u8>| [b"\x80\x02".to_vec(), body, b".".to_vec()].concat();
     // A value for each byte, and more bytes than a pickle has.
     assert!(refused(&wrapped(vec![b'N'; 600_000])).contains("instructions"));
     assert!(refused(&wrapped(vec![b'N'; 5 << 20])).contains("larger than 4 MiB"));
-    // Names of classes put together from long strings of the memo: five bytes for as much text as one likes.
-    let long = [text(&"a".repeat(100_000)), b"q\x00".to_vec(), b"h\x00h\x00\x93".repeat(300_000)].concat();
+    // Names of classes put together from long strings of the memo: five bytes for as much text as
+    // one likes.
+    let long = [
+        text(&"a".repeat(100_000)),
+        b"q\x00".to_vec(),
+        b"h\x00h\x00\x93".repeat(300_000),
+    ]
+    .concat();
     assert!(refused(&wrapped(long)).contains("instructions"));
     // Entries whose name is a long string of the memo, and whose shape is a long list of it.
-    let name = [b"\x80\x02".to_vec(), text(&"a.".repeat(50_000)), b"q\x000".to_vec()].concat();
-    let named = [name, b"}(".to_vec(), [b"h\x00".to_vec(), tensor(0, &[1], &[1])].concat().repeat(1000), b"u.".to_vec()].concat();
+    let name = [
+        b"\x80\x02".to_vec(),
+        text(&"a.".repeat(50_000)),
+        b"q\x000".to_vec(),
+    ]
+    .concat();
+    let named = [
+        name,
+        b"}(".to_vec(),
+        [b"h\x00".to_vec(), tensor(0, &[1], &[1])]
+            .concat()
+            .repeat(1000),
+        b"u.".to_vec(),
+    ]
+    .concat();
     assert!(refused(&named).contains("longer name"));
-    let list = [b"\x80\x02(".to_vec(), b"K\x01".repeat(100_000), b"tq\x000".to_vec()].concat();
+    let list = [
+        b"\x80\x02(".to_vec(),
+        b"K\x01".repeat(100_000),
+        b"tq\x000".to_vec(),
+    ]
+    .concat();
     let entry = |index: usize| {
-        let storage = [b"(".to_vec(), text("storage"), b"ctorch\nFloatStorage\n".to_vec(), text("0"), b"tQ".to_vec()].concat();
-        [text(&index.to_string()), b"ctorch._utils\n_rebuild_tensor_v2\n(".to_vec(), storage, b"K\x00h\x00h\x00tR".to_vec()].concat()
+        let storage = [
+            b"(".to_vec(),
+            text("storage"),
+            b"ctorch\nFloatStorage\n".to_vec(),
+            text("0"),
+            b"tQ".to_vec(),
+        ]
+        .concat();
+        [
+            text(&index.to_string()),
+            b"ctorch._utils\n_rebuild_tensor_v2\n(".to_vec(),
+            storage,
+            b"K\x00h\x00h\x00tR".to_vec(),
+        ]
+        .concat()
     };
-    let listed = [list, b"}(".to_vec(), (0..10_000).flat_map(entry).collect(), b"u.".to_vec()].concat();
+    let listed = [
+        list,
+        b"}(".to_vec(),
+        (0..10_000).flat_map(entry).collect(),
+        b"u.".to_vec(),
+    ]
+    .concat();
     assert!(refused(&listed).contains("no named tensors"));
     // More tensors than any network has.
-    let many = dict(10_001, |index| [text(&index.to_string()), tensor(0, &[1], &[1])].concat());
+    let many = dict(10_001, |index| {
+        [text(&index.to_string()), tensor(0, &[1], &[1])].concat()
+    });
     assert!(refused(&many).contains("more than"));
 }
 
@@ -180,27 +325,56 @@ fn pickles_that_repeat_without_end_are_refused_by_their_size_or_their_instructio
 fn headers_of_safetensors_files_have_a_limit() {
     let folder = tempfile::tempdir().unwrap();
     // A shape of a million ones: the library would take 36 bytes for each two.
-    let header = format!(r#"{{"a":{{"dtype":"F32","shape":[1{}],"data_offsets":[0,4]}}}}"#, ",1".repeat(2 << 20));
-    let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &[0; 4]].concat();
+    let header = format!(
+        r#"{{"a":{{"dtype":"F32","shape":[1{}],"data_offsets":[0,4]}}}}"#,
+        ",1".repeat(2 << 20)
+    );
+    let file = [
+        &(header.len() as u64).to_le_bytes(),
+        header.as_bytes(),
+        &[0; 4],
+    ]
+    .concat();
     assert!(refused(folder.path(), &file).contains("header"));
     let name = "a.".repeat(50_000);
     let header = format!(r#"{{"{name}":{{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}}}"#);
-    let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &[0; 4]].concat();
+    let file = [
+        &(header.len() as u64).to_le_bytes(),
+        header.as_bytes(),
+        &[0; 4],
+    ]
+    .concat();
     assert!(refused(folder.path(), &file).contains("longer name"));
 }
 
 #[test]
 fn a_flipped_bit_in_an_archives_weights_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = file(&untrained_model(ModelKind::Mlp, Activation::Relu), &ExportSpec::new(ExportFormat::PyTorch), "model");
-    let weights = inkling::nn::Net::new(ModelKind::Mlp, Activation::Relu, 10, 3).unwrap().weights().unwrap();
-    let start: Vec<u8> = weights[0][..16].iter().flat_map(|value| value.to_le_bytes()).collect();
-    let at = whole.windows(start.len()).position(|window| window == start).unwrap();
+    let whole = file(
+        &untrained_model(ModelKind::Mlp, Activation::Relu),
+        &ExportSpec::new(ExportFormat::PyTorch),
+        "model",
+    );
+    let weights = inkling::nn::Net::new(ModelKind::Mlp, Activation::Relu, 10, 3)
+        .unwrap()
+        .weights()
+        .unwrap();
+    let start: Vec<u8> = weights[0][..16]
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
+    let at = whole
+        .windows(start.len())
+        .position(|window| window == start)
+        .unwrap();
     for index in 0..64 {
         let mut flipped = whole.clone();
         // Throughout the largest storage.
         flipped[at + index * weights[0].len() / 64 * 4] ^= 1 << (index % 8);
-        assert!(refused(folder.path(), &flipped).contains("cannot be read"), "{index}");
+        assert!(
+            refused(folder.path(), &flipped).contains("cannot be read"),
+            "{index}"
+        );
     }
 }
 
@@ -210,7 +384,9 @@ fn an_archive_that_unpacks_without_end_is_refused() {
     let specs = inkling::nn::parameter_specs(ModelKind::Mlp, 10);
     let whole = dict(specs.len(), |index| {
         let shape = &specs[index].shape;
-        let strides: Vec<i32> = (0..shape.len()).map(|axis| shape[axis + 1..].iter().product::<usize>() as i32).collect();
+        let strides: Vec<i32> = (0..shape.len())
+            .map(|axis| shape[axis + 1..].iter().product::<usize>() as i32)
+            .collect();
         [text(&specs[index].name), tensor(0, shape, &strides)].concat()
     });
     let packed = |bytes: usize| archive(&whole, &vec![0; bytes], CompressionMethod::Deflated);
@@ -228,10 +404,16 @@ fn deep_nests_cost_nothing() {
     let folder = tempfile::tempdir().unwrap();
     // A tuple in a tuple in a tuple …, a million times.
     let nest = [b"\x80\x02)".to_vec(), vec![0x85; 1_000_000], b".".to_vec()].concat();
-    refused(folder.path(), &archive(&nest, &[], CompressionMethod::Stored));
+    refused(
+        folder.path(),
+        &archive(&nest, &[], CompressionMethod::Stored),
+    );
     // A dict that holds itself.
     let ring = b"\x80\x02}q\x00(X\x01\x00\x00\x00ah\x00X\x0a\x00\x00\x00state_dicth\x00u.";
-    refused(folder.path(), &archive(ring, &[], CompressionMethod::Stored));
+    refused(
+        folder.path(),
+        &archive(ring, &[], CompressionMethod::Stored),
+    );
 }
 
 #[test]
@@ -249,6 +431,10 @@ fn other_files_are_called_what_they_are() {
         let reason = refused(folder.path(), bytes);
         assert!(reason.contains(word), "{word}: {reason}");
     }
-    let zip = file(&untrained_model(ModelKind::Mlp, Activation::Relu), &ExportSpec::new(ExportFormat::Safetensors), "model");
+    let zip = file(
+        &untrained_model(ModelKind::Mlp, Activation::Relu),
+        &ExportSpec::new(ExportFormat::Safetensors),
+        "model",
+    );
     assert!(refused(folder.path(), &zip[..zip.len() - 1]).contains("safetensors"));
 }

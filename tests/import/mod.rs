@@ -14,8 +14,12 @@ use inkling::import::{Convolution, ImportError, Imported, Known, Mismatch, Named
 use inkling::infer::starter_file;
 use inkling::nn::{Mode, Net, Parameter};
 use inkling::progress::{Cancelled, Unwatched};
-use inkling::records::{Calibration, ExportSpec, ImportFinding, ImportSpec, Normalization, Replace};
-use inkling::run_config::{Activation, CnnLayers, DataSpec, ExportFormat, ModelKind, Network, WeightFormat, Widths};
+use inkling::records::{
+    Calibration, ExportSpec, ImportFinding, ImportSpec, Normalization, Replace,
+};
+use inkling::run_config::{
+    Activation, CnnLayers, DataSpec, ExportFormat, ModelKind, Network, WeightFormat, Widths,
+};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
@@ -25,13 +29,19 @@ pub use onnx_graph::onnx_graph_bytes;
 /// A network's weights by these names, without the numbers.
 fn tensors(network: impl Into<Network>, rename: impl Fn(&str) -> String) -> Vec<NamedTensor> {
     let net = Net::new(network, Activation::Relu, 10, 5).unwrap();
-    let tensor = |parameter: &Parameter| NamedTensor { name: rename(parameter.name()), shape: parameter.tensor().dims().to_vec() };
+    let tensor = |parameter: &Parameter| NamedTensor {
+        name: rename(parameter.name()),
+        shape: parameter.tensor().dims().to_vec(),
+    };
     net.parameters().iter().map(tensor).collect()
 }
 
 /// Our names of a network's weights.
 fn names(kind: ModelKind) -> Vec<String> {
-    tensors(kind, str::to_owned).into_iter().map(|tensor| tensor.name).collect()
+    tensors(kind, str::to_owned)
+        .into_iter()
+        .map(|tensor| tensor.name)
+        .collect()
 }
 
 /// Writes a network's weights as a safetensors file without any description.
@@ -41,12 +51,28 @@ fn write(path: &Path, net: &Net) {
 
 /// The same for the weights with some names only.
 fn write_some(path: &Path, net: &Net, is_written: impl Fn(&str) -> bool) {
-    let written = net.parameters().iter().filter(|parameter| is_written(parameter.name()));
-    let weights: Vec<(&Parameter, Vec<u8>)> =
-        written.map(|it| (it, it.values().unwrap().iter().flat_map(|value| value.to_le_bytes()).collect())).collect();
-    let views = weights
+    let written = net
+        .parameters()
         .iter()
-        .map(|(parameter, bytes)| (parameter.name(), TensorView::new(Dtype::F32, parameter.tensor().dims().to_vec(), bytes).unwrap()));
+        .filter(|parameter| is_written(parameter.name()));
+    let weights: Vec<(&Parameter, Vec<u8>)> = written
+        .map(|it| {
+            (
+                it,
+                it.values()
+                    .unwrap()
+                    .iter()
+                    .flat_map(|value| value.to_le_bytes())
+                    .collect(),
+            )
+        })
+        .collect();
+    let views = weights.iter().map(|(parameter, bytes)| {
+        (
+            parameter.name(),
+            TensorView::new(Dtype::F32, parameter.tensor().dims().to_vec(), bytes).unwrap(),
+        )
+    });
     std::fs::write(path, safetensors::serialize(views, None).unwrap()).unwrap();
 }
 
@@ -57,7 +83,10 @@ fn import(spec: &ImportSpec) -> Result<Imported, ImportError> {
 
 /// The file, taken as Inkling can build it whatever trials say.
 fn accepted(path: PathBuf) -> ImportSpec {
-    ImportSpec { accept: true, ..ImportSpec::of(path) }
+    ImportSpec {
+        accept: true,
+        ..ImportSpec::of(path)
+    }
 }
 
 fn mismatch(tensors: Vec<NamedTensor>) -> Mismatch {
@@ -70,47 +99,102 @@ fn every_network_is_known_by_its_names_and_behind_any_prefix() {
         for prefix in ["", "module.", "_orig_mod.model."] {
             let mut given = tensors(kind, |name| format!("{prefix}{name}"));
             given.reverse();
-            given.push(NamedTensor { name: format!("{prefix}bn1.num_batches_tracked"), shape: Vec::new() });
+            given.push(NamedTensor {
+                name: format!("{prefix}bn1.num_batches_tracked"),
+                shape: Vec::new(),
+            });
             let identified = identify(given, Known::default()).unwrap();
-            assert_eq!((identified.network, identified.renamed.len()), (kind.into(), 0), "{prefix}");
-            assert_eq!(identified.names, names(kind).iter().map(|name| format!("{prefix}{name}")).collect::<Vec<_>>());
+            assert_eq!(
+                (identified.network, identified.renamed.len()),
+                (kind.into(), 0),
+                "{prefix}"
+            );
+            assert_eq!(
+                identified.names,
+                names(kind)
+                    .iter()
+                    .map(|name| format!("{prefix}{name}"))
+                    .collect::<Vec<_>>()
+            );
         }
     }
 }
 
 #[test]
 fn names_of_others_are_understood_where_the_shapes_leave_one_way() {
-    // candle's MNIST examples, PyTorch's quickstart, a PyTorch script's short names, and the places of nn.Sequential.
+    // candle's MNIST examples, PyTorch's quickstart, a PyTorch script's short names, and the places
+    // of nn.Sequential.
     let swaps = |pairs: &'static [(&str, &str)]| {
-        move |name: &str| pairs.iter().fold(name.to_owned(), |name, (ours, theirs)| name.replace(ours, theirs))
+        move |name: &str| {
+            pairs.iter().fold(name.to_owned(), |name, (ours, theirs)| {
+                name.replace(ours, theirs)
+            })
+        }
     };
     let cases = [
-        (ModelKind::ConvNet, tensors(ModelKind::ConvNet, swaps(&[("conv", "c")]))),
-        (ModelKind::Linear, tensors(ModelKind::Linear, swaps(&[("fc1", "linear")]))),
-        (ModelKind::MlpSmall, tensors(ModelKind::MlpSmall, swaps(&[("fc", "ln")]))),
+        (
+            ModelKind::ConvNet,
+            tensors(ModelKind::ConvNet, swaps(&[("conv", "c")])),
+        ),
+        (
+            ModelKind::Linear,
+            tensors(ModelKind::Linear, swaps(&[("fc1", "linear")])),
+        ),
+        (
+            ModelKind::MlpSmall,
+            tensors(ModelKind::MlpSmall, swaps(&[("fc", "ln")])),
+        ),
         (
             ModelKind::MlpLarge,
             tensors(
                 ModelKind::MlpLarge,
-                swaps(&[("fc1", "linear_relu_stack.0"), ("fc2", "linear_relu_stack.2"), ("fc3", "linear_relu_stack.4")]),
+                swaps(&[
+                    ("fc1", "linear_relu_stack.0"),
+                    ("fc2", "linear_relu_stack.2"),
+                    ("fc3", "linear_relu_stack.4"),
+                ]),
             ),
         ),
-        (ModelKind::Speedrun, tensors(ModelKind::Speedrun, swaps(&[("conv", "c"), ("fc", "f")]))),
-        (ModelKind::Mlp, tensors(ModelKind::Mlp, swaps(&[("fc1", "1"), ("fc2", "3"), ("fc3", "5")]))),
-        (ModelKind::ConvNetBn, tensors(ModelKind::ConvNetBn, swaps(&[("conv", "net.c"), ("bn", "net.b"), ("fc", "net.f")]))),
+        (
+            ModelKind::Speedrun,
+            tensors(ModelKind::Speedrun, swaps(&[("conv", "c"), ("fc", "f")])),
+        ),
+        (
+            ModelKind::Mlp,
+            tensors(
+                ModelKind::Mlp,
+                swaps(&[("fc1", "1"), ("fc2", "3"), ("fc3", "5")]),
+            ),
+        ),
+        (
+            ModelKind::ConvNetBn,
+            tensors(
+                ModelKind::ConvNetBn,
+                swaps(&[("conv", "net.c"), ("bn", "net.b"), ("fc", "net.f")]),
+            ),
+        ),
     ];
     for (kind, given) in cases {
         let theirs: Vec<String> = given.iter().map(|tensor| tensor.name.clone()).collect();
         let identified = identify(given, Known::default()).unwrap();
-        assert_eq!((identified.network, identified.renamed.is_empty()), (kind.into(), false));
+        assert_eq!(
+            (identified.network, identified.renamed.is_empty()),
+            (kind.into(), false)
+        );
         assert_eq!(identified.names, theirs);
     }
     // The blocks of a residual net are alike, but in order.
     let in_order = tensors(ModelKind::ResNet14, swaps(&[("layer", "stage")]));
-    assert_eq!(identify(in_order, Known::default()).unwrap().network, ModelKind::ResNet14.into());
+    assert_eq!(
+        identify(in_order, Known::default()).unwrap().network,
+        ModelKind::ResNet14.into()
+    );
     // The order of the names is another one.
     let reversed = swaps(&[("layer1", "c"), ("layer2", "b"), ("layer3", "a")]);
-    assert_eq!(mismatch(tensors(ModelKind::ResNet14, reversed)).closest, ModelKind::ResNet14);
+    assert_eq!(
+        mismatch(tensors(ModelKind::ResNet14, reversed)).closest,
+        ModelKind::ResNet14
+    );
 }
 
 #[test]
@@ -120,31 +204,59 @@ fn hidden_layers_may_have_any_width() {
         let identified = identify(tensors(network, str::to_owned), Known::default()).unwrap();
         // An MLP with one hidden layer, or two, is an MLP.
         let is_mlp = matches!(network.model(), ModelKind::MlpSmall | ModelKind::MlpLarge);
-        let expected = if is_mlp { Network::new(ModelKind::Mlp, network.chosen_widths()) } else { network };
+        let expected = if is_mlp {
+            Network::new(ModelKind::Mlp, network.chosen_widths())
+        } else {
+            network
+        };
         assert!(
             identified.network == expected || identified.others.contains(&expected),
             "{} was taken for {identified:?}",
             network.label()
         );
-        assert_eq!((identified.others.is_empty() || network.model() == ModelKind::Cnn, identified.renamed.len()), (true, 0));
+        assert_eq!(
+            (
+                identified.others.is_empty() || network.model() == ModelKind::Cnn,
+                identified.renamed.len()
+            ),
+            (true, 0)
+        );
     }
     // Named otherwise, in any order: Keras' first example, LeNet-300-100, and a deeper one.
-    let places = |name: &str| name.replace("fc1", "net.1").replace("fc2", "net.4").replace("fc3", "net.6").replace("fc4", "net.9");
+    let places = |name: &str| {
+        name.replace("fc1", "net.1")
+            .replace("fc2", "net.4")
+            .replace("fc3", "net.6")
+            .replace("fc4", "net.9")
+    };
     for widths in ["128", "300-100", "64-64-32", "32-10"] {
         let network = of(ModelKind::Mlp, widths);
         let mut given = tensors(network, places);
         given.reverse();
-        assert_eq!(identify(given, Known::default()).unwrap().network, network, "{widths}");
+        assert_eq!(
+            identify(given, Known::default()).unwrap().network,
+            network,
+            "{widths}"
+        );
     }
     let network = of(ModelKind::ConvNet, "16-32-128");
     assert_eq!(
-        identify(tensors(network, |name| name.replace("conv", "c").replace("fc", "dense")), Known::default()).unwrap().network,
+        identify(
+            tensors(network, |name| name
+                .replace("conv", "c")
+                .replace("fc", "dense")),
+            Known::default()
+        )
+        .unwrap()
+        .network,
         network
     );
-    // Layers of the same shape are told apart by the order of their names: those of nn.Sequential, of Keras, and none.
+    // Layers of the same shape are told apart by the order of their names: those of nn.Sequential,
+    // of Keras, and none.
     let same = of(ModelKind::Mlp, "64-64-64-64-64-64");
     let place = |name: &str| name[2..3].parse::<usize>().unwrap();
-    let sequential = |name: &str| format!("{}.{}", 2 * place(name), name.split_once('.').unwrap().1);
+    let sequential =
+        |name: &str| format!("{}.{}", 2 * place(name), name.split_once('.').unwrap().1);
     let keras = |name: &str| match place(name) {
         1 => name.replace("fc1", "dense"),
         place => name.replace(&format!("fc{place}"), &format!("dense_{}", place - 1)),
@@ -159,29 +271,54 @@ fn hidden_layers_may_have_any_width() {
     mismatch(tensors(same, |name| name.replace("fc1", "z")));
     // Wider than any that can be trained.
     let mut wide = tensors(of(ModelKind::Mlp, "2048"), str::to_owned);
-    wide.iter_mut().flat_map(|tensor| &mut tensor.shape).filter(|length| **length == 2048).for_each(|length| *length = 2049);
+    wide.iter_mut()
+        .flat_map(|tensor| &mut tensor.shape)
+        .filter(|length| **length == 2048)
+        .for_each(|length| *length = 2049);
     assert!(identify(wide, Known::default()).is_err());
 }
 
 #[test]
 fn a_network_of_other_widths_comes_back_from_its_exports() {
     let folder = tempfile::tempdir().unwrap();
-    for (model, widths) in
-        [(ModelKind::Mlp, "40-30-20"), (ModelKind::MlpSmall, "33"), (ModelKind::LeNet, "5-9-33-17"), (ModelKind::Tiny, "3-5-7-9")]
-    {
+    for (model, widths) in [
+        (ModelKind::Mlp, "40-30-20"),
+        (ModelKind::MlpSmall, "33"),
+        (ModelKind::LeNet, "5-9-33-17"),
+        (ModelKind::Tiny, "3-5-7-9"),
+    ] {
         let widths: Widths = widths.parse().unwrap();
         let exported = untrained_model(Network::new(model, Some(widths)), Activation::Relu);
-        for format in [ExportFormat::Safetensors, ExportFormat::PyTorch, ExportFormat::Onnx] {
+        for format in [
+            ExportFormat::Safetensors,
+            ExportFormat::PyTorch,
+            ExportFormat::Onnx,
+        ] {
             let path = folder.path().join(format!("{model}.{format}"));
-            export(&exported, &ExportSpec::new(format), &format!("{model}.{format}"))
-                .unwrap()
-                .save(&path, Replace::Everything, None)
-                .unwrap();
-            let spec = ImportSpec { activation: Some(Activation::Relu), normalization: Some(Normalization::MNIST), ..accepted(path) };
+            export(
+                &exported,
+                &ExportSpec::new(format),
+                &format!("{model}.{format}"),
+            )
+            .unwrap()
+            .save(&path, Replace::Everything, None)
+            .unwrap();
+            let spec = ImportSpec {
+                activation: Some(Activation::Relu),
+                normalization: Some(Normalization::MNIST),
+                ..accepted(path)
+            };
             let Imported { file, summary, .. } = import(&spec).unwrap();
-            assert_eq!(file.net.weights().unwrap(), exported.file.net.weights().unwrap(), "{model} as {format}");
             assert_eq!(
-                (file.card.config.widths, summary.config.network().chosen_widths()),
+                file.net.weights().unwrap(),
+                exported.file.net.weights().unwrap(),
+                "{model} as {format}"
+            );
+            assert_eq!(
+                (
+                    file.card.config.widths,
+                    summary.config.network().chosen_widths()
+                ),
                 (Some(widths), Some(widths)),
                 "{model} as {format}"
             );
@@ -191,36 +328,94 @@ fn a_network_of_other_widths_comes_back_from_its_exports() {
 
 #[test]
 fn a_plain_cnn_may_have_any_layers() {
-    let cnn = |layers: &str| Network::from(ModelKind::Cnn).with_layers(Some(layers.parse().unwrap()));
-    // The names of nn.Sequential and of Keras; where shapes leave one way to pad and to pool, that is it.
+    let cnn =
+        |layers: &str| Network::from(ModelKind::Cnn).with_layers(Some(layers.parse().unwrap()));
+    // The names of nn.Sequential and of Keras; where shapes leave one way to pad and to pool, that
+    // is it.
     let sequential = |name: &str| {
-        let places = [("conv1", "net.0"), ("conv2", "net.3"), ("conv3", "net.10"), ("fc1", "net.12"), ("fc2", "net.14")];
-        places.iter().fold(name.to_owned(), |name, (ours, theirs)| name.replace(ours, theirs))
+        let places = [
+            ("conv1", "net.0"),
+            ("conv2", "net.3"),
+            ("conv3", "net.10"),
+            ("fc1", "net.12"),
+            ("fc2", "net.14"),
+        ];
+        places.iter().fold(name.to_owned(), |name, (ours, theirs)| {
+            name.replace(ours, theirs)
+        })
     };
     for layers in ["32C3-MP2-100", "32C3-MP2-64C3-MP2", "16C5P2-MP2-32C5P2-MP2"] {
         let identified = identify(tensors(cnn(layers), sequential), Known::default()).unwrap();
-        assert_eq!((identified.network, identified.others.len()), (cnn(layers), 0), "{layers}");
+        assert_eq!(
+            (identified.network, identified.others.len()),
+            (cnn(layers), 0),
+            "{layers}"
+        );
         let wanted = layers.parse().unwrap();
-        let given = identify(tensors(cnn(layers), sequential), Known { layers: Some(wanted), ..Known::default() }).unwrap();
+        let given = identify(
+            tensors(cnn(layers), sequential),
+            Known {
+                layers: Some(wanted),
+                ..Known::default()
+            },
+        )
+        .unwrap();
         assert_eq!(given.network, cnn(layers), "{layers}");
     }
     // Where they leave several, all are named, those with equal convolutions first.
-    let identified = identify(tensors(cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20"), sequential), Known::default()).unwrap();
-    assert!(identified.others.contains(&cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20")), "{identified:?}");
+    let identified = identify(
+        tensors(cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20"), sequential),
+        Known::default(),
+    )
+    .unwrap();
+    assert!(
+        identified
+            .others
+            .contains(&cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20")),
+        "{identified:?}"
+    );
     assert!(identified.others.len() < 8, "{identified:?}");
     // A file that says where leaves one.
-    let places = [false, true, true].map(|is_pooled| Convolution { padding: 1, is_pooled });
-    let told =
-        identify(tensors(cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20"), sequential), Known { convolutions: Some(&places), ..Known::default() });
-    assert_eq!(told.map(|told| (told.network, told.others.len())).unwrap(), (cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20"), 0));
+    let places = [false, true, true].map(|is_pooled| Convolution {
+        padding: 1,
+        is_pooled,
+    });
+    let told = identify(
+        tensors(cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20"), sequential),
+        Known {
+            convolutions: Some(&places),
+            ..Known::default()
+        },
+    );
+    assert_eq!(
+        told.map(|told| (told.network, told.others.len())).unwrap(),
+        (cnn("4C3P1-5C3P1-MP2-6C3P1-MP2-20"), 0)
+    );
     // No image goes through these.
     let mut odd = tensors(cnn("4C3-MP2-20"), sequential);
-    odd.iter_mut().filter(|tensor| tensor.shape == [20, 676]).for_each(|tensor| tensor.shape[1] = 677);
+    odd.iter_mut()
+        .filter(|tensor| tensor.shape == [20, 676])
+        .for_each(|tensor| tensor.shape[1] = 677);
     assert!(identify(odd, Known::default()).is_err());
-    assert!(identify(tensors(cnn("4C3-MP2-20"), sequential), Known { model: Some(ModelKind::Mlp), ..Known::default() }).is_err());
     assert!(
-        identify(tensors(cnn("4C3-MP2-20"), sequential), Known { layers: Some("4C3-MP2-30".parse().unwrap()), ..Known::default() })
-            .is_err()
+        identify(
+            tensors(cnn("4C3-MP2-20"), sequential),
+            Known {
+                model: Some(ModelKind::Mlp),
+                ..Known::default()
+            }
+        )
+        .is_err()
+    );
+    assert!(
+        identify(
+            tensors(cnn("4C3-MP2-20"), sequential),
+            Known {
+                layers: Some("4C3-MP2-30".parse().unwrap()),
+                ..Known::default()
+            }
+        )
+        .is_err()
     );
 }
 
@@ -228,13 +423,31 @@ fn a_plain_cnn_may_have_any_layers() {
 fn an_export_of_a_cnn_says_what_its_layers_are() {
     let folder = tempfile::tempdir().unwrap();
     let layers: CnnLayers = "4C3P1-5C3P1-MP2-6C3P1-MP2-20".parse().unwrap();
-    let exported = untrained_model(Network::from(ModelKind::Cnn).with_layers(Some(layers)), Activation::Relu);
+    let exported = untrained_model(
+        Network::from(ModelKind::Cnn).with_layers(Some(layers)),
+        Activation::Relu,
+    );
     for format in [ExportFormat::Safetensors, ExportFormat::Onnx] {
         let path = folder.path().join(format!("cnn.{format}"));
-        export(&exported, &ExportSpec::new(format), &format!("cnn.{format}")).unwrap().save(&path, Replace::Everything, None).unwrap();
+        export(
+            &exported,
+            &ExportSpec::new(format),
+            &format!("cnn.{format}"),
+        )
+        .unwrap()
+        .save(&path, Replace::Everything, None)
+        .unwrap();
         let Imported { file, .. } = import(&accepted(path)).unwrap();
-        assert_eq!(file.net.weights().unwrap(), exported.file.net.weights().unwrap(), "{format}");
-        assert_eq!((file.card.config.layers, file.card.network().cnn_layers()), (Some(layers), layers), "{format}");
+        assert_eq!(
+            file.net.weights().unwrap(),
+            exported.file.net.weights().unwrap(),
+            "{format}"
+        );
+        assert_eq!(
+            (file.card.config.layers, file.card.network().cnn_layers()),
+            (Some(layers), layers),
+            "{format}"
+        );
     }
 }
 
@@ -242,91 +455,208 @@ fn an_export_of_a_cnn_says_what_its_layers_are() {
 fn where_a_cnn_may_have_several_layers_it_is_asked_which() {
     let folder = tempfile::tempdir().unwrap();
     let layers: CnnLayers = "4C3P1-5C3P1-MP2-6C3P1-MP2-20".parse().unwrap();
-    let exported = untrained_model(Network::from(ModelKind::Cnn).with_layers(Some(layers)), Activation::Relu);
+    let exported = untrained_model(
+        Network::from(ModelKind::Cnn).with_layers(Some(layers)),
+        Activation::Relu,
+    );
     let path = folder.path().join("cnn.pt");
     let files = export(&exported, &ExportSpec::new(ExportFormat::PyTorch), "cnn.pt").unwrap();
     files.save(&path, Replace::Everything, None).unwrap();
     let undecided = import(&ImportSpec::of(path.clone())).unwrap_err();
-    let ImportError::Undecided { trials, .. } = &undecided else { panic!("{undecided:?}") };
-    assert!(trials.readings.iter().all(|measured| measured.reading.layers.is_some()), "{trials:?}");
-    assert!(trials.supported.reading.sentence().starts_with("layers 4C3"), "{trials:?}");
-    let Imported { file, .. } = import(&ImportSpec { layers: Some(layers), ..accepted(path) }).unwrap();
-    assert_eq!((file.net.weights().unwrap(), file.card.config.layers), (exported.file.net.weights().unwrap(), Some(layers)));
+    let ImportError::Undecided { trials, .. } = &undecided else {
+        panic!("{undecided:?}")
+    };
+    assert!(
+        trials
+            .readings
+            .iter()
+            .all(|measured| measured.reading.layers.is_some()),
+        "{trials:?}"
+    );
+    assert!(
+        trials
+            .supported
+            .reading
+            .sentence()
+            .starts_with("layers 4C3"),
+        "{trials:?}"
+    );
+    let Imported { file, .. } = import(&ImportSpec {
+        layers: Some(layers),
+        ..accepted(path)
+    })
+    .unwrap();
+    assert_eq!(
+        (file.net.weights().unwrap(), file.card.config.layers),
+        (exported.file.net.weights().unwrap(), Some(layers))
+    );
 }
 
 #[test]
 fn what_does_not_fit_is_listed() {
     let mut given = tensors(ModelKind::LeNet, str::to_owned);
     given.retain(|tensor| tensor.name != "fc2.bias");
-    let shape = given.iter_mut().find(|tensor| tensor.name == "conv1.weight").map(|tensor| &mut tensor.shape).unwrap();
+    let shape = given
+        .iter_mut()
+        .find(|tensor| tensor.name == "conv1.weight")
+        .map(|tensor| &mut tensor.shape)
+        .unwrap();
     *shape = vec![6, 25];
-    given.push(NamedTensor { name: "fc4.weight".to_owned(), shape: vec![10, 10] });
+    given.push(NamedTensor {
+        name: "fc4.weight".to_owned(),
+        shape: vec![10, 10],
+    });
     let found = mismatch(given);
     assert_eq!(found.closest, ModelKind::LeNet);
     assert_eq!(
-        (found.wrong.len(), &found.wrong[0].name, &found.wrong[0].found, &found.wrong[0].expected),
-        (1, &"conv1.weight".to_owned(), &vec![6, 25], &vec![6, 1, 5, 5])
+        (
+            found.wrong.len(),
+            &found.wrong[0].name,
+            &found.wrong[0].found,
+            &found.wrong[0].expected
+        ),
+        (
+            1,
+            &"conv1.weight".to_owned(),
+            &vec![6, 25],
+            &vec![6, 1, 5, 5]
+        )
     );
     assert_eq!(found.missing, [("fc2.bias".to_owned(), vec![84])]);
     assert_eq!(found.unexpected, [("fc4.weight".to_owned(), vec![10, 10])]);
 
     // Another network than the one that is named.
-    let named = identify(tensors(ModelKind::LeNet, str::to_owned), Known { model: Some(ModelKind::Mlp), ..Known::default() }).unwrap_err();
-    assert!(named.closest == ModelKind::Mlp && !named.wrong.is_empty() && !named.unexpected.is_empty());
+    let named = identify(
+        tensors(ModelKind::LeNet, str::to_owned),
+        Known {
+            model: Some(ModelKind::Mlp),
+            ..Known::default()
+        },
+    )
+    .unwrap_err();
+    assert!(
+        named.closest == ModelKind::Mlp && !named.wrong.is_empty() && !named.unexpected.is_empty()
+    );
 }
 
 #[test]
 fn what_inkling_exported_comes_back_with_its_history() {
     let folder = tempfile::tempdir().unwrap();
     let mut exported = untrained_model(ModelKind::Attention, Activation::Gelu);
-    exported.run = Some(crate::fake_engine::summary(&exported.file.card.config, Vec::new(), false));
+    exported.run = Some(crate::fake_engine::summary(
+        &exported.file.card.config,
+        Vec::new(),
+        false,
+    ));
     let path = folder.path().join("mine.safetensors");
-    export(&exported, &ExportSpec::new(ExportFormat::Safetensors), "mine.safetensors")
-        .unwrap()
-        .save(&path, Replace::Nothing, None)
-        .unwrap();
-    let Imported { file, summary, finding } = import(&ImportSpec::of(path)).unwrap();
-    assert_eq!((file.card, finding), (exported.file.card.clone(), ImportFinding::Described { calibrated: false }));
+    export(
+        &exported,
+        &ExportSpec::new(ExportFormat::Safetensors),
+        "mine.safetensors",
+    )
+    .unwrap()
+    .save(&path, Replace::Nothing, None)
+    .unwrap();
+    let Imported {
+        file,
+        summary,
+        finding,
+    } = import(&ImportSpec::of(path)).unwrap();
+    assert_eq!(
+        (file.card, finding),
+        (
+            exported.file.card.clone(),
+            ImportFinding::Described { calibrated: false }
+        )
+    );
     assert_eq!(summary.imported.as_deref(), Some("mine.safetensors"));
     let [test, before] = [summary, exported.run.unwrap()].map(|run| run.test.unwrap().evaluation);
-    assert_eq!((test.accuracy, test.confusion, test.mistakes.len()), (before.accuracy, before.confusion, 0));
-    assert_eq!(file.net.weights().unwrap(), exported.file.net.weights().unwrap());
+    assert_eq!(
+        (test.accuracy, test.confusion, test.mistakes.len()),
+        (before.accuracy, before.confusion, 0)
+    );
+    assert_eq!(
+        file.net.weights().unwrap(),
+        exported.file.net.weights().unwrap()
+    );
 }
 
 #[test]
 fn activation_and_normalisation_are_found_out_by_trying() {
-    // The starter model reads: its weights without its description have to be understood as what they are.
+    // The starter model reads: its weights without its description have to be understood as what
+    // they are.
     let starter = starter_file().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("weights.safetensors");
     write(&path, &starter.net);
-    let Imported { file, summary, finding } = import(&ImportSpec::of(path.clone())).unwrap();
-    let ImportFinding::Recognised { accuracy, images, sure, renamed, .. } = finding else { panic!("not described") };
-    assert!(accuracy > 0.9 && images == 1000 && sure && renamed.is_empty(), "{accuracy}");
-    assert_eq!((file.card.config.activation, file.card.normalization), (Activation::Relu, Normalization::MNIST));
-    assert_eq!((file.card.data, summary.epochs.len()), (DataSpec::unknown(), 0));
+    let Imported {
+        file,
+        summary,
+        finding,
+    } = import(&ImportSpec::of(path.clone())).unwrap();
+    let ImportFinding::Recognised {
+        accuracy,
+        images,
+        sure,
+        renamed,
+        ..
+    } = finding
+    else {
+        panic!("not described")
+    };
+    assert!(
+        accuracy > 0.9 && images == 1000 && sure && renamed.is_empty(),
+        "{accuracy}"
+    );
+    assert_eq!(
+        (file.card.config.activation, file.card.normalization),
+        (Activation::Relu, Normalization::MNIST)
+    );
+    assert_eq!(
+        (file.card.data, summary.epochs.len()),
+        (DataSpec::unknown(), 0)
+    );
     let image: Vec<u8> = (0..784).map(|place| (place % 251) as u8).collect();
-    let logits = |net: &Net| net.forward(&image, Mode::Eval).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    let logits = |net: &Net| {
+        net.forward(&image, Mode::Eval)
+            .unwrap()
+            .flatten_all()
+            .unwrap()
+            .to_vec1::<f32>()
+            .unwrap()
+    };
     assert_eq!(logits(&file.net), logits(&starter.net));
 
     // What is named is taken as it is named.
     let named = ImportSpec {
         activation: Some(Activation::Tanh),
-        normalization: Some(Normalization { mean: 0.0, std: 1.0 }),
+        normalization: Some(Normalization {
+            mean: 0.0,
+            std: 1.0,
+        }),
         data: Some(DataSpec::builtin()),
         ..ImportSpec::of(path)
     };
     let card = import(&named).unwrap().file.card;
-    assert_eq!((card.config.activation, card.normalization.std, card.data), (Activation::Tanh, 1.0, DataSpec::builtin()));
+    assert_eq!(
+        (card.config.activation, card.normalization.std, card.data),
+        (Activation::Tanh, 1.0, DataSpec::builtin())
+    );
 }
 
 #[test]
 fn what_reads_nothing_is_taken_as_usual_and_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fresh.safetensors");
-    write(&path, &Net::new(ModelKind::Mlp, Activation::Relu, 10, 5).unwrap());
+    write(
+        &path,
+        &Net::new(ModelKind::Mlp, Activation::Relu, 10, 5).unwrap(),
+    );
     let imported = import(&accepted(path)).unwrap();
-    assert!(matches!(imported.finding, ImportFinding::Recognised { sure: false, .. }));
+    assert!(matches!(
+        imported.finding,
+        ImportFinding::Recognised { sure: false, .. }
+    ));
     assert_eq!(imported.file.card.config.activation, Activation::Relu);
 }
 
@@ -345,7 +675,9 @@ fn weights_that_are_not_finite_are_named() {
     weights[0][3] = f32::NAN;
     net.set_weights(&weights).unwrap();
     write(&path, &net);
-    let Err(ImportError::Mismatch { mismatch, .. }) = import(&ImportSpec::of(path)) else { panic!("not refused") };
+    let Err(ImportError::Mismatch { mismatch, .. }) = import(&ImportSpec::of(path)) else {
+        panic!("not refused")
+    };
     assert_eq!(mismatch.not_finite.as_deref(), Some("conv1.weight"));
 }
 
@@ -353,17 +685,32 @@ fn weights_that_are_not_finite_are_named() {
 fn an_import_can_be_cancelled_wherever_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("weights.safetensors");
-    write(&path, &Net::new(ModelKind::Mlp, Activation::Relu, 10, 5).unwrap());
+    write(
+        &path,
+        &Net::new(ModelKind::Mlp, Activation::Relu, 10, 5).unwrap(),
+    );
     let mut last = 0.0;
     for reports in [1, 2, 5, 12, 30] {
         let mut seen = 0;
-        let imported = inkling::import::import(&ImportSpec::of(path.clone()), &mut |_| Ok(None), &mut |fraction: f32| {
-            seen += 1;
-            last = fraction;
-            if seen == reports { Err(Cancelled) } else { Ok(()) }
-        });
+        let imported = inkling::import::import(
+            &ImportSpec::of(path.clone()),
+            &mut |_| Ok(None),
+            &mut |fraction: f32| {
+                seen += 1;
+                last = fraction;
+                if seen == reports {
+                    Err(Cancelled)
+                } else {
+                    Ok(())
+                }
+            },
+        );
         let cancelled = inkling::problem::Problem::from(imported.unwrap_err());
-        assert_eq!((seen, cancelled), (reports, inkling::problem::Problem::Cancelled(Cancelled)), "cancelled at {last}");
+        assert_eq!(
+            (seen, cancelled),
+            (reports, inkling::problem::Problem::Cancelled(Cancelled)),
+            "cancelled at {last}"
+        );
     }
     assert!(last > 0.1, "the trials do not listen");
 }
@@ -374,22 +721,41 @@ fn the_temperature_of_an_export_comes_back_and_that_of_other_weights_is_fitted()
     let folder = tempfile::tempdir().unwrap();
     for format in [ExportFormat::Safetensors, ExportFormat::PyTorch] {
         let path = folder.path().join(format.file_name());
-        export(&exported, &ExportSpec::new(format), format.file_name()).unwrap().save(&path, Replace::Nothing, None).unwrap();
-        let spec = ImportSpec { activation: Some(Activation::Relu), normalization: Some(Normalization::MNIST), ..ImportSpec::of(path) };
-        assert_eq!(import(&spec).unwrap().file.card.calibration.temperature, exported.file.card.calibration.temperature, "{format}");
+        export(&exported, &ExportSpec::new(format), format.file_name())
+            .unwrap()
+            .save(&path, Replace::Nothing, None)
+            .unwrap();
+        let spec = ImportSpec {
+            activation: Some(Activation::Relu),
+            normalization: Some(Normalization::MNIST),
+            ..ImportSpec::of(path)
+        };
+        assert_eq!(
+            import(&spec).unwrap().file.card.calibration.temperature,
+            exported.file.card.calibration.temperature,
+            "{format}"
+        );
     }
     let path = folder.path().join("plain.safetensors");
     let plain = |net: &Net| {
         write(&path, net);
         let imported = import(&accepted(path.clone())).unwrap();
-        let ImportFinding::Recognised { calibrated, .. } = imported.finding else { panic!("described") };
+        let ImportFinding::Recognised { calibrated, .. } = imported.finding else {
+            panic!("described")
+        };
         (imported.file.card.calibration, calibrated)
     };
     let (fitted, calibrated) = plain(&starter_file().unwrap().net);
-    assert!(calibrated && fitted.is_valid() && fitted.has_temperature(), "{fitted:?}");
+    assert!(
+        calibrated && fitted.is_valid() && fitted.has_temperature(),
+        "{fitted:?}"
+    );
     // What recognises no digits cannot be calibrated on them.
     let (none, calibrated) = plain(&exported.file.net);
-    assert!(!calibrated && none.is_valid() && !none.has_temperature(), "{none:?}");
+    assert!(
+        !calibrated && none.is_valid() && !none.has_temperature(),
+        "{none:?}"
+    );
 }
 
 #[test]
@@ -401,7 +767,13 @@ fn a_model_of_an_earlier_version_gets_a_temperature() {
     file.card.calibration.temperature = Calibration::NONE.temperature;
     std::fs::write(&path, file.to_bytes(WeightFormat::F32).unwrap()).unwrap();
     let imported = import(&ImportSpec::of(path)).unwrap();
-    assert_eq!(imported.finding, ImportFinding::Described { calibrated: true });
+    assert_eq!(
+        imported.finding,
+        ImportFinding::Described { calibrated: true }
+    );
     let fitted = imported.file.card.calibration;
-    assert!(fitted.is_valid() && fitted.has_temperature() && fitted.digit_threshold == threshold, "{fitted:?}");
+    assert!(
+        fitted.is_valid() && fitted.has_temperature() && fitted.digit_threshold == threshold,
+        "{fitted:?}"
+    );
 }

@@ -1,29 +1,44 @@
-//! ONNX files: Inkling's own come back to the last bit, and those of other programs in whatever layout they have their weights.
+//! ONNX files: Inkling's own come back to the last bit, and those of other programs in whatever
+//! layout they have their weights.
 
 use inkling::export::onnx::proto::{
-    AttributeProto, GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto, attribute_type, data_type,
+    AttributeProto, GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto,
+    attribute_type, data_type,
 };
 use inkling::import::{ImportError, Weights};
 use inkling::infer::starter_file;
 use inkling::math::random::Random;
 use inkling::nn::Net;
 use inkling::records::{ExportSpec, ImportFinding, ImportSpec, TriedActivation};
-use inkling::run_config::{Activation, Classes, CnnLayers, DataSource, DataSpec, ExportFormat, ModelKind, NamedSet, Network, WeightFormat};
+use inkling::run_config::{
+    Activation, Classes, CnnLayers, DataSource, DataSpec, ExportFormat, ModelKind, NamedSet,
+    Network, WeightFormat,
+};
 use prost::Message;
 
 use super::{accepted, import};
 use crate::export::{file, untrained_model};
 
 fn spec(weights: WeightFormat, quantize: bool) -> ExportSpec {
-    ExportSpec { weights, quantize, ..ExportSpec::new(ExportFormat::Onnx) }
+    ExportSpec {
+        weights,
+        quantize,
+        ..ExportSpec::new(ExportFormat::Onnx)
+    }
 }
 
 #[test]
 fn every_network_that_was_exported_has_its_weights_again() {
     for &model in ModelKind::ALL {
         let exported = untrained_model(model, Activation::Gelu);
-        let opsets = [17, 26].map(|opset| ExportSpec { opset, ..spec(WeightFormat::F32, false) });
-        let inexact = [(spec(WeightFormat::F16, false), 1e-3), (spec(WeightFormat::F32, true), 1e-2)];
+        let opsets = [17, 26].map(|opset| ExportSpec {
+            opset,
+            ..spec(WeightFormat::F32, false)
+        });
+        let inexact = [
+            (spec(WeightFormat::F16, false), 1e-3),
+            (spec(WeightFormat::F32, true), 1e-2),
+        ];
         for (spec, tolerance) in opsets.into_iter().map(|spec| (spec, 0.0)).chain(inexact) {
             let quantized = spec.quantize && model != ModelKind::Linear;
             let bytes = file(&exported, &spec, "model");
@@ -31,12 +46,31 @@ fn every_network_that_was_exported_has_its_weights_again() {
             let net = &exported.file.net;
             assert_eq!(weights.tensors().len(), net.parameters().len(), "{model}");
             for parameter in net.parameters() {
-                let found = weights.tensors().into_iter().find(|tensor| tensor.name == parameter.name());
-                assert_eq!(found.unwrap().shape, parameter.tensor().dims(), "{model}: {}", parameter.name());
-                let (read, values) = (weights.values(parameter.name()).unwrap(), parameter.values().unwrap());
+                let found = weights
+                    .tensors()
+                    .into_iter()
+                    .find(|tensor| tensor.name == parameter.name());
+                assert_eq!(
+                    found.unwrap().shape,
+                    parameter.tensor().dims(),
+                    "{model}: {}",
+                    parameter.name()
+                );
+                let (read, values) = (
+                    weights.values(parameter.name()).unwrap(),
+                    parameter.values().unwrap(),
+                );
                 let largest = values.iter().map(|value| value.abs()).fold(0.0, f32::max);
-                let off = read.iter().zip(&values).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-                assert!(off <= tolerance * largest, "{model}, {}, {quantized}: {off} of {largest}", parameter.name());
+                let off = read
+                    .iter()
+                    .zip(&values)
+                    .map(|(a, b)| (a - b).abs())
+                    .fold(0.0, f32::max);
+                assert!(
+                    off <= tolerance * largest,
+                    "{model}, {}, {quantized}: {off} of {largest}",
+                    parameter.name()
+                );
             }
         }
     }
@@ -46,28 +80,67 @@ fn every_network_that_was_exported_has_its_weights_again() {
 fn what_an_export_says_of_itself_holds_without_any_trial() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("starter.onnx");
-    let starter = inkling::export::ExportedModel { file: starter_file().unwrap(), run: None, quantized: None };
-    std::fs::write(&path, file(&starter, &spec(WeightFormat::F32, false), "model")).unwrap();
+    let starter = inkling::export::ExportedModel {
+        file: starter_file().unwrap(),
+        run: None,
+        quantized: None,
+    };
+    std::fs::write(
+        &path,
+        file(&starter, &spec(WeightFormat::F32, false), "model"),
+    )
+    .unwrap();
     let imported = import(&ImportSpec::of(path)).unwrap();
     let (card, before) = (&imported.file.card, &starter.file.card);
-    assert_eq!((card.model, card.config.activation, card.normalization), (before.model, before.config.activation, before.normalization));
-    assert_eq!((card.calibration.temperature, &card.data, &card.labels), (before.calibration.temperature, &before.data, &Classes::Digits));
-    assert_eq!(imported.file.net.weights().unwrap(), starter.file.net.weights().unwrap());
-    assert!(matches!(imported.finding, ImportFinding::Recognised { sure: true, accuracy, .. } if accuracy > 0.9));
+    assert_eq!(
+        (card.model, card.config.activation, card.normalization),
+        (before.model, before.config.activation, before.normalization)
+    );
+    assert_eq!(
+        (card.calibration.temperature, &card.data, &card.labels),
+        (
+            before.calibration.temperature,
+            &before.data,
+            &Classes::Digits
+        )
+    );
+    assert_eq!(
+        imported.file.net.weights().unwrap(),
+        starter.file.net.weights().unwrap()
+    );
+    assert!(
+        matches!(imported.finding, ImportFinding::Recognised { sure: true, accuracy, .. } if accuracy > 0.9)
+    );
 }
 
 #[test]
 fn where_a_cnn_pads_and_pools_its_operators_tell() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cnn.onnx");
-    for layers in ["4C3P1-5C3P1-MP2-6C3P1-MP2-20", "4C3P1-MP2-5C3P1-6C3P1-MP2-20"] {
+    for layers in [
+        "4C3P1-5C3P1-MP2-6C3P1-MP2-20",
+        "4C3P1-MP2-5C3P1-6C3P1-MP2-20",
+    ] {
         let layers: CnnLayers = layers.parse().unwrap();
-        let exported = untrained_model(Network::from(ModelKind::Cnn).with_layers(Some(layers)), Activation::Relu);
+        let exported = untrained_model(
+            Network::from(ModelKind::Cnn).with_layers(Some(layers)),
+            Activation::Relu,
+        );
         // As another program would write it, which says nothing of Inkling's settings.
-        let mut model = ModelProto::decode(&*file(&exported, &spec(WeightFormat::F32, false), "model")).unwrap();
+        let mut model =
+            ModelProto::decode(&*file(&exported, &spec(WeightFormat::F32, false), "model"))
+                .unwrap();
         model.metadata_props.clear();
         std::fs::write(&path, model.encode_to_vec()).unwrap();
-        assert_eq!(import(&accepted(path.clone())).unwrap().file.card.config.layers, Some(layers));
+        assert_eq!(
+            import(&accepted(path.clone()))
+                .unwrap()
+                .file
+                .card
+                .config
+                .layers,
+            Some(layers)
+        );
     }
 }
 
@@ -79,7 +152,11 @@ fn classes_of_an_export_are_those_that_it_names() {
         let mut model = untrained_model(ModelKind::Linear, Activation::Relu);
         model.file.net = Net::new(ModelKind::Linear, Activation::Relu, count, 1).unwrap();
         (model.file.card.labels, model.file.card.data) = (classes, data);
-        std::fs::write(&path, file(&model, &spec(WeightFormat::F32, false), "model")).unwrap();
+        std::fs::write(
+            &path,
+            file(&model, &spec(WeightFormat::F32, false), "model"),
+        )
+        .unwrap();
     };
     let fashion = DataSpec::single(DataSource::Named(NamedSet::FashionMnist));
     write(Classes::Clothing, fashion.clone(), 10);
@@ -87,17 +164,39 @@ fn classes_of_an_export_are_those_that_it_names() {
     assert_eq!((card.classes(), card.data), (Classes::Clothing, fashion));
     let ten = Classes::of_names(&["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]).unwrap();
     // A path is not looked for: only its name is kept.
-    write(ten.clone(), DataSpec::single(DataSource::Path("/some/where/things".into())), 10);
+    write(
+        ten.clone(),
+        DataSpec::single(DataSource::Path("/some/where/things".into())),
+        10,
+    );
     let card = import(&accepted(path.clone())).unwrap().file.card;
-    assert_eq!((card.classes(), card.data), (ten, DataSpec::single(DataSource::Path("things".into()))));
-    write(Classes::Letters, DataSpec::single(DataSource::Named(NamedSet::EmnistLetters)), 26);
+    assert_eq!(
+        (card.classes(), card.data),
+        (ten, DataSpec::single(DataSource::Path("things".into())))
+    );
+    write(
+        Classes::Letters,
+        DataSpec::single(DataSource::Named(NamedSet::EmnistLetters)),
+        26,
+    );
     let refused = import(&accepted(path)).unwrap_err();
-    assert!(matches!(&refused, ImportError::Classes { data, given: 26 } if data == "EMNIST letters"), "{refused:?}");
+    assert!(
+        matches!(&refused, ImportError::Classes { data, given: 26 } if data == "EMNIST letters"),
+        "{refused:?}"
+    );
 }
 
 fn tensor(name: &str, dims: &[usize], values: &[f32]) -> TensorProto {
-    let raw_data = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    TensorProto { name: name.to_owned(), dims: dims.iter().map(|&length| length as i64).collect(), data_type: data_type::FLOAT, raw_data }
+    let raw_data = values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
+    TensorProto {
+        name: name.to_owned(),
+        dims: dims.iter().map(|&length| length as i64).collect(),
+        data_type: data_type::FLOAT,
+        raw_data,
+    }
 }
 
 fn node(op_type: &str, inputs: &[&str], output: &str, attribute: Vec<AttributeProto>) -> NodeProto {
@@ -111,18 +210,41 @@ fn node(op_type: &str, inputs: &[&str], output: &str, attribute: Vec<AttributePr
 }
 
 fn integers(name: &str, ints: &[i64]) -> Vec<AttributeProto> {
-    vec![AttributeProto { name: name.to_owned(), ints: ints.to_vec(), r#type: attribute_type::INTS, ..AttributeProto::default() }]
+    vec![AttributeProto {
+        name: name.to_owned(),
+        ints: ints.to_vec(),
+        r#type: attribute_type::INTS,
+        ..AttributeProto::default()
+    }]
 }
 
 fn onnx(node: Vec<NodeProto>, initializer: Vec<TensorProto>) -> Vec<u8> {
-    let graph = Some(GraphProto { node, initializer, name: "some".to_owned(), ..GraphProto::default() });
-    ModelProto { ir_version: 8, producer_name: "some".to_owned(), graph, ..ModelProto::default() }.encode_to_vec()
+    let graph = Some(GraphProto {
+        node,
+        initializer,
+        name: "some".to_owned(),
+        ..GraphProto::default()
+    });
+    ModelProto {
+        ir_version: 8,
+        producer_name: "some".to_owned(),
+        graph,
+        ..ModelProto::default()
+    }
+    .encode_to_vec()
 }
 
-/// `LeNet` as tf2onnx writes a model of Keras: other names, matrices transposed, the values of the last image with the channels last, biases added
-/// after the products.
+/// `LeNet` as tf2onnx writes a model of Keras: other names, matrices transposed, the values of the
+/// last image with the channels last, biases added after the products.
 fn of_keras(net: &Net, activation: &str) -> Vec<u8> {
-    let values = |name: &str| net.parameters().iter().find(|parameter| parameter.name() == name).unwrap().values().unwrap();
+    let values = |name: &str| {
+        net.parameters()
+            .iter()
+            .find(|parameter| parameter.name() == name)
+            .unwrap()
+            .values()
+            .unwrap()
+    };
     let transposed = |values: &[f32], rows: usize| -> Vec<f32> {
         let columns = values.len() / rows;
         (0..columns)
@@ -132,36 +254,74 @@ fn of_keras(net: &Net, activation: &str) -> Vec<u8> {
     };
     // fc1 takes 16 channels of 5x5 values each: its columns become places and then channels.
     let first = values("fc1.weight");
-    let channels_last: Vec<f32> =
-        first.chunks(400).flat_map(|row| (0..400).map(move |column| row[column % 16 * 25 + column / 16])).collect();
+    let channels_last: Vec<f32> = first
+        .chunks(400)
+        .flat_map(|row| (0..400).map(move |column| row[column % 16 * 25 + column / 16]))
+        .collect();
     let initializers = vec![
         tensor("net/conv/kernel:0", &[6, 1, 5, 5], &values("conv1.weight")),
         tensor("net/conv/bias:0", &[6], &values("conv1.bias")),
-        tensor("net/conv_1/kernel:0", &[16, 6, 5, 5], &values("conv2.weight")),
+        tensor(
+            "net/conv_1/kernel:0",
+            &[16, 6, 5, 5],
+            &values("conv2.weight"),
+        ),
         tensor("net/conv_1/bias:0", &[1, 16, 1, 1], &values("conv2.bias")),
-        tensor("net/dense/kernel:0", &[400, 120], &transposed(&channels_last, 120)),
+        tensor(
+            "net/dense/kernel:0",
+            &[400, 120],
+            &transposed(&channels_last, 120),
+        ),
         tensor("net/dense/bias:0", &[120], &values("fc1.bias")),
-        tensor("net/dense_1/kernel:0", &[120, 84], &transposed(&values("fc2.weight"), 84)),
+        tensor(
+            "net/dense_1/kernel:0",
+            &[120, 84],
+            &transposed(&values("fc2.weight"), 84),
+        ),
         tensor("net/dense_1/bias:0", &[84], &values("fc2.bias")),
-        tensor("net/dense_2/kernel:0", &[84, 10], &transposed(&values("fc3.weight"), 10)),
+        tensor(
+            "net/dense_2/kernel:0",
+            &[84, 10],
+            &transposed(&values("fc3.weight"), 10),
+        ),
         tensor("net/dense_2/bias:0", &[10], &values("fc3.bias")),
     ];
     let nodes = vec![
-        node("Transpose", &["image"], "t", integers("perm", &[0, 3, 1, 2])),
-        node("Conv", &["t", "net/conv/kernel:0", "net/conv/bias:0"], "c1", Vec::new()),
+        node(
+            "Transpose",
+            &["image"],
+            "t",
+            integers("perm", &[0, 3, 1, 2]),
+        ),
+        node(
+            "Conv",
+            &["t", "net/conv/kernel:0", "net/conv/bias:0"],
+            "c1",
+            Vec::new(),
+        ),
         node(activation, &["c1"], "a1", Vec::new()),
         node("MaxPool", &["a1"], "p1", Vec::new()),
         node("Conv", &["p1", "net/conv_1/kernel:0"], "c2", Vec::new()),
         node("Add", &["c2", "net/conv_1/bias:0"], "b2", Vec::new()),
         node(activation, &["b2"], "a2", Vec::new()),
         node("MaxPool", &["a2"], "p2", Vec::new()),
-        node("Transpose", &["p2"], "last", integers("perm", &[0, 2, 3, 1])),
+        node(
+            "Transpose",
+            &["p2"],
+            "last",
+            integers("perm", &[0, 2, 3, 1]),
+        ),
         node("Reshape", &["last", "shape"], "flat", Vec::new()),
         node("MatMul", &["flat", "net/dense/kernel:0"], "m3", Vec::new()),
         node("Add", &["m3", "net/dense/bias:0"], "b3", Vec::new()),
         node("MatMul", &["b3", "net/dense_1/kernel:0"], "m4", Vec::new()),
         node("Add", &["net/dense_1/bias:0", "m4"], "b4", Vec::new()),
-        node("Gemm", &["b4", "net/dense_2/kernel:0", "net/dense_2/bias:0"], "out", Vec::new()),
+        node(
+            "Gemm",
+            &["b4", "net/dense_2/kernel:0", "net/dense_2/bias:0"],
+            "out",
+            Vec::new(),
+        ),
     ];
     onnx(nodes, initializers)
 }
@@ -174,38 +334,116 @@ fn weights_in_the_layout_of_keras_are_brought_into_that_of_pytorch() {
     std::fs::write(&path, of_keras(&starter.net, "Relu")).unwrap();
     let spec = ImportSpec::of(path);
     let imported = import(&spec).unwrap();
-    assert_eq!((imported.file.card.model, imported.file.card.config.activation), (starter.card.model, Activation::Relu));
-    assert_eq!(imported.file.net.weights().unwrap(), starter.net.weights().unwrap());
-    let ImportFinding::Recognised { renamed, accuracy, .. } = imported.finding else { panic!("not described") };
-    assert!(accuracy > 0.95 && renamed.len() == 10, "{accuracy} {renamed:?}");
+    assert_eq!(
+        (
+            imported.file.card.model,
+            imported.file.card.config.activation
+        ),
+        (starter.card.model, Activation::Relu)
+    );
+    assert_eq!(
+        imported.file.net.weights().unwrap(),
+        starter.net.weights().unwrap()
+    );
+    let ImportFinding::Recognised {
+        renamed, accuracy, ..
+    } = imported.finding
+    else {
+        panic!("not described")
+    };
+    assert!(
+        accuracy > 0.95 && renamed.len() == 10,
+        "{accuracy} {renamed:?}"
+    );
 
     // What the operators say is not tried.
     std::fs::write(&spec.path, of_keras(&starter.net, "Tanh")).unwrap();
-    let Err(ImportError::Undecided { trials, .. }) = import(&spec) else { panic!("weights for ReLU are of no use with tanh") };
-    let activations: Vec<_> = trials.readings.iter().map(|measured| measured.reading.activation).collect();
-    assert!(activations.iter().all(|activation| *activation == TriedActivation::Own(Activation::Tanh)), "{activations:?}");
+    let Err(ImportError::Undecided { trials, .. }) = import(&spec) else {
+        panic!("weights for ReLU are of no use with tanh")
+    };
+    let activations: Vec<_> = trials
+        .readings
+        .iter()
+        .map(|measured| measured.reading.activation)
+        .collect();
+    assert!(
+        activations
+            .iter()
+            .all(|activation| *activation == TriedActivation::Own(Activation::Tanh)),
+        "{activations:?}"
+    );
 }
 
 #[test]
 fn what_is_wrong_with_a_file_is_said_and_nothing_that_it_claims_is_believed() {
-    let reason = |bytes: &[u8]| Weights::open(bytes).map(|weights| weights.tensors()).unwrap_err();
+    let reason = |bytes: &[u8]| {
+        Weights::open(bytes)
+            .map(|weights| weights.tensors())
+            .unwrap_err()
+    };
     let product = || vec![node("MatMul", &["x", "w"], "y", Vec::new())];
     let of = |tensor: TensorProto| onnx(product(), vec![tensor]);
-    assert!(reason(&of(TensorProto { dims: vec![1 << 40, 1 << 40], ..tensor("w", &[], &[1.0]) })).contains("has 4 bytes"));
-    assert!(reason(&of(TensorProto { dims: vec![-1], ..tensor("w", &[], &[1.0]) })).contains("has 4 bytes"));
-    assert!(reason(&of(TensorProto { dims: vec![1; 9], ..tensor("w", &[], &[1.0]) })).contains("more dimensions"));
-    assert!(reason(&onnx(vec![NodeProto::default(); 10_001], vec![tensor("w", &[1], &[1.0])])).contains("more operators"));
+    assert!(
+        reason(&of(TensorProto {
+            dims: vec![1 << 40, 1 << 40],
+            ..tensor("w", &[], &[1.0])
+        }))
+        .contains("has 4 bytes")
+    );
+    assert!(
+        reason(&of(TensorProto {
+            dims: vec![-1],
+            ..tensor("w", &[], &[1.0])
+        }))
+        .contains("has 4 bytes")
+    );
+    assert!(
+        reason(&of(TensorProto {
+            dims: vec![1; 9],
+            ..tensor("w", &[], &[1.0])
+        }))
+        .contains("more dimensions")
+    );
+    assert!(
+        reason(&onnx(
+            vec![NodeProto::default(); 10_001],
+            vec![tensor("w", &[1], &[1.0])]
+        ))
+        .contains("more operators")
+    );
     assert!(reason(&onnx(product(), Vec::new())).contains("no tensors"));
-    let axis = |axis: i64| vec![AttributeProto { name: "axis".to_owned(), i: Some(axis), ..AttributeProto::default() }];
-    let bytes = TensorProto { name: "q".to_owned(), dims: vec![3, 2], data_type: data_type::INT8, raw_data: vec![1; 6] };
+    let axis = |axis: i64| {
+        vec![AttributeProto {
+            name: "axis".to_owned(),
+            i: Some(axis),
+            ..AttributeProto::default()
+        }]
+    };
+    let bytes = TensorProto {
+        name: "q".to_owned(),
+        dims: vec![3, 2],
+        data_type: data_type::INT8,
+        raw_data: vec![1; 6],
+    };
     for given in [-1, 0, 7] {
         let nodes = vec![node("DequantizeLinear", &["q", "s"], "w", axis(given))];
-        assert!(reason(&onnx(nodes, vec![bytes.clone(), tensor("s", &[2], &[1.0, 2.0])])).contains("do not fit"), "{given}");
+        assert!(
+            reason(&onnx(
+                nodes,
+                vec![bytes.clone(), tensor("s", &[2], &[1.0, 2.0])]
+            ))
+            .contains("do not fit"),
+            "{given}"
+        );
     }
     // In a file of its own: a weight elsewhere, which ONNX calls external data.
     let mut external = tensor("w", &[1, 1], &[1.0]).encode_to_vec();
     external.extend([14 << 3, 1]);
-    let mut graph = GraphProto { node: product(), ..GraphProto::default() }.encode_to_vec();
+    let mut graph = GraphProto {
+        node: product(),
+        ..GraphProto::default()
+    }
+    .encode_to_vec();
     graph.extend([5 << 3 | 2, external.len() as u8]);
     graph.extend(external);
     let mut file = vec![8, 8, 7 << 3 | 2, graph.len() as u8];
@@ -231,14 +469,27 @@ fn a_damaged_file_is_refused_or_read_and_never_more() {
         if let Ok(mut weights) = Weights::open(&bytes) {
             for tensor in weights.tensors() {
                 let values = weights.values(&tensor.name).unwrap();
-                assert_eq!(values.len(), tensor.shape.iter().product::<usize>(), "{case}: {}", tensor.name);
+                assert_eq!(
+                    values.len(),
+                    tensor.shape.iter().product::<usize>(),
+                    "{case}: {}",
+                    tensor.name
+                );
             }
         }
     }
     // An entry of the metadata with something that is not a number, or names a file.
-    let entry = |key: &str, value: &str| StringStringEntryProto { key: key.to_owned(), value: value.to_owned() };
+    let entry = |key: &str, value: &str| StringStringEntryProto {
+        key: key.to_owned(),
+        value: value.to_owned(),
+    };
     let mut model = ModelProto::decode(&whole[..]).unwrap();
-    model.metadata_props = vec![entry("mean", "NaN"), entry("std", "0"), entry("labels", "[\"\u{1b}\"]"), entry("temperature", "-1")];
+    model.metadata_props = vec![
+        entry("mean", "NaN"),
+        entry("std", "0"),
+        entry("labels", "[\"\u{1b}\"]"),
+        entry("temperature", "-1"),
+    ];
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("odd.onnx");
     std::fs::write(&path, model.encode_to_vec()).unwrap();

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use inkling::app::ImportQuestion;
-use inkling::export::onnx::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, attribute_type, data_type};
+use inkling::export::onnx::proto::{
+    AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, attribute_type, data_type,
+};
 use inkling::export::{ExportError, ExportedModel, export};
 use inkling::import::{ImportError, Trials};
 use inkling::infer::{Classifier, starter_file};
@@ -11,8 +13,12 @@ use inkling::math::random::Random;
 use inkling::nn::onnx::OnnxGraph;
 use inkling::nn::{Mode, ModelFile, Net};
 use inkling::progress::Unwatched;
-use inkling::records::{Calibration, ExportSpec, ImportFinding, ImportSpec, ModelRef, Normalization};
-use inkling::run_config::{Activation, ConfigProblem, ExportFormat, ModelKind, Network, WeightFormat};
+use inkling::records::{
+    Calibration, ExportSpec, ImportFinding, ImportSpec, ModelRef, Normalization,
+};
+use inkling::run_config::{
+    Activation, ConfigProblem, ExportFormat, ModelKind, Network, WeightFormat,
+};
 use prost::Message;
 
 use super::{accepted, import};
@@ -20,43 +26,81 @@ use crate::export::{file, untrained_model};
 
 /// From normalised values to logits.
 fn spec(opset: u32) -> ExportSpec {
-    ExportSpec { preprocessing: false, opset, ..ExportSpec::new(ExportFormat::Onnx) }
+    ExportSpec {
+        preprocessing: false,
+        opset,
+        ..ExportSpec::new(ExportFormat::Onnx)
+    }
 }
 
 fn starter() -> ExportedModel {
-    ExportedModel { file: starter_file().unwrap(), run: None, quantized: None }
+    ExportedModel {
+        file: starter_file().unwrap(),
+        run: None,
+        quantized: None,
+    }
 }
 
 fn images(count: usize) -> Vec<u8> {
     let mut random = Random::stream(3, "images", 0);
-    (0..count * 784).map(|_| random.range(0.0, 255.0) as u8).collect()
+    (0..count * 784)
+        .map(|_| random.range(0.0, 255.0) as u8)
+        .collect()
 }
 
 fn logits(net: &Net, images: &[u8]) -> Vec<f32> {
-    net.forward(images, Mode::Eval).unwrap().flatten_all().unwrap().to_vec1().unwrap()
+    net.forward(images, Mode::Eval)
+        .unwrap()
+        .flatten_all()
+        .unwrap()
+        .to_vec1()
+        .unwrap()
 }
 
 fn float(name: &str, dims: &[i64], values: &[f32]) -> TensorProto {
-    let raw_data = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    TensorProto { name: name.to_owned(), dims: dims.to_vec(), data_type: data_type::FLOAT, raw_data }
+    let raw_data = values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
+    TensorProto {
+        name: name.to_owned(),
+        dims: dims.to_vec(),
+        data_type: data_type::FLOAT,
+        raw_data,
+    }
 }
 
-/// The starter model with a batch normalisation after its first convolution that changes nothing, as no network of Inkling's has it.
+/// The starter model with a batch normalisation after its first convolution that changes nothing,
+/// as no network of Inkling's has it.
 fn with_batch_norm() -> ModelProto {
     let mut model = ModelProto::decode(file(&starter(), &spec(17), "model").as_slice()).unwrap();
     model.metadata_props.clear();
     let graph = model.graph.as_mut().unwrap();
-    let at = graph.node.iter().position(|node| node.op_type == "Conv").unwrap();
+    let at = graph
+        .node
+        .iter()
+        .position(|node| node.op_type == "Conv")
+        .unwrap();
     let output = graph.node[at].output[0].clone();
     for node in &mut graph.node {
-        node.input.iter_mut().filter(|input| **input == output).for_each(|input| "normalised".clone_into(input));
+        node.input
+            .iter_mut()
+            .filter(|input| **input == output)
+            .for_each(|input| "normalised".clone_into(input));
     }
     let parameters = ["bn.scale", "bn.bias", "bn.mean", "bn.variance"];
     for (name, value) in parameters.into_iter().zip([1.0, 0.0, 0.0, 1.0 - 1e-5]) {
         graph.initializer.push(float(name, &[6], &[value; 6]));
     }
-    let input = std::iter::once(output).chain(parameters.map(str::to_owned)).collect();
-    let node = NodeProto { input, output: vec!["normalised".to_owned()], op_type: "BatchNormalization".to_owned(), ..NodeProto::default() };
+    let input = std::iter::once(output)
+        .chain(parameters.map(str::to_owned))
+        .collect();
+    let node = NodeProto {
+        input,
+        output: vec!["normalised".to_owned()],
+        op_type: "BatchNormalization".to_owned(),
+        ..NodeProto::default()
+    };
     graph.node.insert(at + 1, node);
     model
 }
@@ -73,13 +117,24 @@ fn every_network_is_computed_as_its_file_says() {
         let exported = untrained_model(model, Activation::Gelu);
         let net = &exported.file.net;
         let temperature = exported.file.card.calibration.temperature;
-        let expected: Vec<f32> = logits(net, &images).into_iter().map(|logit| logit / temperature).collect();
+        let expected: Vec<f32> = logits(net, &images)
+            .into_iter()
+            .map(|logit| logit / temperature)
+            .collect();
         for opset in [17, 26] {
-            let graph = OnnxGraph::open(&file(&exported, &spec(opset), "model")).unwrap_or_else(|error| panic!("{model}: {error}"));
+            let graph = OnnxGraph::open(&file(&exported, &spec(opset), "model"))
+                .unwrap_or_else(|error| panic!("{model}: {error}"));
             let found = logits(&Net::of_graph(graph, net.normalization()), &images);
             let largest = expected.iter().map(|logit| logit.abs()).fold(0.0, f32::max);
-            let off = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-            assert!(found.len() == expected.len() && off <= 1e-4 * largest, "{model}, opset {opset}: {off} of {largest}");
+            let off = found
+                .iter()
+                .zip(&expected)
+                .map(|(a, b)| (a - b).abs())
+                .fold(0.0, f32::max);
+            assert!(
+                found.len() == expected.len() && off <= 1e-4 * largest,
+                "{model}, opset {opset}: {off} of {largest}"
+            );
         }
     }
 }
@@ -91,34 +146,68 @@ fn a_network_that_cannot_be_built_is_drawn_with_and_measured_but_not_trained() {
     let bytes = with_batch_norm().encode_to_vec();
     std::fs::write(&path, &bytes).unwrap();
     let imported = import(&ImportSpec::of(path)).unwrap();
-    assert!(matches!(imported.finding, ImportFinding::OnnxGraph { sure: true, accuracy, .. } if accuracy > 0.9), "{:?}", imported.finding);
+    assert!(
+        matches!(imported.finding, ImportFinding::OnnxGraph { sure: true, accuracy, .. } if accuracy > 0.9),
+        "{:?}",
+        imported.finding
+    );
     let card = &imported.file.card;
-    assert_eq!((card.model, card.normalization), (ModelKind::Onnx, starter().file.card.normalization));
+    assert_eq!(
+        (card.model, card.normalization),
+        (ModelKind::Onnx, starter().file.card.normalization)
+    );
     // With the four numbers for each of six channels, and the temperature.
-    assert_eq!(imported.summary.plan.parameters, starter().file.net.parameter_count() + 25);
-    assert_eq!(card.config.problems(), [ConfigProblem::NotTrainable { model: ModelKind::Onnx }]);
+    assert_eq!(
+        imported.summary.plan.parameters,
+        starter().file.net.parameter_count() + 25
+    );
+    assert_eq!(
+        card.config.problems(),
+        [ConfigProblem::NotTrainable {
+            model: ModelKind::Onnx
+        }]
+    );
 
-    // Saved and read again, it gives what the same network of Inkling's gives before its temperature.
+    // Saved and read again, it gives what the same network of Inkling's gives before its
+    // temperature.
     let stored = imported.file.to_bytes(WeightFormat::F16).unwrap();
     let again = ModelFile::from_bytes(&stored, folder.path()).unwrap();
     let images = images(20);
-    let (found, mut expected) = (logits(&again.net, &images), logits(&starter().file.net, &images));
+    let (found, mut expected) = (
+        logits(&again.net, &images),
+        logits(&starter().file.net, &images),
+    );
     let temperature = starter().file.card.calibration.temperature;
     expected.iter_mut().for_each(|logit| *logit /= temperature);
-    assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-3), "{found:?} {expected:?}");
+    assert!(
+        found
+            .iter()
+            .zip(&expected)
+            .all(|(a, b)| (a - b).abs() < 1e-3),
+        "{found:?} {expected:?}"
+    );
     let classifier = Classifier::of_file(again, ModelRef::Starter);
     assert!(classifier.needs_cpu());
     assert_eq!(
         classifier.digits(&images, &mut Unwatched).unwrap(),
-        Classifier::starter().unwrap().digits(&images, &mut Unwatched).unwrap()
+        Classifier::starter()
+            .unwrap()
+            .digits(&images, &mut Unwatched)
+            .unwrap()
     );
 
-    let exported = ExportedModel { file: imported.file, run: None, quantized: None };
+    let exported = ExportedModel {
+        file: imported.file,
+        run: None,
+        quantized: None,
+    };
     for &format in ExportFormat::ALL {
         let result = export(&exported, &ExportSpec::new(format), "model.onnx");
         match format {
             ExportFormat::Onnx => assert_eq!(result.unwrap().files()[0].bytes, bytes),
-            ExportFormat::Safetensors | ExportFormat::Card | ExportFormat::Report => assert!(result.is_ok(), "{format}"),
+            ExportFormat::Safetensors | ExportFormat::Card | ExportFormat::Report => {
+                assert!(result.is_ok(), "{format}")
+            }
             _ => assert_eq!(result.unwrap_err(), ExportError::UnsupportedNetwork),
         }
     }
@@ -129,11 +218,19 @@ fn a_damaged_model_file_with_an_onnx_network_is_refused() {
     let graph = OnnxGraph::open(&with_batch_norm().encode_to_vec()).unwrap();
     let mut card = starter().file.card;
     card.model = ModelKind::Onnx;
-    let file = ModelFile { net: Net::of_graph(graph, Normalization::MNIST), card };
+    let file = ModelFile {
+        net: Net::of_graph(graph, Normalization::MNIST),
+        card,
+    };
     let bytes = file.to_bytes(WeightFormat::F32).unwrap();
     assert!(ModelFile::from_bytes(&bytes, "model".as_ref()).is_ok());
     // What only claims to have one.
-    let claims = ModelFile { net: starter().file.net, card: file.card }.to_bytes(WeightFormat::F32).unwrap();
+    let claims = ModelFile {
+        net: starter().file.net,
+        card: file.card,
+    }
+    .to_bytes(WeightFormat::F32)
+    .unwrap();
     assert!(ModelFile::from_bytes(&claims, "model".as_ref()).is_err());
 }
 
@@ -146,30 +243,63 @@ fn refusal(change: impl FnOnce(&mut ModelProto)) -> String {
 
 #[test]
 fn what_would_take_too_much_memory_or_time_is_refused_before_it_is_computed() {
-    let pads =
-        |value| AttributeProto { name: "pads".to_owned(), r#type: attribute_type::INTS, ints: vec![value; 4], ..AttributeProto::default() };
+    let pads = |value| AttributeProto {
+        name: "pads".to_owned(),
+        r#type: attribute_type::INTS,
+        ints: vec![value; 4],
+        ..AttributeProto::default()
+    };
     for value in [20_000, 1 << 40, i64::MAX] {
         let reason = refusal(|model| {
-            let convolution = model.graph.as_mut().unwrap().node.iter_mut().find(|node| node.op_type == "Conv").unwrap();
-            convolution.attribute.retain(|attribute| attribute.name != "pads");
+            let convolution = model
+                .graph
+                .as_mut()
+                .unwrap()
+                .node
+                .iter_mut()
+                .find(|node| node.op_type == "Conv")
+                .unwrap();
+            convolution
+                .attribute
+                .retain(|attribute| attribute.name != "pads");
             convolution.attribute.push(pads(value));
         });
-        assert!(reason.contains("Conv takes more memory or time"), "{value}: {reason}");
+        assert!(
+            reason.contains("Conv takes more memory or time"),
+            "{value}: {reason}"
+        );
     }
     let zeros = vec![0.0; 100_000];
     let reason = refusal(|model| {
         let graph = model.graph.as_mut().unwrap();
-        graph.initializer.extend([float("column", &[100_000, 1], &zeros), float("row", &[1, 100_000], &zeros)]);
+        graph.initializer.extend([
+            float("column", &[100_000, 1], &zeros),
+            float("row", &[1, 100_000], &zeros),
+        ]);
         let input = vec!["column".to_owned(), "row".to_owned()];
-        graph.node.insert(0, NodeProto { input, output: vec!["product".to_owned()], op_type: "MatMul".to_owned(), ..NodeProto::default() });
+        graph.node.insert(
+            0,
+            NodeProto {
+                input,
+                output: vec!["product".to_owned()],
+                op_type: "MatMul".to_owned(),
+                ..NodeProto::default()
+            },
+        );
     });
-    assert!(reason.contains("MatMul takes more memory or time"), "{reason}");
+    assert!(
+        reason.contains("MatMul takes more memory or time"),
+        "{reason}"
+    );
 }
 
 #[test]
 fn what_is_not_supported_is_named() {
     let reason = refusal(|model| model.graph.as_mut().unwrap().node[0].op_type = "Loop".to_owned());
-    assert_eq!(reason, "it has the operator Loop, which Inkling does not support");
+    assert_eq!(
+        reason,
+        "it has the operator Loop, which Inkling does not support"
+    );
     let reason = refusal(|model| model.graph.as_mut().unwrap().input.clear());
     assert!(reason.contains("0 inputs"), "{reason}");
     let mut model = with_batch_norm();
@@ -177,7 +307,9 @@ fn what_is_not_supported_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("loop.onnx");
     std::fs::write(&path, model.encode_to_vec()).unwrap();
-    assert!(matches!(import(&ImportSpec::of(path)), Err(ImportError::Graph { reason, .. }) if reason.contains("Loop")));
+    assert!(
+        matches!(import(&ImportSpec::of(path)), Err(ImportError::Graph { reason, .. }) if reason.contains("Loop"))
+    );
 }
 
 #[test]
@@ -202,29 +334,62 @@ fn no_damage_makes_it_panic() {
 
 #[test]
 fn what_another_reader_might_understand_in_another_way_is_refused() {
-    let pads =
-        |value| AttributeProto { name: "pads".to_owned(), r#type: attribute_type::INTS, ints: vec![value; 4], ..AttributeProto::default() };
+    let pads = |value| AttributeProto {
+        name: "pads".to_owned(),
+        r#type: attribute_type::INTS,
+        ints: vec![value; 4],
+        ..AttributeProto::default()
+    };
     let with = |attributes: Vec<AttributeProto>| {
         refusal(|model| {
-            let convolution = model.graph.as_mut().unwrap().node.iter_mut().find(|node| node.op_type == "Conv").unwrap();
-            convolution.attribute.retain(|attribute| attribute.name != "pads");
+            let convolution = model
+                .graph
+                .as_mut()
+                .unwrap()
+                .node
+                .iter_mut()
+                .find(|node| node.op_type == "Conv")
+                .unwrap();
+            convolution
+                .attribute
+                .retain(|attribute| attribute.name != "pads");
             convolution.attribute.extend(attributes);
         })
     };
-    for attributes in [vec![pads(1 << 20), pads(2)], vec![AttributeProto { i: Some(0), ..pads(1 << 20) }]] {
+    for attributes in [
+        vec![pads(1 << 20), pads(2)],
+        vec![AttributeProto {
+            i: Some(0),
+            ..pads(1 << 20)
+        }],
+    ] {
         let reason = with(attributes);
         assert!(reason.contains("\"pads\" more than once"), "{reason}");
     }
     let mut two = with_batch_norm().encode_to_vec();
     two.extend_from_within(..);
-    assert_eq!(OnnxGraph::open(&two).unwrap_err(), "it has more than one graph");
+    assert_eq!(
+        OnnxGraph::open(&two).unwrap_err(),
+        "it has more than one graph"
+    );
 }
 
-/// The `LeNet` of `tests/import/NAME`, as an ONNX file of another program with other operators in the place of these.
+/// The `LeNet` of `tests/import/NAME`, as an ONNX file of another program with other operators in
+/// the place of these.
 fn lenet(name: &str, activation: Activation, replaced: &[(&str, &str)]) -> Vec<u8> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/import").join(name);
-    let imported = import(&ImportSpec { activation: Some(activation), ..accepted(path) }).unwrap();
-    let exported = ExportedModel { file: imported.file, run: None, quantized: None };
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/import")
+        .join(name);
+    let imported = import(&ImportSpec {
+        activation: Some(activation),
+        ..accepted(path)
+    })
+    .unwrap();
+    let exported = ExportedModel {
+        file: imported.file,
+        run: None,
+        quantized: None,
+    };
     from_elsewhere(exported, |graph| {
         for node in &mut graph.node {
             if let Some((_, new)) = replaced.iter().find(|(old, _)| *old == node.op_type) {
@@ -234,7 +399,8 @@ fn lenet(name: &str, activation: Activation, replaced: &[(&str, &str)]) -> Vec<u
     })
 }
 
-/// An export of the model as another program would write it, without Inkling's description and temperature, after this change to its graph.
+/// An export of the model as another program would write it, without Inkling's description and
+/// temperature, after this change to its graph.
 fn from_elsewhere(mut exported: ExportedModel, change: impl FnOnce(&mut GraphProto)) -> Vec<u8> {
     exported.file.card.calibration.temperature = Calibration::NONE.temperature;
     let mut model = ModelProto::decode(file(&exported, &spec(17), "model").as_slice()).unwrap();
@@ -243,17 +409,29 @@ fn from_elsewhere(mut exported: ExportedModel, change: impl FnOnce(&mut GraphPro
     model.encode_to_vec()
 }
 
-/// A CNN whose convolution has a stride of 2 instead of pooling behind it: no network that can be trained here has that.
+/// A CNN whose convolution has a stride of 2 instead of pooling behind it: no network that can be
+/// trained here has that.
 fn strided() -> Vec<u8> {
     let layers = "4C3P1-MP2-20".parse().unwrap();
-    let exported = untrained_model(Network::from(ModelKind::Cnn).with_layers(Some(layers)), Activation::Relu);
+    let exported = untrained_model(
+        Network::from(ModelKind::Cnn).with_layers(Some(layers)),
+        Activation::Relu,
+    );
     from_elsewhere(exported, |graph| {
-        let pooling = graph.node.iter().position(|node| node.op_type == "MaxPool").unwrap();
+        let pooling = graph
+            .node
+            .iter()
+            .position(|node| node.op_type == "MaxPool")
+            .unwrap();
         let pooling = graph.node.remove(pooling);
         for node in &mut graph.node {
-            node.input.iter_mut().filter(|input| **input == pooling.output[0]).for_each(|input| input.clone_from(&pooling.input[0]));
+            node.input
+                .iter_mut()
+                .filter(|input| **input == pooling.output[0])
+                .for_each(|input| input.clone_from(&pooling.input[0]));
             if node.op_type == "Conv" {
-                node.attribute.retain(|attribute| attribute.name != "strides");
+                node.attribute
+                    .retain(|attribute| attribute.name != "strides");
                 node.attribute.push(AttributeProto {
                     name: "strides".to_owned(),
                     r#type: attribute_type::INTS,
@@ -269,7 +447,11 @@ fn strided() -> Vec<u8> {
 fn offered(spec: &ImportSpec) -> Trials {
     match import(spec) {
         Err(ImportError::Undecided { trials, .. }) => *trials,
-        other => panic!("{}: {:?}", spec.path.display(), other.map(|imported| imported.finding)),
+        other => panic!(
+            "{}: {:?}",
+            spec.path.display(),
+            other.map(|imported| imported.finding)
+        ),
     }
 }
 
@@ -278,32 +460,74 @@ fn what_a_refusal_offers_is_what_is_imported_when_it_is_accepted() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     std::fs::write(at("strided.onnx"), strided()).unwrap();
-    std::fs::write(at("sigmoid.onnx"), lenet("lenet-sigmoid.safetensors", Activation::Tanh, &[("Tanh", "Sigmoid")])).unwrap();
-    let several = Network::from(ModelKind::Cnn).with_layers(Some("2C3P1-2C3P1-MP2-2C3P1-MP2-8".parse().unwrap()));
-    super::write(&at("several.safetensors"), &untrained_model(several, Activation::Relu).file.net);
-    for (path, model) in
-        [(at("strided.onnx"), ModelKind::Onnx), (at("sigmoid.onnx"), ModelKind::Onnx), (at("several.safetensors"), ModelKind::Cnn)]
-    {
+    std::fs::write(
+        at("sigmoid.onnx"),
+        lenet(
+            "lenet-sigmoid.safetensors",
+            Activation::Tanh,
+            &[("Tanh", "Sigmoid")],
+        ),
+    )
+    .unwrap();
+    let several = Network::from(ModelKind::Cnn)
+        .with_layers(Some("2C3P1-2C3P1-MP2-2C3P1-MP2-8".parse().unwrap()));
+    super::write(
+        &at("several.safetensors"),
+        &untrained_model(several, Activation::Relu).file.net,
+    );
+    for (path, model) in [
+        (at("strided.onnx"), ModelKind::Onnx),
+        (at("sigmoid.onnx"), ModelKind::Onnx),
+        (at("several.safetensors"), ModelKind::Cnn),
+    ] {
         let spec = ImportSpec::of(path.clone());
         let trials = offered(&spec);
         assert_eq!(trials.model, model, "{}: {trials:?}", path.display());
-        let question = ImportQuestion { spec: spec.clone(), trials: trials.clone(), what: String::new() };
+        let question = ImportQuestion {
+            spec: spec.clone(),
+            trials: trials.clone(),
+            what: String::new(),
+        };
         let choices = question.choices().into_iter().map(|(_, spec)| spec);
         let readings = std::iter::once(trials.supported).chain(
-            trials.readings.iter().copied().filter(|other| other.reading.settings().is_some() && other.reading != trials.supported.reading),
+            trials.readings.iter().copied().filter(|other| {
+                other.reading.settings().is_some() && other.reading != trials.supported.reading
+            }),
         );
         // In a terminal, and with the first button in the window.
-        for (measured, spec) in std::iter::once((trials.supported, accepted(path.clone()))).chain(readings.zip(choices).take(1)) {
+        for (measured, spec) in std::iter::once((trials.supported, accepted(path.clone())))
+            .chain(readings.zip(choices).take(1))
+        {
             let imported = import(&spec).unwrap();
-            let (ImportFinding::Recognised { accuracy, .. } | ImportFinding::OnnxGraph { accuracy, .. }) = imported.finding else {
+            let (ImportFinding::Recognised { accuracy, .. }
+            | ImportFinding::OnnxGraph { accuracy, .. }) = imported.finding
+            else {
                 panic!("described")
             };
-            assert!((accuracy - measured.accuracy).abs() < 1e-9, "{}: {accuracy} of {measured:?}", path.display());
+            assert!(
+                (accuracy - measured.accuracy).abs() < 1e-9,
+                "{}: {accuracy} of {measured:?}",
+                path.display()
+            );
             let card = &imported.file.card;
-            assert_eq!((card.model, card.normalization), (model, measured.reading.normalization), "{}: {spec:?}", path.display());
+            assert_eq!(
+                (card.model, card.normalization),
+                (model, measured.reading.normalization),
+                "{}: {spec:?}",
+                path.display()
+            );
             if model.is_trainable() {
-                assert_eq!(measured.reading.settings(), Some((card.config.activation, card.normalization)));
-                assert!(measured.reading.layers.is_none_or(|layers| card.config.layers == Some(layers)), "{card:?}");
+                assert_eq!(
+                    measured.reading.settings(),
+                    Some((card.config.activation, card.normalization))
+                );
+                assert!(
+                    measured
+                        .reading
+                        .layers
+                        .is_none_or(|layers| card.config.layers == Some(layers)),
+                    "{card:?}"
+                );
             }
         }
     }
@@ -315,6 +539,12 @@ fn a_normalization_that_is_given_is_that_of_the_network_in_the_file() {
     let path = folder.path().join("strided.onnx");
     std::fs::write(&path, strided()).unwrap();
     // The refusal offers to name it: nothing else is guessed then.
-    let spec = ImportSpec { normalization: Some(Normalization::MNIST), ..ImportSpec::of(path) };
-    assert!(matches!(import(&spec).unwrap().finding, ImportFinding::OnnxGraph { sure: true, .. }));
+    let spec = ImportSpec {
+        normalization: Some(Normalization::MNIST),
+        ..ImportSpec::of(path)
+    };
+    assert!(matches!(
+        import(&spec).unwrap().finding,
+        ImportFinding::OnnxGraph { sure: true, .. }
+    ));
 }

@@ -11,7 +11,10 @@ use serde_json::{Value, json};
 
 use super::{accepted, import, names, write_some};
 
-const FILES: [&str; 2] = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
+const FILES: [&str; 2] = [
+    "model-00001-of-00002.safetensors",
+    "model-00002-of-00002.safetensors",
+];
 
 /// Whether a weight is in the second file.
 fn is_later(name: &str) -> bool {
@@ -22,10 +25,16 @@ fn is_later(name: &str) -> bool {
 fn write(folder: &Path, net: &Net, files: [&str; 2]) -> std::path::PathBuf {
     write_some(&folder.join(FILES[0]), net, |name| !is_later(name));
     write_some(&folder.join(FILES[1]), net, is_later);
-    let map: serde_json::Map<String, Value> =
-        names(net.model()).into_iter().map(|name| (name.clone(), files[usize::from(is_later(&name))].into())).collect();
+    let map: serde_json::Map<String, Value> = names(net.model())
+        .into_iter()
+        .map(|name| (name.clone(), files[usize::from(is_later(&name))].into()))
+        .collect();
     let index = folder.join("model.safetensors.index.json");
-    std::fs::write(&index, json!({"metadata": {"total_size": 246_824}, "weight_map": map}).to_string()).unwrap();
+    std::fs::write(
+        &index,
+        json!({"metadata": {"total_size": 246_824}, "weight_map": map}).to_string(),
+    )
+    .unwrap();
     index
 }
 
@@ -50,12 +59,26 @@ fn what_does_not_fit_together_is_said() {
     };
     for outside in ["../model.safetensors", "/etc/passwd", "a\\b", "C:x", ".."] {
         let reason = refused(write(home.path(), &net, [FILES[0], outside]));
-        assert!(reason.contains("is not the name of a file in the folder of the index"), "{reason}");
+        assert!(
+            reason.contains("is not the name of a file in the folder of the index"),
+            "{reason}"
+        );
     }
     let reason = refused(write(home.path(), &net, [FILES[0], FILES[0]]));
-    assert!(reason.contains("is not in the file that the index names"), "{reason}");
-    let missing = import(&accepted(write(home.path(), &net, [FILES[0], "model-3.safetensors"]))).unwrap_err();
-    assert!(matches!(&missing, ImportError::Unreadable { path, .. } if path.ends_with("model-3.safetensors")), "{missing:?}");
+    assert!(
+        reason.contains("is not in the file that the index names"),
+        "{reason}"
+    );
+    let missing = import(&accepted(write(
+        home.path(),
+        &net,
+        [FILES[0], "model-3.safetensors"],
+    )))
+    .unwrap_err();
+    assert!(
+        matches!(&missing, ImportError::Unreadable { path, .. } if path.ends_with("model-3.safetensors")),
+        "{missing:?}"
+    );
     let index = home.path().join("a.safetensors.index.json");
     for text in ["", "[]", "{\"weight_map\": 3}", "{\"weight_map\": {}}"] {
         std::fs::write(&index, text).unwrap();

@@ -35,7 +35,10 @@ fn classifier(threshold: f32) -> Classifier {
         Net::new(ModelKind::LeNet, Activation::Relu, 10, 1).unwrap(),
         DeviceChoice::Cpu,
         info(ModelKind::LeNet),
-        Calibration { digit_threshold: threshold, ..Calibration::NONE },
+        Calibration {
+            digit_threshold: threshold,
+            ..Calibration::NONE
+        },
     )
 }
 
@@ -46,7 +49,13 @@ fn image(index: usize) -> Image {
 #[test]
 fn a_prediction_is_the_softmax_of_the_logits() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 10, 1).unwrap();
-    let logits: Vec<f32> = net.forward(image(3).pixels(), Mode::Eval).unwrap().flatten_all().unwrap().to_vec1().unwrap();
+    let logits: Vec<f32> = net
+        .forward(image(3).pixels(), Mode::Eval)
+        .unwrap()
+        .flatten_all()
+        .unwrap()
+        .to_vec1()
+        .unwrap();
     let prediction = classifier(0.0).classify(image(3)).unwrap();
     let sum: f64 = logits.iter().map(|&logit| f64::from(logit).exp()).sum();
     for (probability, logit) in prediction.probabilities.iter().zip(&logits) {
@@ -56,7 +65,10 @@ fn a_prediction_is_the_softmax_of_the_logits() {
     assert!((prediction.probabilities.iter().sum::<f32>() - 1.0).abs() < 1e-6);
     let largest = logits.iter().copied().fold(f32::MIN, f32::max);
     assert_eq!(logits[usize::from(prediction.digit)], largest);
-    assert_eq!(prediction.confidence, prediction.probabilities[usize::from(prediction.digit)]);
+    assert_eq!(
+        prediction.confidence,
+        prediction.probabilities[usize::from(prediction.digit)]
+    );
     assert_eq!(prediction.image, image(3));
 }
 
@@ -64,42 +76,88 @@ fn a_prediction_is_the_softmax_of_the_logits() {
 fn the_threshold_decides_what_is_a_digit() {
     let score = classifier(0.0).classify(image(3)).unwrap().digit_score;
     assert!(classifier(score).classify(image(3)).unwrap().is_digit);
-    assert!(!classifier(score + 0.01).classify(image(3)).unwrap().is_digit);
+    assert!(
+        !classifier(score + 0.01)
+            .classify(image(3))
+            .unwrap()
+            .is_digit
+    );
 }
 
 #[test]
 fn nothing_drawn_is_never_a_digit() {
-    for ink in [Ink::default(), Ink { strokes: vec![vec![[f32::NAN, 1.0]]], pen: None }] {
-        let prediction = classifier(f32::NEG_INFINITY).classify_drawing(&ink, &Steps::ALL).unwrap();
+    for ink in [
+        Ink::default(),
+        Ink {
+            strokes: vec![vec![[f32::NAN, 1.0]]],
+            pen: None,
+        },
+    ] {
+        let prediction = classifier(f32::NEG_INFINITY)
+            .classify_drawing(&ink, &Steps::ALL)
+            .unwrap();
         assert!(!prediction.is_digit);
         assert!(prediction.image.is_blank());
     }
-    let stroke = Ink { strokes: vec![vec![[0.0, 0.0], [0.0, 100.0]]], pen: None };
-    let prediction = classifier(f32::NEG_INFINITY).classify_drawing(&stroke, &Steps::ALL).unwrap();
+    let stroke = Ink {
+        strokes: vec![vec![[0.0, 0.0], [0.0, 100.0]]],
+        pen: None,
+    };
+    let prediction = classifier(f32::NEG_INFINITY)
+        .classify_drawing(&stroke, &Steps::ALL)
+        .unwrap();
     assert!(prediction.is_digit && !prediction.image.is_blank());
 }
 
 #[test]
 fn a_reader_follows_the_training_it_was_made_from() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 10, 1).unwrap();
-    let classifier = Classifier::new(net.clone(), DeviceChoice::Cpu, info(ModelKind::LeNet), Calibration::NONE);
+    let classifier = Classifier::new(
+        net.clone(),
+        DeviceChoice::Cpu,
+        info(ModelKind::LeNet),
+        Calibration::NONE,
+    );
     let before = classifier.classify(image(3)).unwrap().probabilities;
-    net.set_weights(&Net::new(ModelKind::LeNet, Activation::Relu, 10, 2).unwrap().weights().unwrap()).unwrap();
+    net.set_weights(
+        &Net::new(ModelKind::LeNet, Activation::Relu, 10, 2)
+            .unwrap()
+            .weights()
+            .unwrap(),
+    )
+    .unwrap();
     assert_ne!(classifier.classify(image(3)).unwrap().probabilities, before);
 }
 
 #[test]
 fn a_stored_model_reads_as_the_trained_one() {
-    let of = RunConfig { epochs: 3, ..config(ModelKind::Mlp) };
-    let outcome = train(&of, &square_set(480, 100), &mut Watcher::default()).unwrap().unwrap();
+    let of = RunConfig {
+        epochs: 3,
+        ..config(ModelKind::Mlp)
+    };
+    let outcome = train(&of, &square_set(480, 100), &mut Watcher::default())
+        .unwrap()
+        .unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
-    std::fs::write(&path, outcome.model_file().to_bytes(inkling::run_config::WeightFormat::F32).unwrap()).unwrap();
+    std::fs::write(
+        &path,
+        outcome
+            .model_file()
+            .to_bytes(inkling::run_config::WeightFormat::F32)
+            .unwrap(),
+    )
+    .unwrap();
 
     let classifier = Classifier::open(&path).unwrap();
     assert_eq!(classifier.info().reference, ModelRef::File(path));
-    assert_eq!((classifier.info().network, classifier.info().epochs), (ModelKind::Mlp.into(), 3));
-    let evaluation = classifier.evaluate(&squares(100, 2), &mut Unwatched).unwrap();
+    assert_eq!(
+        (classifier.info().network, classifier.info().epochs),
+        (ModelKind::Mlp.into(), 3)
+    );
+    let evaluation = classifier
+        .evaluate(&squares(100, 2), &mut Unwatched)
+        .unwrap();
     assert_eq!(evaluation, outcome.summary.test.unwrap().evaluation);
     let prediction = classifier.classify(image(7)).unwrap();
     assert_eq!(prediction.digit, 7);
@@ -117,14 +175,29 @@ fn an_evaluation_adds_up() {
         })
         .unwrap();
     assert_eq!(evaluation.images, 300);
-    assert!(shares.windows(2).all(|pair| pair[0] < pair[1]) && *shares.last().unwrap() == 1.0 && shares.len() > 2);
-    let rows: Vec<u32> = evaluation.confusion.iter().map(|row| row.iter().sum()).collect();
+    assert!(
+        shares.windows(2).all(|pair| pair[0] < pair[1])
+            && *shares.last().unwrap() == 1.0
+            && shares.len() > 2
+    );
+    let rows: Vec<u32> = evaluation
+        .confusion
+        .iter()
+        .map(|row| row.iter().sum())
+        .collect();
     assert_eq!(rows, [30; 10], "each row counts the images of its digit");
-    let right: u32 = (0..10).map(|digit| evaluation.confusion[digit][digit]).sum();
+    let right: u32 = (0..10)
+        .map(|digit| evaluation.confusion[digit][digit])
+        .sum();
     assert!((evaluation.accuracy - f64::from(right) / 300.0).abs() < 1e-12);
     // An untrained model is wrong often enough to fill the list.
     assert_eq!(evaluation.mistakes.len(), 60);
-    assert!(evaluation.mistakes.windows(2).all(|pair| pair[0].confidence >= pair[1].confidence));
+    assert!(
+        evaluation
+            .mistakes
+            .windows(2)
+            .all(|pair| pair[0].confidence >= pair[1].confidence)
+    );
     for mistake in &evaluation.mistakes {
         assert_eq!(mistake.image.pixels(), split.image(mistake.index as usize));
         assert_eq!(mistake.label, split.labels[mistake.index as usize]);
@@ -144,8 +217,13 @@ fn an_evaluation_can_be_cancelled() {
 
 #[test]
 fn nothing_to_measure_measures_nothing() {
-    let evaluation = classifier(0.0).evaluate(&Split::default(), &mut Unwatched).unwrap();
-    assert_eq!((evaluation.images, evaluation.accuracy, evaluation.loss), (0, 0.0, 0.0));
+    let evaluation = classifier(0.0)
+        .evaluate(&Split::default(), &mut Unwatched)
+        .unwrap();
+    assert_eq!(
+        (evaluation.images, evaluation.accuracy, evaluation.loss),
+        (0, 0.0, 0.0)
+    );
 }
 
 #[test]
@@ -153,7 +231,18 @@ fn the_digit_threshold_keeps_its_share() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 10, 1).unwrap();
     let measured = measure(&net, 1.0, &squares(200, 4), &mut Unwatched).unwrap();
     let threshold = measured.score_reached_by(0.99);
-    assert_eq!(measured.digit_scores().iter().filter(|&&score| score >= threshold).count(), 198);
-    let lowest = measured.digit_scores().iter().copied().fold(f32::MAX, f32::min);
+    assert_eq!(
+        measured
+            .digit_scores()
+            .iter()
+            .filter(|&&score| score >= threshold)
+            .count(),
+        198
+    );
+    let lowest = measured
+        .digit_scores()
+        .iter()
+        .copied()
+        .fold(f32::MAX, f32::min);
     assert_eq!(measured.score_reached_by(1.0), lowest);
 }

@@ -8,37 +8,70 @@ use inkling::run_config::DataSpec;
 
 #[test]
 fn it_is_small_and_learned_from_mnist_and_the_built_in_digits() {
-    let size = std::fs::metadata(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors")).unwrap().len();
+    let size = std::fs::metadata(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/assets/starter.safetensors"
+    ))
+    .unwrap()
+    .len();
     assert!(size <= 200_000, "{size} bytes");
-    assert_eq!(Classifier::starter().unwrap().info().data, "mnist+builtin".parse::<DataSpec>().unwrap());
+    assert_eq!(
+        Classifier::starter().unwrap().info().data,
+        "mnist+builtin".parse::<DataSpec>().unwrap()
+    );
 }
 
 /// The accuracy that it is known by.
 fn stated() -> Accuracy {
-    Classifier::starter().unwrap().info().accuracy.clone().unwrap()
+    Classifier::starter()
+        .unwrap()
+        .info()
+        .accuracy
+        .clone()
+        .unwrap()
 }
 
 #[test]
 fn it_is_known_by_its_accuracy_on_mnist() {
-    assert_eq!(stated().to_string(), "Test accuracy on MNIST, 10,000 images: 99.30 %");
+    assert_eq!(
+        stated().to_string(),
+        "Test accuracy on MNIST, 10,000 images: 99.30 %"
+    );
 }
 
 #[test]
 fn it_reads_digits_of_real_people() {
-    let Some(folder) = crate::support::mnist_folder() else { return };
+    let Some(folder) = crate::support::mnist_folder() else {
+        return;
+    };
     let set = load(&"mnist".parse().unwrap(), &[folder], &mut Unwatched).unwrap();
-    let measured = Classifier::starter().unwrap().evaluate(&set.test, &mut Unwatched).unwrap();
+    let measured = Classifier::starter()
+        .unwrap()
+        .evaluate(&set.test, &mut Unwatched)
+        .unwrap();
     assert!(measured.accuracy >= 0.985, "{}", measured.accuracy);
     let known = stated().value;
-    assert!((measured.accuracy - known).abs() < 5e-4, "{known} is stated, and {} measured", measured.accuracy);
+    assert!(
+        (measured.accuracy - known).abs() < 5e-4,
+        "{known} is stated, and {} measured",
+        measured.accuracy
+    );
 }
 
 #[test]
 fn its_accuracies_are_those_that_are_shown_beside_others() {
-    let accuracy = |test| Classifier::starter().unwrap().evaluate(&test, &mut Unwatched).unwrap().accuracy;
+    let accuracy = |test| {
+        Classifier::starter()
+            .unwrap()
+            .evaluate(&test, &mut Unwatched)
+            .unwrap()
+            .accuracy
+    };
     let builtin = builtin::generate(1, 0, builtin::TEST_IMAGES, &mut Unwatched).unwrap();
     assert!((accuracy(builtin.test) - STARTER_ACCURACIES[0]).abs() < 5e-4);
-    let Some(folder) = crate::support::mnist_folder() else { return };
+    let Some(folder) = crate::support::mnist_folder() else {
+        return;
+    };
     let mnist = load(&"mnist".parse().unwrap(), &[folder], &mut Unwatched).unwrap();
     assert!((accuracy(mnist.test) - STARTER_ACCURACIES[1]).abs() < 5e-4);
 }

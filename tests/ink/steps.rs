@@ -1,12 +1,13 @@
-//! The steps of preprocessing: what is shown of them is what models take as input, and each does what it is named after.
+//! The steps of preprocessing: what is shown of them is what models take as input, and each does
+//! what it is named after.
 
 use std::path::Path;
 
 use image::{ImageFormat, Luma};
 use inkling::data::builtin;
 use inkling::ink::{
-    Framing, GrayImage, Image, Ink, PreparedImage, SIDE, SourceImage, Stage, StageImage, StageKind, Step, Steps, Writing, rasterize,
-    rasterize_steps, read_image_file,
+    Framing, GrayImage, Image, Ink, PreparedImage, SIDE, SourceImage, Stage, StageImage, StageKind,
+    Step, Steps, Writing, rasterize, rasterize_steps, read_image_file,
 };
 
 /// The bounds of what is darker than a trace: first and last column, first and last row.
@@ -15,11 +16,20 @@ fn bounds(image: &Image) -> [usize; 4] {
     let along = |place: fn(usize) -> usize| (0..SIDE * SIDE).filter(inked).map(place);
     let column = |index| index % SIDE;
     let row = |index| index / SIDE;
-    [along(column).min().unwrap(), along(column).max().unwrap(), along(row).min().unwrap(), along(row).max().unwrap()]
+    [
+        along(column).min().unwrap(),
+        along(column).max().unwrap(),
+        along(row).min().unwrap(),
+        along(row).max().unwrap(),
+    ]
 }
 
 fn mass(image: &Image) -> f32 {
-    image.pixels().iter().map(|&pixel| f32::from(pixel) / 255.0).sum()
+    image
+        .pixels()
+        .iter()
+        .map(|&pixel| f32::from(pixel) / 255.0)
+        .sum()
 }
 
 fn last(stages: &[Stage]) -> &Image {
@@ -35,13 +45,26 @@ fn kinds(stages: &[Stage]) -> Vec<StageKind> {
 
 /// A one in the upper left of a canvas of 280x280, drawn with a pen of 40.
 fn one() -> Ink {
-    Ink { strokes: vec![vec![[40.0, 40.0], [42.0, 120.0]]], pen: Some(40.0) }
+    Ink {
+        strokes: vec![vec![[40.0, 40.0], [42.0, 120.0]]],
+        pen: Some(40.0),
+    }
 }
 
 fn every_choice() -> impl Iterator<Item = Steps> {
-    let all = [Step::Lighting, Step::Threshold, Step::Specks, Step::Scaling, Step::Pen, Step::Centring];
+    let all = [
+        Step::Lighting,
+        Step::Threshold,
+        Step::Specks,
+        Step::Scaling,
+        Step::Pen,
+        Step::Centring,
+    ];
     (0..1 << all.len()).map(move |bits: usize| {
-        let off = all.iter().enumerate().filter(|(index, _)| bits >> index & 1 == 1);
+        let off = all
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| bits >> index & 1 == 1);
         off.fold(Steps::ALL, |steps, (_, &step)| steps.without(step))
     })
 }
@@ -55,7 +78,12 @@ fn the_last_image_of_a_drawing_s_steps_is_the_model_s_input_bit_for_bit() {
             let writing = Writing::of_ink_with(&ink, &steps);
             let stages = writing.stages(0..writing.piece_count());
             assert_eq!(*last(&stages), rasterize_steps(&ink, &steps), "{steps:?}");
-            let order = [StageKind::Drawn, StageKind::Step(Step::Scaling), StageKind::Step(Step::Pen), StageKind::Step(Step::Centring)];
+            let order = [
+                StageKind::Drawn,
+                StageKind::Step(Step::Scaling),
+                StageKind::Step(Step::Pen),
+                StageKind::Step(Step::Centring),
+            ];
             assert_eq!(kinds(&stages), order);
         }
         assert_eq!(rasterize_steps(&ink, &Steps::ALL), rasterize(&ink));
@@ -64,11 +92,20 @@ fn the_last_image_of_a_drawing_s_steps_is_the_model_s_input_bit_for_bit() {
 
 #[test]
 fn without_size_normalisation_the_canvas_is_scaled_down_as_a_whole() {
-    let steps = Steps::ALL.without(Step::Scaling).without(Step::Centring).on_page([280.0, 280.0]);
+    let steps = Steps::ALL
+        .without(Step::Scaling)
+        .without(Step::Centring)
+        .on_page([280.0, 280.0]);
     // From 4 to 12 pixels, and half a pen around.
     let [left, right, top, bottom] = bounds(&rasterize_steps(&one(), &steps));
-    assert!((2..=3).contains(&left) && (4..=5).contains(&right), "{left} {right}");
-    assert!((2..=3).contains(&top) && (12..=13).contains(&bottom), "{top} {bottom}");
+    assert!(
+        (2..=3).contains(&left) && (4..=5).contains(&right),
+        "{left} {right}"
+    );
+    assert!(
+        (2..=3).contains(&top) && (12..=13).contains(&bottom),
+        "{top} {bottom}"
+    );
     let [.., top, bottom] = bounds(&rasterize(&one()));
     assert_eq!(bottom - top + 1, 20);
 }
@@ -77,19 +114,42 @@ fn without_size_normalisation_the_canvas_is_scaled_down_as_a_whole() {
 fn without_the_usual_pen_a_thick_one_stays_thick() {
     let thick = rasterize_steps(&one(), &Steps::ALL.without(Step::Pen));
     let usual = rasterize(&one());
-    assert!(mass(&thick) > 2.0 * mass(&usual), "{} {}", mass(&thick), mass(&usual));
+    assert!(
+        mass(&thick) > 2.0 * mass(&usual),
+        "{} {}",
+        mass(&thick),
+        mass(&usual)
+    );
     let [.., top, bottom] = bounds(&thick);
-    assert!((18..=20).contains(&(bottom - top + 1)), "it still fits the box");
+    assert!(
+        (18..=20).contains(&(bottom - top + 1)),
+        "it still fits the box"
+    );
     // An ink file that does not know its pen has none to keep.
     let unknown = Ink { pen: None, ..one() };
-    assert_eq!(rasterize_steps(&unknown, &Steps::ALL.without(Step::Pen)), rasterize(&unknown));
+    assert_eq!(
+        rasterize_steps(&unknown, &Steps::ALL.without(Step::Pen)),
+        rasterize(&unknown)
+    );
 }
 
 #[test]
 fn without_centring_the_box_stays_in_the_middle() {
     // A seven has most of its mass above.
-    let seven = Ink { strokes: vec![vec![[0.0, 0.0], [60.0, 0.0], [0.0, 5.0], [60.0, 5.0], [30.0, 100.0]]], pen: Some(8.0) };
-    let [.., top, bottom] = bounds(&rasterize_steps(&seven, &Steps::ALL.without(Step::Centring)));
+    let seven = Ink {
+        strokes: vec![vec![
+            [0.0, 0.0],
+            [60.0, 0.0],
+            [0.0, 5.0],
+            [60.0, 5.0],
+            [30.0, 100.0],
+        ]],
+        pen: Some(8.0),
+    };
+    let [.., top, bottom] = bounds(&rasterize_steps(
+        &seven,
+        &Steps::ALL.without(Step::Centring),
+    ));
     assert_eq!((top, bottom), (4, 23));
     let [.., top, bottom] = bounds(&rasterize(&seven));
     assert!(top > 4 && bottom > 23);
@@ -97,9 +157,18 @@ fn without_centring_the_box_stays_in_the_middle() {
 
 #[test]
 fn one_digit_of_several_has_steps_of_its_own() {
-    let ink = Ink { strokes: vec![vec![[50.0, 50.0], [52.0, 200.0]], vec![[300.0, 50.0], [380.0, 60.0], [330.0, 200.0]]], pen: Some(20.0) };
+    let ink = Ink {
+        strokes: vec![
+            vec![[50.0, 50.0], [52.0, 200.0]],
+            vec![[300.0, 50.0], [380.0, 60.0], [330.0, 200.0]],
+        ],
+        pen: Some(20.0),
+    };
     let page = [700.0, 280.0];
-    for steps in [Steps::ALL, Steps::ALL.without(Step::Scaling).without(Step::Centring)] {
+    for steps in [
+        Steps::ALL,
+        Steps::ALL.without(Step::Scaling).without(Step::Centring),
+    ] {
         let writing = Writing::of_ink_with(&ink, &steps.on_page(page));
         let stages = writing.stages(1..2);
         assert_eq!(*last(&stages), writing.image(1..2));
@@ -141,7 +210,11 @@ fn photograph(folder: &Path) -> std::path::PathBuf {
 }
 
 fn stage(prepared: &PreparedImage, step: Step) -> GrayImage {
-    let found = prepared.stages.iter().find(|stage| stage.kind == StageKind::Step(step)).unwrap();
+    let found = prepared
+        .stages
+        .iter()
+        .find(|stage| stage.kind == StageKind::Step(step))
+        .unwrap();
     match &found.image {
         StageImage::Ink(gray) => gray.clone(),
         other => panic!("{other:?}"),
@@ -163,9 +236,17 @@ fn the_last_image_of_an_image_file_s_steps_is_the_model_s_input_bit_for_bit() {
         let all = 0..writing.piece_count();
         let own = writing.stages(all.clone());
         assert_eq!(*last(&own), writing.image(all), "{steps:?}");
-        let whole = [StageKind::Gray, StageKind::Step(Step::Lighting), StageKind::Step(Step::Threshold), StageKind::Step(Step::Specks)];
+        let whole = [
+            StageKind::Gray,
+            StageKind::Step(Step::Lighting),
+            StageKind::Step(Step::Threshold),
+            StageKind::Step(Step::Specks),
+        ];
         assert_eq!(kinds(&stages), whole);
-        assert_eq!(kinds(&own), [Step::Scaling, Step::Pen, Step::Centring].map(StageKind::Step));
+        assert_eq!(
+            kinds(&own),
+            [Step::Scaling, Step::Pen, Step::Centring].map(StageKind::Step)
+        );
         if steps == Steps::ALL {
             assert_eq!(*last(&own), read);
         }
@@ -179,14 +260,35 @@ fn each_step_of_an_image_file_does_what_it_is_named_after() {
     let all = source.prepare(&Steps::ALL, Framing::Ink);
     let without = |step| source.prepare(&Steps::ALL.without(step), Framing::Ink);
     // The dark side of the paper counts as ink where light is not evened out.
-    assert!(inked(&stage(&without(Step::Lighting), Step::Lighting)) > 2 * inked(&stage(&all, Step::Lighting)));
+    assert!(
+        inked(&stage(&without(Step::Lighting), Step::Lighting))
+            > 2 * inked(&stage(&all, Step::Lighting))
+    );
     // Its grain is left where there is no threshold.
-    let grainy = |prepared: &PreparedImage| stage(prepared, Step::Threshold).values().iter().filter(|value| **value > 0.0).count();
+    let grainy = |prepared: &PreparedImage| {
+        stage(prepared, Step::Threshold)
+            .values()
+            .iter()
+            .filter(|value| **value > 0.0)
+            .count()
+    };
     assert!(grainy(&without(Step::Threshold)) > 3 * grainy(&all));
     // The two specks stay, and are pieces of their own.
-    assert_eq!((all.writing.piece_count(), without(Step::Specks).writing.piece_count()), (1, 3));
-    assert!(inked(&stage(&without(Step::Specks), Step::Specks)) > inked(&stage(&all, Step::Specks)));
-    assert_eq!(stage(&without(Step::Specks), Step::Threshold), stage(&all, Step::Threshold), "what comes before stays");
+    assert_eq!(
+        (
+            all.writing.piece_count(),
+            without(Step::Specks).writing.piece_count()
+        ),
+        (1, 3)
+    );
+    assert!(
+        inked(&stage(&without(Step::Specks), Step::Specks)) > inked(&stage(&all, Step::Specks))
+    );
+    assert_eq!(
+        stage(&without(Step::Specks), Step::Threshold),
+        stage(&all, Step::Threshold),
+        "what comes before stays"
+    );
     // Strokes stay as thick as they are.
     let image = |prepared: PreparedImage| prepared.writing.image(0..prepared.writing.piece_count());
     assert!(mass(&image(without(Step::Pen))) > mass(&image(all.clone())));
@@ -202,10 +304,16 @@ fn an_image_from_the_clipboard_is_read_as_its_file() {
     let path = photograph(folder.path());
     let pixels = image::open(&path).unwrap().to_rgba8();
     let size = [pixels.width() as usize, pixels.height() as usize];
-    let pasted = SourceImage::from_premultiplied(size, pixels.into_raw(), Path::new("pasted")).unwrap();
+    let pasted =
+        SourceImage::from_premultiplied(size, pixels.into_raw(), Path::new("pasted")).unwrap();
     let opened = SourceImage::open(&path).unwrap();
     assert_eq!(pasted, opened);
-    assert!(SourceImage::from_premultiplied([30, 30], vec![0; 10], Path::new("pasted")).is_err(), "too few pixels");
+    assert!(
+        SourceImage::from_premultiplied([30, 30], vec![0; 10], Path::new("pasted")).is_err(),
+        "too few pixels"
+    );
     assert!(SourceImage::from_premultiplied([0, 30], Vec::new(), Path::new("pasted")).is_err());
-    assert!(SourceImage::from_premultiplied([1 << 20, 30], Vec::new(), Path::new("pasted")).is_err());
+    assert!(
+        SourceImage::from_premultiplied([1 << 20, 30], Vec::new(), Path::new("pasted")).is_err()
+    );
 }

@@ -17,7 +17,13 @@ fn whole(picture: &GrayImage) -> (Image, Writing) {
 
 #[test]
 fn an_image_of_the_right_size_is_taken_as_it_is() {
-    let picture = GrayImage::from_fn(28, 28, |x, y| Luma([if (x, y) == (0, 0) { 0 } else { (x * 3 + y * 5) as u8 % 120 }]));
+    let picture = GrayImage::from_fn(28, 28, |x, y| {
+        Luma([if (x, y) == (0, 0) {
+            0
+        } else {
+            (x * 3 + y * 5) as u8 % 120
+        }])
+    });
     let (image, writing) = whole(&picture);
     assert_eq!(image.pixels().as_slice(), picture.as_raw().as_slice());
     assert_eq!(writing.bounds().rectangle(), [0.0, 0.0, 28.0, 28.0]);
@@ -25,21 +31,46 @@ fn an_image_of_the_right_size_is_taken_as_it_is() {
 
 #[test]
 fn a_light_background_becomes_dark_and_the_sides_keep_their_proportion() {
-    // Twice as wide as high, its left half black: the upper and the lower quarter of the square are empty.
-    let picture = GrayImage::from_fn(112, 56, |x, _| Luma([if (8..48).contains(&x) { 0 } else { 255 }]));
+    // Twice as wide as high, its left half black: the upper and the lower quarter of the square are
+    // empty.
+    let picture = GrayImage::from_fn(112, 56, |x, _| {
+        Luma([if (8..48).contains(&x) { 0 } else { 255 }])
+    });
     let (image, writing) = whole(&picture);
     let pixels = image.pixels();
     let at = |x: usize, y: usize| pixels[y * SIDE + x];
     assert_eq!([at(5, 6), at(5, 7), at(5, 20), at(5, 21)], [0, 255, 255, 0]);
-    assert_eq!([at(1, 10), at(2, 10), at(11, 10), at(12, 10)], [0, 255, 255, 0]);
+    assert_eq!(
+        [at(1, 10), at(2, 10), at(11, 10), at(12, 10)],
+        [0, 255, 255, 0]
+    );
     assert_eq!(writing.bounds().rectangle(), [0.0, 0.0, 112.0, 56.0]);
 }
 
 #[test]
 fn pixels_are_averaged_and_small_images_are_enlarged() {
-    let dots = GrayImage::from_fn(56, 56, |x, y| Luma([if x % 2 == 0 && y % 2 == 0 && x > 0 && y > 0 { 200 } else { 0 }]));
+    let dots = GrayImage::from_fn(56, 56, |x, y| {
+        Luma([if x % 2 == 0 && y % 2 == 0 && x > 0 && y > 0 {
+            200
+        } else {
+            0
+        }])
+    });
     assert_eq!(whole(&dots).0.pixels()[SIDE * 14 + 14], 50);
-    let small = GrayImage::from_fn(4, 4, |x, y| Luma([if (1..3).contains(&x) && (1..3).contains(&y) { 255 } else { 0 }]));
+    let small = GrayImage::from_fn(4, 4, |x, y| {
+        Luma([if (1..3).contains(&x) && (1..3).contains(&y) {
+            255
+        } else {
+            0
+        }])
+    });
     let image = whole(&small).0;
-    assert_eq!(image.pixels().iter().map(|&pixel| u32::from(pixel)).sum::<u32>(), 14 * 14 * 255);
+    assert_eq!(
+        image
+            .pixels()
+            .iter()
+            .map(|&pixel| u32::from(pixel))
+            .sum::<u32>(),
+        14 * 14 * 255
+    );
 }

@@ -45,10 +45,17 @@ fn agree_with_their_definitions_and_finite_differences() {
 
 #[test]
 fn are_sound_far_from_zero_and_do_not_hide_what_is_no_number() {
-    let far = [-3e38_f32, -200.0, -90.0, -20.0, 0.0, 20.0, 90.0, 200.0, 3e38];
+    let far = [
+        -3e38_f32, -200.0, -90.0, -20.0, 0.0, 20.0, 90.0, 200.0, 3e38,
+    ];
     for &activation in Activation::ALL {
-        let x = Array { values: far.to_vec(), shape: vec![far.len()] };
-        let (y, gradients) = compute_sum(&[x], &[], |x, _, context| activate(&x[0], activation, context).unwrap());
+        let x = Array {
+            values: far.to_vec(),
+            shape: vec![far.len()],
+        };
+        let (y, gradients) = compute_sum(&[x], &[], |x, _, context| {
+            activate(&x[0], activation, context).unwrap()
+        });
         let slopes = &gradients[0];
         let expected = |x: f32| match activation {
             Activation::Tanh => f64::from(x.signum() * f32::from(x != 0.0)),
@@ -56,13 +63,29 @@ fn are_sound_far_from_zero_and_do_not_hide_what_is_no_number() {
             _ => f64::from(x.max(0.0)),
         };
         for (x, y) in far.iter().zip(y) {
-            assert!((f64::from(y) - expected(*x)).abs() <= 1e-6 * f64::from(x.abs()).max(1.0), "{activation}({x}) is {y}");
+            assert!(
+                (f64::from(y) - expected(*x)).abs() <= 1e-6 * f64::from(x.abs()).max(1.0),
+                "{activation}({x}) is {y}"
+            );
         }
         let outer = [slopes[0], slopes[1], slopes[7], slopes[8]];
-        let low = if activation == Activation::LeakyRelu { 0.01 } else { 0.0 };
-        let high = if activation == Activation::Tanh { 0.0 } else { 1.0 };
+        let low = if activation == Activation::LeakyRelu {
+            0.01
+        } else {
+            0.0
+        };
+        let high = if activation == Activation::Tanh {
+            0.0
+        } else {
+            1.0
+        };
         close("slopes", &outer, &[low, low, high, high]);
-        let nan = activate(&Tensor::new(&[f32::NAN], &Device::Cpu).unwrap(), activation, Context::EVAL).unwrap();
+        let nan = activate(
+            &Tensor::new(&[f32::NAN], &Device::Cpu).unwrap(),
+            activation,
+            Context::EVAL,
+        )
+        .unwrap();
         assert!(nan.to_vec1::<f32>().unwrap()[0].is_nan(), "{activation}");
     }
 }

@@ -10,8 +10,14 @@ const EPOCH: u64 = 60_000;
 #[test]
 fn an_epoch_costs_what_is_published_for_it() {
     // In GFLOP, rounded down: 1.67 TFLOP and 0.41 TFLOP.
-    assert_eq!(flops(ModelKind::ConvNet).training * EPOCH / 1_000_000_000, 1671);
-    assert_eq!(flops(ModelKind::Speedrun).training * EPOCH / 1_000_000_000, 406);
+    assert_eq!(
+        flops(ModelKind::ConvNet).training * EPOCH / 1_000_000_000,
+        1671
+    );
+    assert_eq!(
+        flops(ModelKind::Speedrun).training * EPOCH / 1_000_000_000,
+        406
+    );
 }
 
 #[test]
@@ -21,15 +27,33 @@ fn layers_are_counted_one_by_one() {
     let (fc1, fc2) = (2 * 1024 * 1024, 2 * 1024 * 10);
     let cost = flops(ModelKind::ConvNet);
     assert_eq!(cost.forward, conv1 + conv2 + fc1 + fc2);
-    assert_eq!(cost.training, 2 * conv1 + 3 * (conv2 + fc1 + fc2), "the picture needs no gradient");
+    assert_eq!(
+        cost.training,
+        2 * conv1 + 3 * (conv2 + fc1 + fc2),
+        "the picture needs no gradient"
+    );
     let (fc1, fc2, fc3) = (2 * 784 * 256, 2 * 256 * 256, 2 * 256 * 10);
     let cost = flops(ModelKind::Mlp);
-    assert_eq!((cost.forward, cost.training), (fc1 + fc2 + fc3, 2 * fc1 + 3 * (fc2 + fc3)));
+    assert_eq!(
+        (cost.forward, cost.training),
+        (fc1 + fc2 + fc3, 2 * fc1 + 3 * (fc2 + fc3))
+    );
     let cost = flops(ModelKind::Linear);
-    assert_eq!((cost.forward, cost.training), (2 * 784 * 10, 2 * 2 * 784 * 10));
-    for &model in ModelKind::ALL.iter().filter(|&&model| model != ModelKind::Linear) {
+    assert_eq!(
+        (cost.forward, cost.training),
+        (2 * 784 * 10, 2 * 2 * 784 * 10)
+    );
+    for &model in ModelKind::ALL
+        .iter()
+        .filter(|&&model| model != ModelKind::Linear)
+    {
         let cost = flops(model);
-        assert!(cost.forward > 0 && cost.training > 2 * cost.forward && cost.training < 3 * cost.forward, "{model}: {cost:?}");
+        assert!(
+            cost.forward > 0
+                && cost.training > 2 * cost.forward
+                && cost.training < 3 * cost.forward,
+            "{model}: {cost:?}"
+        );
     }
 }
 
@@ -38,10 +62,19 @@ fn activations_are_counted_layer_by_layer() {
     // Flattened pixels, two hidden layers, logits.
     assert_eq!(activations(ModelKind::Mlp), 784 + 256 + 256 + 10);
     // Two convolutions with pooling, flattened, two hidden layers, logits.
-    assert_eq!(activations(ModelKind::LeNet), 14 * 14 * 6 + 5 * 5 * 16 + 400 + 120 + 84 + 10);
+    assert_eq!(
+        activations(ModelKind::LeNet),
+        14 * 14 * 6 + 5 * 5 * 16 + 400 + 120 + 84 + 10
+    );
     // Two convolutions with pooling, flattened, a hidden layer, dropout, logits.
-    assert_eq!(activations(ModelKind::ConvNet), 12 * 12 * 32 + 4 * 4 * 64 + 1024 + 1024 + 1024 + 10);
-    assert_eq!(activations(ModelKind::Speedrun), 12 * 12 * 24 + 5 * 5 * 32 + 800 + 256 + 10);
+    assert_eq!(
+        activations(ModelKind::ConvNet),
+        12 * 12 * 32 + 4 * 4 * 64 + 1024 + 1024 + 1024 + 10
+    );
+    assert_eq!(
+        activations(ModelKind::Speedrun),
+        12 * 12 * 24 + 5 * 5 * 32 + 800 + 256 + 10
+    );
     // Three convolutions with pooling, each with a batch normalisation behind it.
     let blocks = 2 * (14 * 14 * 32 + 7 * 7 * 64 + 3 * 3 * 128);
     assert_eq!(activations(ModelKind::ConvNetBn), blocks + 1152 + 256 + 10);
@@ -64,17 +97,39 @@ fn the_memory_a_run_needs_grows_with_what_it_holds() {
         (ModelKind::Attention, 221),
     ];
     for (model, measured) in measured {
-        let needed = of(&RunConfig { model, batch_size: 128, ..base.clone() });
-        assert!(needed.abs_diff(measured) * 5 <= measured, "{model}: {needed} MB, measured {measured} MB");
+        let needed = of(&RunConfig {
+            model,
+            batch_size: 128,
+            ..base.clone()
+        });
+        assert!(
+            needed.abs_diff(measured) * 5 <= measured,
+            "{model}: {needed} MB, measured {measured} MB"
+        );
     }
-    let averaged = of(&RunConfig { model: ModelKind::ConvNet, weight_averaging: Some(0.99), ..base.clone() });
-    let plain = RunConfig { model: ModelKind::ConvNet, ..base.clone() };
+    let averaged = of(&RunConfig {
+        model: ModelKind::ConvNet,
+        weight_averaging: Some(0.99),
+        ..base.clone()
+    });
+    let plain = RunConfig {
+        model: ModelKind::ConvNet,
+        ..base.clone()
+    };
     assert!(averaged > of(&plain));
-    assert!(memory_needed(&plain, 600_000, 10_000) > memory_needed(&plain, 60_000, 10_000) + 540_000 * 784);
+    assert!(
+        memory_needed(&plain, 600_000, 10_000)
+            > memory_needed(&plain, 60_000, 10_000) + 540_000 * 784
+    );
     // One sample from the posterior is kept of two epochs, ten are of a hundred.
     let [one, ten] = [2, 100].map(|epochs| {
-        let config =
-            RunConfig { model: ModelKind::ConvNet, optimizer: OptimizerKind::Sgld, weight_averaging: None, epochs, ..base.clone() };
+        let config = RunConfig {
+            model: ModelKind::ConvNet,
+            optimizer: OptimizerKind::Sgld,
+            weight_averaging: None,
+            epochs,
+            ..base.clone()
+        };
         memory_needed(&config, 60_000, 10_000)
     });
     assert_eq!(ten - one, 9 * 4 * parameter_count(plain.network(), 10));
@@ -96,6 +151,9 @@ fn a_gpu_holds_what_was_counted_on_one() {
     ];
     for (model, counted) in counted {
         let needed = gpu_values_in_training(model);
-        assert!(needed.abs_diff(counted) * 3 <= counted, "{model}: {needed}, counted {counted}");
+        assert!(
+            needed.abs_diff(counted) * 3 <= counted,
+            "{model}: {needed}, counted {counted}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Damage to model files is noticed: every bit of a file counts, or its flip changes nothing that is read.
+//! Damage to model files is noticed: every bit of a file counts, or its flip changes nothing that
+//! is read.
 
 use std::path::Path;
 
@@ -19,11 +20,19 @@ fn every_flipped_bit_is_refused_or_in_the_name_of_the_digest() {
     let model = model_file(ModelKind::Tiny, Activation::Relu);
     let whole = model.to_bytes(WeightFormat::F16).unwrap();
     let header = 8 + u64::from_le_bytes(*whole.first_chunk().unwrap()) as usize;
-    let key = whole.windows(14).position(|window| window == b"inkling_sha256").unwrap();
+    let key = whole
+        .windows(14)
+        .position(|window| window == b"inkling_sha256")
+        .unwrap();
     let mut refused_for_digest = 0;
-    // Two bits of each byte of the header, and of the numbers, which are many and alike, one of every seventh.
+    // Two bits of each byte of the header, and of the numbers, which are many and alike, one of
+    // every seventh.
     let of_header = (0..header).flat_map(|byte| [(byte, byte % 8), (byte, (byte + 3) % 8)]);
-    let bits = of_header.chain((header..whole.len()).step_by(7).map(|byte| (byte, byte % 8)));
+    let bits = of_header.chain(
+        (header..whole.len())
+            .step_by(7)
+            .map(|byte| (byte, byte % 8)),
+    );
     for (byte, bit) in bits {
         let mut flipped = whole.clone();
         flipped[byte] ^= 1 << bit;
@@ -31,10 +40,16 @@ fn every_flipped_bit_is_refused_or_in_the_name_of_the_digest() {
             Err(reason) => refused_for_digest += usize::from(reason.contains("checksum")),
             // The file then looks like one of an earlier version. Nothing else has changed.
             Ok(file) => {
-                assert!((key..key + 14).contains(&byte), "bit {bit} of byte {byte} went unnoticed");
+                assert!(
+                    (key..key + 14).contains(&byte),
+                    "bit {bit} of byte {byte} went unnoticed"
+                );
                 assert_eq!(
                     (file.card, file.net.weights().unwrap()),
-                    (read(&whole).unwrap().card, read(&whole).unwrap().net.weights().unwrap())
+                    (
+                        read(&whole).unwrap().card,
+                        read(&whole).unwrap().net.weights().unwrap()
+                    )
                 );
             }
         }
@@ -46,7 +61,11 @@ fn every_flipped_bit_is_refused_or_in_the_name_of_the_digest() {
 fn files_without_a_digest_are_read_and_the_digest_says_no_more_than_the_content() {
     let model = model_file(ModelKind::LeNet, Activation::Tanh);
     let whole = model.to_bytes(WeightFormat::F32).unwrap();
-    assert_eq!(whole, model.to_bytes(WeightFormat::F32).unwrap(), "the same model gives other bytes");
+    assert_eq!(
+        whole,
+        model.to_bytes(WeightFormat::F32).unwrap(),
+        "the same model gives other bytes"
+    );
     assert_eq!(read(&whole).unwrap().card, model.card);
     let file = inkling::nn::SafetensorsFile::read(&whole).unwrap();
     assert_eq!(file.text("inkling_sha256").unwrap(), file.digest());
@@ -60,13 +79,21 @@ fn weights_that_give_no_probabilities_are_refused() {
         let model = model_file(kind, Activation::Relu);
         let mut weights = model.net.weights().unwrap();
         let index = if kind == ModelKind::Tiny {
-            model.net.parameters().iter().position(|parameter| parameter.name().ends_with("running_var")).unwrap()
+            model
+                .net
+                .parameters()
+                .iter()
+                .position(|parameter| parameter.name().ends_with("running_var"))
+                .unwrap()
         } else {
             0
         };
         weights[index].fill(value);
         model.net.set_weights(&weights).unwrap();
         let reason = read(&model.to_bytes(WeightFormat::F32).unwrap()).unwrap_err();
-        assert!(reason.contains("no valid probabilities"), "{kind}: {reason}");
+        assert!(
+            reason.contains("no valid probabilities"),
+            "{kind}: {reason}"
+        );
     }
 }

@@ -3,9 +3,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use inkling::nn::{FORMAT_VERSION, MAX_FILE_BYTES, Mode, ModelCard, ModelError, ModelFile, Net, parameter_specs};
+use inkling::nn::{
+    FORMAT_VERSION, MAX_FILE_BYTES, Mode, ModelCard, ModelError, ModelFile, Net, parameter_specs,
+};
 use inkling::records::Calibration;
-use inkling::run_config::{Activation, Classes, DataSource, DataSpec, ModelKind, NamedSet, WeightFormat};
+use inkling::run_config::{
+    Activation, Classes, DataSource, DataSpec, ModelKind, NamedSet, WeightFormat,
+};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
@@ -44,22 +48,52 @@ fn the_activation_comes_back_and_files_from_before_the_choice_have_relu() {
     written.card.config.activation = Activation::Silu;
     written.net = Net::new(ModelKind::LeNet, Activation::Silu, 10, 3).unwrap();
     let picture: Vec<u8> = (0..784).map(|place| (place % 251) as u8).collect();
-    let logits = |net: &Net| net.forward(&picture, Mode::Eval).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+    let logits = |net: &Net| {
+        net.forward(&picture, Mode::Eval)
+            .unwrap()
+            .flatten_all()
+            .unwrap()
+            .to_vec1::<f32>()
+            .unwrap()
+    };
     let bytes = written.to_bytes(WeightFormat::F32).unwrap();
     let read = ModelFile::from_bytes(&bytes, Path::new("silu")).unwrap();
     assert_eq!(logits(&read.net), logits(&written.net));
 
     // The same weights under a card of version 1, which names no activation and no temperature.
     let (_, metadata) = safetensors::SafeTensors::read_metadata(&bytes).unwrap();
-    let mut card: serde_json::Value = serde_json::from_str(&metadata.metadata().as_ref().unwrap()["inkling"]).unwrap();
+    let mut card: serde_json::Value =
+        serde_json::from_str(&metadata.metadata().as_ref().unwrap()["inkling"]).unwrap();
     card["version"] = 1.into();
-    assert!(card["config"].as_object_mut().unwrap().remove("activation").is_some());
-    assert!(card.as_object_mut().unwrap().remove("temperature").is_some() && card["digit_threshold"].is_number());
+    assert!(
+        card["config"]
+            .as_object_mut()
+            .unwrap()
+            .remove("activation")
+            .is_some()
+    );
+    assert!(
+        card.as_object_mut()
+            .unwrap()
+            .remove("temperature")
+            .is_some()
+            && card["digit_threshold"].is_number()
+    );
     let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
-    let old = safetensors::serialize(tensors.iter(), Some(HashMap::from([("inkling".to_owned(), card.to_string())]))).unwrap();
+    let old = safetensors::serialize(
+        tensors.iter(),
+        Some(HashMap::from([("inkling".to_owned(), card.to_string())])),
+    )
+    .unwrap();
     let read = ModelFile::from_bytes(&old, Path::new("old")).unwrap();
     assert_eq!(read.card.config.activation, Activation::Relu);
-    assert_eq!(read.card.calibration, Calibration { temperature: 1.0, ..written.card.calibration });
+    assert_eq!(
+        read.card.calibration,
+        Calibration {
+            temperature: 1.0,
+            ..written.card.calibration
+        }
+    );
     assert_ne!(logits(&read.net), logits(&written.net));
 }
 
@@ -70,16 +104,31 @@ fn half_precision_halves_the_file_and_rounds() {
     // The bound on the starter model in `assets`.
     assert!(bytes.len() <= 200_000, "{} bytes", bytes.len());
     let read = ModelFile::from_bytes(&bytes, Path::new("starter")).unwrap();
-    for (written, read) in written.net.weights().unwrap().iter().flatten().zip(read.net.weights().unwrap().iter().flatten()) {
-        assert!((written - read).abs() <= written.abs() / 2048.0 + 1e-7, "{read} and not {written}");
+    for (written, read) in written
+        .net
+        .weights()
+        .unwrap()
+        .iter()
+        .flatten()
+        .zip(read.net.weights().unwrap().iter().flatten())
+    {
+        assert!(
+            (written - read).abs() <= written.abs() / 2048.0 + 1e-7,
+            "{read} and not {written}"
+        );
     }
 }
 
 #[test]
 fn other_programs_can_open_it() {
-    let bytes = model(ModelKind::Speedrun).to_bytes(WeightFormat::F32).unwrap();
+    let bytes = model(ModelKind::Speedrun)
+        .to_bytes(WeightFormat::F32)
+        .unwrap();
     let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
-    assert_eq!(tensors.tensor("conv1.weight").unwrap().shape(), [24, 1, 5, 5]);
+    assert_eq!(
+        tensors.tensor("conv1.weight").unwrap().shape(),
+        [24, 1, 5, 5]
+    );
     assert_eq!(tensors.tensor("fc2.bias").unwrap().dtype(), Dtype::F32);
 }
 
@@ -87,7 +136,10 @@ fn other_programs_can_open_it() {
 fn damaged_files_are_refused() {
     let bytes = model(ModelKind::LeNet).to_bytes(WeightFormat::F32).unwrap();
     for cut in [0, 4, 8, 100, bytes.len() / 2, bytes.len() - 1] {
-        assert!(reason(&bytes[..cut]).contains("safetensors"), "cut at {cut}");
+        assert!(
+            reason(&bytes[..cut]).contains("safetensors"),
+            "cut at {cut}"
+        );
     }
     assert!(reason(b"PK\x03\x04 certainly not a model, but long enough").contains("safetensors"));
     let giant_header = [u64::MAX.to_le_bytes().as_slice(), &bytes[8..]].concat();
@@ -103,9 +155,21 @@ fn changed(change: impl Fn(&mut ModelCard, &mut Vec<(String, Vec<usize>, Vec<f32
         .map(|(spec, values)| (spec.name, spec.shape, values))
         .collect();
     change(&mut card, &mut tensors);
-    let bytes: Vec<Vec<u8>> = tensors.iter().map(|(_, _, values)| values.iter().flat_map(|value| value.to_le_bytes()).collect()).collect();
-    let views =
-        tensors.iter().zip(&bytes).map(|((name, shape, _), bytes)| (name, TensorView::new(Dtype::F32, shape.clone(), bytes).unwrap()));
+    let bytes: Vec<Vec<u8>> = tensors
+        .iter()
+        .map(|(_, _, values)| {
+            values
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect()
+        })
+        .collect();
+    let views = tensors.iter().zip(&bytes).map(|((name, shape, _), bytes)| {
+        (
+            name,
+            TensorView::new(Dtype::F32, shape.clone(), bytes).unwrap(),
+        )
+    });
     let metadata = HashMap::from([("inkling".to_owned(), serde_json::to_string(&card).unwrap())]);
     safetensors::serialize(views, Some(metadata)).unwrap()
 }
@@ -116,11 +180,18 @@ fn every_claim_is_checked() {
     assert!(reason(&changed(|card, _| card.version = FORMAT_VERSION + 1)).contains("newer"));
     assert!(reason(&changed(|card, _| card.normalization.std = 0.0)).contains("normalisation"));
     for wrong in [0.0, -1.0, 0.04, 21.0] {
-        assert!(reason(&changed(|card, _| card.calibration.temperature = wrong)).contains("temperature"), "{wrong}");
+        assert!(
+            reason(&changed(|card, _| card.calibration.temperature = wrong))
+                .contains("temperature"),
+            "{wrong}"
+        );
     }
     assert!(reason(&changed(|card, _| card.labels = Classes::Letters)).contains("digits"));
     assert!(reason(&changed(|card, _| card.model = ModelKind::Mlp)).contains("but MLP has"));
-    assert!(reason(&changed(|_, tensors| tensors[0].0 = "other".to_owned())).contains("conv1.weight is missing"));
+    assert!(
+        reason(&changed(|_, tensors| tensors[0].0 = "other".to_owned()))
+            .contains("conv1.weight is missing")
+    );
     assert!(reason(&changed(|_, tensors| tensors[0].1 = vec![6, 1, 25])).contains("shape"));
     assert!(reason(&changed(|_, tensors| tensors[3].2[0] = f32::NAN)).contains("finite"));
 }
@@ -134,13 +205,25 @@ fn weights_of_other_programs_are_told_from_damaged_models() {
     let plain = safetensors::serialize(Vec::<(String, TensorView<'_>)>::new(), None).unwrap();
     let archive = |name: &str| {
         let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.start_file(name, zip::write::SimpleFileOptions::default())
+            .unwrap();
         zip.finish().unwrap().into_inner()
     };
-    assert!(is_foreign(&plain) && is_foreign(&archive("model/data.pkl")) && is_foreign(b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."));
+    assert!(
+        is_foreign(&plain)
+            && is_foreign(&archive("model/data.pkl"))
+            && is_foreign(b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.")
+    );
     assert!(is_foreign(b"\x08\x08\x12\x07pytorch"), "ONNX");
     let whole = changed(|_, _| ());
-    for other in [&archive("model.onnx")[..], b"PK\x03\x04", b"", b"dear reader", &whole, &whole[..whole.len() - 1]] {
+    for other in [
+        &archive("model.onnx")[..],
+        b"PK\x03\x04",
+        b"",
+        b"dear reader",
+        &whole,
+        &whole[..whole.len() - 1],
+    ] {
         assert!(!is_foreign(other));
     }
 }
@@ -149,7 +232,9 @@ fn weights_of_other_programs_are_told_from_damaged_models() {
 fn a_missing_file_and_a_folder_are_unreadable() {
     let folder = tempfile::tempdir().unwrap();
     for path in [folder.path().join("absent"), folder.path().to_owned()] {
-        assert!(matches!(ModelFile::load(&path), Err(ModelError::Unreadable { path: named, .. }) if named == path));
+        assert!(
+            matches!(ModelFile::load(&path), Err(ModelError::Unreadable { path: named, .. }) if named == path)
+        );
     }
 }
 
@@ -158,8 +243,13 @@ fn a_file_beyond_the_bound_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("giant");
     // Sparse: it takes no room on the disk.
-    std::fs::File::create(&path).unwrap().set_len(MAX_FILE_BYTES + 1).unwrap();
-    assert!(matches!(ModelFile::load(&path), Err(ModelError::Unreadable { reason, .. }) if reason.contains("larger than")));
+    std::fs::File::create(&path)
+        .unwrap()
+        .set_len(MAX_FILE_BYTES + 1)
+        .unwrap();
+    assert!(
+        matches!(ModelFile::load(&path), Err(ModelError::Unreadable { reason, .. }) if reason.contains("larger than"))
+    );
 }
 
 #[test]
@@ -171,10 +261,18 @@ fn labels_are_those_of_the_data_or_as_in_earlier_versions_digits() {
     };
     let fashion = DataSpec::single(DataSource::Named(NamedSet::FashionMnist));
     for classes in [Classes::Clothing, Classes::Digits] {
-        let read = ModelFile::from_bytes(&labelled(&fashion, classes.clone()), Path::new("fashion")).unwrap();
+        let read =
+            ModelFile::from_bytes(&labelled(&fashion, classes.clone()), Path::new("fashion"))
+                .unwrap();
         assert_eq!(read.card.labels, classes);
     }
     let said = reason(&labelled(&fashion, Classes::Hiragana));
-    assert!(said.contains("tsu") && said.contains("articles of clothing of Fashion-MNIST"), "{said}");
-    assert!(reason(&labelled(&DataSpec::builtin(), Classes::Clothing)).contains("not the digits of Built-in digits"));
+    assert!(
+        said.contains("tsu") && said.contains("articles of clothing of Fashion-MNIST"),
+        "{said}"
+    );
+    assert!(
+        reason(&labelled(&DataSpec::builtin(), Classes::Clothing))
+            .contains("not the digits of Built-in digits")
+    );
 }

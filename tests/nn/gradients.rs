@@ -1,5 +1,5 @@
-//! The comparison of an op on every backend with plain loops in f64, and of its gradients, through the tape that trains, with finite
-//! differences of those loops.
+//! The comparison of an op on every backend with plain loops in f64, and of its gradients, through
+//! the tape that trains, with finite differences of those loops.
 
 use candle_core::{Device, Tensor};
 use inkling::math::random::Random;
@@ -11,7 +11,10 @@ use inkling::nn::{Parameter, autograd};
 pub const TRAIN: Context = Context::TRAIN;
 
 /// The same on candle's ops.
-pub const REFERENCE_TRAIN: Context = Context { backend: REFERENCE, ..TRAIN };
+pub const REFERENCE_TRAIN: Context = Context {
+    backend: REFERENCE,
+    ..TRAIN
+};
 
 /// Numbers in ±1.
 pub fn numbers(count: usize, random: &mut Random) -> Vec<f32> {
@@ -27,7 +30,10 @@ pub struct Array {
 
 impl Array {
     pub fn random(shape: &[usize], random: &mut Random) -> Self {
-        Self { values: numbers(shape.iter().product(), random), shape: shape.to_vec() }
+        Self {
+            values: numbers(shape.iter().product(), random),
+            shape: shape.to_vec(),
+        }
     }
 
     fn wide(&self) -> Vec<f64> {
@@ -51,10 +57,13 @@ pub fn parameter(array: &Array) -> Parameter {
 
 /// The gradient of a parameter; zeros where it has none.
 pub fn grad(parameter: &Parameter) -> Vec<f32> {
-    parameter.grad().map_or_else(|| vec![0.0; parameter.len()], |gradient| flat(&gradient))
+    parameter
+        .grad()
+        .map_or_else(|| vec![0.0; parameter.len()], |gradient| flat(&gradient))
 }
 
-/// The output of `op` and, through the tape, the gradients of `sum(output · r(output))` by inputs and then parameters.
+/// The output of `op` and, through the tape, the gradients of `sum(output · r(output))` by inputs
+/// and then parameters.
 pub fn compute(
     context: Context,
     inputs: &[Array],
@@ -75,8 +84,14 @@ pub fn compute(
 }
 
 /// `compute` on the CPU's kernels with the gradients of `sum(output)`.
-pub fn compute_sum(inputs: &[Array], parameters: &[Array], op: impl Op) -> (Vec<f32>, Vec<Vec<f32>>) {
-    compute(TRAIN, inputs, parameters, op, |output| vec![1.0; output.len()])
+pub fn compute_sum(
+    inputs: &[Array],
+    parameters: &[Array],
+    op: impl Op,
+) -> (Vec<f32>, Vec<Vec<f32>>) {
+    compute(TRAIN, inputs, parameters, op, |output| {
+        vec![1.0; output.len()]
+    })
 }
 
 /// Checks `op(x, weight, bias)` as `check_all` does.
@@ -94,15 +109,27 @@ pub fn check(
     );
 }
 
-/// Checks `op(inputs, parameters)` and the gradients of `sum(op · r)` by all of them, for a random `r`, on every backend against `reference`,
-/// which is given the elements of the inputs and then of the parameters.
-pub fn check_all(inputs: &[Array], parameters: &[Array], op: impl Op, reference: impl Fn(&[Vec<f64>]) -> Vec<f64>) {
+/// Checks `op(inputs, parameters)` and the gradients of `sum(op · r)` by all of them, for a random
+/// `r`, on every backend against `reference`, which is given the elements of the inputs and then of
+/// the parameters.
+pub fn check_all(
+    inputs: &[Array],
+    parameters: &[Array],
+    op: impl Op,
+    reference: impl Fn(&[Vec<f64>]) -> Vec<f64>,
+) {
     for context in [TRAIN, REFERENCE_TRAIN] {
         check_on(context, inputs, parameters, &op, &reference);
     }
 }
 
-fn check_on(context: Context, inputs: &[Array], parameters: &[Array], op: impl Op, reference: impl Fn(&[Vec<f64>]) -> Vec<f64>) {
+fn check_on(
+    context: Context,
+    inputs: &[Array],
+    parameters: &[Array],
+    op: impl Op,
+    reference: impl Fn(&[Vec<f64>]) -> Vec<f64>,
+) {
     let mut wide: Vec<Vec<f64>> = inputs.iter().chain(parameters).map(Array::wide).collect();
     let r = |output: &[f32]| numbers(output.len(), &mut Random::new(77));
     let (values, computed) = compute(context, inputs, parameters, op, r);
@@ -119,20 +146,33 @@ fn check_on(context: Context, inputs: &[Array], parameters: &[Array], op: impl O
                     wide[input][index] = kept + shift;
                     let output = reference(&wide);
                     wide[input][index] = kept;
-                    output.iter().zip(&r).map(|(y, &r)| y * f64::from(r)).sum::<f64>()
+                    output
+                        .iter()
+                        .zip(&r)
+                        .map(|(y, &r)| y * f64::from(r))
+                        .sum::<f64>()
                 };
                 (loss_at(step) - loss_at(-step)) / (2.0 * step)
             })
             .collect();
-        close(&format!("{name}: gradient of input {input}"), gradient, &numeric);
+        close(
+            &format!("{name}: gradient of input {input}"),
+            gradient,
+            &numeric,
+        );
     }
 }
 
 /// Equal within the rounding of f32 sums.
 pub fn close(what: &str, computed: &[f32], expected: &[f64]) {
     assert_eq!(computed.len(), expected.len(), "{what}: count");
-    let scale = expected.iter().fold(1.0_f64, |largest, value| largest.max(value.abs()));
+    let scale = expected
+        .iter()
+        .fold(1.0_f64, |largest, value| largest.max(value.abs()));
     for (index, (&got, &want)) in computed.iter().zip(expected).enumerate() {
-        assert!((f64::from(got) - want).abs() <= 2e-5 * scale, "{what}[{index}]: {got} and not {want}");
+        assert!(
+            (f64::from(got) - want).abs() <= 2e-5 * scale,
+            "{what}[{index}]: {got} and not {want}"
+        );
     }
 }

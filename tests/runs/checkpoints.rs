@@ -1,4 +1,5 @@
-//! Checkpoints: whole or not there, found again, held by one process at a time, removed when the run is over.
+//! Checkpoints: whole or not there, found again, held by one process at a time, removed when the
+//! run is over.
 
 use std::path::Path;
 
@@ -12,7 +13,11 @@ use crate::train::watcher::{Watcher, config};
 
 pub fn some() -> Vec<Checkpoint> {
     let mut watcher = Watcher::default();
-    let of = RunConfig { weight_averaging: Some(0.9), epochs: 3, ..config(ModelKind::Tiny) };
+    let of = RunConfig {
+        weight_averaging: Some(0.9),
+        epochs: 3,
+        ..config(ModelKind::Tiny)
+    };
     train(&of, &square_set(120, 0), &mut watcher).unwrap();
     watcher.checkpoints
 }
@@ -26,14 +31,27 @@ fn what_is_kept_is_listed_and_taken_up_as_it_was() {
     let mut place = checkpoints.begin();
     place.write(&made[0]).unwrap();
     place.write(&made[1]).unwrap();
-    assert!(checkpoints.list().is_empty(), "a run under way is not interrupted");
+    assert!(
+        checkpoints.list().is_empty(),
+        "a run under way is not interrupted"
+    );
     let folder = place.path().to_owned();
-    assert!(matches!(Checkpoints::resume(&folder), Err(RunError::InUse { .. })));
-    assert!(matches!(checkpoints.delete(&folder), Err(RunError::InUse { .. })));
+    assert!(matches!(
+        Checkpoints::resume(&folder),
+        Err(RunError::InUse { .. })
+    ));
+    assert!(matches!(
+        checkpoints.delete(&folder),
+        Err(RunError::InUse { .. })
+    ));
 
     drop(place);
     let listed = checkpoints.list();
-    assert_eq!((&listed[0].folder, &listed[0].card), (&folder, &made[1].card), "the newest of the run");
+    assert_eq!(
+        (&listed[0].folder, &listed[0].card),
+        (&folder, &made[1].card),
+        "the newest of the run"
+    );
     let (place, back) = Checkpoints::resume(&folder).unwrap();
     assert!(back == made[1], "every number as it was");
     place.delete().unwrap();
@@ -59,7 +77,10 @@ fn damaged_checkpoints_are_refused_and_left_alone() {
     };
     assert!(try_it(b"").contains("ends in the middle"));
     assert!(try_it(b"something else").contains("not a checkpoint"));
-    assert!(checkpoints.list().is_empty(), "what cannot be read is not listed");
+    assert!(
+        checkpoints.list().is_empty(),
+        "what cannot be read is not listed"
+    );
     assert!(try_it(&whole[..40]).contains("ends in the middle"));
     assert!(try_it(&whole[..whole.len() - 1]).contains("ends in the middle of a checksum"));
     assert!(try_it(&[&whole[..], b"more"].concat()).contains("follows"));
@@ -74,8 +95,17 @@ fn damaged_checkpoints_are_refused_and_left_alone() {
     assert!(try_it(&long).contains("too long"));
     std::fs::write(&file, &whole).unwrap();
     assert!(Checkpoints::resume(&folder).is_ok());
-    assert!(matches!(Checkpoints::resume(Path::new("nowhere")), Err(RunError::Malformed { .. })));
-    assert!(matches!(checkpoints.delete(root.path()), Err(RunError::Malformed { .. })), "nothing else is ever deleted");
+    assert!(matches!(
+        Checkpoints::resume(Path::new("nowhere")),
+        Err(RunError::Malformed { .. })
+    ));
+    assert!(
+        matches!(
+            checkpoints.delete(root.path()),
+            Err(RunError::Malformed { .. })
+        ),
+        "nothing else is ever deleted"
+    );
 }
 
 #[test]
@@ -98,8 +128,17 @@ fn no_flipped_bit_goes_unnoticed() {
     for bit in bits {
         bytes[bit / 8] ^= 1 << (bit % 8);
         std::fs::write(&file, &bytes).unwrap();
-        assert!(matches!(Checkpoints::resume(&folder), Err(RunError::Malformed { .. })), "bit {bit}");
-        assert!(bit >= 8 * ends[0] || checkpoints.list().is_empty(), "bit {bit} of the card");
+        assert!(
+            matches!(
+                Checkpoints::resume(&folder),
+                Err(RunError::Malformed { .. })
+            ),
+            "bit {bit}"
+        );
+        assert!(
+            bit >= 8 * ends[0] || checkpoints.list().is_empty(),
+            "bit {bit} of the card"
+        );
         bytes[bit / 8] ^= 1 << (bit % 8);
     }
     std::fs::write(&file, &bytes).unwrap();
@@ -114,9 +153,15 @@ fn the_writer_tells_what_it_did_and_clears_up_when_the_run_is_over() {
     let start = |checkpoints: &Checkpoints| {
         let (sender, told) = std::sync::mpsc::channel();
         let tell = move |folder: &Path, position: RunPosition, kept: Result<(), RunError>| {
-            sender.send((folder.to_owned(), position.epochs, kept)).unwrap();
+            sender
+                .send((folder.to_owned(), position.epochs, kept))
+                .unwrap();
         };
-        (CheckpointWriter::start(&checkpoint_thread, checkpoints.begin(), Box::new(tell)).unwrap(), told)
+        (
+            CheckpointWriter::start(&checkpoint_thread, checkpoints.begin(), Box::new(tell))
+                .unwrap(),
+            told,
+        )
     };
     let made = some();
     let (writer, told) = start(&checkpoints);

@@ -1,4 +1,5 @@
-//! What processes that were killed leave among runs and checkpoints, and its removal at the next start.
+//! What processes that were killed leave among runs and checkpoints, and its removal at the next
+//! start.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,11 +11,17 @@ use inkling::runs::{CheckpointThread, CheckpointWriter, Checkpoints, Store, save
 use super::checkpoints::some;
 use super::{names, outcome};
 
-/// A writer that has written a checkpoint. Dropping it is what a kill comes to: the checkpoint stays, and nobody holds it.
+/// A writer that has written a checkpoint. Dropping it is what a kill comes to: the checkpoint
+/// stays, and nobody holds it.
 fn writer(checkpoints: &Checkpoints) -> CheckpointWriter {
     let (sender, written) = std::sync::mpsc::channel();
     let tell = move |_: &Path, _, kept| sender.send(kept).unwrap();
-    let writer = CheckpointWriter::start(&CheckpointThread::start(false).unwrap(), checkpoints.begin(), Box::new(tell)).unwrap();
+    let writer = CheckpointWriter::start(
+        &CheckpointThread::start(false).unwrap(),
+        checkpoints.begin(),
+        Box::new(tell),
+    )
+    .unwrap();
     writer.write(some()[0].clone());
     written.recv().unwrap().unwrap();
     writer
@@ -29,7 +36,10 @@ fn killed(writer: CheckpointWriter) -> PathBuf {
 fn the_checkpoint_of_a_run_that_was_saved_is_no_interrupted_run() {
     let root = tempfile::tempdir().unwrap();
     let checkpoints = Checkpoints::new(root.path().join("checkpoints"));
-    let (store, target) = (Store::new(root.path().join("runs")), root.path().join("target"));
+    let (store, target) = (
+        Store::new(root.path().join("runs")),
+        root.path().join("target"),
+    );
     let outcome = outcome();
     for to_store in [true, false] {
         let of_run = writer(&checkpoints);
@@ -73,7 +83,11 @@ fn only_what_nobody_owns_and_nobody_can_resume_is_removed() {
     checkpoints.remove_leftovers();
     assert!(!empty.exists() && !half.exists());
     assert_eq!(names(&interrupted), ["checkpoint", "lock"]);
-    assert!(held.folder().join("checkpoint").exists() && theirs.exists() && root.path().join("19-4").exists());
+    assert!(
+        held.folder().join("checkpoint").exists()
+            && theirs.exists()
+            && root.path().join("19-4").exists()
+    );
     // The one that is held writes on.
     held.write(some()[1].clone());
     assert!(Checkpoints::read_card(&held.keep().unwrap()).is_ok());
@@ -114,9 +128,16 @@ fn runs_that_end_at_once_get_a_folder_each() {
     let root = tempfile::tempdir().unwrap();
     let outcome = outcome();
     std::thread::scope(|scope| {
-        let save = || (0..6).for_each(|_| drop(Store::new(root.path()).save(&outcome, F32, None).unwrap()));
+        let save = || {
+            (0..6).for_each(|_| drop(Store::new(root.path()).save(&outcome, F32, None).unwrap()))
+        };
         (0..6).for_each(|_| drop(scope.spawn(save)));
     });
     assert_eq!(names(root.path()).len(), 36);
-    assert!(Store::new(root.path()).list().iter().all(|run| run.summary.is_ok()));
+    assert!(
+        Store::new(root.path())
+            .list()
+            .iter()
+            .all(|run| run.summary.is_ok())
+    );
 }

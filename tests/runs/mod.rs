@@ -1,4 +1,5 @@
-//! Run folders: whole or not there, found again, moved, replaced, deleted — and nothing else ever touched.
+//! Run folders: whole or not there, found again, moved, replaced, deleted — and nothing else ever
+//! touched.
 
 mod annotations;
 mod checkpoints;
@@ -22,13 +23,20 @@ use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config};
 
 fn outcome() -> TrainedModel {
-    let of = RunConfig { epochs: 2, ..config(ModelKind::LeNet) };
-    train(&of, &square_set(120, 20), &mut Watcher::default()).unwrap().unwrap()
+    let of = RunConfig {
+        epochs: 2,
+        ..config(ModelKind::LeNet)
+    };
+    train(&of, &square_set(120, 20), &mut Watcher::default())
+        .unwrap()
+        .unwrap()
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -40,42 +48,86 @@ fn a_run_is_saved_listed_and_read_with() {
     assert!(store.list().is_empty());
     let outcome = outcome();
     let saved = store.save(&outcome, F32, None).unwrap();
-    assert_eq!(names(&saved.folder), ["history.csv", "model.safetensors", "run.json", "steps.csv"]);
+    assert_eq!(
+        names(&saved.folder),
+        ["history.csv", "model.safetensors", "run.json", "steps.csv"]
+    );
     assert_eq!(saved.model_path, saved.folder.join("model.safetensors"));
     assert_eq!(saved.epochs, outcome.summary.epochs);
 
     let listed = store.list();
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0].summary.as_deref().unwrap(), &saved);
-    assert_eq!(Classifier::open(&saved.model_path).unwrap().info().epochs, 2);
+    assert_eq!(
+        Classifier::open(&saved.model_path).unwrap().info().epochs,
+        2
+    );
 
     let history = std::fs::read_to_string(saved.folder.join("history.csv")).unwrap();
     let lines: Vec<&str> = history.lines().collect();
     assert_eq!(lines.len(), 3);
     assert!(lines[0].starts_with("epoch,step,train_loss"));
-    assert_eq!(lines[2].split(',').next_back().unwrap().parse::<f32>().unwrap(), outcome.summary.epochs[1].seconds);
+    assert_eq!(
+        lines[2]
+            .split(',')
+            .next_back()
+            .unwrap()
+            .parse::<f32>()
+            .unwrap(),
+        outcome.summary.epochs[1].seconds
+    );
 }
 
 #[test]
 fn samples_from_the_posterior_are_models_of_their_own() {
     let root = tempfile::tempdir().unwrap();
-    let of = RunConfig { epochs: 25, optimizer: OptimizerKind::Sgld, ..config(ModelKind::Mlp) };
-    let trained = train(&of, &square_set(60, 20), &mut Watcher::default()).unwrap().unwrap();
+    let of = RunConfig {
+        epochs: 25,
+        optimizer: OptimizerKind::Sgld,
+        ..config(ModelKind::Mlp)
+    };
+    let trained = train(&of, &square_set(60, 20), &mut Watcher::default())
+        .unwrap()
+        .unwrap();
     let target = root.path().join("run");
     let saved = save_to(&target, false, &trained, F32, None).unwrap();
     assert_eq!(saved.posterior_samples, 10, "of the last 13 epochs");
     let paths = saved.posterior_sample_paths();
     assert!(paths.len() == 10 && paths.iter().all(|path| path.is_file()));
     let last = Classifier::open(&paths[9]).unwrap();
-    assert_eq!((last.info().epochs, Classifier::open(&paths[0]).unwrap().info().epochs), (25, 16));
+    assert_eq!(
+        (
+            last.info().epochs,
+            Classifier::open(&paths[0]).unwrap().info().epochs
+        ),
+        (25, 16)
+    );
     let test = &square_set(60, 20).test;
-    let [sample, model] =
-        [&last, &Classifier::open(&saved.model_path).unwrap()].map(|one| one.measure(test, &mut Unwatched).unwrap().answers);
-    assert_eq!(sample, model, "the last sample has the weights of the last epoch");
+    let [sample, model] = [&last, &Classifier::open(&saved.model_path).unwrap()]
+        .map(|one| one.measure(test, &mut Unwatched).unwrap().answers);
+    assert_eq!(
+        sample, model,
+        "the last sample has the weights of the last epoch"
+    );
     assert!(Ensemble::of(paths).is_posterior());
-    assert_eq!(save_to(&target, true, &trained, F32, None).unwrap().posterior_samples, 10, "they are the run's own files");
-    let averaged = RunConfig { weight_averaging: Some(0.9), ..of };
-    assert!(train(&averaged, &square_set(60, 20), &mut Watcher::default()).unwrap().unwrap().posterior.is_empty());
+    assert_eq!(
+        save_to(&target, true, &trained, F32, None)
+            .unwrap()
+            .posterior_samples,
+        10,
+        "they are the run's own files"
+    );
+    let averaged = RunConfig {
+        weight_averaging: Some(0.9),
+        ..of
+    };
+    assert!(
+        train(&averaged, &square_set(60, 20), &mut Watcher::default())
+            .unwrap()
+            .unwrap()
+            .posterior
+            .is_empty()
+    );
 }
 
 #[test]
@@ -83,15 +135,25 @@ fn folder_names_are_unique_and_harmless() {
     let root = tempfile::tempdir().unwrap();
     let store = Store::new(root.path());
     let mut outcome = outcome();
-    outcome.summary.config.data = DataSpec::single(DataSource::Path("/some/where/my: \"digits\"? *.csv".into()));
+    outcome.summary.config.data =
+        DataSpec::single(DataSource::Path("/some/where/my: \"digits\"? *.csv".into()));
     outcome.summary.finished_at = "2026-11-21T14:03:11Z".to_owned();
     let first = store.save(&outcome, F32, None).unwrap().folder;
     let second = store.save(&outcome, F32, None).unwrap().folder;
     assert_ne!(first, second);
     let name = first.file_name().unwrap().to_str().unwrap();
-    assert!(name.starts_with("2026-11-2") && name.contains("_lenet_my"), "{name}");
-    assert!(!name.contains([' ', ':', '"', '?', '*', '/', '\\', '<', '>', '|']) && !name.ends_with('.'), "{name}");
-    assert_eq!(second.file_name().unwrap().to_str().unwrap(), format!("{name}_2"));
+    assert!(
+        name.starts_with("2026-11-2") && name.contains("_lenet_my"),
+        "{name}"
+    );
+    assert!(
+        !name.contains([' ', ':', '"', '?', '*', '/', '\\', '<', '>', '|']) && !name.ends_with('.'),
+        "{name}"
+    );
+    assert_eq!(
+        second.file_name().unwrap().to_str().unwrap(),
+        format!("{name}_2")
+    );
     assert_eq!(store.list().len(), 2);
 }
 
@@ -114,7 +176,11 @@ fn the_newest_comes_first_and_broken_folders_last() {
     let root = tempfile::tempdir().unwrap();
     let store = Store::new(root.path());
     let mut outcome = outcome();
-    for finished_at in ["2026-11-21T14:03:11Z", "2026-11-21T14:03:11.5Z", "2025-01-01T00:00:00Z"] {
+    for finished_at in [
+        "2026-11-21T14:03:11Z",
+        "2026-11-21T14:03:11.5Z",
+        "2025-01-01T00:00:00Z",
+    ] {
         outcome.summary.finished_at = finished_at.to_owned();
         store.save(&outcome, F32, None).unwrap();
     }
@@ -127,18 +193,37 @@ fn the_newest_comes_first_and_broken_folders_last() {
     std::fs::write(damaged.join("run.json"), "{\"config\":").unwrap();
 
     let listed = store.list();
-    let finished: Vec<Option<String>> = listed.iter().map(|entry| entry.summary.as_ref().ok().map(|run| run.finished_at.clone())).collect();
-    assert_eq!(finished[..2], [Some("2026-11-21T14:03:11.5Z".to_owned()), Some("2026-11-21T14:03:11Z".to_owned())]);
+    let finished: Vec<Option<String>> = listed
+        .iter()
+        .map(|entry| {
+            entry
+                .summary
+                .as_ref()
+                .ok()
+                .map(|run| run.finished_at.clone())
+        })
+        .collect();
+    assert_eq!(
+        finished[..2],
+        [
+            Some("2026-11-21T14:03:11.5Z".to_owned()),
+            Some("2026-11-21T14:03:11Z".to_owned())
+        ]
+    );
     assert_eq!(finished[2..], [None, None, None]);
     for entry in &listed[2..] {
-        assert!(matches!(&entry.summary, Err(RunError::Malformed { folder, .. }) if *folder == entry.folder));
+        assert!(
+            matches!(&entry.summary, Err(RunError::Malformed { folder, .. }) if *folder == entry.folder)
+        );
     }
 }
 
 #[test]
 fn a_moved_run_still_works() {
     let root = tempfile::tempdir().unwrap();
-    let saved = Store::new(root.path().join("here")).save(&outcome(), F32, None).unwrap();
+    let saved = Store::new(root.path().join("here"))
+        .save(&outcome(), F32, None)
+        .unwrap();
     let there = root.path().join("there");
     std::fs::create_dir(&there).unwrap();
     std::fs::rename(&saved.folder, there.join("my best run")).unwrap();
@@ -153,7 +238,10 @@ fn only_runs_in_the_store_are_deleted() {
     let root = tempfile::tempdir().unwrap();
     let store = Store::new(root.path().join("runs"));
     let outcome = outcome();
-    let (kept, deleted) = (store.save(&outcome, F32, None).unwrap().folder, store.save(&outcome, F32, None).unwrap().folder);
+    let (kept, deleted) = (
+        store.save(&outcome, F32, None).unwrap().folder,
+        store.save(&outcome, F32, None).unwrap().folder,
+    );
     store.delete(&deleted).unwrap();
     assert!(!deleted.exists() && kept.exists());
     assert_eq!(store.list().len(), 1);
@@ -166,14 +254,28 @@ fn only_runs_in_the_store_are_deleted() {
     assert!(store.restore(&deleted).is_err(), "it is gone");
     assert_eq!(names(&root.path().join("runs")).len(), 1);
 
-    let outside = save_to(&root.path().join("outside"), false, &outcome, F32, None).unwrap().folder;
+    let outside = save_to(&root.path().join("outside"), false, &outcome, F32, None)
+        .unwrap()
+        .folder;
     let foreign = root.path().join("runs/foreign");
     std::fs::create_dir(&foreign).unwrap();
-    let nested = save_to(&foreign.join("nested"), false, &outcome, F32, None).unwrap().folder;
-    for folder in [outside, foreign, nested, root.path().join("runs"), kept.join(".."), root.path().join("runs/absent")] {
+    let nested = save_to(&foreign.join("nested"), false, &outcome, F32, None)
+        .unwrap()
+        .folder;
+    for folder in [
+        outside,
+        foreign,
+        nested,
+        root.path().join("runs"),
+        kept.join(".."),
+        root.path().join("runs/absent"),
+    ] {
         assert!(store.delete(&folder).is_err(), "{}", folder.display());
     }
-    assert!(root.path().join("outside/run.json").exists() && root.path().join("runs/foreign/nested/run.json").exists());
+    assert!(
+        root.path().join("outside/run.json").exists()
+            && root.path().join("runs/foreign/nested/run.json").exists()
+    );
     assert!(kept.join("run.json").exists());
 }
 
@@ -201,7 +303,9 @@ fn a_link_to_a_run_is_not_followed_by_delete() {
     let root = tempfile::tempdir().unwrap();
     let store = Store::new(root.path().join("runs"));
     store.save(&outcome(), F32, None).unwrap();
-    let outside = save_to(&root.path().join("outside"), false, &outcome(), F32, None).unwrap().folder;
+    let outside = save_to(&root.path().join("outside"), false, &outcome(), F32, None)
+        .unwrap()
+        .folder;
     let link = root.path().join("runs/link");
     std::os::unix::fs::symlink(&outside, &link).unwrap();
     assert!(store.delete(&link).is_err());
@@ -217,13 +321,25 @@ fn save_to_writes_the_folder_itself_and_replaces_only_runs() {
     for target in [&absent, &empty, &absent] {
         let saved = save_to(target, true, &outcome, F32, None).unwrap();
         assert_eq!(&saved.folder, target);
-        assert_eq!(names(target), ["history.csv", "model.safetensors", "run.json", "steps.csv"]);
+        assert_eq!(
+            names(target),
+            ["history.csv", "model.safetensors", "run.json", "steps.csv"]
+        );
     }
-    assert_eq!(names(&root.path().join("a/b")), ["absent"], "nothing is left beside it");
+    assert_eq!(
+        names(&root.path().join("a/b")),
+        ["absent"],
+        "nothing is left beside it"
+    );
     // Unless it may replace it: another run may have been saved there while this one trained.
-    let occupied = RunError::Occupied { folder: absent.clone() };
+    let occupied = RunError::Occupied {
+        folder: absent.clone(),
+    };
     assert_eq!(check_target(&absent, false), Err(occupied.clone()));
-    assert_eq!(save_to(&absent, false, &outcome, F32, None).unwrap_err(), occupied);
+    assert_eq!(
+        save_to(&absent, false, &outcome, F32, None).unwrap_err(),
+        occupied
+    );
 
     // A run with something of the person's in it, a folder of theirs, and a file.
     std::fs::write(absent.join("notes.txt"), "mine").unwrap();
@@ -233,12 +349,23 @@ fn save_to_writes_the_folder_itself_and_replaces_only_runs() {
     let file = root.path().join("file");
     std::fs::write(&file, "mine").unwrap();
     for target in [&absent, &theirs, &file] {
-        let occupied = RunError::Occupied { folder: target.clone() };
+        let occupied = RunError::Occupied {
+            folder: target.clone(),
+        };
         assert_eq!(check_target(target, true), Err(occupied.clone()));
-        assert_eq!(save_to(target, true, &outcome, F32, None).unwrap_err(), occupied);
+        assert_eq!(
+            save_to(target, true, &outcome, F32, None).unwrap_err(),
+            occupied
+        );
     }
-    assert_eq!(std::fs::read_to_string(absent.join("notes.txt")).unwrap(), "mine");
-    assert_eq!(std::fs::read_to_string(theirs.join("thesis.txt")).unwrap(), "mine");
+    assert_eq!(
+        std::fs::read_to_string(absent.join("notes.txt")).unwrap(),
+        "mine"
+    );
+    assert_eq!(
+        std::fs::read_to_string(theirs.join("thesis.txt")).unwrap(),
+        "mine"
+    );
     assert_eq!(std::fs::read_to_string(file).unwrap(), "mine");
 }
 
@@ -248,6 +375,9 @@ fn a_store_that_cannot_be_written_leaves_nothing_behind() {
     let file = root.path().join("file");
     std::fs::write(&file, "").unwrap();
     // A file where the folder should be: fails for every user, unlike missing rights.
-    assert!(matches!(Store::new(file.join("runs")).save(&outcome(), F32, None), Err(RunError::Write(_))));
+    assert!(matches!(
+        Store::new(file.join("runs")).save(&outcome(), F32, None),
+        Err(RunError::Write(_))
+    ));
     assert_eq!(names(root.path()), ["file"]);
 }

@@ -1,7 +1,10 @@
 //! What a sweep can be, and a sentence for each mistake.
 
 use inkling::app::messages::Message;
-use inkling::sweep::{Asha, Definition, DefinitionError, DefinitionFile, Range, SamplerKind, SettingRange, Value, seconds};
+use inkling::sweep::{
+    Asha, Definition, DefinitionError, DefinitionFile, Range, SamplerKind, SettingRange, Value,
+    seconds,
+};
 
 use super::definition;
 
@@ -20,13 +23,38 @@ fn settings_are_given_by_their_names_on_the_command_line() {
         "clip-norm=off,1",
     ]);
     assert_eq!(definition.base.model.name(), "tiny");
-    let ranges: Vec<&Range> = definition.space.iter().map(|dimension| &dimension.range).collect();
-    let numbers = |numbers: &[f64]| Range::Values { values: numbers.iter().copied().map(Value::Number).collect() };
-    assert_eq!(ranges[0], &Range::Interval { low: 1e-4, high: 1e-2, log: true });
+    let ranges: Vec<&Range> = definition
+        .space
+        .iter()
+        .map(|dimension| &dimension.range)
+        .collect();
+    let numbers = |numbers: &[f64]| Range::Values {
+        values: numbers.iter().copied().map(Value::Number).collect(),
+    };
+    assert_eq!(
+        ranges[0],
+        &Range::Interval {
+            low: 1e-4,
+            high: 1e-2,
+            log: true
+        }
+    );
     assert_eq!(ranges[1], &numbers(&[32.0, 64.0, 128.0]));
-    assert_eq!(ranges[2], &Range::Interval { low: 2.0, high: 5.0, log: false });
+    assert_eq!(
+        ranges[2],
+        &Range::Interval {
+            low: 2.0,
+            high: 5.0,
+            log: false
+        }
+    );
     assert_eq!(ranges[3], &numbers(&[0.0, 0.05, 0.1]));
-    assert_eq!(ranges[4], &Range::Values { values: vec![Value::Name("off".to_owned()), Value::Number(1.0)] });
+    assert_eq!(
+        ranges[4],
+        &Range::Values {
+            values: vec![Value::Name("off".to_owned()), Value::Number(1.0)]
+        }
+    );
     assert_eq!(definition.problems(), []);
 }
 
@@ -43,15 +71,25 @@ fn each_mistake_in_a_setting_has_a_sentence() {
         ("lr=0..1:log:3", "cannot begin at 0"),
     ] {
         let error = SettingRange::parse(text).unwrap_err();
-        assert!(message(&error).contains(words), "{text}: {}", message(&error));
+        assert!(
+            message(&error).contains(words),
+            "{text}: {}",
+            message(&error)
+        );
     }
     for (text, words) in [
         ("epochs=2.5", "2.5 is not a value of epochs"),
         ("model=vgg", "Choose one of linear, mlp-small, mlp"),
         ("nesterov=maybe", "on or off"),
     ] {
-        let error = definition(&[]).set(SettingRange::parse(text).unwrap()).unwrap_err();
-        assert!(message(&error).contains(words), "{text}: {}", message(&error));
+        let error = definition(&[])
+            .set(SettingRange::parse(text).unwrap())
+            .unwrap_err();
+        assert!(
+            message(&error).contains(words),
+            "{text}: {}",
+            message(&error)
+        );
     }
 }
 
@@ -60,35 +98,93 @@ fn each_mistake_in_a_definition_has_a_sentence() {
     let with = |settings: &[&str], change: &dyn Fn(&mut Definition)| {
         let mut definition = definition(settings);
         change(&mut definition);
-        definition.problems().iter().map(message).collect::<Vec<_>>()
+        definition
+            .problems()
+            .iter()
+            .map(message)
+            .collect::<Vec<_>>()
     };
     let lr = "lr=1e-4..1e-2";
     for (problems, words) in [
         (with(&[], &|_| {}), "No setting varies."),
-        (with(&["lr=1e-2..1e-4"], &|_| {}), "Write the lower number first."),
-        (with(&["lr=0..0.1:log"], &|_| {}), "Begin above 0"),
-        (with(&["lr=1e-4..20"], &|_| {}), "The learning rate is out of range (got 20)."),
-        (with(&["epochs=0..3"], &|_| {}), "The number of epochs is out of range (got 0)."),
-        (with(&["model=mlp,vgg"], &|_| {}), "vgg is not a value of model."),
-        (with(&["model=1..3"], &|_| {}), "names and have no range"),
-        (with(&["batch-size=32,64,32"], &|_| {}), "The value 32 of batch-size is listed twice."),
-        (with(&[lr], &|definition| definition.sampler = SamplerKind::Grid), "A grid needs single values of lr"),
-        (with(&[lr], &|definition| definition.trials = None), "Limit it with --trials or --time."),
-        (with(&[lr], &|definition| definition.trials = Some(0)), "The number of trials is out of range (got 0)."),
-        (with(&[lr], &|definition| definition.at_once = 0), "The number of trials at once is out of range (got 0)."),
-        (with(&[lr], &|definition| definition.seconds = Some(f64::NAN)), "The time for the sweep in seconds is out of range"),
-        (with(&[lr], &|definition| definition.pruner = Some(Asha { reduction: 1, min_epochs: 1 })), "The reduction factor is out of range"),
         (
-            with(&[lr], &|definition| definition.pruner = Some(Asha { reduction: 3, min_epochs: 0 })),
+            with(&["lr=1e-2..1e-4"], &|_| {}),
+            "Write the lower number first.",
+        ),
+        (with(&["lr=0..0.1:log"], &|_| {}), "Begin above 0"),
+        (
+            with(&["lr=1e-4..20"], &|_| {}),
+            "The learning rate is out of range (got 20).",
+        ),
+        (
+            with(&["epochs=0..3"], &|_| {}),
+            "The number of epochs is out of range (got 0).",
+        ),
+        (
+            with(&["model=mlp,vgg"], &|_| {}),
+            "vgg is not a value of model.",
+        ),
+        (with(&["model=1..3"], &|_| {}), "names and have no range"),
+        (
+            with(&["batch-size=32,64,32"], &|_| {}),
+            "The value 32 of batch-size is listed twice.",
+        ),
+        (
+            with(&[lr], &|definition| definition.sampler = SamplerKind::Grid),
+            "A grid needs single values of lr",
+        ),
+        (
+            with(&[lr], &|definition| definition.trials = None),
+            "Limit it with --trials or --time.",
+        ),
+        (
+            with(&[lr], &|definition| definition.trials = Some(0)),
+            "The number of trials is out of range (got 0).",
+        ),
+        (
+            with(&[lr], &|definition| definition.at_once = 0),
+            "The number of trials at once is out of range (got 0).",
+        ),
+        (
+            with(&[lr], &|definition| definition.seconds = Some(f64::NAN)),
+            "The time for the sweep in seconds is out of range",
+        ),
+        (
+            with(&[lr], &|definition| {
+                definition.pruner = Some(Asha {
+                    reduction: 1,
+                    min_epochs: 1,
+                })
+            }),
+            "The reduction factor is out of range",
+        ),
+        (
+            with(&[lr], &|definition| {
+                definition.pruner = Some(Asha {
+                    reduction: 3,
+                    min_epochs: 0,
+                })
+            }),
             "The minimum number of epochs is out of range",
         ),
-        (with(&[lr], &|definition| definition.space.push(definition.space[0].clone())), "lr is given twice."),
-        (with(&[lr], &|definition| definition.base.epochs = 0), "The number of epochs is out of range"),
+        (
+            with(&[lr], &|definition| {
+                definition.space.push(definition.space[0].clone())
+            }),
+            "lr is given twice.",
+        ),
+        (
+            with(&[lr], &|definition| definition.base.epochs = 0),
+            "The number of epochs is out of range",
+        ),
     ] {
         assert_eq!(problems.len(), 1, "{problems:?}");
         assert!(problems[0].contains(words), "{words}: {problems:?}");
     }
-    let large = with(&["seed=1..100", "epochs=1..100", "batch-size=1..100"], &|definition| definition.sampler = SamplerKind::Grid);
+    let large = with(
+        &["seed=1..100", "epochs=1..100", "batch-size=1..100"],
+        &|definition| definition.sampler = SamplerKind::Grid,
+    );
     assert!(large[0].contains("1000000 combinations"), "{large:?}");
 }
 
@@ -107,8 +203,16 @@ fn a_file_says_the_same_as_the_command_line() {
     let file = DefinitionFile::parse(text).unwrap();
     assert_eq!((file.trials, file.time.as_deref()), (Some(20), Some("30m")));
     let mut of_file = definition(&[]);
-    file.settings().unwrap().into_iter().for_each(|range| of_file.set(range).unwrap());
-    let mut typed = definition(&["augmentation=off,gentle", "batch-size=32,64,128", "epochs=4", "lr=1e-4..1e-2:log"]);
+    file.settings()
+        .unwrap()
+        .into_iter()
+        .for_each(|range| of_file.set(range).unwrap());
+    let mut typed = definition(&[
+        "augmentation=off,gentle",
+        "batch-size=32,64,128",
+        "epochs=4",
+        "lr=1e-4..1e-2:log",
+    ]);
     assert_eq!(of_file, typed);
     typed.set(SettingRange::parse("lr=0.01").unwrap()).unwrap();
     assert_eq!(typed.space.len(), 2, "what is said last counts");
@@ -119,16 +223,29 @@ fn a_file_says_the_same_as_the_command_line() {
         ("[set]\nlr = true", "The definition of the sweep"),
     ] {
         let error = DefinitionFile::parse(text).unwrap_err();
-        assert!(message(&error).contains(words), "{text}: {}", message(&error));
+        assert!(
+            message(&error).contains(words),
+            "{text}: {}",
+            message(&error)
+        );
     }
 }
 
 #[test]
 fn durations_have_units() {
-    for (text, expected) in [("90", 90.0), ("90s", 90.0), ("1.5 m", 90.0), ("2h", 7200.0), ("1d", 86_400.0)] {
+    for (text, expected) in [
+        ("90", 90.0),
+        ("90s", 90.0),
+        ("1.5 m", 90.0),
+        ("2h", 7200.0),
+        ("1d", 86_400.0),
+    ] {
         assert_eq!(seconds(text), Ok(expected));
     }
     for text in ["", "m", "-3m", "3 weeks", "inf"] {
-        assert!(message(&seconds(text).unwrap_err()).contains("is not a duration"), "{text}");
+        assert!(
+            message(&seconds(text).unwrap_err()).contains("is not a duration"),
+            "{text}"
+        );
     }
 }

@@ -15,7 +15,10 @@ use crate::fake_executor::epoch;
 
 /// A sweep of the preset Quick look over what these texts say.
 fn definition(settings: &[&str]) -> Definition {
-    let mut definition = Definition { trials: Some(20), ..Definition::of(RunConfig::preset(Preset::QuickLook)) };
+    let mut definition = Definition {
+        trials: Some(20),
+        ..Definition::of(RunConfig::preset(Preset::QuickLook))
+    };
     for text in settings {
         definition.set(SettingRange::parse(text).unwrap()).unwrap();
     }
@@ -23,10 +26,25 @@ fn definition(settings: &[&str]) -> Definition {
 }
 
 /// A trial with these accuracies after its epochs.
-fn trial(definition: &Definition, number: u32, values: Vec<Value>, accuracies: &[f64], outcome: Option<Outcome>) -> Trial {
+fn trial(
+    definition: &Definition,
+    number: u32,
+    values: Vec<Value>,
+    accuracies: &[f64],
+    outcome: Option<Outcome>,
+) -> Trial {
     let config = definition.config(&values).unwrap();
-    let epochs = (1..).zip(accuracies).map(|(number, &accuracy)| epoch(number, accuracy)).collect();
-    Trial { number, values, config, epochs, outcome }
+    let epochs = (1..)
+        .zip(accuracies)
+        .map(|(number, &accuracy)| epoch(number, accuracy))
+        .collect();
+    Trial {
+        number,
+        values,
+        config,
+        epochs,
+        outcome,
+    }
 }
 
 /// Interrupts after this many reports.

@@ -8,7 +8,10 @@ use super::{Patience, definition, endless};
 use crate::fake_executor::FakeExecutor;
 
 fn sweep(home: &tempfile::TempDir, change: impl FnOnce(&mut Definition)) -> Sweep {
-    let mut definition = Definition { trials: Some(12), ..definition(&["lr=1e-4..1e-1:log", "batch-size=32,64"]) };
+    let mut definition = Definition {
+        trials: Some(12),
+        ..definition(&["lr=1e-4..1e-1:log", "batch-size=32,64"])
+    };
     change(&mut definition);
     Sweep::create(&home.path().join("sweep"), definition).unwrap()
 }
@@ -22,14 +25,25 @@ fn as_many_trials_train_at_once_as_were_asked_for_and_poor_ones_end_early() {
             definition.pruner = definition.pruner.filter(|_| prunes);
         });
         let mut executor = FakeExecutor::default();
-        assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Ok(Ending::Complete));
+        assert_eq!(
+            run(&mut sweep, &mut executor, &mut endless()),
+            Ok(Ending::Complete)
+        );
         executor.stopped.sort_unstable();
         assert_eq!(executor.most_at_once, at_once as usize);
         assert_eq!(executor.started, (1..=12).collect::<Vec<_>>());
-        let pruned: Vec<u32> = sweep.trials().iter().filter(|t| t.outcome == Some(Outcome::Pruned)).map(|t| t.number).collect();
+        let pruned: Vec<u32> = sweep
+            .trials()
+            .iter()
+            .filter(|t| t.outcome == Some(Outcome::Pruned))
+            .map(|t| t.number)
+            .collect();
         assert_eq!(executor.stopped, pruned);
         assert_eq!(pruned.is_empty(), !prunes);
-        assert!(sweep.best().unwrap().epochs.len() == 5, "the best trained to its end");
+        assert!(
+            sweep.best().unwrap().epochs.len() == 5,
+            "the best trained to its end"
+        );
     }
 }
 
@@ -37,12 +51,22 @@ fn as_many_trials_train_at_once_as_were_asked_for_and_poor_ones_end_early() {
 fn an_interruption_loses_no_trial_that_has_ended_and_the_search_goes_on_as_it_would_have() {
     let home = tempfile::tempdir().unwrap();
     let mut undisturbed = sweep(&home, |_| {});
-    run(&mut undisturbed, &mut FakeExecutor::default(), &mut endless()).unwrap();
+    run(
+        &mut undisturbed,
+        &mut FakeExecutor::default(),
+        &mut endless(),
+    )
+    .unwrap();
 
     let other = tempfile::tempdir().unwrap();
     let mut interrupted = sweep(&other, |_| {});
     let mut sessions = 0;
-    while run(&mut interrupted, &mut FakeExecutor::default(), &mut Patience(9)) == Ok(Ending::Interrupted) {
+    while run(
+        &mut interrupted,
+        &mut FakeExecutor::default(),
+        &mut Patience(9),
+    ) == Ok(Ending::Interrupted)
+    {
         let folder = interrupted.folder().to_owned();
         // As after a crash, only what is on the disk is left.
         drop(interrupted);
@@ -60,10 +84,26 @@ fn where_no_machine_is_left_trials_in_progress_end_and_the_sweep_is_resumed() {
         definition.at_once = 2;
         definition.pruner = None;
     });
-    let mut executor = FakeExecutor { machines_last: Some(5), ..FakeExecutor::default() };
-    assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Err(SweepError::Problem(Problem::EngineGone)));
-    assert_eq!(sweep.trials().iter().filter(|trial| trial.outcome == Some(Outcome::Completed)).count(), 5);
-    assert_eq!(run(&mut sweep, &mut FakeExecutor::default(), &mut endless()), Ok(Ending::Complete));
+    let mut executor = FakeExecutor {
+        machines_last: Some(5),
+        ..FakeExecutor::default()
+    };
+    assert_eq!(
+        run(&mut sweep, &mut executor, &mut endless()),
+        Err(SweepError::Problem(Problem::EngineGone))
+    );
+    assert_eq!(
+        sweep
+            .trials()
+            .iter()
+            .filter(|trial| trial.outcome == Some(Outcome::Completed))
+            .count(),
+        5
+    );
+    assert_eq!(
+        run(&mut sweep, &mut FakeExecutor::default(), &mut endless()),
+        Ok(Ending::Complete)
+    );
     assert_eq!(sweep.trials().len(), 12);
 }
 
@@ -78,7 +118,10 @@ fn a_sweep_that_is_complete_goes_on_with_a_larger_budget() {
     drop(sweep);
     let mut sweep = Sweep::open(&folder).unwrap();
     run(&mut sweep, &mut FakeExecutor::default(), &mut endless()).unwrap();
-    assert_eq!((sweep.trials().len(), &sweep.trials()[..12]), (15, &before[..]));
+    assert_eq!(
+        (sweep.trials().len(), &sweep.trials()[..12]),
+        (15, &before[..])
+    );
 }
 
 #[test]
@@ -87,12 +130,21 @@ fn no_trial_starts_after_the_time_of_all_sessions_is_over() {
     let folder = home.path().join("sweep");
     drop(sweep(&home, |definition| definition.seconds = Some(100.0)));
     for (elapsed, trials) in [(0.0, 12), (100.0, 1)] {
-        let begun = format!(r#"{{"trial":1,"elapsed":{elapsed},"event":"started","values":{{"lr":0.001,"batch-size":32}}}}"#);
+        let begun = format!(
+            r#"{{"trial":1,"elapsed":{elapsed},"event":"started","values":{{"lr":0.001,"batch-size":32}}}}"#
+        );
         std::fs::write(folder.join("journal.jsonl"), format!("{begun}\n")).unwrap();
         let mut sweep = Sweep::open(&folder).unwrap();
-        assert_eq!(run(&mut sweep, &mut FakeExecutor::default(), &mut endless()), Ok(Ending::Complete));
+        assert_eq!(
+            run(&mut sweep, &mut FakeExecutor::default(), &mut endless()),
+            Ok(Ending::Complete)
+        );
         assert_eq!(sweep.trials().len(), trials, "after {elapsed} s");
-        assert_ne!(sweep.trials()[0].outcome, None, "one that had begun is completed");
+        assert_ne!(
+            sweep.trials()[0].outcome,
+            None,
+            "one that had begun is completed"
+        );
         assert!(sweep.is_complete());
     }
 }
@@ -101,10 +153,22 @@ fn no_trial_starts_after_the_time_of_all_sessions_is_over() {
 fn a_trial_that_diverges_has_failed_and_the_others_go_on() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |_| {});
-    let diverged = Problem::Diverged { step: 3, cause: Divergence::NotFinite };
-    let mut executor = FakeExecutor { instead: Some((1, TrialEvent::Failed(diverged))), ..FakeExecutor::default() };
-    assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Ok(Ending::Complete));
-    assert!(matches!(sweep.trials()[0].outcome, Some(Outcome::Failed { .. })));
+    let diverged = Problem::Diverged {
+        step: 3,
+        cause: Divergence::NotFinite,
+    };
+    let mut executor = FakeExecutor {
+        instead: Some((1, TrialEvent::Failed(diverged))),
+        ..FakeExecutor::default()
+    };
+    assert_eq!(
+        run(&mut sweep, &mut executor, &mut endless()),
+        Ok(Ending::Complete)
+    );
+    assert!(matches!(
+        sweep.trials()[0].outcome,
+        Some(Outcome::Failed { .. })
+    ));
     assert_eq!(sweep.trials().len(), 12);
 }
 
@@ -112,21 +176,50 @@ fn a_trial_that_diverges_has_failed_and_the_others_go_on() {
 fn what_no_trial_can_do_without_ends_the_sweep_at_its_first() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |_| {});
-    let mut executor = FakeExecutor { instead: Some((1, TrialEvent::Failed(Problem::EngineGone))), ..FakeExecutor::default() };
-    assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Err(SweepError::Problem(Problem::EngineGone)));
+    let mut executor = FakeExecutor {
+        instead: Some((1, TrialEvent::Failed(Problem::EngineGone))),
+        ..FakeExecutor::default()
+    };
+    assert_eq!(
+        run(&mut sweep, &mut executor, &mut endless()),
+        Err(SweepError::Problem(Problem::EngineGone))
+    );
     assert_eq!(sweep.trials().len(), 1);
-    let mut executor = FakeExecutor { instead: Some((5, TrialEvent::Failed(Problem::EngineGone))), ..FakeExecutor::default() };
-    assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Ok(Ending::Complete), "later, it costs a trial");
-    assert!(matches!(sweep.trials()[4].outcome, Some(Outcome::Failed { .. })));
+    let mut executor = FakeExecutor {
+        instead: Some((5, TrialEvent::Failed(Problem::EngineGone))),
+        ..FakeExecutor::default()
+    };
+    assert_eq!(
+        run(&mut sweep, &mut executor, &mut endless()),
+        Ok(Ending::Complete),
+        "later, it costs a trial"
+    );
+    assert!(matches!(
+        sweep.trials()[4].outcome,
+        Some(Outcome::Failed { .. })
+    ));
 }
 
 #[test]
 fn a_trial_whose_engine_was_asked_to_end_begins_again() {
     let home = tempfile::tempdir().unwrap();
     let mut sweep = sweep(&home, |_| {});
-    let mut executor = FakeExecutor { instead: Some((1, TrialEvent::Interrupted)), ..FakeExecutor::default() };
-    assert_eq!(run(&mut sweep, &mut executor, &mut endless()), Ok(Ending::Complete));
-    assert_eq!(executor.started.iter().filter(|&&started| started == 1).count(), 2);
+    let mut executor = FakeExecutor {
+        instead: Some((1, TrialEvent::Interrupted)),
+        ..FakeExecutor::default()
+    };
+    assert_eq!(
+        run(&mut sweep, &mut executor, &mut endless()),
+        Ok(Ending::Complete)
+    );
+    assert_eq!(
+        executor
+            .started
+            .iter()
+            .filter(|&&started| started == 1)
+            .count(),
+        2
+    );
     assert_eq!(sweep.trials().len(), 12);
     assert_eq!(sweep.trials()[0].outcome, Some(Outcome::Completed));
 }

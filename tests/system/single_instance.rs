@@ -1,4 +1,5 @@
-//! One window at a time: a later start hands over its files; nothing that is left behind keeps Inkling from starting.
+//! One window at a time: a later start hands over its files; nothing that is left behind keeps
+//! Inkling from starting.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -19,7 +20,13 @@ fn a_later_start_hands_its_files_to_the_window_that_is_open() {
     let folder = tempfile::tempdir().unwrap();
     let (bring, brought) = channel();
     open(folder.path()).serve(move |files| bring.send(files).is_ok());
-    for files in [vec![], vec![PathBuf::from("/a/model.safetensors"), PathBuf::from("/ein Bild é.ink")]] {
+    for files in [
+        vec![],
+        vec![
+            PathBuf::from("/a/model.safetensors"),
+            PathBuf::from("/ein Bild é.ink"),
+        ],
+    ] {
         assert!(matches!(take_turn(folder.path(), &files), Turn::Done));
         assert_eq!(brought.recv().unwrap(), files);
     }
@@ -43,7 +50,10 @@ fn what_an_ended_window_left_behind_keeps_nobody_from_starting() {
     drop(open(folder.path()));
     let (bring, brought) = channel();
     open(folder.path()).serve(move |files| bring.send(files).is_ok());
-    assert!(matches!(take_turn(folder.path(), &["x".into()]), Turn::Done));
+    assert!(matches!(
+        take_turn(folder.path(), &["x".into()]),
+        Turn::Done
+    ));
     assert_eq!(brought.recv().unwrap(), [PathBuf::from("x")]);
 }
 

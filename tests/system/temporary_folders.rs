@@ -31,7 +31,13 @@ fn it_never_takes_a_name_that_is_taken_and_may_try_another() {
     let parent = tempfile::tempdir().unwrap();
     fs::create_dir(parent.path().join("run")).unwrap();
     let mut folder = filled(parent.path(), "one");
-    assert_eq!(folder.move_to(&parent.path().join("run")).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    assert_eq!(
+        folder
+            .move_to(&parent.path().join("run"))
+            .unwrap_err()
+            .kind(),
+        ErrorKind::AlreadyExists
+    );
     folder.move_to(&parent.path().join("run 2")).unwrap();
     drop(folder);
     assert_eq!(names(parent.path()), ["run", "run 2"]);
@@ -47,6 +53,8 @@ fn it_replaces_a_folder_and_nothing_else() {
         assert_eq!(names(parent.path()), ["run"]);
     }
     fs::write(parent.path().join("file"), "stays").unwrap();
-    filled(parent.path(), "three").replace(&parent.path().join("file")).unwrap_err();
+    filled(parent.path(), "three")
+        .replace(&parent.path().join("file"))
+        .unwrap_err();
     assert_eq!(names(parent.path()), ["file", "run"]);
 }

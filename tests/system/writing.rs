@@ -42,7 +42,11 @@ fn pipes_devices_and_links_are_not_replaced() {
     fs::write(&file, "old").unwrap();
     symlink("file", &link).unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
-    for (path, words) in [(&*link, "a symbolic link"), (&pipe, "a named pipe"), (Path::new("/dev/null"), "a device")] {
+    for (path, words) in [
+        (&*link, "a symbolic link"),
+        (&pipe, "a named pipe"),
+        (Path::new("/dev/null"), "a device"),
+    ] {
         let refused = write_whole(path, b"new").unwrap_err();
         assert_eq!(refused.kind, WriteErrorKind::NotRegular);
         assert!(refused.reason.contains(words), "{refused}");
@@ -57,7 +61,8 @@ fn pipes_devices_and_links_are_not_replaced() {
 fn settings_that_are_a_link_stay_one() {
     use std::os::unix::fs::symlink;
     let folder = tempfile::tempdir().unwrap();
-    let [link, dangling, circle] = ["settings", "dangling", "circle"].map(|name| folder.path().join(name));
+    let [link, dangling, circle] =
+        ["settings", "dangling", "circle"].map(|name| folder.path().join(name));
     fs::create_dir(folder.path().join("dotfiles")).unwrap();
     symlink("dotfiles/settings", &link).unwrap();
     fs::write(folder.path().join("dotfiles/settings"), "old").unwrap();
@@ -67,15 +72,23 @@ fn settings_that_are_a_link_stay_one() {
     write_through_links(&dangling, b"made").unwrap();
     assert!(write_through_links(&circle, b"lost").is_err());
     assert!(link.is_symlink() && dangling.is_symlink() && circle.is_symlink());
-    assert_eq!(fs::read(folder.path().join("dotfiles/settings")).unwrap(), b"new");
-    assert_eq!(fs::read(folder.path().join("dotfiles/none yet")).unwrap(), b"made");
+    assert_eq!(
+        fs::read(folder.path().join("dotfiles/settings")).unwrap(),
+        b"new"
+    );
+    assert_eq!(
+        fs::read(folder.path().join("dotfiles/none yet")).unwrap(),
+        b"made"
+    );
 }
 
 #[test]
 fn what_can_be_done_about_a_failure_is_told_apart() {
-    for (code, kind) in
-        [(libc::ENOSPC, WriteErrorKind::NoSpace), (libc::EACCES, WriteErrorKind::NotPermitted), (libc::EIO, WriteErrorKind::Other)]
-    {
+    for (code, kind) in [
+        (libc::ENOSPC, WriteErrorKind::NoSpace),
+        (libc::EACCES, WriteErrorKind::NotPermitted),
+        (libc::EIO, WriteErrorKind::Other),
+    ] {
         let system = io::Error::from_raw_os_error(code);
         let error = WriteError::new(Path::new("file"), &system);
         assert_eq!((error.kind, error.reason), (kind, system.to_string()));

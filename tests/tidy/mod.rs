@@ -1,4 +1,5 @@
-//! The directions that the map in `src/lib.rs` claims, read off the sources: which module may depend on which, and which on candle and egui.
+//! The directions that the map in `src/lib.rs` claims, read off the sources: which module may
+//! depend on which, and which on candle and egui.
 
 mod pictures;
 mod promises;
@@ -11,7 +12,13 @@ use self::sources::Sources;
 /// The modules in the order of the map's table, which goes from the top down.
 fn modules_of_the_map() -> Vec<String> {
     let map = include_str!("../../src/lib.rs");
-    let names = map.lines().filter_map(|line| line.strip_prefix("//! | ")?.split(" | ").next()?.split('`').nth(1));
+    let names = map.lines().filter_map(|line| {
+        line.strip_prefix("//! | ")?
+            .split(" | ")
+            .next()?
+            .split('`')
+            .nth(1)
+    });
     names.map(str::to_owned).collect()
 }
 
@@ -19,7 +26,9 @@ fn only_downwards(sources: &Sources, order: &[String]) -> Result<(), String> {
     let level = |module: &str| order.iter().position(|known| known == module);
     for ((module, other), file) in sources.module_graph() {
         if level(&other) <= level(module) {
-            return Err(format!("src/{file} names `{other}`, which stands above `{module}` in the map"));
+            return Err(format!(
+                "src/{file} names `{other}`, which stands above `{module}` in the map"
+            ));
         }
     }
     Ok(())
@@ -29,8 +38,15 @@ fn only_downwards(sources: &Sources, order: &[String]) -> Result<(), String> {
 fn the_map_names_every_module_and_no_other() {
     let sources = Sources::read();
     let order = modules_of_the_map();
-    assert_eq!(order.iter().map(String::as_str).collect::<BTreeSet<_>>(), sources.modules());
-    assert_eq!(order.len(), sources.modules().len(), "a module stands in the map twice");
+    assert_eq!(
+        order.iter().map(String::as_str).collect::<BTreeSet<_>>(),
+        sources.modules()
+    );
+    assert_eq!(
+        order.len(),
+        sources.modules().len(),
+        "a module stands in the map twice"
+    );
 }
 
 #[test]
@@ -54,7 +70,8 @@ fn a_module_that_depends_on_one_above_it_is_found() {
         assert!(found.contains("optim/intruder.rs"), "{found}");
     }
     let mut sources = Sources::read();
-    let harmless = "// crate::app\nuse crate::nn::{Net, Pass};\nuse super::rule::problem;\nuse std::problem;";
+    let harmless =
+        "// crate::app\nuse crate::nn::{Net, Pass};\nuse super::rule::problem;\nuse std::problem;";
     sources.add(&["optim".to_owned(), "guest".to_owned()], false, harmless);
     only_downwards(&sources, &order).unwrap();
 }
@@ -63,29 +80,58 @@ fn a_module_that_depends_on_one_above_it_is_found() {
 fn naming<'a>(sources: &'a Sources, libraries: &[&str]) -> Vec<&'a str> {
     let names = |code: &str| {
         libraries.iter().any(|library| {
-            let starts = |at: usize| !code[..at].ends_with(|before: char| before.is_alphanumeric() || "_\"".contains(before));
-            code.match_indices(&format!("{library}::")).any(|(at, _)| starts(at))
+            let starts = |at: usize| {
+                !code[..at]
+                    .ends_with(|before: char| before.is_alphanumeric() || "_\"".contains(before))
+            };
+            code.match_indices(&format!("{library}::"))
+                .any(|(at, _)| starts(at))
         })
     };
-    sources.files().filter(|file| names(&file.code)).map(|file| file.path.as_str()).collect()
+    sources
+        .files()
+        .filter(|file| names(&file.code))
+        .map(|file| file.path.as_str())
+        .collect()
 }
 
 fn are_below(files: &[&str], modules: &[&str]) {
-    let allowed = |file: &&&str| modules.iter().any(|module| file.strip_prefix(module).is_some_and(|rest| rest.starts_with(['/', '.'])));
+    let allowed = |file: &&&str| {
+        modules.iter().any(|module| {
+            file.strip_prefix(module)
+                .is_some_and(|rest| rest.starts_with(['/', '.']))
+        })
+    };
     let others: Vec<_> = files.iter().filter(|file| !allowed(file)).collect();
-    assert!(others.is_empty(), "only {modules:?} may, but {others:?} do as well");
+    assert!(
+        others.is_empty(),
+        "only {modules:?} may, but {others:?} do as well"
+    );
     assert!(!files.is_empty(), "nobody does: the name is wrong");
 }
 
 #[test]
 fn tensors_stay_where_the_map_says() {
-    let tensors = ["device", "nn", "optim", "infer", "train", "export", "import", "bench", "self_test"];
+    let tensors = [
+        "device",
+        "nn",
+        "optim",
+        "infer",
+        "train",
+        "export",
+        "import",
+        "bench",
+        "self_test",
+    ];
     are_below(&naming(&Sources::read(), &["candle_core"]), &tensors);
 }
 
 #[test]
 fn only_the_window_knows_how_it_is_drawn() {
-    are_below(&naming(&Sources::read(), &["egui", "eframe", "egui_plot", "rfd"]), &["ui", "cli/window"]);
+    are_below(
+        &naming(&Sources::read(), &["egui", "eframe", "egui_plot", "rfd"]),
+        &["ui", "cli/window"],
+    );
 }
 
 #[test]
@@ -93,19 +139,44 @@ fn what_crosses_pipes_is_plain_data_whatever_it_stands_on() {
     let sources = Sources::read();
     let files = sources.closure("protocol");
     let paths: Vec<&str> = files.iter().map(|(file, _)| file.path.as_str()).collect();
-    assert!(paths.contains(&"records/run.rs") && paths.contains(&"nn/error.rs") && paths.contains(&"problem.rs"), "{paths:?}");
+    assert!(
+        paths.contains(&"records/run.rs")
+            && paths.contains(&"nn/error.rs")
+            && paths.contains(&"problem.rs"),
+        "{paths:?}"
+    );
     for (file, from) in files {
-        for library in ["candle_core::", "candle_nn::", "egui::", "rayon::", "thread::", "mpsc::", "Mutex", "File::", "fs::"] {
-            assert!(!file.code.contains(library), "src/{}, which src/{from} names, is part of the protocol and names {library}", file.path);
+        for library in [
+            "candle_core::",
+            "candle_nn::",
+            "egui::",
+            "rayon::",
+            "thread::",
+            "mpsc::",
+            "Mutex",
+            "File::",
+            "fs::",
+        ] {
+            assert!(
+                !file.code.contains(library),
+                "src/{}, which src/{from} names, is part of the protocol and names {library}",
+                file.path
+            );
         }
     }
 }
 
 #[test]
 fn candles_own_pooling_and_convolution_are_never_called() {
-    // What an exported program calls is for inference alone, or PyTorch's; the benchmark times plain candle; the reference backend uses
-    // candle-nn's fused kernels where there are no gradients; the trials of imported weights are for inference alone.
-    let (export, plain, trials, reference) = ("export/", "bench/plain_candle.rs", "import/variant.rs", "nn/backend/reference");
+    // What an exported program calls is for inference alone, or PyTorch's; the benchmark times
+    // plain candle; the reference backend uses candle-nn's fused kernels where there are no
+    // gradients; the trials of imported weights are for inference alone.
+    let (export, plain, trials, reference) = (
+        "export/",
+        "bench/plain_candle.rs",
+        "import/variant.rs",
+        "nn/backend/reference",
+    );
     let calls = [
         "max_pool2d(",
         ".conv2d(",
@@ -115,19 +186,33 @@ fn candles_own_pooling_and_convolution_are_never_called() {
         "conv2d_with_algo",
         "conv_transpose2d",
     ];
-    for file in Sources::read().files().filter(|file| !file.path.starts_with(export) && file.path != plain && file.path != trials) {
+    for file in Sources::read()
+        .files()
+        .filter(|file| !file.path.starts_with(export) && file.path != plain && file.path != trials)
+    {
         for call in calls {
             // Ours is called by that name as well.
-            assert!(!file.code.replace("backend.conv2d(", "").contains(call), "src/{} calls {call}", file.path);
+            assert!(
+                !file.code.replace("backend.conv2d(", "").contains(call),
+                "src/{} calls {call}",
+                file.path
+            );
         }
-        assert!(file.path.starts_with(reference) || !file.code.contains("candle_nn::"), "src/{} calls candle-nn", file.path);
+        assert!(
+            file.path.starts_with(reference) || !file.code.contains("candle_nn::"),
+            "src/{} calls candle-nn",
+            file.path
+        );
     }
 }
 
 #[test]
 fn files_are_written_whole_and_randomness_is_seeded() {
     let elsewhere = |module: &str, calls: &[&str]| {
-        for file in Sources::read().files().filter(|file| !file.path.starts_with(module)) {
+        for file in Sources::read()
+            .files()
+            .filter(|file| !file.path.starts_with(module))
+        {
             for call in calls {
                 assert!(!file.code.contains(call), "src/{} calls {call}", file.path);
             }
@@ -135,15 +220,36 @@ fn files_are_written_whole_and_randomness_is_seeded() {
     };
     elsewhere("system/files/", &["fs::write(", "File::create("]);
     // With a limit of its size, and never a pipe into which nobody writes.
-    elsewhere("system/files/", &[" File::open(", "(File::open(", "fs::File::open(", "fs::read(path", "fs::read(&", "fs::read_to_string("]);
+    elsewhere(
+        "system/files/",
+        &[
+            " File::open(",
+            "(File::open(",
+            "fs::File::open(",
+            "fs::read(path",
+            "fs::read(&",
+            "fs::read_to_string(",
+        ],
+    );
     // An exported program draws nothing, and candle's generator is not ours.
-    elsewhere("math/random.rs", &["Tensor::rand", ".rand_like(", ".randn_like(", "rand::"]);
+    elsewhere(
+        "math/random.rs",
+        &["Tensor::rand", ".rand_like(", ".randn_like(", "rand::"],
+    );
 }
 
 /// What stands between the brackets of each call of one of tracing's macros.
 fn log_calls(code: &str) -> Vec<&str> {
-    let starts = ["tracing::error!(", "tracing::warn!(", "tracing::info!(", "tracing::debug!("];
-    let found = starts.iter().flat_map(|start| code.match_indices(start).map(|(at, start)| &code[at + start.len()..]));
+    let starts = [
+        "tracing::error!(",
+        "tracing::warn!(",
+        "tracing::info!(",
+        "tracing::debug!(",
+    ];
+    let found = starts.iter().flat_map(|start| {
+        code.match_indices(start)
+            .map(|(at, start)| &code[at + start.len()..])
+    });
     found.map(|rest| &rest[..closing_bracket(rest)]).collect()
 }
 
@@ -162,7 +268,11 @@ fn messages_of_the_log_are_fixed_texts_so_that_diagnostics_can_leave_out_the_res
     for file in Sources::read().files() {
         for call in log_calls(&file.code) {
             calls += 1;
-            assert!(!call.contains('{'), "src/{} puts a value into a message; make it a field: {call}", file.path);
+            assert!(
+                !call.contains('{'),
+                "src/{} puts a value into a message; make it a field: {call}",
+                file.path
+            );
         }
     }
     assert!(calls > 20, "only {calls} calls were found");

@@ -5,12 +5,17 @@ use std::path::Path;
 
 const FOLDER: &str = "assets/screenshots";
 
-/// The paths of the pictures in this folder and the folders in it, relative to the root of the repository.
+/// The paths of the pictures in this folder and the folders in it, relative to the root of the
+/// repository.
 fn pictures(folder: &str) -> BTreeSet<String> {
     let entries = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
     let paths = entries.map(|entry| entry.unwrap()).flat_map(|entry| {
         let path = format!("{folder}/{}", entry.file_name().to_str().unwrap());
-        if entry.path().is_dir() { pictures(&path) } else { BTreeSet::from([path]) }
+        if entry.path().is_dir() {
+            pictures(&path)
+        } else {
+            BTreeSet::from([path])
+        }
     });
     paths.collect()
 }
@@ -18,6 +23,10 @@ fn pictures(folder: &str) -> BTreeSet<String> {
 #[test]
 fn the_readme_shows_every_picture() {
     let readme = include_str!("../../README.md");
-    let shown = readme.split(['(', ')']).filter(|text| text.starts_with(FOLDER)).map(str::to_owned).collect();
+    let shown = readme
+        .split(['(', ')'])
+        .filter(|text| text.starts_with(FOLDER))
+        .map(str::to_owned)
+        .collect();
     assert_eq!(pictures(FOLDER), shown);
 }

@@ -28,17 +28,39 @@ impl Sources {
             let below: Vec<String> = module.iter().cloned().chain([name.clone()]).collect();
             if path.is_dir() {
                 self.read_folder(&path, &below);
-            } else if path.extension().is_some_and(|extension| extension == "rs") && name != "main" && below[0] != "bin" {
+            } else if path.extension().is_some_and(|extension| extension == "rs")
+                && name != "main"
+                && below[0] != "bin"
+            {
                 let is_folder = name == "mod" || name == "lib";
-                self.add(if is_folder { module } else { &below }, is_folder, &std::fs::read_to_string(&path).unwrap());
+                self.add(
+                    if is_folder { module } else { &below },
+                    is_folder,
+                    &std::fs::read_to_string(&path).unwrap(),
+                );
             }
         }
     }
 
     pub fn add(&mut self, module: &[String], is_folder: bool, text: &str) {
-        let code = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
-        let path = format!("{}{}", module.join("/"), if is_folder { "/mod.rs" } else { ".rs" });
-        self.0.insert(module.to_vec(), File { path, code, is_folder });
+        let code = text
+            .lines()
+            .map(|line| line.split("//").next().unwrap_or_default())
+            .collect::<Vec<_>>()
+            .join("\n");
+        let path = format!(
+            "{}{}",
+            module.join("/"),
+            if is_folder { "/mod.rs" } else { ".rs" }
+        );
+        self.0.insert(
+            module.to_vec(),
+            File {
+                path,
+                code,
+                is_folder,
+            },
+        );
     }
 
     pub fn files(&self) -> impl Iterator<Item = &File> {
@@ -47,7 +69,10 @@ impl Sources {
 
     /// The modules: what stands directly in `src`.
     pub fn modules(&self) -> BTreeSet<&str> {
-        self.0.keys().filter_map(|module| Some(module.first()?.as_str())).collect()
+        self.0
+            .keys()
+            .filter_map(|module| Some(module.first()?.as_str()))
+            .collect()
     }
 
     /// Which modules each module names, and where.
@@ -77,21 +102,35 @@ impl Sources {
                 continue;
             }
             let file = &self.0[&module];
-            let named = paths(&module, file).into_iter().map(|path| self.file_of(&path)).filter(|file| !file.is_empty());
+            let named = paths(&module, file)
+                .into_iter()
+                .map(|path| self.file_of(&path))
+                .filter(|file| !file.is_empty());
             waiting.extend(named.map(|named| (named, file.path.as_str())));
             seen.insert(module, (file, from));
         }
         seen.into_values().collect()
     }
 
-    /// The module in whose file that which this path names is written, through what folders hand on.
+    /// The module in whose file that which this path names is written, through what folders hand
+    /// on.
     fn file_of(&self, path: &[String]) -> Vec<String> {
-        let known = (0..=path.len()).rev().find(|&end| self.0.contains_key(&path[..end])).unwrap_or_default();
+        let known = (0..=path.len())
+            .rev()
+            .find(|&end| self.0.contains_key(&path[..end]))
+            .unwrap_or_default();
         let (module, rest) = path.split_at(known);
-        let Some(name) = rest.first().filter(|_| !module.is_empty()) else { return module.to_vec() };
+        let Some(name) = rest.first().filter(|_| !module.is_empty()) else {
+            return module.to_vec();
+        };
         let file = &self.0[module];
-        let leads_on = |path: &Vec<String>| path.len() > module.len() + 1 && path.starts_with(module) && path.last() == Some(name);
-        match paths(module, file).into_iter().find(|path| file.is_folder && leads_on(path)) {
+        let leads_on = |path: &Vec<String>| {
+            path.len() > module.len() + 1 && path.starts_with(module) && path.last() == Some(name)
+        };
+        match paths(module, file)
+            .into_iter()
+            .find(|path| file.is_folder && leads_on(path))
+        {
             Some(path) => self.file_of(&path),
             None => module.to_vec(),
         }
@@ -101,25 +140,50 @@ impl Sources {
 /// Every path in a file that leads to a module or item of ours, from the library's root on.
 fn paths(module: &[String], file: &File) -> Vec<Vec<String>> {
     let parent = &module[..module.len().saturating_sub(1)];
-    let here = if file.is_folder { module.to_vec() } else { parent.to_vec() };
+    let here = if file.is_folder {
+        module.to_vec()
+    } else {
+        parent.to_vec()
+    };
     let mut found = Vec::new();
-    for start in file.code.match_indices("use ").filter(|&(at, _)| !file.code[..at].ends_with(|before: char| before.is_alphanumeric())) {
-        let tree = file.code[start.0 + 4..].split(';').next().unwrap_or_default();
+    for start in file
+        .code
+        .match_indices("use ")
+        .filter(|&(at, _)| !file.code[..at].ends_with(|before: char| before.is_alphanumeric()))
+    {
+        let tree = file.code[start.0 + 4..]
+            .split(';')
+            .next()
+            .unwrap_or_default();
         leaves(tree, &mut Vec::new(), &mut found);
     }
     // And those that stand within a line.
     for root in ["crate::", "super::"] {
-        for (at, _) in file.code.match_indices(root).filter(|&(at, _)| !file.code[..at].ends_with("::")) {
-            let path =
-                file.code[at..].split(|letter: char| !(letter.is_alphanumeric() || "_:".contains(letter))).next().unwrap_or_default();
+        for (at, _) in file
+            .code
+            .match_indices(root)
+            .filter(|&(at, _)| !file.code[..at].ends_with("::"))
+        {
+            let path = file.code[at..]
+                .split(|letter: char| !(letter.is_alphanumeric() || "_:".contains(letter)))
+                .next()
+                .unwrap_or_default();
             // A group after `use`, which was taken apart above.
             if path.ends_with("::") {
                 continue;
             }
-            found.push(path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect());
+            found.push(
+                path.split("::")
+                    .filter(|part| !part.is_empty())
+                    .map(str::to_owned)
+                    .collect(),
+            );
         }
     }
-    found.into_iter().filter_map(|path: Vec<String>| absolute(module, &here, &path)).collect()
+    found
+        .into_iter()
+        .filter_map(|path: Vec<String>| absolute(module, &here, &path))
+        .collect()
 }
 
 /// What a tree of names after `use` names, one by one.
@@ -127,7 +191,12 @@ fn leaves(tree: &str, before: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
     let tree = tree.trim();
     let length = before.len();
     if let Some((head, group)) = tree.split_once('{') {
-        before.extend(head.split("::").map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned));
+        before.extend(
+            head.split("::")
+                .map(str::trim)
+                .filter(|part| !part.is_empty())
+                .map(str::to_owned),
+        );
         let (mut depth, mut from) = (0, 0);
         let group = group.trim_end();
         let group = group.strip_suffix('}').unwrap_or(group);
@@ -145,8 +214,12 @@ fn leaves(tree: &str, before: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
         }
     } else if !tree.is_empty() {
         let name = tree.split(" as ").next().unwrap_or_default();
-        before
-            .extend(name.split("::").map(str::trim).filter(|part| !part.is_empty() && *part != "self" && *part != "*").map(str::to_owned));
+        before.extend(
+            name.split("::")
+                .map(str::trim)
+                .filter(|part| !part.is_empty() && *part != "self" && *part != "*")
+                .map(str::to_owned),
+        );
         found.push(before.clone());
     }
     before.truncate(length);
@@ -158,7 +231,13 @@ fn absolute(module: &[String], here: &[String], path: &[String]) -> Option<Vec<S
     match path.first()?.as_str() {
         "crate" => Some(path[1..].to_vec()),
         // `super` is seen from the module that the file is.
-        "super" => Some(module[..module.len().checked_sub(ups)?].iter().chain(&path[ups..]).cloned().collect()),
+        "super" => Some(
+            module[..module.len().checked_sub(ups)?]
+                .iter()
+                .chain(&path[ups..])
+                .cloned()
+                .collect(),
+        ),
         // What a folder hands on from one of its own files.
         _ if module == here => Some(module.iter().chain(path).cloned().collect()),
         _ => None,

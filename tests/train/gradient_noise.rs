@@ -11,23 +11,52 @@ use inkling::train::GradientNoise;
 use crate::synthetic;
 
 fn config() -> RunConfig {
-    RunConfig { model: ModelKind::Mlp, augmentation: Augmentation::Off, label_smoothing: 0.0, ..RunConfig::default() }
+    RunConfig {
+        model: ModelKind::Mlp,
+        augmentation: Augmentation::Off,
+        label_smoothing: 0.0,
+        ..RunConfig::default()
+    }
 }
 
-/// The trace of the covariance matrix of the images' gradients, and the squared norm of their mean, each gradient by itself.
+/// The trace of the covariance matrix of the images' gradients, and the squared norm of their mean,
+/// each gradient by itself.
 fn exact(net: &Net, images: &Split) -> [f64; 2] {
     let mut mean: Vec<f64> = Vec::new();
     let mut squares = 0.0;
     for index in 0..images.len() {
         let dropout = &mut Random::new(1);
-        let logits = net.forward(images.image(index).to_vec().as_slice(), Mode::Train { dropout, precision: Precision::F32 }).unwrap();
+        let logits = net
+            .forward(
+                images.image(index).to_vec().as_slice(),
+                Mode::Train {
+                    dropout,
+                    precision: Precision::F32,
+                },
+            )
+            .unwrap();
         let label = Tensor::from_slice(&images.labels[index..=index], 1, logits.device()).unwrap();
-        net.backward(&net.loss(&logits, &label, 1, 0.0).unwrap(), 1.0).unwrap();
-        let take = |parameter: &inkling::nn::Parameter| parameter.take_grad().unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        net.backward(&net.loss(&logits, &label, 1, 0.0).unwrap(), 1.0)
+            .unwrap();
+        let take = |parameter: &inkling::nn::Parameter| {
+            parameter
+                .take_grad()
+                .unwrap()
+                .flatten_all()
+                .unwrap()
+                .to_vec1::<f32>()
+                .unwrap()
+        };
         let gradient: Vec<f32> = net.trainable().iter().flat_map(take).collect();
         mean.resize(gradient.len(), 0.0);
-        mean.iter_mut().zip(&gradient).for_each(|(mean, &value)| *mean += f64::from(value) / images.len() as f64);
-        squares += gradient.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>() / images.len() as f64;
+        mean.iter_mut()
+            .zip(&gradient)
+            .for_each(|(mean, &value)| *mean += f64::from(value) / images.len() as f64);
+        squares += gradient
+            .iter()
+            .map(|&value| f64::from(value).powi(2))
+            .sum::<f64>()
+            / images.len() as f64;
     }
     let norm: f64 = mean.iter().map(|value| value * value).sum();
     [squares - norm, norm]
@@ -42,7 +71,9 @@ fn it_is_the_variance_of_the_images_gradients_over_the_square_of_their_mean() {
     let indices: Vec<u32> = (0..60).collect();
     let random = &mut Random::new(9);
     for _ in 0..12 {
-        noise.measure(&net, (&images, &indices), &config(), random, &mut Unwatched).unwrap();
+        noise
+            .measure(&net, (&images, &indices), &config(), random, &mut Unwatched)
+            .unwrap();
     }
     let (found, wanted) = (noise.scale().unwrap(), variance / norm);
     assert!((found / wanted - 1.0).abs() < 0.15, "{found}, not {wanted}");
@@ -54,17 +85,41 @@ fn measuring_leaves_the_network_as_it_is() {
     // Its batch normalisations keep running statistics.
     let net = Net::new(ModelKind::ResNet8, Activation::Relu, 10, 3).unwrap();
     let before = net.weights().unwrap();
-    net.parameters()[0].add_to_grad(|grad| grad[0] = 7.0).unwrap();
-    let config = RunConfig { model: ModelKind::ResNet8, augmentation: Augmentation::Medium, ..config() };
+    net.parameters()[0]
+        .add_to_grad(|grad| grad[0] = 7.0)
+        .unwrap();
+    let config = RunConfig {
+        model: ModelKind::ResNet8,
+        augmentation: Augmentation::Medium,
+        ..config()
+    };
     let indices: Vec<u32> = (0..60).collect();
-    GradientNoise::default().measure(&net, (&images, &indices), &config, &mut Random::new(1), &mut Unwatched).unwrap();
+    GradientNoise::default()
+        .measure(
+            &net,
+            (&images, &indices),
+            &config,
+            &mut Random::new(1),
+            &mut Unwatched,
+        )
+        .unwrap();
     assert_eq!(net.weights().unwrap(), before);
-    assert_eq!(net.parameters()[0].grad().unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap()[0], 7.0);
+    assert_eq!(
+        net.parameters()[0]
+            .grad()
+            .unwrap()
+            .flatten_all()
+            .unwrap()
+            .to_vec1::<f32>()
+            .unwrap()[0],
+        7.0
+    );
 }
 
 #[test]
 fn both_figures_are_unbiased_and_a_gradient_within_the_noise_has_no_scale() {
-    // A squared mean of 4 and a variance of 100, as the squared norms of 10 and of 1000 images show them.
+    // A squared mean of 4 and a variance of 100, as the squared norms of 10 and of 1000 images show
+    // them.
     let mut noise = GradientNoise::default();
     noise.add([10.0, 1000.0], [4.0 + 10.0, 4.0 + 0.1]);
     assert!((noise.scale().unwrap() - 25.0).abs() < 1e-9);

@@ -29,21 +29,50 @@ fn gradients_add_up_to_the_whole_batchs() {
     // Three micro-batches, and one look while validating.
     assert_eq!(watcher.between_before, [4]);
 
-    let ValidationSplit { train: positions, .. } = ValidationSplit::new(&data.train, of.seed);
+    let ValidationSplit {
+        train: positions, ..
+    } = ValidationSplit::new(&data.train, of.seed);
     assert!(positions.len() > 2 * micro_batch_size(of.model));
-    let images: Vec<u8> = positions.iter().flat_map(|&position| data.train.image(position as usize).to_vec()).collect();
-    let labels: Vec<u8> = positions.iter().map(|&position| data.train.labels[position as usize]).collect();
+    let images: Vec<u8> = positions
+        .iter()
+        .flat_map(|&position| data.train.image(position as usize).to_vec())
+        .collect();
+    let labels: Vec<u8> = positions
+        .iter()
+        .map(|&position| data.train.labels[position as usize])
+        .collect();
     let net = Net::new(of.model, of.activation, 10, of.seed).unwrap();
-    let logits = net.forward(&images, Mode::Train { dropout: &mut Random::new(0), precision: Precision::F32 }).unwrap();
+    let logits = net
+        .forward(
+            &images,
+            Mode::Train {
+                dropout: &mut Random::new(0),
+                precision: Precision::F32,
+            },
+        )
+        .unwrap();
     let targets = Tensor::new(labels.as_slice(), &Device::Cpu).unwrap();
     let loss = net.loss(&logits, &targets, labels.len(), 0.0).unwrap();
     net.backward(&loss, 1.0).unwrap();
     let optimizer = OptimizerConfig::new(&of, labels.len() as u64);
-    Optimizer::new(optimizer, &net.trainable(), net.context(), None).unwrap().step(0.1, 1.0, None).unwrap();
+    Optimizer::new(optimizer, &net.trainable(), net.context(), None)
+        .unwrap()
+        .step(0.1, 1.0, None)
+        .unwrap();
 
     assert!((watcher.steps[0].loss - loss.to_vec1::<f32>().unwrap()[0]).abs() < 1e-5);
     let whole = net.weights().unwrap();
-    for (by_parts, whole) in trained.net.weights().unwrap().iter().flatten().zip(whole.iter().flatten()) {
-        assert!((by_parts - whole).abs() < 1e-6, "{by_parts} and not {whole}");
+    for (by_parts, whole) in trained
+        .net
+        .weights()
+        .unwrap()
+        .iter()
+        .flatten()
+        .zip(whole.iter().flatten())
+    {
+        assert!(
+            (by_parts - whole).abs() < 1e-6,
+            "{by_parts} and not {whole}"
+        );
     }
 }

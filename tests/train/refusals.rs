@@ -19,25 +19,80 @@ fn values_no_run_can_have() {
     let data = square_set(24, 0);
     let base = config(ModelKind::Mlp);
     assert_eq!(
-        refused(&RunConfig { epochs: 0, ..base.clone() }, &data),
-        ConfigProblem::OutOfRange { field: Field::Epochs, given: "0".to_owned() }.into()
+        refused(
+            &RunConfig {
+                epochs: 0,
+                ..base.clone()
+            },
+            &data
+        ),
+        ConfigProblem::OutOfRange {
+            field: Field::Epochs,
+            given: "0".to_owned()
+        }
+        .into()
     );
     assert_eq!(
-        refused(&RunConfig { memory_limit: Some(0), ..base.clone() }, &data),
-        ConfigProblem::OutOfRange { field: Field::MemoryLimit, given: "0".to_owned() }.into()
+        refused(
+            &RunConfig {
+                memory_limit: Some(0),
+                ..base.clone()
+            },
+            &data
+        ),
+        ConfigProblem::OutOfRange {
+            field: Field::MemoryLimit,
+            given: "0".to_owned()
+        }
+        .into()
     );
     assert_eq!(
-        refused(&RunConfig { batch_size: 0, ..base }, &data),
-        ConfigProblem::OutOfRange { field: Field::BatchSize, given: "0".to_owned() }.into()
+        refused(
+            &RunConfig {
+                batch_size: 0,
+                ..base
+            },
+            &data
+        ),
+        ConfigProblem::OutOfRange {
+            field: Field::BatchSize,
+            given: "0".to_owned()
+        }
+        .into()
     );
 }
 
 #[test]
 fn a_batch_larger_than_what_is_learned_from() {
     // 24 images, 4 of them held back.
-    let of = |batch_size| RunConfig { batch_size, epochs: 1, ..config(ModelKind::Mlp) };
-    assert_eq!(refused(&of(21), &square_set(24, 0)), ConfigProblem::BatchLargerThanSet { given: 21, images: 20 }.into());
+    let of = |batch_size| RunConfig {
+        batch_size,
+        epochs: 1,
+        ..config(ModelKind::Mlp)
+    };
+    assert_eq!(
+        refused(&of(21), &square_set(24, 0)),
+        ConfigProblem::BatchLargerThanSet {
+            given: 21,
+            images: 20
+        }
+        .into()
+    );
     assert!(train(&of(20), &square_set(24, 0), &mut Watcher::default()).is_ok());
-    assert_eq!(refused(&of(1), &DataSet::default()), ConfigProblem::BatchLargerThanSet { given: 1, images: 0 }.into());
-    assert_eq!(refused(&of(1), &square_set(1, 0)), ConfigProblem::BatchLargerThanSet { given: 1, images: 0 }.into());
+    assert_eq!(
+        refused(&of(1), &DataSet::default()),
+        ConfigProblem::BatchLargerThanSet {
+            given: 1,
+            images: 0
+        }
+        .into()
+    );
+    assert_eq!(
+        refused(&of(1), &square_set(1, 0)),
+        ConfigProblem::BatchLargerThanSet {
+            given: 1,
+            images: 0
+        }
+        .into()
+    );
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use inkling::data::Split;
 use inkling::nn::Net;
-use inkling::records::{Calibration, EpochRecord, Intervention, RunPlan, RunPosition, StepPoint, Telemetry};
+use inkling::records::{
+    Calibration, EpochRecord, Intervention, RunPlan, RunPosition, StepPoint, Telemetry,
+};
 use inkling::run_config::{ModelKind, OptimizerKind, Preset, RunConfig, ScheduleKind};
 use inkling::train::{Checkpoint, EndRequest, LearningProbe, Observer};
 
@@ -53,7 +55,13 @@ impl Observer for Watcher {
         position: RunPosition,
     ) {
         assert!(self.plan.is_none() && self.steps.is_empty());
-        assert_eq!(plan.parameters, net.trainable().iter().map(|parameter| parameter.len() as u64).sum::<u64>());
+        assert_eq!(
+            plan.parameters,
+            net.trainable()
+                .iter()
+                .map(|parameter| parameter.len() as u64)
+                .sum::<u64>()
+        );
         assert_eq!(plan.validation_images, validation.len() as u64);
         self.plan = Some(plan.clone());
         self.probe = self.looks.then(|| LearningProbe::new(validation, 10, 5));
@@ -66,7 +74,10 @@ impl Observer for Watcher {
         self.between += 1;
         if let Some(probe) = &mut self.probe {
             let snapshot = probe.take(net, 1.0, self.between).unwrap();
-            assert_eq!((snapshot.step, snapshot.answers.len()), (self.between, probe.images().len()));
+            assert_eq!(
+                (snapshot.step, snapshot.answers.len()),
+                (self.between, probe.images().len())
+            );
         }
         std::thread::sleep(self.hold);
         match (self.stop_at, self.interrupt_at) {
@@ -97,7 +108,11 @@ impl Observer for Watcher {
     }
 
     fn checkpoint_interval(&self) -> Duration {
-        if self.every_step { Duration::ZERO } else { Duration::MAX }
+        if self.every_step {
+            Duration::ZERO
+        } else {
+            Duration::MAX
+        }
     }
 }
 

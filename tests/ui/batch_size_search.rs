@@ -12,25 +12,42 @@ fn the_recommended_size_goes_into_the_field_in_every_size_and_nothing_moves_when
         window.get_by_label("Find a batch size…").click_accesskit();
         window.run_steps(3);
         let start = window.get_by_label("Start search").rect();
-        assert!(start.bottom() < size[1] && start.top() > 0.0, "{size:?}: {start:?}");
+        assert!(
+            start.bottom() < size[1] && start.top() > 0.0,
+            "{size:?}: {start:?}"
+        );
         window.get_by_label("Start search").click();
         window.run_steps(3);
         engine.serve();
         window.run_steps(3);
         window.get_by_label("Search progress");
         window.get_by_label("Batch size 1024: not timed yet");
-        assert_eq!(window.get_by_label("Cancel").rect().min, start.min, "{size:?}");
+        assert_eq!(
+            window.get_by_label("Cancel").rect().min,
+            start.min,
+            "{size:?}"
+        );
         let config = window.state().app().config.clone();
         engine.finish_batch_size_search(&config);
         window.run_steps(3);
         window.get_by_label_contains("Gradient noise scale: about 310 images");
         window.get_by_label_contains("Batch size 512: not reached in");
         window.get_by_label_contains("Batch size 1024: diverged after");
-        assert_eq!(window.get_by_label("Use 256").rect().min, start.min, "{size:?}");
+        assert_eq!(
+            window.get_by_label("Use 256").rect().min,
+            start.min,
+            "{size:?}"
+        );
         window.get_by_label("Use 256").click();
         window.run_steps(3);
         assert!(window.state().app().batch_size_search.is_none());
-        assert_eq!(window.get_by_role_and_label(Role::TextInput, "Batch size").value().as_deref(), Some("256"));
+        assert_eq!(
+            window
+                .get_by_role_and_label(Role::TextInput, "Batch size")
+                .value()
+                .as_deref(),
+            Some("256")
+        );
     }
 }
 
@@ -41,7 +58,12 @@ fn the_keyboard_suffices() {
     window.run_steps(2);
     window.key_press(Key::Enter);
     window.run_steps(3);
-    assert!(window.get_by_label("Start search").accesskit_node().is_focused());
+    assert!(
+        window
+            .get_by_label("Start search")
+            .accesskit_node()
+            .is_focused()
+    );
     window.key_press(Key::Enter);
     window.run_steps(3);
     engine.serve();
@@ -51,5 +73,7 @@ fn the_keyboard_suffices() {
     window.run_steps(3);
     engine.serve();
     window.run_steps(3);
-    assert!(window.state().app().batch_size_search.is_none() && window.state().app().jobs.is_empty());
+    assert!(
+        window.state().app().batch_size_search.is_none() && window.state().app().jobs.is_empty()
+    );
 }

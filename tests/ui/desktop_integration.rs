@@ -28,7 +28,10 @@ fn every_panel_explains_itself_when_asked() {
                 window.get_by_label(title);
                 window.key_press(Key::Escape);
                 window.run_steps(3);
-                assert!(window.query_by_label(title).is_none(), "{title} goes with Escape");
+                assert!(
+                    window.query_by_label(title).is_none(),
+                    "{title} goes with Escape"
+                );
             }
         }
     }
@@ -37,7 +40,9 @@ fn every_panel_explains_itself_when_asked() {
 #[test]
 fn about_shows_versions_machine_and_licences() {
     let (mut window, _engine) = usual();
-    until(&mut window, "the machine was looked at", |app| app.hardware.is_some());
+    until(&mut window, "the machine was looked at", |app| {
+        app.hardware.is_some()
+    });
     window.get_by_label("Menu").click();
     window.run_steps(3);
     window.get_by_label("About Inkling").click();
@@ -57,17 +62,30 @@ fn about_shows_versions_machine_and_licences() {
 #[test]
 fn what_is_copied_helps_whoever_is_asked_for_help() {
     let (mut window, _engine) = usual();
-    until(&mut window, "the machine was looked at", |app| app.hardware.is_some());
+    until(&mut window, "the machine was looked at", |app| {
+        app.hardware.is_some()
+    });
     window.get_by_label("Menu").click();
     window.run_steps(3);
     window.get_by_label("Copy diagnostics").click();
-    let copied = |command: &OutputCommand| if let OutputCommand::CopyText(text) = command { Some(text.clone()) } else { None };
+    let copied = |command: &OutputCommand| {
+        if let OutputCommand::CopyText(text) = command {
+            Some(text.clone())
+        } else {
+            None
+        }
+    };
     let mut diagnostics = None;
     // A thread reads the log; what is copied is told in a single frame.
     for _ in 0..3000 {
         std::thread::sleep(std::time::Duration::from_millis(10));
         window.run_steps(1);
-        diagnostics = window.output().platform_output.commands.iter().find_map(copied);
+        diagnostics = window
+            .output()
+            .platform_output
+            .commands
+            .iter()
+            .find_map(copied);
         if diagnostics.is_some() {
             break;
         }
@@ -75,22 +93,45 @@ fn what_is_copied_helps_whoever_is_asked_for_help() {
     let diagnostics = diagnostics.unwrap();
     window.run_steps(1);
     window.get_by_label_contains("copied to the clipboard");
-    for word in ["Inkling: ", "CPU: ", "cuda: training: ", "\"zoom\": 1.0", "Log:"] {
+    for word in [
+        "Inkling: ",
+        "CPU: ",
+        "cuda: training: ",
+        "\"zoom\": 1.0",
+        "Log:",
+    ] {
         assert!(diagnostics.contains(word), "{word} is not in {diagnostics}");
     }
     let text = about::text(window.state().app().hardware.as_ref());
-    for word in [env!("CARGO_PKG_VERSION"), "rustc", "CPU: ", "Memory: ", "System: "] {
+    for word in [
+        env!("CARGO_PKG_VERSION"),
+        "rustc",
+        "CPU: ",
+        "Memory: ",
+        "System: ",
+    ] {
         assert!(text.contains(word), "{word} is not in {text}");
     }
 }
 
 #[test]
 fn without_file_dialogs_a_path_can_be_typed() {
-    let answers = Answers { none: true, ..Answers::default() };
-    let (app, engine) = app_with(Settings { wizard_done: true, ..Settings::default() }, answers);
+    let answers = Answers {
+        none: true,
+        ..Answers::default()
+    };
+    let (app, engine) = app_with(
+        Settings {
+            wizard_done: true,
+            ..Settings::default()
+        },
+        answers,
+    );
     let mut window = open(app, [1280.0, 800.0]);
     window.state_mut().apply(Action::ChooseDataFolder);
-    until(&mut window, "the path is asked for", |app| app.path_question.is_some());
+    until(&mut window, "the path is asked for", |app| {
+        app.path_question.is_some()
+    });
     window.run_steps(3);
     let type_path = |window: &mut Harness<'static, Inkling>, path: &str| {
         window.state_mut().apply(Action::TypePath(path.to_owned()));
@@ -100,12 +141,23 @@ fn without_file_dialogs_a_path_can_be_typed() {
         window.run_steps(3);
     };
     type_path(&mut window, "/no/such/folder");
-    until(&mut window, "it is refused", |app| app.path_question.as_ref().is_some_and(|question| question.refused.is_some()));
+    until(&mut window, "it is refused", |app| {
+        app.path_question
+            .as_ref()
+            .is_some_and(|question| question.refused.is_some())
+    });
     window.get_by_label_contains("There is no folder");
     let folder = tempfile::tempdir().unwrap();
     type_path(&mut window, folder.path().to_str().unwrap());
     until(&mut window, "it is used", |app| app.path_question.is_none());
-    assert!(window.state().app().settings.data_folders.contains(&folder.path().to_owned()));
+    assert!(
+        window
+            .state()
+            .app()
+            .settings
+            .data_folders
+            .contains(&folder.path().to_owned())
+    );
 
     // A file that exists is never replaced without being asked.
     let file = folder.path().join("drawing.ink.json");
@@ -113,9 +165,15 @@ fn without_file_dialogs_a_path_can_be_typed() {
     window.state_mut().apply(Action::PenDown([10.0, 10.0]));
     window.state_mut().apply(Action::PenUp);
     window.state_mut().apply(Action::SaveDrawing);
-    until(&mut window, "the file is asked for", |app| app.path_question.is_some());
+    until(&mut window, "the file is asked for", |app| {
+        app.path_question.is_some()
+    });
     type_path(&mut window, file.to_str().unwrap());
-    until(&mut window, "it is refused", |app| app.path_question.as_ref().is_some_and(|question| question.refused.is_some()));
+    until(&mut window, "it is refused", |app| {
+        app.path_question
+            .as_ref()
+            .is_some_and(|question| question.refused.is_some())
+    });
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
     window.key_press(Key::Escape);
     window.run_steps(3);

@@ -17,7 +17,9 @@ fn shows(window: &Harness<'static, Inkling>, text: &str) -> bool {
 #[test]
 fn the_wizard_downloads_mnist_and_recommends_it() {
     let (mut window, engine) = first_launch(Answers::default());
-    until(&mut window, "the hardware is probed", |app| app.hardware.is_some() && app.found.is_some());
+    until(&mut window, "the hardware is probed", |app| {
+        app.hardware.is_some() && app.found.is_some()
+    });
     window.state_mut().apply(Action::Wizard(WizardStep::Data));
     window.run_steps(3);
     window.get_by_label("Download MNIST (11.6 MB)").click();
@@ -29,73 +31,132 @@ fn the_wizard_downloads_mnist_and_recommends_it() {
         |app| matches!(app.download.as_ref().map(|download| &download.state), Some(DownloadState::InProgress(fraction)) if *fraction > 0.3),
     );
     assert!(shows(&window, "Downloading MNIST, 34 %"));
-    assert!(window.query_by_label("Download MNIST (11.6 MB)").is_none(), "it is not started twice");
+    assert!(
+        window.query_by_label("Download MNIST (11.6 MB)").is_none(),
+        "it is not started twice"
+    );
     engine.server.send(Download::Completes).unwrap();
-    until(&mut window, "everything is there", |app| app.download.is_none());
+    until(&mut window, "everything is there", |app| {
+        app.download.is_none()
+    });
     let mixed = DataSpec::with_builtin(DataSource::Named(NamedSet::Mnist));
-    assert_eq!(window.state().app().config.data, mixed, "as it is recommended where MNIST is there");
+    assert_eq!(
+        window.state().app().config.data,
+        mixed,
+        "as it is recommended where MNIST is there"
+    );
     assert!(shows(&window, "60 training and 10 test images"));
 }
 
 #[test]
 fn what_fails_says_why_and_can_be_tried_again() {
     let (mut window, engine) = usual();
-    until(&mut window, "data sets are looked for", |app| app.found.is_some());
-    window.get_by_role_and_label(Role::ComboBox, "Data set").click();
+    until(&mut window, "data sets are looked for", |app| {
+        app.found.is_some()
+    });
+    window
+        .get_by_role_and_label(Role::ComboBox, "Data set")
+        .click();
     window.run_steps(3);
     assert!(shows(&window, "Downloads 11.6 MB"));
     window.get_by_label("MNIST").click();
     engine.server.send(Download::IsAway).unwrap();
-    until(&mut window, "it fails", |app| app.download.as_ref().is_some_and(|download| !download.is_active()));
-    assert!(shows(&window, "There is no connection to https://example.org/mnist/: no route to host."));
-    assert!(shows(&window, "By hand: download train-labels-idx1-ubyte.gz"));
+    until(&mut window, "it fails", |app| {
+        app.download
+            .as_ref()
+            .is_some_and(|download| !download.is_active())
+    });
+    assert!(shows(
+        &window,
+        "There is no connection to https://example.org/mnist/: no route to host."
+    ));
+    assert!(shows(
+        &window,
+        "By hand: download train-labels-idx1-ubyte.gz"
+    ));
     assert_eq!(window.state().app().config.data, DataSpec::builtin());
     window.get_by_label("Try to download MNIST again").click();
     engine.server.send(Download::Completes).unwrap();
     until(&mut window, "it succeeds", |app| app.download.is_none());
-    assert_eq!(window.state().app().config.data, DataSpec::single(DataSource::Named(NamedSet::Mnist)), "the next run trains on it");
+    assert_eq!(
+        window.state().app().config.data,
+        DataSpec::single(DataSource::Named(NamedSet::Mnist)),
+        "the next run trains on it"
+    );
     assert!(window.state().app().validation_errors().is_empty());
 }
 
 #[test]
 fn it_can_be_cancelled_and_what_was_chosen_meanwhile_stays() {
     let (mut window, engine) = usual();
-    until(&mut window, "data sets are looked for", |app| app.found.is_some());
+    until(&mut window, "data sets are looked for", |app| {
+        app.found.is_some()
+    });
     window.state_mut().apply(Action::Download(NamedSet::Mnist));
     window.run_steps(3);
     window.get_by_label("Cancel").click();
     until(&mut window, "it is cancelled", |app| app.download.is_none());
-    assert!(window.state().app().notices.is_empty(), "there is nothing to say about that");
+    assert!(
+        window.state().app().notices.is_empty(),
+        "there is nothing to say about that"
+    );
 
     window.state_mut().apply(Action::Download(NamedSet::Mnist));
     window.state_mut().apply(Action::Download(NamedSet::Kmnist));
-    assert_eq!(window.state().app().download.as_ref().unwrap().set, NamedSet::Mnist, "one at a time");
+    assert_eq!(
+        window.state().app().download.as_ref().unwrap().set,
+        NamedSet::Mnist,
+        "one at a time"
+    );
     let mut config = window.state().app().config.clone();
     config.data = DataSpec::single(DataSource::Mine);
-    window.state_mut().apply(Action::Configure(Box::new(config)));
+    window
+        .state_mut()
+        .apply(Action::Configure(Box::new(config)));
     engine.server.send(Download::Completes).unwrap();
     until(&mut window, "it succeeds", |app| app.download.is_none());
-    assert_eq!(window.state().app().config.data, DataSpec::single(DataSource::Mine));
+    assert_eq!(
+        window.state().app().config.data,
+        DataSpec::single(DataSource::Mine)
+    );
 }
 
 #[test]
 fn the_wizard_recommends_the_download_where_there_is_a_network() {
     for no_network in [false, true] {
-        let (mut window, _engine) = first_launch(Answers { no_network, ..Answers::default() });
-        until(&mut window, "the machine is searched", |app| app.hardware.is_some() && app.found.is_some());
+        let (mut window, _engine) = first_launch(Answers {
+            no_network,
+            ..Answers::default()
+        });
+        until(&mut window, "the machine is searched", |app| {
+            app.hardware.is_some() && app.found.is_some()
+        });
         window.state_mut().apply(Action::Wizard(WizardStep::Data));
         window.run_steps(3);
-        assert_eq!(shows(&window, "MNIST + Built-in digits (recommended)"), !no_network);
-        let [download, builtin] = ["Download MNIST (11.6 MB)", "Built-in digits"].map(|name| window.get_by_label(name).rect());
-        assert_eq!(download.top() < builtin.top(), !no_network, "what is recommended comes first");
-        assert!(shows(&window, "harder to read than MNIST's"), "why the accuracy will be lower is said where the data is chosen");
+        assert_eq!(
+            shows(&window, "MNIST + Built-in digits (recommended)"),
+            !no_network
+        );
+        let [download, builtin] = ["Download MNIST (11.6 MB)", "Built-in digits"]
+            .map(|name| window.get_by_label(name).rect());
+        assert_eq!(
+            download.top() < builtin.top(),
+            !no_network,
+            "what is recommended comes first"
+        );
+        assert!(
+            shows(&window, "harder to read than MNIST's"),
+            "why the accuracy will be lower is said where the data is chosen"
+        );
     }
 }
 
 #[test]
 fn a_download_in_the_wizard_chooses_what_it_recommends_also_after_another_choice() {
     let (mut window, engine) = first_launch(Answers::default());
-    until(&mut window, "the machine is searched", |app| app.hardware.is_some() && app.found.is_some());
+    until(&mut window, "the machine is searched", |app| {
+        app.hardware.is_some() && app.found.is_some()
+    });
     window.state_mut().apply(Action::Wizard(WizardStep::Data));
     window.run_steps(3);
     window.get_by_label("Built-in digits").click();
@@ -103,6 +164,11 @@ fn a_download_in_the_wizard_chooses_what_it_recommends_also_after_another_choice
     window.get_by_label("Download MNIST (11.6 MB)").click();
     window.run_steps(3);
     engine.server.send(Download::Completes).unwrap();
-    until(&mut window, "everything is there", |app| app.download.is_none());
-    assert_eq!(window.state().app().config.data, DataSpec::with_builtin(DataSource::Named(NamedSet::Mnist)));
+    until(&mut window, "everything is there", |app| {
+        app.download.is_none()
+    });
+    assert_eq!(
+        window.state().app().config.data,
+        DataSpec::with_builtin(DataSource::Named(NamedSet::Mnist))
+    );
 }

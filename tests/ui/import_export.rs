@@ -19,13 +19,24 @@ use crate::jobs::submitted;
 
 fn run() -> RunEntry {
     let folder = PathBuf::from("runs/one");
-    let summary = RunSummary { folder: folder.clone(), ..summary(&RunConfig::default(), Vec::new(), false) };
-    RunEntry { folder, title: summary.config.title(), annotation: Annotation::default(), summary: Ok(Box::new(summary)) }
+    let summary = RunSummary {
+        folder: folder.clone(),
+        ..summary(&RunConfig::default(), Vec::new(), false)
+    };
+    RunEntry {
+        folder,
+        title: summary.config.title(),
+        annotation: Annotation::default(),
+        summary: Ok(Box::new(summary)),
+    }
 }
 
 #[test]
 fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
-    let answers = Answers { file: Some(PathBuf::from("/tmp/digits")), ..Answers::default() };
+    let answers = Answers {
+        file: Some(PathBuf::from("/tmp/digits")),
+        ..Answers::default()
+    };
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
     harness.state_mut().app.runs = Some(vec![run()]);
     harness.run();
@@ -33,23 +44,43 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
     serve(&mut harness);
     assert!(harness.query_by_label_contains("2 files").is_some());
     assert!(harness.query_by_label("predict.py").is_some());
-    harness.get_by_label_contains("1 tensor, 200,704 parameters").click();
+    harness
+        .get_by_label_contains("1 tensor, 200,704 parameters")
+        .click();
     harness.run();
     assert!(harness.query_by_label("256 × 784").is_some());
     harness.get_by_label("8-bit weights").click();
     serve(&mut harness);
     save_as(&mut harness);
     serve(&mut harness);
-    assert!(harness.query_by_label("Evaluating the 8-bit model…").is_some());
+    assert!(
+        harness
+            .query_by_label("Evaluating the 8-bit model…")
+            .is_some()
+    );
     let heard = &harness.state().engine.heard;
-    let written = heard.iter().filter_map(submitted).find_map(|(_, job)| match job {
-        Job::Export { spec, to: Some(to), model, .. } => Some((spec.clone(), to.clone(), model.clone())),
-        _ => None,
-    });
+    let written = heard
+        .iter()
+        .filter_map(submitted)
+        .find_map(|(_, job)| match job {
+            Job::Export {
+                spec,
+                to: Some(to),
+                model,
+                ..
+            } => Some((spec.clone(), to.clone(), model.clone())),
+            _ => None,
+        });
     let (spec, to, model) = written.expect("nothing was exported");
     // The name is completed by the ending that other programs know it by.
-    assert_eq!((spec.format, spec.quantize, to), (ExportFormat::Onnx, true, PathBuf::from("/tmp/digits.onnx")));
-    assert_eq!(model, ModelRef::File(PathBuf::from("runs/one/model.safetensors")));
+    assert_eq!(
+        (spec.format, spec.quantize, to),
+        (ExportFormat::Onnx, true, PathBuf::from("/tmp/digits.onnx"))
+    );
+    assert_eq!(
+        model,
+        ModelRef::File(PathBuf::from("runs/one/model.safetensors"))
+    );
     harness.get_by_label("Cancel").click();
     serve(&mut harness);
     assert!(harness.query_by_label("Save as…").is_some());
@@ -70,14 +101,24 @@ fn save_as(harness: &mut Harness<'static, Stage>) {
     }
 }
 
-/// Answers the export that was submitted last with files in its way; returns what it was allowed to replace.
+/// Answers the export that was submitted last with files in its way; returns what it was allowed to
+/// replace.
 fn refuse(harness: &mut Harness<'static, Stage>) -> Option<Replace> {
     let asked = harness.state_mut().engine.listen();
-    let (id, replace) = asked.iter().filter_map(submitted).find_map(|(id, job)| match job {
-        Job::Export { to: Some(_), replace, .. } => Some((id, *replace)),
-        _ => None,
-    })?;
-    let paths = ["/tmp/digits.onnx", "/tmp/predict.py"].map(PathBuf::from).to_vec();
+    let (id, replace) = asked
+        .iter()
+        .filter_map(submitted)
+        .find_map(|(id, job)| match job {
+            Job::Export {
+                to: Some(_),
+                replace,
+                ..
+            } => Some((id, *replace)),
+            _ => None,
+        })?;
+    let paths = ["/tmp/digits.onnx", "/tmp/predict.py"]
+        .map(PathBuf::from)
+        .to_vec();
     let event = JobEvent::Failed(Problem::Target(TargetError::Exist { paths }));
     harness.state().engine.send(Event::Job { id, event });
     harness.run();
@@ -87,8 +128,14 @@ fn refuse(harness: &mut Harness<'static, Stage>) -> Option<Replace> {
 #[test]
 fn files_in_the_way_are_named_and_replaced_only_where_the_person_says_so() {
     // The name that is completed is one that the dialog did not ask about.
-    for (file, confirmed) in [("/tmp/digits.onnx", Replace::Requested), ("/tmp/digits", Replace::Nothing)] {
-        let answers = Answers { file: Some(PathBuf::from(file)), ..Answers::default() };
+    for (file, confirmed) in [
+        ("/tmp/digits.onnx", Replace::Requested),
+        ("/tmp/digits", Replace::Nothing),
+    ] {
+        let answers = Answers {
+            file: Some(PathBuf::from(file)),
+            ..Answers::default()
+        };
         let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
         harness.state_mut().app.runs = Some(vec![run()]);
         harness.run();
@@ -96,7 +143,11 @@ fn files_in_the_way_are_named_and_replaced_only_where_the_person_says_so() {
         serve(&mut harness);
         save_as(&mut harness);
         assert_eq!(refuse(&mut harness), Some(confirmed));
-        assert!(harness.query_by_label_contains("/tmp/digits.onnx, /tmp/predict.py").is_some());
+        assert!(
+            harness
+                .query_by_label_contains("/tmp/digits.onnx, /tmp/predict.py")
+                .is_some()
+        );
         if confirmed == Replace::Nothing {
             harness.get_by_label("Cancel").click();
             harness.run();
@@ -111,7 +162,10 @@ fn files_in_the_way_are_named_and_replaced_only_where_the_person_says_so() {
 
 #[test]
 fn an_import_is_asked_for_in_a_dialog_and_said() {
-    let answers = Answers { file: Some(PathBuf::from("/tmp/net.pt")), ..Answers::default() };
+    let answers = Answers {
+        file: Some(PathBuf::from("/tmp/net.pt")),
+        ..Answers::default()
+    };
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
     harness.state_mut().app.runs = Some(Vec::new());
     harness.run();
@@ -124,30 +178,50 @@ fn an_import_is_asked_for_in_a_dialog_and_said() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     serve(&mut harness);
-    let said = harness
-        .state()
-        .app
-        .notices
-        .iter()
-        .any(|notice| notice.message.what.ends_with("Test accuracy on Built-in digits, 100 images: 99.00 %."));
+    let said = harness.state().app.notices.iter().any(|notice| {
+        notice
+            .message
+            .what
+            .ends_with("Test accuracy on Built-in digits, 100 images: 99.00 %.")
+    });
     assert!(said, "{:?}", harness.state().app.notices);
     assert!(harness.state().app.jobs.import().is_none());
 }
 
 #[test]
 fn weights_that_can_be_read_in_two_ways_are_asked_about() {
-    let (mut app, mut engine) = app_with(Settings { wizard_done: true, ..Settings::default() }, Answers::default());
+    let (mut app, mut engine) = app_with(
+        Settings {
+            wizard_done: true,
+            ..Settings::default()
+        },
+        Answers::default(),
+    );
     app.apply(Action::Drop(vec![PathBuf::from("/tmp/average.pt")]));
     engine.serve();
     app.poll();
-    let imported = |app: &App| app.notices.iter().any(|notice| notice.message.what.contains("Imported"));
+    let imported = |app: &App| {
+        app.notices
+            .iter()
+            .any(|notice| notice.message.what.contains("Imported"))
+    };
     // Only what Inkling can build can be chosen, and nothing is imported before somebody decides.
     assert_eq!(app.import_question.as_ref().unwrap().choices().len(), 1);
     assert!(!imported(&app));
     let mut window = open(app, [1280.0, 800.0]);
-    assert!(window.query_by_label_contains("93.5 % with Tanh, average pooling").is_some());
-    window.get_by_label("Tanh, pixels normalised with mean 0.1307 and standard deviation 0.3081 (90.3 %)").click();
-    until(&mut window, "the choice is made", |app| app.import_question.is_none());
+    assert!(
+        window
+            .query_by_label_contains("93.5 % with Tanh, average pooling")
+            .is_some()
+    );
+    window
+        .get_by_label(
+            "Tanh, pixels normalised with mean 0.1307 and standard deviation 0.3081 (90.3 %)",
+        )
+        .click();
+    until(&mut window, "the choice is made", |app| {
+        app.import_question.is_none()
+    });
     engine.serve();
     until(&mut window, "it is imported", imported);
 }
@@ -155,10 +229,18 @@ fn weights_that_can_be_read_in_two_ways_are_asked_about() {
 #[test]
 fn files_that_are_dropped_are_taken_for_what_they_are() {
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
-    harness.state_mut().app.apply(Action::Drop(vec![PathBuf::from("/tmp/weights.pth")]));
+    harness
+        .state_mut()
+        .app
+        .apply(Action::Drop(vec![PathBuf::from("/tmp/weights.pth")]));
     let asked = harness.state_mut().engine.listen();
     let is_meant = |job: &Job| matches!(job, Job::Import(spec) if spec.path == std::path::Path::new("/tmp/weights.pth"));
-    assert!(asked.iter().filter_map(submitted).any(|(_, job)| is_meant(job)));
+    assert!(
+        asked
+            .iter()
+            .filter_map(submitted)
+            .any(|(_, job)| is_meant(job))
+    );
 
     let home = tempfile::tempdir().unwrap();
     let ink = home.path().join("seven.json");
@@ -172,7 +254,14 @@ fn files_that_are_dropped_are_taken_for_what_they_are() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     let stroke = &harness.state().app.drawing.strokes()[0].points;
-    assert!(stroke.len() == 3 && stroke.iter().flatten().all(|place| (0.0..=280.0).contains(place)), "{stroke:?}");
+    assert!(
+        stroke.len() == 3
+            && stroke
+                .iter()
+                .flatten()
+                .all(|place| (0.0..=280.0).contains(place)),
+        "{stroke:?}"
+    );
 
     let image = home.path().join("seven.PNG");
     std::fs::write(&image, inkling::ink::Image::BLANK.to_png()).unwrap();
@@ -185,8 +274,14 @@ fn files_that_are_dropped_are_taken_for_what_they_are() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     assert_eq!(harness.state().app.image_shown().unwrap().name, "seven.PNG");
-    harness.state_mut().app.apply(Action::Drop(vec![home.path().to_owned()]));
-    assert_eq!(harness.state().app.config.data.to_string(), home.path().display().to_string());
+    harness
+        .state_mut()
+        .app
+        .apply(Action::Drop(vec![home.path().to_owned()]));
+    assert_eq!(
+        harness.state().app.config.data.to_string(),
+        home.path().display().to_string()
+    );
 }
 
 #[test]
@@ -195,9 +290,15 @@ fn a_run_that_starts_afresh_after_all_has_the_usual_learning_rate_again() {
     harness.state_mut().app.runs = Some(vec![run()]);
     let app = &mut harness.state_mut().app;
     let usual = app.config.clone();
-    assert_eq!(usual.learning_rate, 0.006, "a rate of which a tenth is not a round number");
+    assert_eq!(
+        usual.learning_rate, 0.006,
+        "a rate of which a tenth is not a round number"
+    );
     let afresh = |app: &mut App| {
-        let config = RunConfig { initial_weights: None, ..app.config.clone() };
+        let config = RunConfig {
+            initial_weights: None,
+            ..app.config.clone()
+        };
         app.apply(Action::Configure(Box::new(config)));
     };
     app.apply(Action::TrainFurther("runs/one".into()));
@@ -207,7 +308,10 @@ fn a_run_that_starts_afresh_after_all_has_the_usual_learning_rate_again() {
     // Also with another network, and after a restart.
     app.apply(Action::TrainFurther("runs/one".into()));
     app.settings = app.settings_to_save();
-    app.apply(Action::Configure(Box::new(RunConfig { model: inkling::run_config::ModelKind::Mlp, ..app.config.clone() })));
+    app.apply(Action::Configure(Box::new(RunConfig {
+        model: inkling::run_config::ModelKind::Mlp,
+        ..app.config.clone()
+    })));
     assert_eq!(app.config.learning_rate, 0.006);
     // A rate that somebody chose stays.
     app.apply(Action::TrainFurther("runs/one".into()));
@@ -227,7 +331,10 @@ fn a_run_is_trained_further_from_its_weights_until_another_network_is_chosen() {
     harness.run();
     let app = &mut harness.state_mut().app;
     let config = app.config.clone();
-    assert_eq!(config.initial_weights, Some(PathBuf::from("runs/one/model.safetensors")));
+    assert_eq!(
+        config.initial_weights,
+        Some(PathBuf::from("runs/one/model.safetensors"))
+    );
     assert!((config.learning_rate - RunConfig::default().learning_rate / 10.0).abs() < 1e-12);
     app.apply(Action::ApplyPreset(inkling::run_config::Preset::Compact));
     assert_eq!(
@@ -235,7 +342,10 @@ fn a_run_is_trained_further_from_its_weights_until_another_network_is_chosen() {
         (config.model, true),
         "a preset keeps the weights and their network"
     );
-    let other = RunConfig { model: inkling::run_config::ModelKind::Mlp, ..app.config.clone() };
+    let other = RunConfig {
+        model: inkling::run_config::ModelKind::Mlp,
+        ..app.config.clone()
+    };
     app.apply(Action::Configure(Box::new(other)));
     assert_eq!(app.config.initial_weights, None);
 }

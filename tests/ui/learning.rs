@@ -7,7 +7,9 @@ use inkling::app::{Action, Field, Settings};
 use inkling::ink::{Image, PIXELS};
 use inkling::nn::parameter_count;
 use inkling::protocol::{Event, JobEvent, JobProgress};
-use inkling::records::{Components, InitializationReport, LayerVariance, Normalization, WeightImages};
+use inkling::records::{
+    Components, InitializationReport, LayerVariance, Normalization, WeightImages,
+};
 use inkling::run_config::{Initialization, ModelKind, RunConfig};
 use inkling::text::format::grouped;
 use inkling::ui::Inkling;
@@ -46,11 +48,20 @@ fn images_are_counted_and_a_click_tells_more() {
     assert_eq!(window.get_all_by_label(wrong).count(), 10);
     window.get_all_by_label(wrong).next().unwrap().click();
     window.run_steps(3);
-    assert_eq!(window.get_all_by_label(wrong).count(), 11, "also below the images");
+    assert_eq!(
+        window.get_all_by_label(wrong).count(),
+        11,
+        "also below the images"
+    );
     // The sentence follows the run.
     engine.train(1);
     window.run_steps(3);
-    assert_eq!(window.get_all_by_label("True digit 4: recognised as 4, 62 % sure.").count(), 11);
+    assert_eq!(
+        window
+            .get_all_by_label("True digit 4: recognised as 4, 62 % sure.")
+            .count(),
+        11
+    );
 }
 
 #[test]
@@ -58,7 +69,13 @@ fn images_can_be_chosen_by_keys() {
     let (mut window, _engine) = after(4);
     window.get_by_label("Held-out images").focus();
     window.run_steps(2);
-    for key in [Key::ArrowRight, Key::ArrowDown, Key::ArrowDown, Key::ArrowDown, Key::ArrowDown] {
+    for key in [
+        Key::ArrowRight,
+        Key::ArrowDown,
+        Key::ArrowDown,
+        Key::ArrowDown,
+        Key::ArrowDown,
+    ] {
         window.key_press(key);
         window.run_steps(2);
     }
@@ -74,7 +91,10 @@ fn the_first_layer_is_shown_instead() {
     let (mut window, _engine) = after(2);
     window.get_by_label("Filters").click();
     window.run_steps(3);
-    assert_eq!(value(&window, "First layer"), "First layer at step 2: 2 kernels of 5 × 5 weights.");
+    assert_eq!(
+        value(&window, "First layer"),
+        "First layer at step 2: 2 kernels of 5 × 5 weights."
+    );
     assert!(window.query_by_label("Held-out images").is_none());
     window.get_by_label("Images").click();
     window.run_steps(3);
@@ -88,7 +108,10 @@ fn the_panel_can_be_folded_away_and_stays_so() {
     window.run_steps(3);
     assert!(window.query_by_label("Drawing canvas").is_none());
     let settings = window.state().app().settings.clone();
-    assert_eq!(Settings::from_json(&serde_json::to_vec(&settings).unwrap()).unwrap(), settings);
+    assert_eq!(
+        Settings::from_json(&serde_json::to_vec(&settings).unwrap()).unwrap(),
+        settings
+    );
     let (app, _engine) = app_with(settings, Answers::default());
     let mut window = open(app, [1280.0, 800.0]);
     assert!(window.query_by_label("Drawing canvas").is_none());
@@ -111,8 +134,15 @@ fn nothing_moves_when_a_run_begins() {
 }
 
 /// Windows of many sizes, and of 1280 by 800 at a zoom of 125 % and 150 %, in points.
-const SIZES: [[f32; 2]; 7] =
-    [[900.0, 600.0], [1000.0, 700.0], [1100.0, 700.0], [1280.0, 800.0], [1440.0, 900.0], [1920.0, 1080.0], [1280.0 / 1.25, 800.0 / 1.25]];
+const SIZES: [[f32; 2]; 7] = [
+    [900.0, 600.0],
+    [1000.0, 700.0],
+    [1100.0, 700.0],
+    [1280.0, 800.0],
+    [1440.0, 900.0],
+    [1920.0, 1080.0],
+    [1280.0 / 1.25, 800.0 / 1.25],
+];
 
 #[test]
 fn the_tools_and_the_fold_button_lie_apart_in_one_row() {
@@ -130,10 +160,16 @@ fn the_tools_and_the_fold_button_lie_apart_in_one_row() {
                 !tool.expand(1.0).intersects(place("Hide side panel")),
                 "{size:?}: {tool:?} lies under the button that folds the panel"
             );
-            assert!((tool.center().y - tools[0].center().y).abs() < 1.0, "{size:?}: the tools are in one row: {tools:?}");
+            assert!(
+                (tool.center().y - tools[0].center().y).abs() < 1.0,
+                "{size:?}: the tools are in one row: {tools:?}"
+            );
             assert!(tool.bottom() <= canvas.top(), "{size:?}");
         }
-        assert!(canvas.width() >= 120.0 && canvas.right() < size[0] && canvas.bottom() < size[1], "{size:?}: {canvas:?}");
+        assert!(
+            canvas.width() >= 120.0 && canvas.right() < size[0] && canvas.bottom() < size[1],
+            "{size:?}: {canvas:?}"
+        );
     }
 }
 
@@ -148,11 +184,17 @@ fn in_a_narrow_window_the_canvas_and_the_images_take_the_place_of_the_plots() {
     window.run_steps(3);
     let bottom = window.get_by_label("Monitor").rect().top();
     for shown in ["Drawing canvas", "Probability of 3", "Held-out images"] {
-        assert!(window.get_by_label(shown).rect().bottom() < bottom, "{shown} is seen whole");
+        assert!(
+            window.get_by_label(shown).rect().bottom() < bottom,
+            "{shown} is seen whole"
+        );
     }
     // The settings and the buttons of the run stay.
     window.get_by_label("Pause");
-    assert!(window.state().app().settings.side_panel, "in a wide window it is as it was");
+    assert!(
+        window.state().app().settings.side_panel,
+        "in a wide window it is as it was"
+    );
     window.get_by_label("Hide side panel").click();
     window.run_steps(3);
     assert!(window.query_by_label("Drawing canvas").is_none());
@@ -186,8 +228,16 @@ fn what_may_be_wrong_with_the_data_is_seen_before_training() {
     }
     let (mut window, mut engine) = sized([1280.0, 800.0]);
     let data = folder.path().display().to_string().parse().unwrap();
-    window.state_mut().apply(Action::Configure(Box::new(RunConfig { data, ..RunConfig::default() })));
-    super::window::until(&mut window, "samples", |app| app.samples().is_some_and(|samples| samples.overview.is_some()));
+    window
+        .state_mut()
+        .apply(Action::Configure(Box::new(RunConfig {
+            data,
+            ..RunConfig::default()
+        })));
+    super::window::until(&mut window, "samples", |app| {
+        app.samples()
+            .is_some_and(|samples| samples.overview.is_some())
+    });
     window.get_by_label("40 training images, 4 of each class.");
     window.get_by_label_contains("40 test images are in the training images too.");
     window.get_by_role_and_label(Role::Image, "Test image 3 (from 0), labelled 3");
@@ -195,7 +245,11 @@ fn what_may_be_wrong_with_the_data_is_seen_before_training() {
     window.state_mut().apply(Action::Start);
     engine.serve();
     window.run_steps(4);
-    assert!(window.query_by_label("40 training images, 4 of each class.").is_none());
+    assert!(
+        window
+            .query_by_label("40 training images, 4 of each class.")
+            .is_none()
+    );
     window.get_by_label_contains("40 test images are in the training images too.");
 }
 
@@ -204,19 +258,34 @@ fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
     let (mut window, mut engine) = usual();
     window.get_by_label("More settings").click_accesskit();
     window.run_steps(30);
-    window.get_by_role_and_label(Role::ComboBox, "Initialisation").click_accesskit();
+    window
+        .get_by_role_and_label(Role::ComboBox, "Initialisation")
+        .click_accesskit();
     window.run_steps(3);
-    window.get_by_label("PCA (principal components)").click_accesskit();
+    window
+        .get_by_label("PCA (principal components)")
+        .click_accesskit();
     window.run_steps(3);
-    assert_eq!(window.state().app().config.initialization, Initialization::Pca);
-    window.get_by_label_contains("Before the first step, statistics of the training images: principal components");
+    assert_eq!(
+        window.state().app().config.initialization,
+        Initialization::Pca
+    );
+    window.get_by_label_contains(
+        "Before the first step, statistics of the training images: principal components",
+    );
     window.state_mut().apply(Action::Start);
     engine.serve();
     engine.train(4);
     window.run_steps(4);
-    assert!(window.query_by_label("At the start").is_none(), "not known yet");
+    assert!(
+        window.query_by_label("At the start").is_none(),
+        "not known yet"
+    );
     let run = window.state().app().run.as_ref().unwrap().id;
-    engine.send(Event::Initialized { run, report: initialization() });
+    engine.send(Event::Initialized {
+        run,
+        report: initialization(),
+    });
     window.run_steps(3);
     window.get_by_label("At the start").click();
     window.run_steps(3);
@@ -236,20 +305,36 @@ fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
     window.state_mut().apply(Action::Start);
     engine.serve();
     window.run_steps(4);
-    assert!(window.query_by_label("At the start").is_none() && window.query_all_by_label("Principal components").count() == 0);
+    assert!(
+        window.query_by_label("At the start").is_none()
+            && window.query_all_by_label("Principal components").count() == 0
+    );
 }
 
 fn initialization() -> InitializationReport {
     let explained = vec![0.4, 0.2, 0.15, 0.1, 0.05, 0.04, 0.03, 0.02, 0.01];
-    let images = WeightImages::of(3, 3, &[0.1, -0.2, 0.3, 0.4, -0.5, 0.6, 0.7, -0.8, 0.9].repeat(9));
+    let images = WeightImages::of(
+        3,
+        3,
+        &[0.1, -0.2, 0.3, 0.4, -0.5, 0.6, 0.7, -0.8, 0.9].repeat(9),
+    );
     InitializationReport {
         method: Initialization::Pca,
         seconds: 0.12,
         images: 256,
         normalization: Normalization::MNIST,
         extremes: [0, 255],
-        layers: vec![LayerVariance { layer: "conv1".to_owned(), before: 0.25, after: 1.0 }],
-        components: Some(Components { samples: 4096, side: 3, explained, images }),
+        layers: vec![LayerVariance {
+            layer: "conv1".to_owned(),
+            before: 0.25,
+            after: 1.0,
+        }],
+        components: Some(Components {
+            samples: 4096,
+            side: 3,
+            explained,
+            images,
+        }),
     }
 }
 
@@ -263,14 +348,21 @@ fn the_next_run_is_seen_beside_a_run_that_there_is_and_follows_what_is_typed() {
     window.get_by_label_contains("Add it to the queue");
     super::window::until(&mut window, "samples", |app| app.samples().is_some());
     window.get_by_label("Samples of Built-in digits");
-    let cnn = RunConfig { model: ModelKind::Cnn, ..RunConfig::default() };
+    let cnn = RunConfig {
+        model: ModelKind::Cnn,
+        ..RunConfig::default()
+    };
     window.state_mut().apply(Action::Configure(Box::new(cnn)));
-    window.state_mut().apply(Action::Type(Field::Layers, "16C5-MP2-32C3-MP2-64".to_owned()));
+    window.state_mut().apply(Action::Type(
+        Field::Layers,
+        "16C5-MP2-32C3-MP2-64".to_owned(),
+    ));
     window.run_steps(3);
     let parameters = grouped(parameter_count(window.state().app().config.network(), 10));
     window.get_by_label(&format!("{parameters} parameters in all."));
     assert_eq!(window.get_all_by_label("Convolution").count(), 2);
-    // What is being prepared stays in view when a run of the queue begins, and goes when the person starts it.
+    // What is being prepared stays in view when a run of the queue begins, and goes when the person
+    // starts it.
     window.state_mut().apply(Action::QueueRun);
     engine.finish();
     window.run_steps(3);
@@ -278,7 +370,9 @@ fn the_next_run_is_seen_beside_a_run_that_there_is_and_follows_what_is_typed() {
     window.run_steps(3);
     assert!(window.state().app().is_training());
     window.get_by_label("Your next run");
-    window.get_by_role_and_label(Role::Button, "This run").click();
+    window
+        .get_by_role_and_label(Role::Button, "This run")
+        .click();
     window.run_steps(3);
     assert!(window.query_by_label("Your next run").is_none());
 }
@@ -307,19 +401,42 @@ fn while_its_data_is_prepared_the_images_of_a_run_are_shown() {
     window.state_mut().apply(Action::Start);
     window.run_steps(3);
     let run = window.state().app().run.as_ref().unwrap().id;
-    assert!(window.query_by_label("Images of Built-in digits").is_none(), "there are none yet");
-    let images = |count: usize| Event::DataImages { run, images: vec![Image::new([200; PIXELS]); count] };
+    assert!(
+        window.query_by_label("Images of Built-in digits").is_none(),
+        "there are none yet"
+    );
+    let images = |count: usize| Event::DataImages {
+        run,
+        images: vec![Image::new([200; PIXELS]); count],
+    };
     engine.send(images(20));
     window.run_steps(3);
     assert_eq!(value(&window, "Images of Built-in digits"), "20");
-    let slowed = JobProgress { fraction: 0.3, background_load: 0.9, ..JobProgress::default() };
-    engine.send(Event::Job { id: run, event: JobEvent::Progress(slowed) });
+    let slowed = JobProgress {
+        fraction: 0.3,
+        background_load: 0.9,
+        ..JobProgress::default()
+    };
+    engine.send(Event::Job {
+        id: run,
+        event: JobEvent::Progress(slowed),
+    });
     window.run_steps(3);
     window.get_by_label("Other programs used 90 % of the CPU. That slows this down.");
     engine.send(images(90));
     engine.send(crate::jobs::progress(run.0, 1.0));
     window.run_steps(3);
-    assert_eq!(value(&window, "Images of Built-in digits"), "100", "the newest take the places of the oldest");
-    window.get_all_by_label("Starting the run").next().expect("what is done now that the data is ready");
-    assert_eq!(window.state().app().run.as_ref().unwrap().data_images.count, 110);
+    assert_eq!(
+        value(&window, "Images of Built-in digits"),
+        "100",
+        "the newest take the places of the oldest"
+    );
+    window
+        .get_all_by_label("Starting the run")
+        .next()
+        .expect("what is done now that the data is ready");
+    assert_eq!(
+        window.state().app().run.as_ref().unwrap().data_images.count,
+        110
+    );
 }

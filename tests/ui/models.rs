@@ -30,7 +30,12 @@ fn finished(folder: &str, stopped: bool) -> RunEntry {
         model_path: folder.join("model.safetensors"),
         ..summary(&RunConfig::default(), vec![record], stopped)
     };
-    RunEntry { folder, title: summary.config.title(), annotation: Annotation::default(), summary: Ok(Box::new(summary)) }
+    RunEntry {
+        folder,
+        title: summary.config.title(),
+        annotation: Annotation::default(),
+        summary: Ok(Box::new(summary)),
+    }
 }
 
 fn listing(size: [f32; 2], runs: Vec<RunEntry>) -> Harness<'static, Stage> {
@@ -43,11 +48,18 @@ fn listing(size: [f32; 2], runs: Vec<RunEntry>) -> Harness<'static, Stage> {
 #[test]
 fn without_runs_the_starter_model_is_offered_and_training_suggested() {
     let mut harness = listing([900.0, 600.0], Vec::new());
-    assert!(harness.query_by_label_contains("Your trained models will appear here").is_some());
+    assert!(
+        harness
+            .query_by_label_contains("Your trained models will appear here")
+            .is_some()
+    );
     harness.get_by_label("Train a model").click();
     harness.run();
     assert_eq!(harness.state().app.screen, Screen::Train);
-    assert!(harness.query_by_label("Draw with it").is_none(), "it is in use");
+    assert!(
+        harness.query_by_label("Draw with it").is_none(),
+        "it is in use"
+    );
     harness.get_by_label("In use").click();
     harness.run();
     assert_eq!(harness.state().app.screen, Screen::Draw);
@@ -59,7 +71,9 @@ fn the_starter_model_has_its_details_while_another_is_in_use() {
     harness.get_by_label("Draw with it").click();
     serve(&mut harness);
     assert!(harness.query_by_label("In use").is_some());
-    harness.get_by_label_contains("Starter model, Included with Inkling").click();
+    harness
+        .get_by_label_contains("Starter model, Included with Inkling")
+        .click();
     harness.run();
     assert!(harness.query_by_label("29,000").is_some(), "its parameters");
     assert!(harness.query_by_label("Draw with it").is_some());
@@ -92,15 +106,27 @@ fn a_model_of_mixed_data_says_what_its_accuracy_was_measured_on() {
 
 #[test]
 fn the_buttons_of_a_model_are_where_those_of_every_other_are() {
-    let other = |folder: &str, annotation: Annotation| RunEntry { annotation, ..finished(folder, false) };
+    let other = |folder: &str, annotation: Annotation| RunEntry {
+        annotation,
+        ..finished(folder, false)
+    };
     let note = "Fine-tuned on 5 drawings of yours.".to_owned();
-    let annotated = Annotation { note, tags: vec!["baseline".to_owned()], starred: true, ..Annotation::default() };
+    let annotated = Annotation {
+        note,
+        tags: vec!["baseline".to_owned()],
+        starred: true,
+        ..Annotation::default()
+    };
     let mut long = other("runs/long", annotated);
     long.title = "A title that is much too long for one line ".repeat(5);
     for size in [[900.0, 600.0], [1920.0, 1080.0]] {
-        let mut harness = listing(size, vec![other("runs/one", Annotation::default()), long.clone()]);
+        let mut harness = listing(
+            size,
+            vec![other("runs/one", Annotation::default()), long.clone()],
+        );
         let buttons = |harness: &Harness<'static, Stage>, first: &str| {
-            [first, "Export…", "Results", "Compare…", "More"].map(|label| harness.get_by_label(label).rect())
+            [first, "Export…", "Results", "Compare…", "More"]
+                .map(|label| harness.get_by_label(label).rect())
         };
         let before = buttons(&harness, "Draw with it");
         harness.get_by_label("Draw with it").click();
@@ -109,13 +135,22 @@ fn the_buttons_of_a_model_are_where_those_of_every_other_are() {
         harness.get_by_label_contains(&long.title[..20]).click();
         harness.run();
         let after = buttons(&harness, "Draw with it");
-        assert_eq!(after, before, "{size:?}: with a note, tags and a long title");
-        assert!(before.iter().all(|rect| rect.right() <= size[0]), "{size:?}");
+        assert_eq!(
+            after, before,
+            "{size:?}: with a note, tags and a long title"
+        );
+        assert!(
+            before.iter().all(|rect| rect.right() <= size[0]),
+            "{size:?}"
+        );
         // Deleting is in the menu, apart from everything else.
         harness.get_by_label("More").click();
         harness.run();
         let delete = harness.get_by_label("Delete…").rect();
-        assert!(after.iter().all(|rect| !rect.intersects(delete)), "{size:?}: {delete}");
+        assert!(
+            after.iter().all(|rect| !rect.intersects(delete)),
+            "{size:?}: {delete}"
+        );
         assert!(delete.top() - harness.get_by_label("Open folder").rect().bottom() >= 6.0);
     }
 }
@@ -124,11 +159,21 @@ fn the_buttons_of_a_model_are_where_those_of_every_other_are() {
 fn a_click_beside_a_dialog_keeps_what_was_typed() {
     let mut harness = listing([1280.0, 900.0], vec![finished("runs/one", false)]);
     choose(&mut harness, "Rename…");
-    harness.get_by_role_and_label(Role::TextInput, "Name").type_text("Best one");
+    harness
+        .get_by_role_and_label(Role::TextInput, "Name")
+        .type_text("Best one");
     harness.run();
-    let button =
-        |pressed| Event::PointerButton { pos: [8.0, 890.0].into(), button: PointerButton::Primary, pressed, modifiers: Modifiers::NONE };
-    for event in [Event::PointerMoved([8.0, 890.0].into()), button(true), button(false)] {
+    let button = |pressed| Event::PointerButton {
+        pos: [8.0, 890.0].into(),
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    for event in [
+        Event::PointerMoved([8.0, 890.0].into()),
+        button(true),
+        button(false),
+    ] {
         harness.input_mut().events.push(event);
         harness.step();
     }
@@ -143,7 +188,11 @@ fn a_click_beside_a_dialog_keeps_what_was_typed() {
 fn a_run_offers_everything_one_can_do_with_it() {
     for size in [[700.0, 1200.0], [1280.0, 900.0]] {
         let mut harness = listing(size, vec![finished("runs/one", false)]);
-        assert!(harness.query_by_label_contains("99.00 % on Built-in digits, 100 images (95 % CI").is_some());
+        assert!(
+            harness
+                .query_by_label_contains("99.00 % on Built-in digits, 100 images (95 % CI")
+                .is_some()
+        );
         assert!(harness.query_by_label("29,000").is_some(), "the parameters");
         harness.get_by_label("Draw with it").click();
         harness.run();
@@ -153,7 +202,11 @@ fn a_run_offers_everything_one_can_do_with_it() {
         harness.get_by_label("Results").click();
         harness.run();
         let done = &harness.state().done;
-        assert!(done.contains(&Action::DrawWith(ModelRef::File(PathBuf::from("runs/one/model.safetensors")))));
+        assert!(
+            done.contains(&Action::DrawWith(ModelRef::File(PathBuf::from(
+                "runs/one/model.safetensors"
+            ))))
+        );
         assert!(done.contains(&Action::Configure(Box::default())));
         assert!(done.contains(&Action::OpenFolder(PathBuf::from("runs/one"))));
         assert!(done.contains(&Action::ShowResults(PathBuf::from("runs/one"))));
@@ -181,7 +234,10 @@ fn deleting_asks_first() {
     choose(&mut harness, "Delete…");
     harness.key_press(Key::Escape);
     harness.run();
-    assert!(harness.query_by_label("Delete").is_none(), "Escape cancels too");
+    assert!(
+        harness.query_by_label("Delete").is_none(),
+        "Escape cancels too"
+    );
     choose(&mut harness, "Delete…");
     harness.get_by_label("Delete").click();
     harness.run();
@@ -192,7 +248,10 @@ fn deleting_asks_first() {
 fn stopped_and_broken_runs_are_marked_not_hidden() {
     let broken = RunEntry {
         folder: PathBuf::from("runs/bad"),
-        summary: Err(RunError::Malformed { folder: PathBuf::from("runs/bad"), reason: "half a file".to_owned() }),
+        summary: Err(RunError::Malformed {
+            folder: PathBuf::from("runs/bad"),
+            reason: "half a file".to_owned(),
+        }),
         annotation: Annotation::default(),
         title: "bad".to_owned(),
     };
@@ -200,18 +259,30 @@ fn stopped_and_broken_runs_are_marked_not_hidden() {
     assert!(harness.query_by_label_contains("· stopped,").is_some());
     harness.get_by_label_contains("bad, damaged").click();
     harness.run();
-    assert!(harness.query_by_label("This run cannot be loaded").is_some());
+    assert!(
+        harness
+            .query_by_label("This run cannot be loaded")
+            .is_some()
+    );
     assert!(harness.query_by_label_contains("half a file").is_some());
     harness.get_by_label("Delete…").click();
     harness.run();
     harness.get_by_label("Delete").click();
     harness.run();
-    assert_eq!(harness.state().done, [Action::DeleteRun(PathBuf::from("runs/bad"))]);
+    assert_eq!(
+        harness.state().done,
+        [Action::DeleteRun(PathBuf::from("runs/bad"))]
+    );
 }
 
 /// Runs of two networks, of which the second in the list is the most accurate.
 fn several() -> Vec<RunEntry> {
-    let networks = [(ModelKind::Mlp, 0.91), (ModelKind::LeNet, 0.99), (ModelKind::ConvNet, 0.95), (ModelKind::Mlp, 0.93)];
+    let networks = [
+        (ModelKind::Mlp, 0.91),
+        (ModelKind::LeNet, 0.99),
+        (ModelKind::ConvNet, 0.95),
+        (ModelKind::Mlp, 0.93),
+    ];
     let entry = |(index, (model, accuracy)): (usize, (ModelKind, f64))| {
         let mut entry = finished(&format!("runs/{index}"), false);
         let summary = entry.summary.as_mut().unwrap();
@@ -226,10 +297,18 @@ fn several() -> Vec<RunEntry> {
 fn listed(harness: &Harness<'static, Stage>) -> Vec<String> {
     let mut cards: Vec<(f32, String)> = harness
         .get_all_by_label_contains("Test accuracy on ")
-        .map(|card| (card.rect().top(), card.accesskit_node().label().unwrap_or_default()))
+        .map(|card| {
+            (
+                card.rect().top(),
+                card.accesskit_node().label().unwrap_or_default(),
+            )
+        })
         .collect();
     cards.sort_by(|a, b| a.0.total_cmp(&b.0));
-    cards.into_iter().map(|(_, label)| label.rsplit(": ").next().unwrap()[..2].to_owned()).collect()
+    cards
+        .into_iter()
+        .map(|(_, label)| label.rsplit(": ").next().unwrap()[..2].to_owned())
+        .collect()
 }
 
 #[test]
@@ -243,10 +322,14 @@ fn models_are_searched_and_sorted() {
     assert_eq!(listed(&harness), ["99", "95", "93", "91"]);
     harness.get_by_label("Search models").focus();
     harness.run();
-    harness.get_by_label("Search models").type_text(&ModelKind::Mlp.label().to_lowercase());
+    harness
+        .get_by_label("Search models")
+        .type_text(&ModelKind::Mlp.label().to_lowercase());
     harness.run();
     assert_eq!(listed(&harness), ["93", "91"]);
-    harness.get_by_label("Search models").type_text("nothing like that");
+    harness
+        .get_by_label("Search models")
+        .type_text("nothing like that");
     harness.run();
     harness.get_by_label("No model matches the search.");
 }
@@ -254,21 +337,40 @@ fn models_are_searched_and_sorted() {
 #[test]
 fn a_card_is_used_by_double_click_and_has_a_menu() {
     let mut harness = listing([1280.0, 900.0], several());
-    let card = harness.get_all_by_label_contains("Test accuracy on ").next().unwrap().rect().center();
+    let card = harness
+        .get_all_by_label_contains("Test accuracy on ")
+        .next()
+        .unwrap()
+        .rect()
+        .center();
     let mut events = vec![Event::PointerMoved(card)];
     for pressed in [true, false, true, false] {
-        events.push(Event::PointerButton { pos: card, button: PointerButton::Primary, pressed, modifiers: Modifiers::NONE });
+        events.push(Event::PointerButton {
+            pos: card,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        });
     }
     harness.input_mut().events.extend(events);
     harness.step();
     harness.run();
     let first = PathBuf::from("runs/0");
     assert!(
-        harness.state().done.contains(&Action::DrawWith(ModelRef::File(first.join("model.safetensors")))),
+        harness
+            .state()
+            .done
+            .contains(&Action::DrawWith(ModelRef::File(
+                first.join("model.safetensors")
+            ))),
         "{:?}",
         harness.state().done
     );
-    harness.get_all_by_label_contains("Test accuracy on ").next().unwrap().click_secondary();
+    harness
+        .get_all_by_label_contains("Test accuracy on ")
+        .next()
+        .unwrap()
+        .click_secondary();
     harness.run();
     harness.get_by_label("Curves").click();
     harness.run();
@@ -277,10 +379,15 @@ fn a_card_is_used_by_double_click_and_has_a_menu() {
 
 /// The annotation that was asked for last, and of which run.
 fn annotated(harness: &Harness<'static, Stage>) -> Option<(PathBuf, Annotation)> {
-    harness.state().done.iter().rev().find_map(|action| match action {
-        Action::Annotate(folder, annotation) => Some((folder.clone(), annotation.clone())),
-        _ => None,
-    })
+    harness
+        .state()
+        .done
+        .iter()
+        .rev()
+        .find_map(|action| match action {
+            Action::Annotate(folder, annotation) => Some((folder.clone(), annotation.clone())),
+            _ => None,
+        })
 }
 
 /// The same runs in their folders on the disk.
@@ -289,9 +396,16 @@ fn stored(size: [f32; 2]) -> Harness<'static, Stage> {
     let root = harness.state().app.runs_folder().to_owned();
     for (index, entry) in several().into_iter().enumerate() {
         let folder = root.join(index.to_string());
-        let summary = RunSummary { finished_at: format!("2026-11-21T13:00:0{}Z", 9 - index), ..*entry.summary.unwrap() };
+        let summary = RunSummary {
+            finished_at: format!("2026-11-21T13:00:0{}Z", 9 - index),
+            ..*entry.summary.unwrap()
+        };
         std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join("run.json"), serde_json::to_vec(&summary).unwrap()).unwrap();
+        std::fs::write(
+            folder.join("run.json"),
+            serde_json::to_vec(&summary).unwrap(),
+        )
+        .unwrap();
         std::fs::write(folder.join("model.safetensors"), "").unwrap();
     }
     harness.state_mut().app.runs = Some(Store::new(root).list());
@@ -301,7 +415,9 @@ fn stored(size: [f32; 2]) -> Harness<'static, Stage> {
 
 /// The title of a run in this order.
 fn title(harness: &Harness<'static, Stage>, index: usize) -> String {
-    harness.state().app.runs.as_ref().unwrap()[index].title.clone()
+    harness.state().app.runs.as_ref().unwrap()[index]
+        .title
+        .clone()
 }
 
 fn folder(harness: &Harness<'static, Stage>, index: usize) -> PathBuf {
@@ -316,13 +432,18 @@ fn a_model_is_renamed_by_f2_and_no_two_have_the_same_name() {
     harness.run();
     harness.get_by_label("Name").type_text(&taken);
     harness.run();
-    harness.get_by_label_contains(&format!("Another model is already called “{taken}”. Choose"));
+    harness.get_by_label_contains(&format!(
+        "Another model is already called “{taken}”. Choose"
+    ));
     harness.key_press(Key::Enter);
     harness.run();
     assert_eq!(annotated(&harness), None);
     harness.key_press(Key::Escape);
     harness.run();
-    assert!(harness.query_by_label("Name, note and tags").is_none(), "Escape cancels");
+    assert!(
+        harness.query_by_label("Name, note and tags").is_none(),
+        "Escape cancels"
+    );
 
     harness.key_press(Key::F2);
     harness.run();
@@ -330,11 +451,27 @@ fn a_model_is_renamed_by_f2_and_no_two_have_the_same_name() {
     harness.run();
     harness.key_press(Key::Enter);
     harness.run();
-    let expected = Annotation { name: "Best one".to_owned(), ..Annotation::default() };
+    let expected = Annotation {
+        name: "Best one".to_owned(),
+        ..Annotation::default()
+    };
     assert_eq!(annotated(&harness), Some((folder(&harness, 0), expected)));
     assert!(harness.query_by_label("Name, note and tags").is_none());
-    let card = harness.get_by_label_contains("Best one, ").accesskit_node().label().unwrap();
-    assert!(card.contains(&RunConfig { model: ModelKind::Mlp, ..RunConfig::default() }.title()), "{card}");
+    let card = harness
+        .get_by_label_contains("Best one, ")
+        .accesskit_node()
+        .label()
+        .unwrap();
+    assert!(
+        card.contains(
+            &RunConfig {
+                model: ModelKind::Mlp,
+                ..RunConfig::default()
+            }
+            .title()
+        ),
+        "{card}"
+    );
 }
 
 #[test]
@@ -345,7 +482,10 @@ fn f2_on_a_card_with_the_focus_renames_that_one() {
     harness.run();
     harness.key_press(Key::F2);
     harness.run();
-    harness.input_mut().events.push(Event::Text("Third".to_owned()));
+    harness
+        .input_mut()
+        .events
+        .push(Event::Text("Third".to_owned()));
     harness.run();
     harness.get_by_label("Save").click();
     harness.run();
@@ -357,7 +497,10 @@ fn a_note_is_written_from_the_details_and_found_by_the_search() {
     let mut harness = stored([1280.0, 800.0]);
     choose(&mut harness, "Add a note…");
     // The field has the focus, and Enter saves.
-    harness.input_mut().events.push(Event::Text("with rotation".to_owned()));
+    harness
+        .input_mut()
+        .events
+        .push(Event::Text("with rotation".to_owned()));
     harness.run();
     harness.key_press(Key::Enter);
     harness.run();
@@ -374,7 +517,10 @@ fn a_note_is_written_from_the_details_and_found_by_the_search() {
 fn tags_are_written_found_and_group_the_list() {
     let mut harness = stored([1280.0, 800.0]);
     choose(&mut harness, "Add tags…");
-    harness.input_mut().events.push(Event::Text("rotated, Baseline,, rotated".to_owned()));
+    harness
+        .input_mut()
+        .events
+        .push(Event::Text("rotated, Baseline,, rotated".to_owned()));
     harness.run();
     harness.key_press(Key::Enter);
     harness.run();
@@ -383,7 +529,11 @@ fn tags_are_written_found_and_group_the_list() {
     harness.run();
     harness.get_by_label("Grouped by tag").click();
     harness.run();
-    assert_eq!(listed(&harness).first().map(String::as_str), Some("91"), "without a tag comes last");
+    assert_eq!(
+        listed(&harness).first().map(String::as_str),
+        Some("91"),
+        "without a tag comes last"
+    );
     harness.get_by_label("Without a tag");
     harness.get_by_label("Baseline").click();
     harness.run();
@@ -397,11 +547,20 @@ fn starred_models_are_marked_and_can_come_first() {
     harness.get_by_label_contains(&third).click_secondary();
     harness.run();
     // That of the menu lies over the list.
-    let star = harness.get_all_by_label("Star").min_by(|a, b| a.rect().left().total_cmp(&b.rect().left())).unwrap();
+    let star = harness
+        .get_all_by_label("Star")
+        .min_by(|a, b| a.rect().left().total_cmp(&b.rect().left()))
+        .unwrap();
     star.click();
     harness.run();
-    let starred = Annotation { starred: true, ..Annotation::default() };
-    assert_eq!(annotated(&harness), Some((folder(&harness, 2), starred.clone())));
+    let starred = Annotation {
+        starred: true,
+        ..Annotation::default()
+    };
+    assert_eq!(
+        annotated(&harness),
+        Some((folder(&harness, 2), starred.clone()))
+    );
     harness.get_by_label_contains(", starred, ");
     harness.get_by_label("Order of models").click();
     harness.run();
@@ -410,19 +569,30 @@ fn starred_models_are_marked_and_can_come_first() {
     assert_eq!(listed(&harness), ["95", "91", "99", "93"]);
     harness.get_by_label("Star").click();
     harness.run();
-    assert_eq!(annotated(&harness), Some((folder(&harness, 0), starred)), "the star in the details is that of the selected model");
+    assert_eq!(
+        annotated(&harness),
+        Some((folder(&harness, 0), starred)),
+        "the star in the details is that of the selected model"
+    );
 }
 
 #[test]
 fn a_run_of_one_epoch_shows_its_steps() {
     let mut harness = stored([1920.0, 1000.0]);
     harness.get_by_role_and_label(Role::Figure, "Accuracy by epoch");
-    let steps: String = (1..=10).map(|step| format!("{step},0.5,0.{step:02},0.001\n")).collect();
+    let steps: String = (1..=10)
+        .map(|step| format!("{step},0.5,0.{step:02},0.001\n"))
+        .collect();
     std::fs::write(folder(&harness, 0).join("steps.csv"), steps).unwrap();
     harness.state_mut().app.apply(Action::RefreshRuns);
     for _ in 0..1000 {
         harness.step();
-        if harness.state().app.thumbnail(&folder(&harness, 0)).is_some() {
+        if harness
+            .state()
+            .app
+            .thumbnail(&folder(&harness, 0))
+            .is_some()
+        {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -430,5 +600,8 @@ fn a_run_of_one_epoch_shows_its_steps() {
     harness.run();
     harness.get_by_role_and_label(Role::Figure, "Accuracy by step");
     let settings = harness.get_by_label("Settings").rect();
-    assert!(settings.left() > harness.get_by_label("Parameters").rect().right(), "a wide window shows the settings beside the results");
+    assert!(
+        settings.left() > harness.get_by_label("Parameters").rect().right(),
+        "a wide window shows the settings beside the results"
+    );
 }

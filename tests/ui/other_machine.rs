@@ -17,16 +17,22 @@ use crate::jobs::submitted;
 fn ask(window: &mut Harness<'static, Inkling>) {
     window.get_by_label("More settings").click_accesskit();
     window.run_steps(20);
-    window.get_by_role_and_label(Role::ComboBox, "Machine").click_accesskit();
+    window
+        .get_by_role_and_label(Role::ComboBox, "Machine")
+        .click_accesskit();
     window.run_steps(3);
     window.get_by_label("Another machine…").click_accesskit();
     window.run_steps(3);
 }
 
 fn type_host(window: &mut Harness<'static, Inkling>, host: &str) {
-    window.get_by_role_and_label(Role::TextInput, "SSH host").focus();
+    window
+        .get_by_role_and_label(Role::TextInput, "SSH host")
+        .focus();
     window.run_steps(2);
-    window.get_by_role_and_label(Role::TextInput, "SSH host").type_text(host);
+    window
+        .get_by_role_and_label(Role::TextInput, "SSH host")
+        .type_text(host);
     window.run_steps(2);
     window.key_press(Key::Enter);
     window.run_steps(2);
@@ -38,17 +44,38 @@ fn a_host_is_typed_looked_at_and_used_in_every_size_and_the_buttons_stay() {
         let (mut window, _engine) = sized(size);
         ask(&mut window);
         let cancel = window.get_by_label("Cancel").rect();
-        assert!(cancel.bottom() < size[1] && cancel.top() > 0.0, "{size:?}: {cancel:?}");
+        assert!(
+            cancel.bottom() < size[1] && cancel.top() > 0.0,
+            "{size:?}: {cancel:?}"
+        );
         type_host(&mut window, "gpu-box");
-        until(&mut window, "the machine", |app| matches!(app.machine_dialog.as_ref().unwrap().state, ReachState::Reached(_)));
+        until(&mut window, "the machine", |app| {
+            matches!(
+                app.machine_dialog.as_ref().unwrap().state,
+                ReachState::Reached(_)
+            )
+        });
         window.run_steps(2);
         window.get_by_label_contains("Self-test passed");
-        assert_eq!(window.get_by_label("Cancel").rect().top(), cancel.top(), "{size:?}");
+        assert_eq!(
+            window.get_by_label("Cancel").rect().top(),
+            cancel.top(),
+            "{size:?}"
+        );
         window.get_by_label("Use this machine").click();
         window.run_steps(3);
-        assert_eq!(window.state().app().other_machine().unwrap().host.name(), "gpu-box");
+        assert_eq!(
+            window.state().app().other_machine().unwrap().host.name(),
+            "gpu-box"
+        );
         let list = window.get_by_role_and_label(Role::ComboBox, "Machine");
-        assert!(list.accesskit_node().description().unwrap().starts_with("gpu-box"), "a screen reader hears which");
+        assert!(
+            list.accesskit_node()
+                .description()
+                .unwrap()
+                .starts_with("gpu-box"),
+            "a screen reader hears which"
+        );
     }
 }
 
@@ -57,25 +84,57 @@ fn a_host_that_is_not_there_is_said_and_escape_closes() {
     let (mut window, _engine) = sized([1280.0, 800.0]);
     ask(&mut window);
     type_host(&mut window, "nowhere");
-    until(&mut window, "the answer", |app| matches!(app.machine_dialog.as_ref().unwrap().state, ReachState::Failed(_)));
+    until(&mut window, "the answer", |app| {
+        matches!(
+            app.machine_dialog.as_ref().unwrap().state,
+            ReachState::Failed(_)
+        )
+    });
     window.run_steps(2);
     window.get_by_label_contains("no such host");
     window.key_press(Key::Escape);
     window.run_steps(3);
-    assert!(window.state().app().machine_dialog.is_none() && window.state().app().other_machine().is_none());
+    assert!(
+        window.state().app().machine_dialog.is_none()
+            && window.state().app().other_machine().is_none()
+    );
 }
 
 /// The window with gpu-box in use, three drawings kept, and My digits among the data.
 fn on_gpu_box(window: &mut Harness<'static, Inkling>, home: &std::path::Path) {
-    let drawing = |digit: u8| format!("{{\"strokes\":[[[{digit}.0,0.0],[9.5,40.0]]],\"pen\":4.0,\"label\":\"{digit}\"}}\n");
+    let drawing = |digit: u8| {
+        format!(
+            "{{\"strokes\":[[[{digit}.0,0.0],[9.5,40.0]]],\"pen\":4.0,\"label\":\"{digit}\"}}\n"
+        )
+    };
     std::fs::create_dir_all(home.join("data")).unwrap();
-    std::fs::write(home.join("data/my-digits.jsonl"), (0..3).map(drawing).collect::<String>()).unwrap();
-    window.state_mut().apply(Action::Machine(MachineAction::Ask(Some("gpu-box".to_owned()))));
-    until(window, "the machine", |app| matches!(app.machine_dialog.as_ref().unwrap().state, ReachState::Reached(_)));
-    window.state_mut().apply(Action::Machine(MachineAction::Use));
+    std::fs::write(
+        home.join("data/my-digits.jsonl"),
+        (0..3).map(drawing).collect::<String>(),
+    )
+    .unwrap();
+    window
+        .state_mut()
+        .apply(Action::Machine(MachineAction::Ask(Some(
+            "gpu-box".to_owned(),
+        ))));
+    until(window, "the machine", |app| {
+        matches!(
+            app.machine_dialog.as_ref().unwrap().state,
+            ReachState::Reached(_)
+        )
+    });
+    window
+        .state_mut()
+        .apply(Action::Machine(MachineAction::Use));
     let data: DataSpec = "builtin+mine".parse().unwrap();
-    let config = inkling::run_config::RunConfig { data, ..window.state().app().config.clone() };
-    window.state_mut().apply(Action::Configure(Box::new(config)));
+    let config = inkling::run_config::RunConfig {
+        data,
+        ..window.state().app().config.clone()
+    };
+    window
+        .state_mut()
+        .apply(Action::Configure(Box::new(config)));
     window.run_steps(3);
 }
 
@@ -85,36 +144,65 @@ fn my_digits_are_asked_about_before_they_are_sent() {
         let (mut window, mut engine) = sized(size);
         let home = engine.home.path().to_owned();
         on_gpu_box(&mut window, &home);
-        let actions = [Action::Start, Action::FindLearningRate, Action::Sweep(inkling::app::SweepAction::Start)];
+        let actions = [
+            Action::Start,
+            Action::FindLearningRate,
+            Action::Sweep(inkling::app::SweepAction::Start),
+        ];
         window.state_mut().apply(Action::Show(Screen::Sweep));
         for action in actions {
             window.state_mut().apply(action);
-            until(&mut window, "the drawings", |app| app.my_digits.drawings().len() == 3);
+            until(&mut window, "the drawings", |app| {
+                app.my_digits.drawings().len() == 3
+            });
             window.get_by_label("Send My digits to gpu-box?");
             window.get_by_label_contains("needs your 3 drawings");
             window.get_by_label_contains("30 days");
             let cancel = window.get_by_label("Cancel").rect();
-            assert!(cancel.bottom() < size[1] && cancel.top() > 0.0, "{size:?}: {cancel:?}");
+            assert!(
+                cancel.bottom() < size[1] && cancel.top() > 0.0,
+                "{size:?}: {cancel:?}"
+            );
             window.get_by_label("Cancel").click();
             window.run_steps(3);
             let app = window.state().app();
-            assert!(app.sending_question.is_none() && app.run.is_none() && app.jobs.is_empty() && !app.is_sweeping());
+            assert!(
+                app.sending_question.is_none()
+                    && app.run.is_none()
+                    && app.jobs.is_empty()
+                    && !app.is_sweeping()
+            );
         }
         window.state_mut().apply(Action::Start);
         window.run_steps(3);
         window.key_press(Key::Escape);
         window.run_steps(3);
         assert!(window.state().app().run.is_none(), "Escape means no");
-        assert!(!engine.listen().iter().any(|command| submitted(command).is_some()));
+        assert!(
+            !engine
+                .listen()
+                .iter()
+                .any(|command| submitted(command).is_some())
+        );
 
         window.state_mut().apply(Action::Start);
         window.run_steps(3);
         window.get_by_label("Send").click();
         window.run_steps(3);
         let heard = engine.listen();
-        assert!(heard.iter().filter_map(submitted).any(|(_, job)| matches!(job, Job::Train { .. })), "{heard:?}");
+        assert!(
+            heard
+                .iter()
+                .filter_map(submitted)
+                .any(|(_, job)| matches!(job, Job::Train { .. })),
+            "{heard:?}"
+        );
         assert_eq!(window.state().app().may_send_my_digits(), Some(true));
-        assert!(std::fs::read_to_string(home.join("my-digits-recipients.json")).unwrap().contains("gpu-box"));
+        assert!(
+            std::fs::read_to_string(home.join("my-digits-recipients.json"))
+                .unwrap()
+                .contains("gpu-box")
+        );
     }
 }
 
@@ -124,13 +212,21 @@ fn drawings_that_are_kept_are_recognized_elsewhere_only_if_they_may_be_sent() {
     let home = engine.home.path().to_owned();
     on_gpu_box(&mut window, &home);
     engine.serve();
-    let asked = |commands: &[Command]| commands.iter().any(|command| matches!(command, Command::ClassifyAll { .. }));
+    let asked = |commands: &[Command]| {
+        commands
+            .iter()
+            .any(|command| matches!(command, Command::ClassifyAll { .. }))
+    };
     window.state_mut().apply(Action::Show(Screen::MyDigits));
-    until(&mut window, "the drawings", |app| app.my_digits.drawings().len() == 3);
+    until(&mut window, "the drawings", |app| {
+        app.my_digits.drawings().len() == 3
+    });
     window.run_steps(3);
     window.get_by_label_contains("the other machine would need your drawings");
     assert!(!asked(&engine.listen()));
-    inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json")).add("gpu-box").unwrap();
+    inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json"))
+        .add("gpu-box")
+        .unwrap();
     window.state_mut().apply(Action::Show(Screen::MyDigits));
     window.run_steps(5);
     assert!(asked(&engine.listen()));
@@ -148,26 +244,54 @@ fn what_was_sent_is_listed_beside_the_machine_and_deleted() {
             last_used: "2026-11-28T08:12:00Z".to_owned(),
             in_use,
         };
-        *engine.received.lock().unwrap() = vec![bundle("a", "MNIST (70,000 images)", true), bundle("b", "My digits (3 images)", false)];
+        *engine.received.lock().unwrap() = vec![
+            bundle("a", "MNIST (70,000 images)", true),
+            bundle("b", "My digits (3 images)", false),
+        ];
         on_gpu_box(&mut window, &home);
         window.state_mut().apply(Action::Show(Screen::Hardware));
-        until(&mut window, "the list", |app| app.sent.bundles.as_ref().is_some_and(|bundles| bundles.len() == 2));
+        until(&mut window, "the list", |app| {
+            app.sent
+                .bundles
+                .as_ref()
+                .is_some_and(|bundles| bundles.len() == 2)
+        });
         window.get_by_label("Sent to gpu-box");
         window.get_by_label("My digits (3 images)");
-        let buttons: Vec<_> = window.get_all_by_role_and_label(Role::Button, "Delete").collect();
-        assert_eq!(buttons.iter().map(|button| button.accesskit_node().is_disabled()).collect::<Vec<_>>(), [true, false], "one is in use");
+        let buttons: Vec<_> = window
+            .get_all_by_role_and_label(Role::Button, "Delete")
+            .collect();
+        assert_eq!(
+            buttons
+                .iter()
+                .map(|button| button.accesskit_node().is_disabled())
+                .collect::<Vec<_>>(),
+            [true, false],
+            "one is in use"
+        );
         buttons[1].click_accesskit();
         drop(buttons);
         window.run_steps(2);
-        until(&mut window, "the shorter list", |app| app.sent.bundles.as_ref().is_some_and(|bundles| bundles.len() == 1));
+        until(&mut window, "the shorter list", |app| {
+            app.sent
+                .bundles
+                .as_ref()
+                .is_some_and(|bundles| bundles.len() == 1)
+        });
         assert!(window.query_by_label("My digits (3 images)").is_none());
         window.get_by_label("My digits are not sent there unless you agree.");
-        inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json")).add("gpu-box").unwrap();
+        inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json"))
+            .add("gpu-box")
+            .unwrap();
         window.state_mut().apply(Action::Show(Screen::Hardware));
         window.run_steps(3);
         window.get_by_label("Withdraw").click_accesskit();
         window.run_steps(3);
         assert_eq!(window.state().app().may_send_my_digits(), Some(false));
-        assert!(inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json")).list().is_empty());
+        assert!(
+            inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json"))
+                .list()
+                .is_empty()
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! A window that is minimized, or covered by another, is not drawn; everything else goes on.
 
-use eframe::egui::{LogicOutput, RawInput, ViewportCommand, ViewportEvent, ViewportId, ViewportInfo};
+use eframe::egui::{
+    LogicOutput, RawInput, ViewportCommand, ViewportEvent, ViewportId, ViewportInfo,
+};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::app::Action;
@@ -9,12 +11,27 @@ use inkling::ui::Inkling;
 use super::window::sized;
 
 /// What eframe does instead of drawing a frame; gives what the window asked for.
-fn update_minimized(window: &mut Harness<'static, Inkling>, events: Vec<ViewportEvent>) -> Vec<ViewportCommand> {
+fn update_minimized(
+    window: &mut Harness<'static, Inkling>,
+    events: Vec<ViewportEvent>,
+) -> Vec<ViewportCommand> {
     let mut input = RawInput::default();
-    input.viewports.insert(ViewportId::ROOT, ViewportInfo { minimized: Some(true), events, ..ViewportInfo::default() });
+    input.viewports.insert(
+        ViewportId::ROOT,
+        ViewportInfo {
+            minimized: Some(true),
+            events,
+            ..ViewportInfo::default()
+        },
+    );
     let ctx = window.ctx.clone();
-    let LogicOutput { mut viewport_commands, .. } = ctx.run_logic(&input, |ctx| window.state_mut().update(ctx));
-    viewport_commands.remove(&ViewportId::ROOT).unwrap_or_default()
+    let LogicOutput {
+        mut viewport_commands,
+        ..
+    } = ctx.run_logic(&input, |ctx| window.state_mut().update(ctx));
+    viewport_commands
+        .remove(&ViewportId::ROOT)
+        .unwrap_or_default()
 }
 
 #[test]
@@ -38,8 +55,15 @@ fn before_it_closes_during_training_it_comes_to_the_front_and_asks() {
     engine.serve();
     engine.train(12);
     let asked = update_minimized(&mut window, vec![ViewportEvent::Close]);
-    for command in [ViewportCommand::CancelClose, ViewportCommand::Minimized(false), ViewportCommand::Focus] {
-        assert!(asked.contains(&command), "{command:?} is not among {asked:?}");
+    for command in [
+        ViewportCommand::CancelClose,
+        ViewportCommand::Minimized(false),
+        ViewportCommand::Focus,
+    ] {
+        assert!(
+            asked.contains(&command),
+            "{command:?} is not among {asked:?}"
+        );
     }
     window.run_steps(2);
     window.get_by_label("Training is in progress");

@@ -13,13 +13,21 @@ use super::window::{sized, usual};
 #[test]
 fn tabs_and_shortcuts_lead_to_every_screen() {
     let (mut window, _engine) = usual();
-    let tabs = [("Draw", Screen::Draw), ("Models", Screen::Models), ("Results", Screen::Results), ("Train", Screen::Train)];
+    let tabs = [
+        ("Draw", Screen::Draw),
+        ("Models", Screen::Models),
+        ("Results", Screen::Results),
+        ("Train", Screen::Train),
+    ];
     for (name, screen) in tabs {
         window.get_by_label(name).click();
         window.run_steps(3);
         assert_eq!(window.state().app().screen, screen);
     }
-    for (key, screen) in [Key::Num2, Key::Num3, Key::Num4, Key::Num1].into_iter().zip(tabs.map(|(_, screen)| screen)) {
+    for (key, screen) in [Key::Num2, Key::Num3, Key::Num4, Key::Num1]
+        .into_iter()
+        .zip(tabs.map(|(_, screen)| screen))
+    {
         window.key_press_modifiers(Modifiers::COMMAND, key);
         window.run_steps(3);
         assert_eq!(window.state().app().screen, screen);
@@ -38,7 +46,10 @@ fn one_shortcut_starts_holds_and_goes_on_and_another_stops() {
     }
     window.key_press(Key::Escape);
     window.run_steps(3);
-    assert!(window.state().app().is_training(), "no single key ends a run");
+    assert!(
+        window.state().app().is_training(),
+        "no single key ends a run"
+    );
     window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::Enter);
     window.run_steps(3);
     engine.serve();
@@ -67,7 +78,10 @@ fn the_overview_opens_and_closes_by_key() {
 #[test]
 fn colours_follow_the_choice_in_the_menu() {
     let (mut window, _engine) = usual();
-    for (name, theme, shade) in [("Light", Theme::Light, Shade::Light), ("Dark", Theme::Dark, Shade::Dark)] {
+    for (name, theme, shade) in [
+        ("Light", Theme::Light, Shade::Light),
+        ("Dark", Theme::Dark, Shade::Dark),
+    ] {
         window.get_by_label("Menu").click();
         window.run_steps(3);
         window.get_by_label(name).click();
@@ -85,11 +99,17 @@ fn a_problem_is_a_notice_that_can_be_dismissed() {
     window.state_mut().apply(Action::Start);
     engine.serve();
     window.run_steps(3);
-    engine.fail(Problem::Diverged { step: 417, cause: Divergence::NotFinite });
+    engine.fail(Problem::Diverged {
+        step: 417,
+        cause: Divergence::NotFinite,
+    });
     window.run_steps(3);
     window.get_by_label_contains("at step 417");
     window.get_by_label_contains("Lower the learning rate");
-    window.get_all_by_label("Failed").next().expect("the state of the run");
+    window
+        .get_all_by_label("Failed")
+        .next()
+        .expect("the state of the run");
     window.get_by_label("Dismiss").click();
     window.run_steps(3);
     assert!(window.query_by_label_contains("at step 417").is_none());
@@ -102,11 +122,18 @@ fn a_notice_moves_nothing_that_somebody_draws_on() {
     engine.serve();
     window.run_steps(3);
     let places = |window: &egui_kittest::Harness<'_, _>| {
-        ["Drawing canvas", "Stop", "Run progress, in the status bar"].map(|name| window.get_by_label(name).rect())
+        ["Drawing canvas", "Stop", "Run progress, in the status bar"]
+            .map(|name| window.get_by_label(name).rect())
     };
     let before = places(&window);
     let run = window.state().app().run.as_ref().unwrap().id;
-    engine.send(protocol::Event::Intervened { run, intervention: Intervention::SkippedStep { step: 3, loss_scale: 1024.0 } });
+    engine.send(protocol::Event::Intervened {
+        run,
+        intervention: Intervention::SkippedStep {
+            step: 3,
+            loss_scale: 1024.0,
+        },
+    });
     window.run_steps(3);
     window.get_by_label_contains("Step 3 was skipped");
     assert_eq!(places(&window), before);
@@ -125,7 +152,10 @@ fn an_engine_that_dies_leaves_a_window_that_works() {
     window.run_steps(3);
     engine.serve();
     window.run_steps(3);
-    assert_eq!(window.state().app().run.as_ref().unwrap().phase, Phase::Training);
+    assert_eq!(
+        window.state().app().run.as_ref().unwrap().phase,
+        Phase::Training
+    );
 }
 
 #[test]
@@ -137,7 +167,10 @@ fn the_run_shows_on_every_screen() {
     for screen in Screen::ALL {
         window.state_mut().apply(Action::Show(screen));
         window.run_steps(3);
-        window.get_all_by_label_contains("left,").next().expect("remaining time");
+        window
+            .get_all_by_label_contains("left,")
+            .next()
+            .expect("remaining time");
         window.get_by_label("Run progress, in the status bar");
     }
 }
@@ -167,8 +200,13 @@ fn zoom_is_remembered() {
 #[test]
 fn nothing_to_do_means_no_more_frames() {
     let (mut window, _engine) = usual();
-    super::window::until(&mut window, "looking around is over", |app| app.hardware.is_some() && app.found.is_some() && app.runs.is_some());
-    assert!(window.try_run().is_ok(), "the window went on asking for frames");
+    super::window::until(&mut window, "looking around is over", |app| {
+        app.hardware.is_some() && app.found.is_some() && app.runs.is_some()
+    });
+    assert!(
+        window.try_run().is_ok(),
+        "the window went on asking for frames"
+    );
 }
 
 #[test]
@@ -178,7 +216,10 @@ fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
     engine.serve();
     engine.finish();
     window.run_steps(3);
-    window.get_all_by_label("Finished").next().expect("the state of the run");
+    window
+        .get_all_by_label("Finished")
+        .next()
+        .expect("the state of the run");
     window.state_mut().apply(Action::Benchmark(Extent::Full));
     engine.serve();
     for screen in Screen::ALL {
@@ -198,21 +239,45 @@ fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
     window.get_by_label("Benchmark, cancelling…");
     engine.serve();
     window.run_steps(3);
-    assert!(window.query_by_label("Job progress, in the status bar").is_none());
+    assert!(
+        window
+            .query_by_label("Job progress, in the status bar")
+            .is_none()
+    );
     window.get_by_label("Finished");
 }
 
 #[test]
 fn a_window_that_does_not_fit_its_screen_is_maximized() {
-    for (screen, fits) in [([1280.0, 800.0], false), ([1024.0, 768.0], false), ([1440.0, 900.0], true), ([1920.0, 1080.0], true)] {
+    for (screen, fits) in [
+        ([1280.0, 800.0], false),
+        ([1024.0, 768.0], false),
+        ([1440.0, 900.0], true),
+        ([1920.0, 1080.0], true),
+    ] {
         let (mut window, _engine) = usual();
-        window.input_mut().viewports.entry(ViewportId::ROOT).or_default().monitor_size = Some(screen.into());
+        window
+            .input_mut()
+            .viewports
+            .entry(ViewportId::ROOT)
+            .or_default()
+            .monitor_size = Some(screen.into());
         let mut maximized = 0;
         for _ in 0..3 {
             window.step();
-            let asked = window.output().viewport_output.values().flat_map(|viewport| &viewport.commands);
-            maximized += asked.filter(|command| **command == ViewportCommand::Maximized(true)).count();
+            let asked = window
+                .output()
+                .viewport_output
+                .values()
+                .flat_map(|viewport| &viewport.commands);
+            maximized += asked
+                .filter(|command| **command == ViewportCommand::Maximized(true))
+                .count();
         }
-        assert_eq!(maximized, usize::from(!fits), "a window of 1280 by 800 on a screen of {screen:?}");
+        assert_eq!(
+            maximized,
+            usize::from(!fits),
+            "a window of 1280 by 800 on a screen of {screen:?}"
+        );
     }
 }

@@ -38,7 +38,13 @@ pub fn stage(panel: Panel, size: [f32; 2]) -> Harness<'static, Stage> {
 
 /// The same, with answers for dialogs.
 pub fn stage_with(panel: Panel, size: [f32; 2], answers: Answers) -> Harness<'static, Stage> {
-    let (app, engine) = app_with(Settings { wizard_done: true, ..Settings::default() }, answers);
+    let (app, engine) = app_with(
+        Settings {
+            wizard_done: true,
+            ..Settings::default()
+        },
+        answers,
+    );
     let stage = Stage {
         app,
         engine,
@@ -69,7 +75,9 @@ impl Stage {
         match self.panel {
             Panel::Plots => plots::show(ui, &self.app, &mut self.plots, &mut actions),
             Panel::Draw => draw::show(ui, &self.app, &mut self.draw, &mut actions),
-            Panel::Compact => draw::show_compact(ui, &self.app, &mut self.draw, 600.0, 0.0, &mut actions),
+            Panel::Compact => {
+                draw::show_compact(ui, &self.app, &mut self.draw, 600.0, 0.0, &mut actions)
+            }
             Panel::Models => models::show(ui, &self.app, &mut self.models, &mut actions),
             Panel::Results => results::show(ui, &self.app, &mut self.results, &mut actions),
         }
@@ -96,11 +104,21 @@ pub fn value(harness: &Harness<'static, Stage>, label: &str) -> String {
 
 /// Presses, moves along the points and lets go, all within one frame when `at_once`.
 pub fn stroke(harness: &mut Harness<'static, Stage>, points: &[Pos2], at_once: bool) {
-    let button = |pos, pressed| Event::PointerButton { pos, button: PointerButton::Primary, pressed, modifiers: Modifiers::NONE };
+    let button = |pos, pressed| Event::PointerButton {
+        pos,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
     let first = points[0];
     let last = points[points.len() - 1];
     let mut events = vec![Event::PointerMoved(first), button(first, true)];
-    events.extend(points.iter().skip(1).map(|&point| Event::PointerMoved(point)));
+    events.extend(
+        points
+            .iter()
+            .skip(1)
+            .map(|&point| Event::PointerMoved(point)),
+    );
     events.push(button(last, false));
     if at_once {
         harness.input_mut().events.extend(events);

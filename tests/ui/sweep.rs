@@ -8,7 +8,10 @@ use inkling::app::{App, Screen, SweepPhase};
 use super::window::{sized, until};
 
 fn is_complete(app: &App) -> bool {
-    app.sweeps.shown.as_ref().is_some_and(|sweep| sweep.phase == SweepPhase::Complete)
+    app.sweeps
+        .shown
+        .as_ref()
+        .is_some_and(|sweep| sweep.phase == SweepPhase::Complete)
 }
 
 #[test]
@@ -20,7 +23,16 @@ fn a_sweep_is_started_by_keyboard_and_its_best_settings_are_used() {
         window.get_by_label("Learning rate: from");
         window.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
         until(&mut window, "the end of the sweep", is_complete);
-        let best = window.state().app().sweeps.shown.as_ref().unwrap().best().unwrap().clone();
+        let best = window
+            .state()
+            .app()
+            .sweeps
+            .shown
+            .as_ref()
+            .unwrap()
+            .best()
+            .unwrap()
+            .clone();
         window.get_by_label("Sweep progress");
         window.get_by_label_contains("Best: 9");
         if size[0] < 1000.0 {
@@ -37,7 +49,10 @@ fn a_sweep_is_started_by_keyboard_and_its_best_settings_are_used() {
         }
         window.get_by_label("Use these settings").click();
         window.run_steps(3);
-        assert_eq!((window.state().app().screen, &window.state().app().config), (Screen::Train, &best.config));
+        assert_eq!(
+            (window.state().app().screen, &window.state().app().config),
+            (Screen::Train, &best.config)
+        );
     }
 }
 
@@ -55,11 +70,27 @@ fn the_table_is_sorted_and_a_selected_trial_is_used() {
     window.run_steps(2);
     window.key_press(Key::Enter);
     window.run_steps(3);
-    assert_eq!(window.state().app().sweeps.shown.as_ref().unwrap().selected, Some(1));
+    assert_eq!(
+        window.state().app().sweeps.shown.as_ref().unwrap().selected,
+        Some(1)
+    );
     window.key_press(Key::ArrowDown);
     window.run_steps(3);
-    assert_eq!(window.state().app().sweeps.shown.as_ref().unwrap().selected, Some(2));
-    let second = window.state().app().sweeps.shown.as_ref().unwrap().trial(2).unwrap().config.clone();
+    assert_eq!(
+        window.state().app().sweeps.shown.as_ref().unwrap().selected,
+        Some(2)
+    );
+    let second = window
+        .state()
+        .app()
+        .sweeps
+        .shown
+        .as_ref()
+        .unwrap()
+        .trial(2)
+        .unwrap()
+        .config
+        .clone();
     window.get_by_label("Use these settings").click();
     window.run_steps(3);
     assert_eq!(window.state().app().config, second);

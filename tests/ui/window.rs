@@ -9,7 +9,10 @@ use crate::fake_engine::{Answers, FakeEngine, app_with};
 
 /// The window with its engine, in this size.
 pub fn open(app: App, size: [f32; 2]) -> Harness<'static, Inkling> {
-    let mut harness = Harness::builder().with_size(Vec2::from(size)).with_max_steps(40).build_eframe(|cc| Inkling::new(app, &cc.egui_ctx));
+    let mut harness = Harness::builder()
+        .with_size(Vec2::from(size))
+        .with_max_steps(40)
+        .build_eframe(|cc| Inkling::new(app, &cc.egui_ctx));
     harness.run_steps(3);
     harness
 }
@@ -21,7 +24,13 @@ pub fn usual() -> (Harness<'static, Inkling>, FakeEngine) {
 
 /// The window past the wizard, in this size.
 pub fn sized(size: [f32; 2]) -> (Harness<'static, Inkling>, FakeEngine) {
-    let (app, engine) = app_with(Settings { wizard_done: true, ..Settings::default() }, Answers::default());
+    let (app, engine) = app_with(
+        Settings {
+            wizard_done: true,
+            ..Settings::default()
+        },
+        Answers::default(),
+    );
     (open(app, size), engine)
 }
 

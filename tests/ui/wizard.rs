@@ -24,7 +24,10 @@ fn enter_alone_leads_through_every_page() {
     assert!(window.state().app().settings.wizard_done);
     engine.serve();
     window.run_steps(3);
-    assert!(window.state().app().is_training(), "the last page's main button starts the first run");
+    assert!(
+        window.state().app().is_training(),
+        "the last page's main button starts the first run"
+    );
 }
 
 #[test]
@@ -63,26 +66,42 @@ fn escape_skips_and_the_menu_brings_it_back() {
 #[test]
 fn the_machine_is_shown_with_what_it_means() {
     let (mut window, _engine) = first_launch(Answers::default());
-    until(&mut window, "the hardware is probed", |app| app.hardware.is_some());
+    until(&mut window, "the hardware is probed", |app| {
+        app.hardware.is_some()
+    });
     window.get_by_label("Hardware").click();
     window.run_steps(3);
     for line in inkling::hardware::lines(window.state().app().hardware.as_ref().unwrap()) {
         window.get_by_label(&line.label);
-        assert!(window.query_all_by_label(&line.meaning).count() > 0, "{}", line.meaning);
+        assert!(
+            window.query_all_by_label(&line.meaning).count() > 0,
+            "{}",
+            line.meaning
+        );
     }
 }
 
 #[test]
 fn the_recommended_preset_is_named_and_another_can_be_chosen() {
     let (mut window, _engine) = first_launch(Answers::default());
-    until(&mut window, "the hardware is probed", |app| app.hardware.is_some());
+    until(&mut window, "the hardware is probed", |app| {
+        app.hardware.is_some()
+    });
     let (config, reason) = window.state().app().recommended().unwrap();
-    assert_eq!(window.state().app().config.preset, config.preset, "taken by itself at the first launch");
+    assert_eq!(
+        window.state().app().config.preset,
+        config.preset,
+        "taken by itself at the first launch"
+    );
     window.get_by_label("Preset").click();
     window.run_steps(3);
     window.get_by_label(&reason);
     window.get_by_label_contains("(recommended)");
-    let other = if config.preset == Some(Preset::Best) { Preset::QuickLook } else { Preset::Best };
+    let other = if config.preset == Some(Preset::Best) {
+        Preset::QuickLook
+    } else {
+        Preset::Best
+    };
     window.get_by_label(other.label()).click();
     window.run_steps(3);
     assert_eq!(window.state().app().config.preset, Some(other));
@@ -91,25 +110,54 @@ fn the_recommended_preset_is_named_and_another_can_be_chosen() {
 #[test]
 fn the_time_of_each_preset_is_measured_before_it_is_chosen() {
     let (mut window, mut engine) = first_launch(Answers::default());
-    until(&mut window, "the hardware is probed", |app| app.hardware.is_some());
+    until(&mut window, "the hardware is probed", |app| {
+        app.hardware.is_some()
+    });
     engine.heard.clear();
     window.get_by_label("Hardware").click();
     window.run_steps(3);
-    until(&mut window, "the CPU is tested", |app| app.checks.values().all(|check| *check != Checked::Running));
+    until(&mut window, "the CPU is tested", |app| {
+        app.checks.values().all(|check| *check != Checked::Running)
+    });
     engine.serve();
-    assert!(!engine.heard.iter().any(|command| matches!(submitted(command), Some((_, Job::TimeSteps(_))))), "not while it is not needed");
+    assert!(
+        !engine
+            .heard
+            .iter()
+            .any(|command| matches!(submitted(command), Some((_, Job::TimeSteps(_))))),
+        "not while it is not needed"
+    );
     window.get_by_label("Preset").click();
     window.run_steps(3);
-    assert!(window.query_all_by_label_contains("measuring the time").count() >= Preset::ALL.len());
+    assert!(
+        window
+            .query_all_by_label_contains("measuring the time")
+            .count()
+            >= Preset::ALL.len()
+    );
     engine.serve();
     window.run_steps(3);
-    // The fake engine measures all but one, with 5,500 images per second, of 55,000; 15,000 more are recognised.
-    assert_eq!(window.query_all_by_label_contains("about 11 s on this machine").count(), 1);
-    assert_eq!(window.query_all_by_label_contains("on this machine").count(), Preset::ALL.len() - 1);
+    // The fake engine measures all but one, with 5,500 images per second, of 55,000; 15,000 more
+    // are recognised.
+    assert_eq!(
+        window
+            .query_all_by_label_contains("about 11 s on this machine")
+            .count(),
+        1
+    );
+    assert_eq!(
+        window
+            .query_all_by_label_contains("on this machine")
+            .count(),
+        Preset::ALL.len() - 1
+    );
     let app = window.state().app();
     assert_eq!(app.settings.preset_rates.len(), Preset::ALL.len() - 1);
     assert_eq!(app.expected_time(&app.with_preset(Preset::Best)), None);
-    let slower = RunConfig { precision: Precision::Bf16, ..app.with_preset(Preset::OneEpoch) };
+    let slower = RunConfig {
+        precision: Precision::Bf16,
+        ..app.with_preset(Preset::OneEpoch)
+    };
     assert_eq!(app.expected_time(&slower), None, "that was not measured");
 }
 
@@ -123,29 +171,51 @@ fn choose_folder(window: &mut Harness<'static, Inkling>) {
 #[test]
 fn a_folder_that_is_chosen_is_learned_from() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut window, _engine) = first_launch(Answers { folder: Some(folder.path().to_owned()), ..Answers::default() });
+    let (mut window, _engine) = first_launch(Answers {
+        folder: Some(folder.path().to_owned()),
+        ..Answers::default()
+    });
     choose_folder(&mut window);
-    until(&mut window, "the folder is taken", |app| !app.settings.data_folders.is_empty());
-    assert_eq!(window.state().app().config.data.sources(), [DataSource::Path(folder.path().to_owned())]);
+    until(&mut window, "the folder is taken", |app| {
+        !app.settings.data_folders.is_empty()
+    });
+    assert_eq!(
+        window.state().app().config.data.sources(),
+        [DataSource::Path(folder.path().to_owned())]
+    );
     let name = DataSource::Path(folder.path().to_owned()).label();
     window.get_by_label(&name);
     window.get_by_label("Built-in digits").click();
     window.run_steps(3);
-    assert_eq!(window.state().app().config.data.sources(), [DataSource::Builtin]);
+    assert_eq!(
+        window.state().app().config.data.sources(),
+        [DataSource::Builtin]
+    );
 }
 
 #[test]
 fn a_folder_without_a_data_set_is_said_at_once_and_the_last_page_offers_other_data() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut window, _engine) = first_launch(Answers { folder: Some(folder.path().to_owned()), ..Answers::default() });
+    let (mut window, _engine) = first_launch(Answers {
+        folder: Some(folder.path().to_owned()),
+        ..Answers::default()
+    });
     choose_folder(&mut window);
-    until(&mut window, "the folder is looked at", |app| !app.validation_errors().is_empty());
-    let reason = window.state().app().validation_errors()[0].message.to_string();
+    until(&mut window, "the folder is looked at", |app| {
+        !app.validation_errors().is_empty()
+    });
+    let reason = window.state().app().validation_errors()[0]
+        .message
+        .to_string();
     window.get_by_label(&reason);
     window.get_by_label("Ready").click();
     window.run_steps(3);
     window.get_by_label(&reason);
-    assert!(window.query_by_label_contains("The next run trains on").is_none());
+    assert!(
+        window
+            .query_by_label_contains("The next run trains on")
+            .is_none()
+    );
     assert!(window.query_by_label_contains("Start training").is_none());
     window.get_by_label("Choose other data").click();
     window.run_steps(3);
@@ -159,18 +229,28 @@ fn a_folder_without_a_data_set_is_said_at_once_and_the_last_page_offers_other_da
 #[test]
 fn why_the_presets_have_no_times_is_said() {
     let (mut window, mut engine) = first_launch(Answers::default());
-    until(&mut window, "the hardware is probed", |app| app.hardware.is_some());
+    until(&mut window, "the hardware is probed", |app| {
+        app.hardware.is_some()
+    });
     window.get_by_label("Hardware").click();
     window.run_steps(3);
-    until(&mut window, "the CPU is tested", |app| app.checks.values().all(|check| *check != Checked::Running));
+    until(&mut window, "the CPU is tested", |app| {
+        app.checks.values().all(|check| *check != Checked::Running)
+    });
     engine.serve();
     window.get_by_label("Preset").click();
     window.run_steps(3);
-    let id = engine.listen().iter().find_map(|command| match submitted(command) {
-        Some((id, Job::TimeSteps(_))) => Some(id),
-        _ => None,
-    });
-    let result = JobResult::TimeSteps { images_per_second: vec![Some(900.0); Preset::ALL.len()], background_load: 0.9 };
+    let id = engine
+        .listen()
+        .iter()
+        .find_map(|command| match submitted(command) {
+            Some((id, Job::TimeSteps(_))) => Some(id),
+            _ => None,
+        });
+    let result = JobResult::TimeSteps {
+        images_per_second: vec![Some(900.0); Preset::ALL.len()],
+        background_load: 0.9,
+    };
     engine.send(done(id.expect("they are timed"), result));
     window.run_steps(3);
     window.get_by_label_contains("Other programs keep the CPU busy");
@@ -179,9 +259,15 @@ fn why_the_presets_have_no_times_is_said() {
 #[test]
 fn enter_moves_on_from_a_radio_button_too() {
     let (mut window, _engine) = first_launch(Answers::default());
-    window.state_mut().apply(Action::Wizard(WizardStep::Settings));
+    window
+        .state_mut()
+        .apply(Action::Wizard(WizardStep::Settings));
     window.run_steps(3);
-    window.get_all_by_role(Role::RadioButton).next().expect("the presets").focus();
+    window
+        .get_all_by_role(Role::RadioButton)
+        .next()
+        .expect("the presets")
+        .focus();
     window.run_steps(3);
     window.key_press(Key::Enter);
     window.run_steps(3);
@@ -198,7 +284,10 @@ fn the_last_page_can_start_the_first_run() {
     engine.serve();
     window.run_steps(3);
     let app = window.state().app();
-    assert_eq!((app.wizard, &app.run.as_ref().unwrap().phase), (None, &Phase::Training));
+    assert_eq!(
+        (app.wizard, &app.run.as_ref().unwrap().phase),
+        (None, &Phase::Training)
+    );
 }
 
 #[test]
@@ -211,10 +300,18 @@ fn after_the_first_time_it_stays_away() {
 #[test]
 fn an_arrow_key_chooses_among_radio_buttons() {
     let (mut window, _engine) = first_launch(Answers::default());
-    until(&mut window, "the hardware is probed", |app| app.hardware.is_some());
-    window.state_mut().apply(Action::Wizard(WizardStep::Settings));
+    until(&mut window, "the hardware is probed", |app| {
+        app.hardware.is_some()
+    });
+    window
+        .state_mut()
+        .apply(Action::Wizard(WizardStep::Settings));
     window.run_steps(3);
-    window.get_all_by_role(Role::RadioButton).next().expect("the presets").focus();
+    window
+        .get_all_by_role(Role::RadioButton)
+        .next()
+        .expect("the presets")
+        .focus();
     window.run_steps(3);
     for preset in &Preset::ALL[1..3] {
         window.key_press(Key::ArrowDown);
@@ -233,9 +330,15 @@ fn on_the_last_page_the_tools_are_in_one_row_and_the_bars_are_as_wide_as_the_can
     window.run_steps(3);
     let place = |name| window.get_by_label(name).rect();
     for tool in ["Redo", "Eraser", "Clear"] {
-        assert!((place(tool).center().y - place("Undo").center().y).abs() < 1.0, "{tool}");
+        assert!(
+            (place(tool).center().y - place("Undo").center().y).abs() < 1.0,
+            "{tool}"
+        );
     }
     let canvas = place("Drawing canvas");
     let (first, last) = (place("Probability of 0"), place("Probability of 9"));
-    assert!(first.left() >= canvas.left() && last.right() <= canvas.right(), "{canvas:?} {last:?}");
+    assert!(
+        first.left() >= canvas.left() && last.right() <= canvas.right(),
+        "{canvas:?} {last:?}"
+    );
 }

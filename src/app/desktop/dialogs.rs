@@ -1,4 +1,5 @@
-//! The file dialogs the app needs, as a trait, so that tests can replace them; and a question of our own for desktops that have none.
+//! The file dialogs the app needs, as a trait, so that tests can replace them; and a question of
+//! our own for desktops that have none.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,8 @@ pub enum Answer {
 /// Waits for the person's answer.
 pub type Choice = Box<dyn FnOnce() -> Answer + Send>;
 
-/// Opens dialogs. Called on the window's thread, as some systems demand; the answer is waited for on another.
+/// Opens dialogs. Called on the window's thread, as some systems demand; the answer is waited for
+/// on another.
 pub trait Dialogs {
     /// A folder that exists.
     fn folder(&self, title: &str) -> Choice;
@@ -74,8 +76,19 @@ impl App {
     }
 
     /// Asks for a file that exists.
-    pub(in crate::app) fn ask_for_file(&self, title: &str, what: &str, endings: &[&str], purpose: Purpose) {
-        self.ask(self.deps.dialogs.open(title, what, endings), title, "", purpose);
+    pub(in crate::app) fn ask_for_file(
+        &self,
+        title: &str,
+        what: &str,
+        endings: &[&str],
+        purpose: Purpose,
+    ) {
+        self.ask(
+            self.deps.dialogs.open(title, what, endings),
+            title,
+            "",
+            purpose,
+        );
     }
 
     /// Asks for a file to write.
@@ -89,8 +102,17 @@ impl App {
             Answer::Chosen(path) => Some(BackgroundResult::Path { path, purpose }),
             Answer::Cancelled => None,
             Answer::NotShown => {
-                let text = std::env::home_dir().unwrap_or_default().join(name).display().to_string();
-                Some(BackgroundResult::NoDialog(PathQuestion { title, text, refused: None, purpose }))
+                let text = std::env::home_dir()
+                    .unwrap_or_default()
+                    .join(name)
+                    .display()
+                    .to_string();
+                Some(BackgroundResult::NoDialog(PathQuestion {
+                    title,
+                    text,
+                    refused: None,
+                    purpose,
+                }))
             }
         });
     }
@@ -101,14 +123,23 @@ impl App {
         }
     }
 
-    /// Uses the path that was typed if it is what was asked for; that is looked up on another thread, since a disk may keep it waiting.
+    /// Uses the path that was typed if it is what was asked for; that is looked up on another
+    /// thread, since a disk may keep it waiting.
     pub(in crate::app) fn confirm_path(&self) {
-        let Some(question) = self.path_question.clone() else { return };
+        let Some(question) = self.path_question.clone() else {
+            return;
+        };
         self.background.run(move || {
             let path = PathBuf::from(question.text.trim());
             Some(match refusal(&path, &question.purpose) {
-                None => BackgroundResult::Path { path, purpose: question.purpose },
-                Some(refused) => BackgroundResult::NoDialog(PathQuestion { refused: Some(refused), ..question }),
+                None => BackgroundResult::Path {
+                    path,
+                    purpose: question.purpose,
+                },
+                Some(refused) => BackgroundResult::NoDialog(PathQuestion {
+                    refused: Some(refused),
+                    ..question
+                }),
             })
         });
     }
@@ -138,9 +169,15 @@ impl App {
 fn refusal(path: &Path, purpose: &Purpose) -> Option<Message> {
     let is_new = !path.as_os_str().is_empty() && path.parent().is_some_and(Path::is_dir);
     match purpose {
-        Purpose::RunFolder | Purpose::DataFolder | Purpose::CudaFolder => (!path.is_dir()).then(|| Message::no_such_folder(path)),
-        Purpose::Import | Purpose::ImportInk | Purpose::OpenInDraw => (!path.is_file()).then(|| Message::no_such_file(path)),
-        Purpose::Export | Purpose::ExportMyDigits(_) | Purpose::Save(_) if path.exists() => Some(Message::file_exists(path)),
+        Purpose::RunFolder | Purpose::DataFolder | Purpose::CudaFolder => {
+            (!path.is_dir()).then(|| Message::no_such_folder(path))
+        }
+        Purpose::Import | Purpose::ImportInk | Purpose::OpenInDraw => {
+            (!path.is_file()).then(|| Message::no_such_file(path))
+        }
+        Purpose::Export | Purpose::ExportMyDigits(_) | Purpose::Save(_) if path.exists() => {
+            Some(Message::file_exists(path))
+        }
         Purpose::Export | Purpose::ExportMyDigits(_) | Purpose::Save(_) => {
             (!is_new).then(|| Message::no_such_folder(path.parent().unwrap_or(path)))
         }

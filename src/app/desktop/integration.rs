@@ -1,4 +1,5 @@
-//! Behaviour in the background: the machine stays awake during training, and a notification reports the end of a run.
+//! Behaviour in the background: the machine stays awake during training, and a notification reports
+//! the end of a run.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -70,25 +71,37 @@ impl App {
     /// Asks where to save it.
     pub(in crate::app) fn save_image(&mut self) {
         if let Some(image) = self.input_image() {
-            self.ask_for_new_file("Save the model's input", "digit-28x28.png", Purpose::Save(image.to_png()));
+            self.ask_for_new_file(
+                "Save the model's input",
+                "digit-28x28.png",
+                Purpose::Save(image.to_png()),
+            );
         }
     }
 
     /// The image that the model took as input, unless nothing is drawn.
     fn input_image(&self) -> Option<Image> {
-        self.prediction_shown().map(|prediction| prediction.image.clone())
+        self.prediction_shown()
+            .map(|prediction| prediction.image.clone())
     }
 
     /// Follows the run: keeps the machine awake while it trains, and announces its end.
     pub(in crate::app) fn update_desktop(&mut self) {
-        let works = self.is_sweeping() || self.run.as_ref().is_some_and(|run| run.is_active() && run.phase != Phase::Paused);
+        let works = self.is_sweeping()
+            || self
+                .run
+                .as_ref()
+                .is_some_and(|run| run.is_active() && run.phase != Phase::Paused);
         match (works, self.desktop_state.until.is_some()) {
             (true, false) => self.stay_awake(),
             (false, true) => (self.desktop_state.until, self.desktop_state.awake) = (None, false),
             _ => {}
         }
         let training = self.is_at_long_work();
-        if std::mem::replace(&mut self.desktop_state.was_training, training) && !training && !self.focused {
+        if std::mem::replace(&mut self.desktop_state.was_training, training)
+            && !training
+            && !self.focused
+        {
             self.call();
         }
     }
@@ -112,11 +125,16 @@ impl App {
 
     /// Announces how the run ended to somebody who looks elsewhere.
     fn call(&mut self) {
-        let Some(message) = self.run.as_ref().and_then(ending) else { return };
+        let Some(message) = self.run.as_ref().and_then(ending) else {
+            return;
+        };
         self.desktop_state.wants = Some(WindowRequest::Attention);
         let (desktop, sender) = (Arc::clone(&self.deps.desktop), self.background.sender());
         self.background.run(move || {
-            desktop.notify(&message, Arc::new(move || sender(BackgroundResult::NotificationClicked)));
+            desktop.notify(
+                &message,
+                Arc::new(move || sender(BackgroundResult::NotificationClicked)),
+            );
             None
         });
     }

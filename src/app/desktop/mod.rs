@@ -16,10 +16,12 @@ pub use integration::{DesktopState, WindowRequest};
 
 /// The desktop. Called on threads that may wait, never on the window's.
 pub trait Desktop: Send + Sync {
-    /// Keeps this machine from falling asleep for as long as what is given lives, on this thread; `None` where it cannot be asked to.
+    /// Keeps this machine from falling asleep for as long as what is given lives, on this thread;
+    /// `None` where it cannot be asked to.
     fn keep_awake(&self) -> Option<Box<dyn Any>>;
 
-    /// Shows a notification, and calls `chosen` when it is clicked. May return at once or when it is gone.
+    /// Shows a notification, and calls `chosen` when it is clicked. May return at once or when it
+    /// is gone.
     fn notify(&self, message: &Message, chosen: Wake);
 
     /// Shows a folder in the system's file manager.

@@ -1,4 +1,5 @@
-//! Opening files from outside the window: a model is used for drawing, those of other programs are imported, ink and images come onto the canvas.
+//! Opening files from outside the window: a model is used for drawing, those of other programs are
+//! imported, ink and images come onto the canvas.
 
 use std::path::{Path, PathBuf};
 
@@ -30,20 +31,35 @@ impl App {
 
     /// Opens an image or an ink file, by its name.
     pub(in crate::app) fn open_on_canvas(&self, file: PathBuf) {
-        if Dropped::of(&file) == Dropped::Image { self.open_image(file) } else { self.draw_file(file) }
+        if Dropped::of(&file) == Dropped::Image {
+            self.open_image(file)
+        } else {
+            self.draw_file(file)
+        }
     }
 
     /// Reads an ink file and puts its first drawing on the canvas.
     pub(in crate::app) fn draw_file(&self, file: PathBuf) {
         self.background.run(move || {
             Some(match first_drawing(&file) {
-                Ok((ink, pressures, only)) => BackgroundResult::Ink { file, ink, pressures, only },
+                Ok((ink, pressures, only)) => BackgroundResult::Ink {
+                    file,
+                    ink,
+                    pressures,
+                    only,
+                },
                 Err(error) => BackgroundResult::Failed(error.into()),
             })
         });
     }
 
-    pub(in crate::app) fn on_ink(&mut self, file: &Path, ink: &Ink, pressures: &[Vec<f32>], only: bool) {
+    pub(in crate::app) fn on_ink(
+        &mut self,
+        file: &Path,
+        ink: &Ink,
+        pressures: &[Vec<f32>],
+        only: bool,
+    ) {
         self.put_ink(ink, pressures);
         if !only {
             self.show_notice(Severity::Info, Message::first_of_several(file));
@@ -54,15 +70,26 @@ impl App {
 /// The model file that is meant, if one is.
 fn model(file: &Path) -> Option<PathBuf> {
     let within = file.join("model.safetensors");
-    let named = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("safetensors"));
-    if named { Some(file.to_owned()) } else { within.is_file().then_some(within) }
+    let named = file
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("safetensors"));
+    if named {
+        Some(file.to_owned())
+    } else {
+        within.is_file().then_some(within)
+    }
 }
 
 /// The first drawing of an ink file, how hard the pen pressed, and whether it is the only one.
 fn first_drawing(file: &Path) -> Result<(Ink, Vec<Vec<f32>>, bool), InkError> {
     let mut drawings = read_ink_file(file)?;
     let first = drawings.next().transpose()?;
-    let nothing = || InkError::Malformed { path: file.to_owned(), reason: "it contains no drawing".to_owned() };
-    let InkEntry { ink, pressures, .. } = first.filter(|entry| !entry.ink.is_empty()).ok_or_else(nothing)?;
+    let nothing = || InkError::Malformed {
+        path: file.to_owned(),
+        reason: "it contains no drawing".to_owned(),
+    };
+    let InkEntry { ink, pressures, .. } = first
+        .filter(|entry| !entry.ink.is_empty())
+        .ok_or_else(nothing)?;
     Ok((ink, pressures, drawings.next().is_none()))
 }

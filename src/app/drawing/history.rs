@@ -1,4 +1,5 @@
-//! What can be undone and redone on a canvas: one history of strokes, erasing, clearing and opening another drawing.
+//! What can be undone and redone on a canvas: one history of strokes, erasing, clearing and opening
+//! another drawing.
 
 use std::collections::VecDeque;
 
@@ -16,7 +17,8 @@ pub enum Change {
     Remove,
     /// Add this stroke.
     Add(PenStroke),
-    /// Put these strokes in the place of all there are, and with them a pen of this diameter, where it changed too.
+    /// Put these strokes in the place of all there are, and with them a pen of this diameter, where
+    /// it changed too.
     Replace(Vec<PenStroke>, Option<f32>),
 }
 
@@ -24,7 +26,9 @@ impl Change {
     /// Carries it out; gives the change that takes it back.
     fn apply(self, strokes: &mut Vec<PenStroke>, pen: &mut f32) -> Self {
         match self {
-            Self::Remove => strokes.pop().map_or(Self::Replace(Vec::new(), None), Self::Add),
+            Self::Remove => strokes
+                .pop()
+                .map_or(Self::Replace(Vec::new(), None), Self::Add),
             Self::Add(stroke) => {
                 strokes.push(stroke);
                 Self::Remove
@@ -53,8 +57,8 @@ pub struct History {
 }
 
 impl History {
-    /// Remembers how to take a change back that is being made. What was undone before cannot be redone any more; what was changed longest ago
-    /// is forgotten.
+    /// Remembers how to take a change back that is being made. What was undone before cannot be
+    /// redone any more; what was changed longest ago is forgotten.
     pub fn remember(&mut self, change: Change) {
         self.future.clear();
         self.past.push_back(change);
@@ -66,7 +70,10 @@ impl History {
 
     /// Undoes the last change; true if there was one.
     pub fn undo(&mut self, strokes: &mut Vec<PenStroke>, pen: &mut f32) -> bool {
-        let change = self.past.pop_back().map(|change| change.apply(strokes, pen));
+        let change = self
+            .past
+            .pop_back()
+            .map(|change| change.apply(strokes, pen));
         let undone = change.is_some();
         self.future.extend(change);
         undone

@@ -1,4 +1,5 @@
-//! The canvas and what the model makes of the drawing on it: strokes, requests for predictions, the device in use, the prediction as text.
+//! The canvas and what the model makes of the drawing on it: strokes, requests for predictions, the
+//! device in use, the prediction as text.
 
 mod canvas;
 mod eraser;
@@ -12,7 +13,9 @@ mod recent;
 pub mod verdict;
 
 pub use canvas::{CANVAS, Drawing, PenStroke, Tool, WIDE_CANVAS};
-pub use inference_device::{InferenceDevice, about_inference_comparison, device_name, inference_row};
+pub use inference_device::{
+    InferenceDevice, about_inference_comparison, device_name, inference_row,
+};
 pub use number::NumberCanvas;
 pub use opened_image::{ImageReading, OpenImage, OpenImages};
 pub use prediction_queue::PredictionQueue;
@@ -25,6 +28,9 @@ use crate::run_config::Classes;
 impl App {
     /// What the classes of the model in use stand for.
     pub fn classes(&self) -> Classes {
-        self.model_in_use.as_ref().map(|model| model.classes.clone()).unwrap_or_default()
+        self.model_in_use
+            .as_ref()
+            .map(|model| model.classes.clone())
+            .unwrap_or_default()
     }
 }

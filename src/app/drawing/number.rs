@@ -21,7 +21,11 @@ pub struct NumberCanvas {
 
 impl Default for NumberCanvas {
     fn default() -> Self {
-        Self { drawing: Drawing::wide(), readings: PredictionQueue::default(), chosen: None }
+        Self {
+            drawing: Drawing::wide(),
+            readings: PredictionQueue::default(),
+            chosen: None,
+        }
     }
 }
 
@@ -45,12 +49,16 @@ impl NumberCanvas {
 }
 
 impl App {
-    /// True while the canvas for several digits is shown. The guided collection asks for one digit at a time.
+    /// True while the canvas for several digits is shown. The guided collection asks for one digit
+    /// at a time.
     pub fn draws_several(&self) -> bool {
-        self.settings.several_digits && self.screen == Screen::Draw && self.my_digits.collection.is_none()
+        self.settings.several_digits
+            && self.screen == Screen::Draw
+            && self.my_digits.collection.is_none()
     }
 
-    /// True where what is on the canvas is read as writing with several digits: there, and of an image.
+    /// True where what is on the canvas is read as writing with several digits: there, and of an
+    /// image.
     pub fn reads_several(&self) -> bool {
         self.draws_several() || self.image_shown().is_some()
     }
@@ -62,11 +70,19 @@ impl App {
 
     /// The drawing on the canvas that is shown.
     pub fn drawing_shown(&self) -> &Drawing {
-        if self.draws_several() { &self.number.drawing } else { &self.drawing }
+        if self.draws_several() {
+            &self.number.drawing
+        } else {
+            &self.drawing
+        }
     }
 
     pub(in crate::app) fn drawing_shown_mut(&mut self) -> &mut Drawing {
-        if self.draws_several() { &mut self.number.drawing } else { &mut self.drawing }
+        if self.draws_several() {
+            &mut self.number.drawing
+        } else {
+            &mut self.drawing
+        }
     }
 
     /// The newest prediction of the drawing on the canvas, or of the digit on it that was chosen.
@@ -82,7 +98,11 @@ impl App {
         self.settings.several_digits = several;
         self.put_eraser_away_if_empty();
         // The model may have changed since it was looked at last.
-        if self.image_shown().is_some() { self.steps_changed() } else { self.drawing_changed() }
+        if self.image_shown().is_some() {
+            self.steps_changed()
+        } else {
+            self.drawing_changed()
+        }
     }
 
     pub(in crate::app) fn choose_digit(&mut self, index: usize) {
@@ -110,19 +130,29 @@ impl App {
 
     /// True while the drawing on the canvas has changed since it was recognised.
     pub fn is_behind(&self) -> bool {
-        if self.reads_several() { self.number.readings.is_behind() } else { self.predictions.is_behind() }
+        if self.reads_several() {
+            self.number.readings.is_behind()
+        } else {
+            self.predictions.is_behind()
+        }
     }
 
     /// Recognises what is on the canvas again: the model or its weights are others.
     pub(in crate::app) fn recognize_again(&mut self) {
-        if self.reads_several() { self.read_again() } else { self.drawing_changed() }
+        if self.reads_several() {
+            self.read_again()
+        } else {
+            self.drawing_changed()
+        }
     }
 
     /// Reads the canvas for several digits again; the digit that was chosen stays chosen.
     fn read_again(&mut self) {
         let empty = match self.image_shown() {
             // What is written in it is not known yet.
-            Some(_) => self.image_reading().is_none_or(|reading| reading.candidates.is_empty()),
+            Some(_) => self
+                .image_reading()
+                .is_none_or(|reading| reading.candidates.is_empty()),
             None => self.number.drawing.strokes().is_empty(),
         };
         if let Some(request) = self.number.readings.changed(empty) {
@@ -132,7 +162,11 @@ impl App {
 
     pub(in crate::app) fn classify(&mut self, request: u64) {
         let (ink, steps) = (self.drawing.ink(), self.steps_in_use());
-        self.send(Command::Classify { request, ink, steps });
+        self.send(Command::Classify {
+            request,
+            ink,
+            steps,
+        });
     }
 
     pub(in crate::app) fn read_number(&mut self, request: u64) {
@@ -140,7 +174,11 @@ impl App {
             return self.read_image(request);
         }
         let (ink, steps) = (self.number.drawing.ink(), self.steps_in_use());
-        self.send(Command::ReadNumber { request, ink, steps });
+        self.send(Command::ReadNumber {
+            request,
+            ink,
+            steps,
+        });
     }
 
     /// Pending requests will not be answered: the engine was replaced.
@@ -150,12 +188,14 @@ impl App {
         self.number.readings.forget_request();
     }
 
-    /// Puts ink from a file on a canvas that suits it: one that is wider than a digit on the one for several.
+    /// Puts ink from a file on a canvas that suits it: one that is wider than a digit on the one
+    /// for several.
     pub(in crate::app) fn put_ink(&mut self, ink: &Ink, pressures: &[Vec<f32>]) {
         let finite = |point: &[f32; 2]| point.iter().all(|value| value.is_finite());
         let bounds = Bounds::of(ink.strokes.iter().flatten().copied().filter(finite));
         self.go_to(Screen::Draw);
-        self.settings.several_digits |= bounds.size(0) > ONE_DIGIT * bounds.size(1) && ink.strokes.len() > 1;
+        self.settings.several_digits |=
+            bounds.size(0) > ONE_DIGIT * bounds.size(1) && ink.strokes.len() > 1;
         self.drawing_shown_mut().put_pressed(ink, pressures);
         self.drawing_changed();
     }

@@ -1,4 +1,5 @@
-//! An image file, or one from the clipboard, that is open in Draw: it lies over the canvas, and is read as writing with one digit or several.
+//! An image file, or one from the clipboard, that is open in Draw: it lies over the canvas, and is
+//! read as writing with one digit or several.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -76,22 +77,33 @@ impl App {
     /// What was found in the image that is shown, with the steps that are carried out.
     pub(in crate::app) fn image_reading(&self) -> Option<&Arc<ImageReading>> {
         let wanted = (self.image_shown()?.id, self.steps_in_use(), self.framing());
-        self.images.reading.as_ref().filter(|reading| (reading.image, reading.steps, reading.framing) == wanted)
+        self.images
+            .reading
+            .as_ref()
+            .filter(|reading| (reading.image, reading.steps, reading.framing) == wanted)
     }
 
     /// Opens an image file in Draw.
     pub(in crate::app) fn open_image(&self, file: PathBuf) {
         self.background.run(move || {
-            let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
+            let name = file
+                .file_name()
+                .unwrap_or(file.as_os_str())
+                .to_string_lossy()
+                .into_owned();
             Some(opened(name, SourceImage::open(&file)))
         });
     }
 
-    /// Opens an image from the clipboard: its size in pixels, and red, green, blue and alpha of each, colours multiplied by alpha.
+    /// Opens an image from the clipboard: its size in pixels, and red, green, blue and alpha of
+    /// each, colours multiplied by alpha.
     pub(in crate::app) fn paste_image(&self, size: [usize; 2], pixels: Arc<Vec<u8>>) {
         self.background.run(move || {
             let pixels = Arc::unwrap_or_clone(pixels);
-            Some(opened("Pasted image".to_owned(), SourceImage::from_premultiplied(size, pixels, Path::new(PASTED))))
+            Some(opened(
+                "Pasted image".to_owned(),
+                SourceImage::from_premultiplied(size, pixels, Path::new(PASTED)),
+            ))
         });
     }
 
@@ -99,12 +111,15 @@ impl App {
         let id = self.next_id();
         self.show(Screen::Draw);
         self.drawing_shown_mut().end();
-        self.images.open.push(Arc::new(OpenImage { id, name, source }));
+        self.images
+            .open
+            .push(Arc::new(OpenImage { id, name, source }));
         (self.images.undone, self.images.cleared) = (Vec::new(), Vec::new());
         self.images_changed();
     }
 
-    /// What a person does to the canvas is done to the image that lies over it; true if that was all.
+    /// What a person does to the canvas is done to the image that lies over it; true if that was
+    /// all.
     pub(in crate::app) fn apply_to_image(&mut self, action: &Action) -> bool {
         let shown = self.image_shown().is_some();
         match action {
@@ -126,7 +141,11 @@ impl App {
                 self.images_changed();
             }
             // There is nothing to draw on.
-            Action::PenDown(_) | Action::EraserDown(_) | Action::PenMove(_) | Action::SaveDrawing if shown => {}
+            Action::PenDown(_)
+            | Action::EraserDown(_)
+            | Action::PenMove(_)
+            | Action::SaveDrawing
+                if shown => {}
             Action::PenDown(_) | Action::EraserDown(_) => {
                 (self.images.undone, self.images.cleared) = (Vec::new(), Vec::new());
                 return false;
@@ -149,7 +168,9 @@ impl App {
 
     /// Looks at the image that is shown on another thread, with the steps that are carried out.
     pub(in crate::app) fn prepare_image(&mut self) {
-        let Some(image) = self.image_shown().cloned() else { return };
+        let Some(image) = self.image_shown().cloned() else {
+            return;
+        };
         // The newest is looked at when that has come to its end.
         if std::mem::replace(&mut self.images.preparing, true) {
             return;
@@ -158,7 +179,14 @@ impl App {
         self.background.run(move || {
             let prepared = image.source.prepare(&steps, framing);
             let candidates = prepared.writing.candidate_images();
-            let reading = ImageReading { image: image.id, steps, framing, stages: prepared.stages, writing: prepared.writing, candidates };
+            let reading = ImageReading {
+                image: image.id,
+                steps,
+                framing,
+                stages: prepared.stages,
+                writing: prepared.writing,
+                candidates,
+            };
             Some(BackgroundResult::ImagePrepared(Arc::new(reading)))
         });
     }
@@ -175,19 +203,31 @@ impl App {
 
     /// What of an image the model in use is shown.
     fn framing(&self) -> Framing {
-        self.model_in_use.as_ref().map(ModelInfo::framing).unwrap_or_default()
+        self.model_in_use
+            .as_ref()
+            .map(ModelInfo::framing)
+            .unwrap_or_default()
     }
 
     /// Sends what may be a digit in the image to the engine.
     pub(in crate::app) fn read_image(&mut self, request: u64) {
-        let candidates = self.image_reading().map(|reading| reading.candidates.clone()).unwrap_or_default();
-        self.send(Command::ReadCandidates { request, candidates });
+        let candidates = self
+            .image_reading()
+            .map(|reading| reading.candidates.clone())
+            .unwrap_or_default();
+        self.send(Command::ReadCandidates {
+            request,
+            candidates,
+        });
     }
 }
 
 fn opened(name: String, source: Result<SourceImage, crate::ink::InkError>) -> BackgroundResult {
     match source {
-        Ok(source) => BackgroundResult::ImageOpened { name, source: Box::new(source) },
+        Ok(source) => BackgroundResult::ImageOpened {
+            name,
+            source: Box::new(source),
+        },
         Err(error) => BackgroundResult::Failed(error.into()),
     }
 }

@@ -1,4 +1,5 @@
-//! Matches predictions to drawings: one request at a time, then the newest drawing; stale answers are dropped.
+//! Matches predictions to drawings: one request at a time, then the newest drawing; stale answers
+//! are dropped.
 
 use crate::records::Prediction;
 
@@ -16,7 +17,12 @@ pub struct PredictionQueue<T = Prediction> {
 
 impl<T> Default for PredictionQueue<T> {
     fn default() -> Self {
-        Self { newest: 0, in_flight: None, emptied: 0, prediction: None }
+        Self {
+            newest: 0,
+            in_flight: None,
+            emptied: 0,
+            prediction: None,
+        }
     }
 }
 
@@ -32,7 +38,8 @@ impl<T> PredictionQueue<T> {
         self.send()
     }
 
-    /// A request was answered; `None` where it failed. Gives the request to send next, if the drawing changed meanwhile.
+    /// A request was answered; `None` where it failed. Gives the request to send next, if the
+    /// drawing changed meanwhile.
     pub fn answered(&mut self, request: u64, prediction: Option<T>) -> Option<u64> {
         if self.in_flight != Some(request) {
             return None;
@@ -58,7 +65,11 @@ impl<T> PredictionQueue<T> {
 
     /// True while the drawing has changed since its prediction.
     pub fn is_behind(&self) -> bool {
-        self.newest > self.emptied && self.prediction.as_ref().is_none_or(|(request, _)| *request < self.newest)
+        self.newest > self.emptied
+            && self
+                .prediction
+                .as_ref()
+                .is_none_or(|(request, _)| *request < self.newest)
     }
 
     fn send(&mut self) -> Option<u64> {
@@ -70,6 +81,10 @@ impl<T> PredictionQueue<T> {
     }
 
     fn catch_up(&mut self, answered: u64) -> Option<u64> {
-        if self.newest > answered && self.newest > self.emptied { self.send() } else { None }
+        if self.newest > answered && self.newest > self.emptied {
+            self.send()
+        } else {
+            None
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! "How Inkling sees it": the steps from the canvas to the image that the model takes as input, which of them are left out for the moment, and
-//! what each of them gives.
+//! "How Inkling sees it": the steps from the canvas to the image that the model takes as input,
+//! which of them are left out for the moment, and what each of them gives.
 
 use std::ops::Range;
 
@@ -38,7 +38,12 @@ enum Content {
 
 impl Default for Preprocessing {
     fn default() -> Self {
-        Self { steps: Steps::ALL, stages: None, version: 0, pending: false }
+        Self {
+            steps: Steps::ALL,
+            stages: None,
+            version: 0,
+            pending: false,
+        }
     }
 }
 
@@ -48,9 +53,13 @@ impl App {
         &self.preprocessing.steps
     }
 
-    /// What the steps give of what is on the canvas, or of the digit on it that was chosen; nothing where nothing is drawn, or nobody looks.
+    /// What the steps give of what is on the canvas, or of the digit on it that was chosen; nothing
+    /// where nothing is drawn, or nobody looks.
     pub fn stages(&self) -> &[Stage] {
-        self.preprocessing.stages.as_ref().map_or(&[], |(_, stages)| stages)
+        self.preprocessing
+            .stages
+            .as_ref()
+            .map_or(&[], |(_, stages)| stages)
     }
 
     /// A number that differs after every change of the stages.
@@ -60,12 +69,20 @@ impl App {
 
     /// The steps for what is on the canvas: only Draw shows that one is left out.
     pub(in crate::app) fn steps_in_use(&self) -> Steps {
-        let steps = if self.screen == Screen::Draw && self.wizard.is_none() { self.preprocessing.steps } else { Steps::ALL };
+        let steps = if self.screen == Screen::Draw && self.wizard.is_none() {
+            self.preprocessing.steps
+        } else {
+            Steps::ALL
+        };
         steps.on_page(self.drawing_shown().size())
     }
 
     pub(in crate::app) fn switch_step(&mut self, step: Step, on: bool) {
-        self.preprocessing.steps = if on { self.preprocessing.steps.with(step) } else { self.preprocessing.steps.without(step) };
+        self.preprocessing.steps = if on {
+            self.preprocessing.steps.with(step)
+        } else {
+            self.preprocessing.steps.without(step)
+        };
         self.steps_changed();
     }
 
@@ -83,7 +100,8 @@ impl App {
         }
     }
 
-    /// Follows what is on the canvas with the stages, while they are shown. Those of an image are made on another thread.
+    /// Follows what is on the canvas with the stages, while they are shown. Those of an image are
+    /// made on another thread.
     pub(in crate::app) fn update_stages(&mut self) {
         if !self.settings.steps_shown || self.screen != Screen::Draw {
             self.preprocessing.stages = None;
@@ -101,22 +119,45 @@ impl App {
             None if image => return,
             None => Content::Ink(self.drawing_shown().ink()),
         };
-        let digit = self.number.chosen().filter(|_| several).and_then(|chosen| self.number.digits().get(chosen));
+        let digit = self
+            .number
+            .chosen()
+            .filter(|_| several)
+            .and_then(|chosen| self.number.digits().get(chosen));
         let pieces = digit.map(|digit| digit.pieces.clone());
-        let shown = ShownStages { content, pieces, steps: self.steps_in_use() };
-        if self.preprocessing.stages.as_ref().is_some_and(|(of, _)| *of == shown) {
+        let shown = ShownStages {
+            content,
+            pieces,
+            steps: self.steps_in_use(),
+        };
+        if self
+            .preprocessing
+            .stages
+            .as_ref()
+            .is_some_and(|(of, _)| *of == shown)
+        {
             return;
         }
-        let stages_of = |writing: &Writing, pieces: Option<Range<usize>>| writing.stages(pieces.unwrap_or(0..writing.piece_count()));
+        let stages_of = |writing: &Writing, pieces: Option<Range<usize>>| {
+            writing.stages(pieces.unwrap_or(0..writing.piece_count()))
+        };
         match (&shown.content, reading) {
             (Content::Ink(ink), _) => {
-                let stages = stages_of(&Writing::of_ink_with(ink, &shown.steps), shown.pieces.clone());
+                let stages = stages_of(
+                    &Writing::of_ink_with(ink, &shown.steps),
+                    shown.pieces.clone(),
+                );
                 self.set_stages(shown, stages);
             }
-            (Content::Image(_), Some(reading)) if !std::mem::replace(&mut self.preprocessing.pending, true) => {
+            (Content::Image(_), Some(reading))
+                if !std::mem::replace(&mut self.preprocessing.pending, true) =>
+            {
                 self.background.run(move || {
                     let own = stages_of(&reading.writing, shown.pieces.clone());
-                    Some(BackgroundResult::Stages(Box::new(shown), reading.stages.iter().cloned().chain(own).collect()))
+                    Some(BackgroundResult::Stages(
+                        Box::new(shown),
+                        reading.stages.iter().cloned().chain(own).collect(),
+                    ))
                 });
             }
             // They are made of the newest when that has come to its end.

@@ -33,7 +33,11 @@ impl RecentDrawings {
         let verdict = Verdict::of(prediction);
         let verdict = [verdict.title(), verdict.confidence];
         self.list.retain(|known| known.ink != ink);
-        self.list.push_front(RecentDrawing { ink, image: prediction.image.clone(), verdict });
+        self.list.push_front(RecentDrawing {
+            ink,
+            image: prediction.image.clone(),
+            verdict,
+        });
         self.list.truncate(KEPT);
         self.version += 1;
     }

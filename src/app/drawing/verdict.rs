@@ -7,7 +7,8 @@ use crate::text::format::{capitalised, count, grouped};
 
 /// From this probability on, a single digit is named without reservation.
 const SURE: f32 = 0.9;
-/// Below [`SURE`], but from this probability on, the digit is more likely than all the others together.
+/// Below [`SURE`], but from this probability on, the digit is more likely than all the others
+/// together.
 const LIKELY: f32 = 0.5;
 /// Below [`SURE`], a second digit with at least this probability is named as well.
 const RIVAL: f32 = 0.2;
@@ -15,7 +16,8 @@ const RIVAL: f32 = 0.2;
 /// A prediction as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The digits in question, most likely first: one if the model is sure, two if it hesitates, none if the drawing is not a digit.
+    /// The digits in question, most likely first: one if the model is sure, two if it hesitates,
+    /// none if the drawing is not a digit.
     pub digits: Vec<u8>,
     /// What the model's classes stand for.
     pub classes: Classes,
@@ -30,8 +32,16 @@ pub struct Verdict {
 impl Verdict {
     /// The digits it names, in large type: "4 or 9"; a dash where there are none.
     pub fn title(&self) -> String {
-        let digits: Vec<&str> = self.digits.iter().map(|&digit| self.classes.name(digit)).collect();
-        if digits.is_empty() { "–".to_owned() } else { digits.join(" or ") }
+        let digits: Vec<&str> = self
+            .digits
+            .iter()
+            .map(|&digit| self.classes.name(digit))
+            .collect();
+        if digits.is_empty() {
+            "–".to_owned()
+        } else {
+            digits.join(" or ")
+        }
     }
 
     /// The verdict of a prediction.
@@ -51,7 +61,11 @@ impl Verdict {
         }
         if first.1 >= SURE {
             return Self {
-                digits: vec![first.0], classes, sentence: format!("{name} — {sure}"), confidence: sure, detail: String::new()
+                digits: vec![first.0],
+                classes,
+                sentence: format!("{name} — {sure}"),
+                confidence: sure,
+                detail: String::new(),
             };
         }
         if second.1 >= RIVAL {
@@ -60,10 +74,18 @@ impl Verdict {
                 classes,
                 sentence: format!("could be {name} or {other}"),
                 confidence: "could be either".to_owned(),
-                detail: format!("{name}: {}, {other}: {}", whole_percent(first.1), whole_percent(second.1)),
+                detail: format!(
+                    "{name}: {}, {other}: {}",
+                    whole_percent(first.1),
+                    whole_percent(second.1)
+                ),
             };
         }
-        let hedge = if first.1 >= LIKELY { "probably" } else { "perhaps" };
+        let hedge = if first.1 >= LIKELY {
+            "probably"
+        } else {
+            "perhaps"
+        };
         Self {
             digits: vec![first.0],
             classes,
@@ -86,10 +108,24 @@ pub struct NumberVerdict {
 impl NumberVerdict {
     /// The verdict of these digits, from left to right.
     pub fn of(digits: &[DigitPrediction]) -> Self {
-        let names: Vec<&str> = digits.iter().map(|digit| if digit.prediction.is_digit { digit.prediction.name() } else { "?" }).collect();
-        let are_digits = digits.iter().all(|digit| digit.prediction.model.classes.are_digits());
+        let names: Vec<&str> = digits
+            .iter()
+            .map(|digit| {
+                if digit.prediction.is_digit {
+                    digit.prediction.name()
+                } else {
+                    "?"
+                }
+            })
+            .collect();
+        let are_digits = digits
+            .iter()
+            .all(|digit| digit.prediction.model.classes.are_digits());
         let text = names.join(if are_digits { "" } else { " " });
-        let each: Vec<_> = digits.iter().map(|digit| Verdict::of(&digit.prediction).sentence).collect();
+        let each: Vec<_> = digits
+            .iter()
+            .map(|digit| Verdict::of(&digit.prediction).sentence)
+            .collect();
         let sentence = format!("{text} ({})", each.join(", "));
         Self { text, sentence }
     }
@@ -99,16 +135,28 @@ impl NumberVerdict {
 pub fn model_sentence(reader: &ModelInfo, run: Option<&RunView>) -> String {
     match (&reader.reference, run) {
         (ModelRef::Training(id), Some(run)) if run.id == *id && run.is_active() => {
-            format!("recognised by the run in progress, step {}", grouped(run.now.step))
+            format!(
+                "recognised by the run in progress, step {}",
+                grouped(run.now.step)
+            )
         }
-        (ModelRef::Training(_), _) => format!("using the last run: {} on {}", reader.network.label(), reader.data.label()),
+        (ModelRef::Training(_), _) => format!(
+            "using the last run: {} on {}",
+            reader.network.label(),
+            reader.data.label()
+        ),
         (ModelRef::Starter, _) => "using the starter model".to_owned(),
         (ModelRef::Ensemble(ensemble), _) => format!("using {}", ensemble_words(ensemble)),
-        (ModelRef::File(_), _) => format!("using {}, trained on {}", reader.network.label(), reader.data.label()),
+        (ModelRef::File(_), _) => format!(
+            "using {}, trained on {}",
+            reader.network.label(),
+            reader.data.label()
+        ),
     }
 }
 
-/// What the model's name does not say: "Test accuracy on MNIST, 10,000 images: 99.32 %; MLP, trained on Built-in digits"; may be empty.
+/// What the model's name does not say: "Test accuracy on MNIST, 10,000 images: 99.32 %; MLP,
+/// trained on Built-in digits"; may be empty.
 pub fn model_facts(reader: &ModelInfo, name: &str, run: Option<&RunView>) -> String {
     if let (ModelRef::Training(id), Some(run)) = (&reader.reference, run)
         && run.id == *id
@@ -120,23 +168,48 @@ pub fn model_facts(reader: &ModelInfo, name: &str, run: Option<&RunView>) -> Str
     if let ModelRef::Ensemble(ensemble) = &reader.reference {
         return capitalised(&ensemble_words(ensemble));
     }
-    let network = (!name.contains(&network) || !name.contains(&data)).then(|| format!("{network}, trained on {data}"));
-    reader.accuracy.as_ref().map(ToString::to_string).into_iter().chain(network).collect::<Vec<_>>().join("; ")
+    let network = (!name.contains(&network) || !name.contains(&data))
+        .then(|| format!("{network}, trained on {data}"));
+    reader
+        .accuracy
+        .as_ref()
+        .map(ToString::to_string)
+        .into_iter()
+        .chain(network)
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// "the mean of 5 models", "the mean of 50 passes with dropout".
 fn ensemble_words(ensemble: &Ensemble) -> String {
     let models = ensemble.models.len() as u64;
     match ensemble.dropout_passes {
-        None => format!("the mean of {}", count(models, if ensemble.is_posterior() { "posterior sample" } else { "model" })),
+        None => format!(
+            "the mean of {}",
+            count(
+                models,
+                if ensemble.is_posterior() {
+                    "posterior sample"
+                } else {
+                    "model"
+                }
+            )
+        ),
         Some(passes) if models == 1 => format!("the mean of {passes} passes with dropout"),
-        Some(passes) => format!("the mean of {}, {passes} passes with dropout each", count(models, "model")),
+        Some(passes) => format!(
+            "the mean of {}, {passes} passes with dropout each",
+            count(models, "model")
+        ),
     }
 }
 
 /// How unsure an ensemble is, and why: "Uncertainty in bits: drawing 0.71, weights 0.13".
 pub fn uncertainty_sentence(uncertainty: &Uncertainty) -> String {
-    format!("Uncertainty in bits: drawing {:.2}, weights {:.2}", uncertainty.expected_entropy(), uncertainty.mutual_information)
+    format!(
+        "Uncertainty in bits: drawing {:.2}, weights {:.2}",
+        uncertainty.expected_entropy(),
+        uncertainty.mutual_information
+    )
 }
 
 /// What that means.
@@ -152,7 +225,8 @@ pub fn uncertainty_explanation(uncertainty: &Uncertainty) -> String {
     )
 }
 
-/// A probability in whole percent, never rounded to certainty: 0.9997 is "over 99 %", 0.002 is "under 1 %".
+/// A probability in whole percent, never rounded to certainty: 0.9997 is "over 99 %", 0.002 is
+/// "under 1 %".
 pub fn whole_percent(probability: f32) -> String {
     match (probability * 100.0).round() {
         rounded if rounded >= 100.0 => "over 99 %".to_owned(),

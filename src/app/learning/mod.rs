@@ -35,11 +35,22 @@ pub struct ClassCount {
 impl Learning {
     /// Images that are not classified yet.
     pub(super) const fn new(run: JobId, classes: Classes, images: Vec<HeldOutImage>) -> Self {
-        Self { run, classes, images, answers: Vec::new(), step: 0, first_layer: None }
+        Self {
+            run,
+            classes,
+            images,
+            answers: Vec::new(),
+            step: 0,
+            first_layer: None,
+        }
     }
 
     pub(super) fn take(&mut self, snapshot: LearningSnapshot) {
-        let LearningSnapshot { step, answers, first_layer } = snapshot;
+        let LearningSnapshot {
+            step,
+            answers,
+            first_layer,
+        } = snapshot;
         (self.step, self.answers) = (step, answers);
         if let Some(layer) = first_layer {
             self.first_layer = Some((step, layer));
@@ -48,7 +59,10 @@ impl Learning {
 
     /// True where an image is classified correctly.
     pub fn is_correct(&self, index: usize) -> bool {
-        self.images.get(index).zip(self.answers.get(index)).is_some_and(|(image, answer)| image.label == answer.digit)
+        self.images
+            .get(index)
+            .zip(self.answers.get(index))
+            .is_some_and(|(image, answer)| image.label == answer.digit)
     }
 
     /// How many images of each class are classified correctly.
@@ -68,18 +82,28 @@ impl Learning {
         if self.answers.is_empty() {
             return "not classified yet".to_owned();
         }
-        let correct = self.by_class().iter().map(|count| count.correct).sum::<u32>();
+        let correct = self
+            .by_class()
+            .iter()
+            .map(|count| count.correct)
+            .sum::<u32>();
         format!("{correct} of {} correct", self.images.len())
     }
 
-    /// What the network says of an image: "True digit 4: recognised as 9, 62 % sure. Probability of 4: 30 %."
+    /// What the network says of an image: "True digit 4: recognised as 9, 62 % sure. Probability of
+    /// 4: 30 %."
     pub fn sentence(&self, index: usize) -> String {
-        let Some(image) = self.images.get(index) else { return String::new() };
+        let Some(image) = self.images.get(index) else {
+            return String::new();
+        };
         let (noun, label) = (self.classes.noun(), self.classes.name(image.label));
         match self.answers.get(index) {
             None => format!("True {noun} {label}: not classified yet."),
             Some(answer) if answer.digit == image.label => {
-                format!("True {noun} {label}: recognised as {label}, {} sure.", whole_percent(answer.probability))
+                format!(
+                    "True {noun} {label}: recognised as {label}, {} sure.",
+                    whole_percent(answer.probability)
+                )
             }
             Some(answer) => format!(
                 "True {noun} {label}: recognised as {}, {} sure. Probability of {label}: {}.",
@@ -90,12 +114,25 @@ impl Learning {
         }
     }
 
-    /// What the images of the first layer are: "First layer at step 1,240: 24 kernels of 5 × 5 pixels."
+    /// What the images of the first layer are: "First layer at step 1,240: 24 kernels of 5 × 5
+    /// pixels."
     pub fn layer_sentence(&self) -> Option<String> {
         let (step, layer) = self.first_layer.as_ref()?;
-        let WeightImages { width, height, images } = layer;
-        let unit = if usize::from(*width) == crate::ink::SIDE { "units" } else { "kernels" };
-        Some(format!("First layer at step {}: {} {unit} of {width} × {height} weights.", grouped(*step), images.len()))
+        let WeightImages {
+            width,
+            height,
+            images,
+        } = layer;
+        let unit = if usize::from(*width) == crate::ink::SIDE {
+            "units"
+        } else {
+            "kernels"
+        };
+        Some(format!(
+            "First layer at step {}: {} {unit} of {width} × {height} weights.",
+            grouped(*step),
+            images.len()
+        ))
     }
 }
 
@@ -103,6 +140,8 @@ impl App {
     /// What the current or last run makes of its held-out images, once it has some.
     pub fn learning(&self) -> Option<&Learning> {
         let run = self.run.as_ref()?;
-        self.learning.as_ref().filter(|learning| learning.run == run.id)
+        self.learning
+            .as_ref()
+            .filter(|learning| learning.run == run.id)
     }
 }

@@ -54,11 +54,21 @@ pub struct Comparison {
 impl Comparison {
     /// True if the results hold for these settings as well.
     pub fn holds_for(&self, config: &RunConfig) -> bool {
-        let alike = |config: &RunConfig| (config.network(), config.optimizer, config.augmentation, config.activation);
+        let alike = |config: &RunConfig| {
+            (
+                config.network(),
+                config.optimizer,
+                config.augmentation,
+                config.activation,
+            )
+        };
         let (here, there) = (&self.config, config);
         alike(here) == alike(there)
             && match self.what {
-                ComparisonKind::BatchSizes => (here.precision, here.threads, here.device) == (there.precision, there.threads, there.device),
+                ComparisonKind::BatchSizes => {
+                    (here.precision, here.threads, here.device)
+                        == (there.precision, there.threads, there.device)
+                }
                 ComparisonKind::Devices => here.batch_size == there.batch_size,
             }
     }
@@ -71,22 +81,42 @@ impl Comparison {
     /// The candidates that could not be measured, a sentence each.
     pub fn failures(&self) -> Vec<String> {
         let words = |(side, problem): &(Side, Problem)| {
-            format!("{} {} could not be measured. {}", device_name(side.device, false), side.precision, Message::from(problem).what)
+            format!(
+                "{} {} could not be measured. {}",
+                device_name(side.device, false),
+                side.precision,
+                Message::from(problem).what
+            )
         };
         self.failed.iter().map(words).collect()
     }
 
     /// Images per second of this candidate, if it was measured.
     pub fn rate(&self, wanted: Side) -> Option<f64> {
-        rates(&self.rows).find(|(side, _)| *side == wanted).map(|(_, rate)| rate)
+        rates(&self.rows)
+            .find(|(side, _)| *side == wanted)
+            .map(|(_, rate)| rate)
     }
 }
 
 impl BenchmarkView {
     /// The comparison in progress is complete, with these figures.
-    pub(in crate::app) fn set_compared(&mut self, rows: Vec<Row>, failed: Vec<(Side, Problem)>, background_load: f32) {
-        let Some((what, config)) = self.comparing.take() else { return };
-        let comparison = Some(Comparison { what, config, rows, failed, background_load });
+    pub(in crate::app) fn set_compared(
+        &mut self,
+        rows: Vec<Row>,
+        failed: Vec<(Side, Problem)>,
+        background_load: f32,
+    ) {
+        let Some((what, config)) = self.comparing.take() else {
+            return;
+        };
+        let comparison = Some(Comparison {
+            what,
+            config,
+            rows,
+            failed,
+            background_load,
+        });
         match what {
             ComparisonKind::BatchSizes => self.batch_sizes = comparison,
             ComparisonKind::Devices => self.devices = comparison,
@@ -118,10 +148,14 @@ impl App {
     fn usable_for_training(&self) -> Vec<(DeviceChoice, Vec<Precision>)> {
         let devices = [DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
         let precisions = |device| {
-            let sound = |precision: &Precision| self.why_not_precision_on(device, *precision).is_none();
+            let sound =
+                |precision: &Precision| self.why_not_precision_on(device, *precision).is_none();
             Precision::on(device).filter(sound).collect()
         };
-        devices.filter(|&device| self.why_not_device(device).is_none()).map(|device| (device, precisions(device))).collect()
+        devices
+            .filter(|&device| self.why_not_device(device).is_none())
+            .map(|device| (device, precisions(device)))
+            .collect()
     }
 
     /// A short name of a candidate: "CPU bf16", "1 thread".
@@ -142,14 +176,27 @@ impl App {
     pub fn on_side(&self, side: Side) -> RunConfig {
         let config = &self.config;
         let stays = self.device_for(config.device, side.precision) == side.device;
-        let threads = if side.threads == bench::side_of(config).threads { config.threads } else { Some(side.threads) };
+        let threads = if side.threads == bench::side_of(config).threads {
+            config.threads
+        } else {
+            Some(side.threads)
+        };
         let device = if stays { config.device } else { side.device };
-        RunConfig { device, precision: side.precision, threads, ..config.clone() }
+        RunConfig {
+            device,
+            precision: side.precision,
+            threads,
+            ..config.clone()
+        }
     }
 
     /// A rule of thumb, as long as nothing was measured and there is a choice.
     pub fn first_guess(&self) -> Option<&'static str> {
-        let measured = self.benchmark.devices.as_ref().is_some_and(|found| found.holds_for(&self.config));
+        let measured = self
+            .benchmark
+            .devices
+            .as_ref()
+            .is_some_and(|found| found.holds_for(&self.config));
         if measured || !self.has_other_devices() {
             return None;
         }
@@ -158,13 +205,21 @@ impl App {
 
     /// True if a device other than the CPU is usable for training.
     pub fn has_other_devices(&self) -> bool {
-        [DeviceChoice::Cuda, DeviceChoice::Metal].into_iter().any(|device| self.why_not_device(device).is_none())
+        [DeviceChoice::Cuda, DeviceChoice::Metal]
+            .into_iter()
+            .any(|device| self.why_not_device(device).is_none())
     }
 
-    /// The measured training throughput of these settings, in images per second; `None` also where other programs disturbed the measurement.
+    /// The measured training throughput of these settings, in images per second; `None` also where
+    /// other programs disturbed the measurement.
     pub(in crate::app) fn measured_rate(&self, config: &RunConfig) -> Option<f64> {
-        let side = Side { device: self.device_for(config.device, config.precision), ..bench::side_of(config) };
-        let compared = [&self.benchmark.devices, &self.benchmark.batch_sizes].into_iter().flatten();
+        let side = Side {
+            device: self.device_for(config.device, config.precision),
+            ..bench::side_of(config)
+        };
+        let compared = [&self.benchmark.devices, &self.benchmark.batch_sizes]
+            .into_iter()
+            .flatten();
         compared
             .filter(|comparison| comparison.holds_for(config) && !comparison.is_disturbed())
             .find_map(|comparison| comparison.rate(side))

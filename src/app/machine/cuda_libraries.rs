@@ -14,7 +14,8 @@ impl App {
         self.checks.remove(&DeviceChoice::Cuda);
         self.looking_for_cuda = true;
         self.probe();
-        // A process looks for its libraries once. One that trains has what it needs and is left alone.
+        // A process looks for its libraries once. One that trains has what it needs and is left
+        // alone.
         if self.engine.host == EngineHost::Process && !self.is_training() {
             self.restart_engine();
         }

@@ -1,5 +1,5 @@
-//! The devices' self-tests as the window knows them: those in progress and the last results. Each runs in a process of its own, so that a
-//! crash there does no harm.
+//! The devices' self-tests as the window knows them: those in progress and the last results. Each
+//! runs in a process of its own, so that a crash there does no harm.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,8 +13,10 @@ use crate::problem::Problem;
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::self_test::Report;
 
-/// Self-tests a device, with NVIDIA's libraries looked for in this folder first; blocks until it is done.
-pub type SelfTest = Arc<dyn Fn(DeviceChoice, Option<&Path>) -> Result<Report, Problem> + Send + Sync>;
+/// Self-tests a device, with NVIDIA's libraries looked for in this folder first; blocks until it is
+/// done.
+pub type SelfTest =
+    Arc<dyn Fn(DeviceChoice, Option<&Path>) -> Result<Report, Problem> + Send + Sync>;
 
 /// The self-test of a device.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +40,11 @@ impl App {
         let folder = self.settings.cuda_folder.clone();
         self.background.run(move || {
             let found = Box::new(check(device, folder.as_deref()));
-            Some(BackgroundResult::Checked { device, found, folder })
+            Some(BackgroundResult::Checked {
+                device,
+                found,
+                folder,
+            })
         });
     }
 
@@ -50,7 +56,10 @@ impl App {
     /// Tests GPUs that could be used: they are only used once they have passed.
     pub(in crate::app) fn check_gpu(&mut self) {
         for device in [DeviceChoice::Cuda, DeviceChoice::Metal] {
-            if self.hardware.as_ref().is_some_and(|hardware| inference_availability(device, hardware).is_ok())
+            if self
+                .hardware
+                .as_ref()
+                .is_some_and(|hardware| inference_availability(device, hardware).is_ok())
                 && !self.checks.contains_key(&device)
             {
                 self.check_device(device);
@@ -60,7 +69,8 @@ impl App {
 
     /// The self-tests of the machine that is trained on.
     fn checks_in_use(&self) -> &Checks {
-        self.other_machine().map_or(&self.checks, |machine| &machine.checks)
+        self.other_machine()
+            .map_or(&self.checks, |machine| &machine.checks)
     }
 
     /// Why this device is unavailable, if it is.
@@ -70,7 +80,9 @@ impl App {
         }
         match (device, self.checks_in_use().get(&device)) {
             (DeviceChoice::Auto | DeviceChoice::Cpu, _) => None,
-            (_, None | Some(Checked::Running)) => Some("Its self-test has not finished yet.".to_owned()),
+            (_, None | Some(Checked::Running)) => {
+                Some("Its self-test has not finished yet.".to_owned())
+            }
             (_, Some(Checked::Done(found))) => match &**found {
                 Ok(report) => report.passed(Precision::F32).err(),
                 Err(problem) => Some(Message::from(problem).what),
@@ -78,7 +90,8 @@ impl App {
         }
     }
 
-    /// Whether machines like this one can have the device at all: only Macs have Metal, and no Mac has CUDA any more.
+    /// Whether machines like this one can have the device at all: only Macs have Metal, and no Mac
+    /// has CUDA any more.
     pub fn can_exist(&self, device: DeviceChoice) -> bool {
         let mac = cfg!(target_os = "macos") || self.machine().metal.is_some();
         match device {
@@ -93,7 +106,12 @@ impl App {
         match device {
             DeviceChoice::Auto => {
                 let available = device_availability(DeviceChoice::Cuda, &self.machine()).is_ok();
-                automatic(self.checks_in_use().get(&DeviceChoice::Cuda).filter(|_| available), precision)
+                automatic(
+                    self.checks_in_use()
+                        .get(&DeviceChoice::Cuda)
+                        .filter(|_| available),
+                    precision,
+                )
             }
             named => named,
         }
@@ -103,15 +121,26 @@ impl App {
     pub(in crate::app) fn with_device(&self, config: &RunConfig) -> RunConfig {
         match self.device_for(config.device, config.precision) {
             DeviceChoice::Cpu => config.clone(),
-            device => RunConfig { device, ..config.clone() },
+            device => RunConfig {
+                device,
+                ..config.clone()
+            },
         }
     }
 
     /// The precisions that differ on the chosen device, and the chosen one.
     pub fn precisions(&self) -> Vec<Precision> {
-        let chosen = |precision: Precision| precision == self.config.precision || precision == Precision::F32;
-        let differs = |precision: Precision| precision.differs_on(self.device_for(self.config.device, precision));
-        Precision::ALL.iter().copied().filter(|&precision| chosen(precision) || differs(precision)).collect()
+        let chosen = |precision: Precision| {
+            precision == self.config.precision || precision == Precision::F32
+        };
+        let differs = |precision: Precision| {
+            precision.differs_on(self.device_for(self.config.device, precision))
+        };
+        Precision::ALL
+            .iter()
+            .copied()
+            .filter(|&precision| chosen(precision) || differs(precision))
+            .collect()
     }
 
     /// Why this precision cannot be used on the chosen device, if its self-test failed there.
@@ -119,17 +148,28 @@ impl App {
         self.why_not_precision_on(self.device_for(self.config.device, precision), precision)
     }
 
-    pub(in crate::app) fn why_not_precision_on(&self, device: DeviceChoice, precision: Precision) -> Option<String> {
-        let Checked::Done(found) = self.checks_in_use().get(&device)? else { return None };
+    pub(in crate::app) fn why_not_precision_on(
+        &self,
+        device: DeviceChoice,
+        precision: Precision,
+    ) -> Option<String> {
+        let Checked::Done(found) = self.checks_in_use().get(&device)? else {
+            return None;
+        };
         found.as_ref().as_ref().ok()?.passed(precision).err()
     }
 }
 
-/// What `Auto` stands for at this precision: the NVIDIA GPU if it can be used and has passed its self-test at it, otherwise the CPU.
+/// What `Auto` stands for at this precision: the NVIDIA GPU if it can be used and has passed its
+/// self-test at it, otherwise the CPU.
 pub fn automatic(gpu: Option<&Checked>, precision: Precision) -> DeviceChoice {
-    let Some(Checked::Done(found)) = gpu else { return DeviceChoice::Cpu };
+    let Some(Checked::Done(found)) = gpu else {
+        return DeviceChoice::Cpu;
+    };
     match &**found {
-        Ok(report) if report.passed(Precision::F32).is_ok() && report.passed(precision).is_ok() => DeviceChoice::Cuda,
+        Ok(report) if report.passed(Precision::F32).is_ok() && report.passed(precision).is_ok() => {
+            DeviceChoice::Cuda
+        }
         _ => DeviceChoice::Cpu,
     }
 }

@@ -1,5 +1,5 @@
-//! What the window knows of this machine: its speed, whether its devices compute correctly, how busy it is, NVIDIA's libraries. And of the other
-//! machine that it trains on, if it does.
+//! What the window knows of this machine: its speed, whether its devices compute correctly, how
+//! busy it is, NVIDIA's libraries. And of the other machine that it trains on, if it does.
 
 pub mod about;
 mod benchmark;

@@ -1,4 +1,5 @@
-//! The monitor's samples of the machine's load: one per second for the last two minutes, taken only while the monitor is shown.
+//! The monitor's samples of the machine's load: one per second for the last two minutes, taken only
+//! while the monitor is shown.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,7 +16,8 @@ pub type SampleLoad = Arc<dyn Fn(&Watched) -> LoadSample + Send + Sync>;
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The number of samples kept.
 const CAPACITY: usize = 120;
-/// After a longer gap than this (the window was out of sight) older samples are not part of the same curve.
+/// After a longer gap than this (the window was out of sight) older samples are not part of the
+/// same curve.
 const GAP: Duration = Duration::from_secs(5);
 
 /// The latest samples.
@@ -42,7 +44,11 @@ impl Monitor {
     /// Adds a sample.
     pub fn take(&mut self, sample: LoadSample) {
         self.pending = false;
-        if self.last_at.replace(Instant::now()).is_some_and(|last_at| last_at.elapsed() > GAP) {
+        if self
+            .last_at
+            .replace(Instant::now())
+            .is_some_and(|last_at| last_at.elapsed() > GAP)
+        {
             self.samples.clear();
         }
         if self.samples.len() == CAPACITY {
@@ -58,8 +64,8 @@ impl App {
         self.settings.monitor && self.wizard.is_none()
     }
 
-    /// Takes the next sample in its time, if the monitor is visible. Called for each frame: a window out of sight takes no more samples, and
-    /// each sample causes one frame.
+    /// Takes the next sample in its time, if the monitor is visible. Called for each frame: a
+    /// window out of sight takes no more samples, and each sample causes one frame.
     pub(in crate::app) fn sample_monitor(&mut self) {
         if !self.monitor_is_shown() {
             self.monitor.samples.clear();
@@ -69,10 +75,17 @@ impl App {
         if std::mem::replace(&mut self.monitor.pending, true) {
             return;
         }
-        let wait = self.monitor.last_at.map_or(Duration::ZERO, |last_at| INTERVAL.saturating_sub(last_at.elapsed()));
+        let wait = self.monitor.last_at.map_or(Duration::ZERO, |last_at| {
+            INTERVAL.saturating_sub(last_at.elapsed())
+        });
         let watched = Watched {
-            processes: std::iter::once(std::process::id()).chain(self.engine.handle.process()).collect(),
-            gpus: self.hardware.as_ref().is_some_and(|hardware| !hardware.gpus.is_empty()),
+            processes: std::iter::once(std::process::id())
+                .chain(self.engine.handle.process())
+                .collect(),
+            gpus: self
+                .hardware
+                .as_ref()
+                .is_some_and(|hardware| !hardware.gpus.is_empty()),
         };
         let read = Arc::clone(&self.deps.sample_load);
         self.background.run(move || {

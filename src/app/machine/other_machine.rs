@@ -1,4 +1,5 @@
-//! Another machine to train and recognise drawings on, reached by SSH: naming it, its hardware and self-test, and moving the engine there.
+//! Another machine to train and recognise drawings on, reached by SSH: naming it, its hardware and
+//! self-test, and moving the engine there.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -81,26 +82,36 @@ pub enum MachineAction {
 }
 
 impl OtherMachine {
-    /// Looks up the hardware of a host, and self-tests its CPU, and its NVIDIA GPU if there is one that can be used.
+    /// Looks up the hardware of a host, and self-tests its CPU, and its NVIDIA GPU if there is one
+    /// that can be used.
     pub fn reach(
         host: &SshHost,
         hardware: impl Fn(&SshHost) -> Result<Hardware, Problem>,
         self_test: impl Fn(&SshHost, DeviceChoice) -> Result<crate::self_test::Report, Problem>,
     ) -> Result<Self, Problem> {
         let hardware = hardware(host)?;
-        let has_gpu = !hardware.gpus.is_empty() && device_availability(DeviceChoice::Cuda, &hardware).is_ok();
+        let has_gpu =
+            !hardware.gpus.is_empty() && device_availability(DeviceChoice::Cuda, &hardware).is_ok();
         let mut checks: Checks = HashMap::new();
-        for device in [DeviceChoice::Cpu].into_iter().chain(has_gpu.then_some(DeviceChoice::Cuda)) {
+        for device in [DeviceChoice::Cpu]
+            .into_iter()
+            .chain(has_gpu.then_some(DeviceChoice::Cuda))
+        {
             checks.insert(device, Checked::Done(Box::new(self_test(host, device))));
         }
-        Ok(Self { host: host.clone(), hardware, checks })
+        Ok(Self {
+            host: host.clone(),
+            hardware,
+            checks,
+        })
     }
 
     /// The devices that passed their self-test.
     pub fn passed(&self) -> impl Iterator<Item = DeviceChoice> {
-        let passed =
-            |check: &Checked| matches!(check, Checked::Done(found) if found.as_ref().as_ref().is_ok_and(|report| report.failed() == 0));
-        [DeviceChoice::Cpu, DeviceChoice::Cuda].into_iter().filter(move |device| self.checks.get(device).is_some_and(passed))
+        let passed = |check: &Checked| matches!(check, Checked::Done(found) if found.as_ref().as_ref().is_ok_and(|report| report.failed() == 0));
+        [DeviceChoice::Cpu, DeviceChoice::Cuda]
+            .into_iter()
+            .filter(move |device| self.checks.get(device).is_some_and(passed))
     }
 
     /// What stands against training there: its CPU failed the self-test, or that did not run.
@@ -138,15 +149,24 @@ impl App {
     pub(in crate::app) fn apply_to_machine(&mut self, action: MachineAction) {
         match action {
             MachineAction::Ask(host) => {
-                let text = host.clone().or_else(|| self.settings.hosts.first().cloned()).unwrap_or_default();
-                self.machine_dialog = Some(OtherMachineDialog { text, state: ReachState::Typing });
+                let text = host
+                    .clone()
+                    .or_else(|| self.settings.hosts.first().cloned())
+                    .unwrap_or_default();
+                self.machine_dialog = Some(OtherMachineDialog {
+                    text,
+                    state: ReachState::Typing,
+                });
                 if host.is_some() {
                     self.connect_to_host();
                 }
             }
             MachineAction::Type(text) => {
                 if let Some(dialog) = &mut self.machine_dialog {
-                    *dialog = OtherMachineDialog { text, state: ReachState::Typing };
+                    *dialog = OtherMachineDialog {
+                        text,
+                        state: ReachState::Typing,
+                    };
                 }
             }
             MachineAction::Connect => self.connect_to_host(),
@@ -165,7 +185,9 @@ impl App {
     }
 
     fn connect_to_host(&mut self) {
-        let Some(dialog) = &mut self.machine_dialog else { return };
+        let Some(dialog) = &mut self.machine_dialog else {
+            return;
+        };
         let Ok(host) = dialog.text.parse::<SshHost>() else {
             dialog.state = ReachState::Failed(Message::not_a_host(&dialog.text));
             return;
@@ -179,15 +201,23 @@ impl App {
     }
 
     /// Shows the result, unless another host was typed in the meantime.
-    pub(in crate::app) fn host_reached(&mut self, host: &SshHost, reached: Result<Box<OtherMachine>, Problem>) {
-        let Some(dialog) = &mut self.machine_dialog else { return };
+    pub(in crate::app) fn host_reached(
+        &mut self,
+        host: &SshHost,
+        reached: Result<Box<OtherMachine>, Problem>,
+    ) {
+        let Some(dialog) = &mut self.machine_dialog else {
+            return;
+        };
         if dialog.state != ReachState::Connecting(host.clone()) {
             return;
         }
         dialog.state = match reached {
             Ok(machine) => match machine.failure() {
                 None => ReachState::Reached(machine),
-                Some(failure) => ReachState::Failed(Message::self_test_failed_on(host.name(), &failure)),
+                Some(failure) => {
+                    ReachState::Failed(Message::self_test_failed_on(host.name(), &failure))
+                }
             },
             Err(problem) => ReachState::Failed(Message::from(&problem)),
         };
@@ -197,7 +227,13 @@ impl App {
         if self.why_not_move().is_some() {
             return;
         }
-        let Some(OtherMachineDialog { state: ReachState::Reached(machine), .. }) = self.machine_dialog.take() else { return };
+        let Some(OtherMachineDialog {
+            state: ReachState::Reached(machine),
+            ..
+        }) = self.machine_dialog.take()
+        else {
+            return;
+        };
         let typed = machine.host.to_string();
         self.settings.hosts.retain(|host| *host != typed);
         self.settings.hosts.insert(0, typed);

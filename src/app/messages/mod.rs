@@ -21,7 +21,10 @@ pub struct Message {
 impl Message {
     /// Both are a line each, whatever names and library messages they quote.
     fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { what: one_line(&what.into()), remedy: one_line(&remedy.into()) }
+        Self {
+            what: one_line(&what.into()),
+            remedy: one_line(&remedy.into()),
+        }
     }
 }
 
@@ -29,6 +32,10 @@ impl Message {
 impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)?;
-        if self.remedy.is_empty() { Ok(()) } else { write!(f, " {}", self.remedy) }
+        if self.remedy.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " {}", self.remedy)
+        }
     }
 }

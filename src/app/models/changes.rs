@@ -1,4 +1,5 @@
-//! Changes to saved models: naming, describing and starring them, keeping their evaluations, deleting them, and restoring them until the window closes.
+//! Changes to saved models: naming, describing and starring them, keeping their evaluations,
+//! deleting them, and restoring them until the window closes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -31,7 +32,8 @@ pub enum Change {
     Restore(PathBuf),
 }
 
-/// The changes that are not on the disk yet, the oldest first. They are made one after the other, so that the last one is what remains.
+/// The changes that are not on the disk yet, the oldest first. They are made one after the other,
+/// so that the last one is what remains.
 #[derive(Debug, Default)]
 pub struct Changes {
     waiting: VecDeque<Change>,
@@ -70,9 +72,19 @@ impl Changes {
 impl App {
     /// Why the run in this folder cannot be called this, if it cannot: another model is.
     pub fn name_problem(&self, folder: &Path, name: &str) -> Option<Message> {
-        let name = Annotation { name: name.to_owned(), ..Annotation::default() }.cleaned().name;
-        let mut others = self.runs.iter().flatten().filter(|run| run.folder != folder);
-        (is_reserved(&name) || others.any(|run| same_title(&run.title, &name))).then(|| Message::name_taken(&name))
+        let name = Annotation {
+            name: name.to_owned(),
+            ..Annotation::default()
+        }
+        .cleaned()
+        .name;
+        let mut others = self
+            .runs
+            .iter()
+            .flatten()
+            .filter(|run| run.folder != folder);
+        (is_reserved(&name) || others.any(|run| same_title(&run.title, &name)))
+            .then(|| Message::name_taken(&name))
     }
 
     /// Shows the annotation at once, and has it written.
@@ -82,7 +94,12 @@ impl App {
             return;
         }
         let Some(runs) = &mut self.runs else { return };
-        let Some(run) = runs.iter_mut().find(|run| run.folder == folder && run.annotation != annotation) else { return };
+        let Some(run) = runs
+            .iter_mut()
+            .find(|run| run.folder == folder && run.annotation != annotation)
+        else {
+            return;
+        };
         run.annotation = annotation.clone();
         set_titles(runs);
         self.change(Change::Annotate(folder, annotation));
@@ -91,27 +108,46 @@ impl App {
     /// Shows an evaluation that was asked for, and keeps it with the run of its model.
     pub(in crate::app) fn evaluated(&mut self, model: ModelInfo, measured: SplitEvaluation) {
         if let ModelRef::File(file) = &model.reference
-            && let Some(folder) = file.parent().filter(|folder| folder.parent() == Some(&self.deps.paths.runs))
+            && let Some(folder) = file
+                .parent()
+                .filter(|folder| folder.parent() == Some(&self.deps.paths.runs))
         {
-            self.change(Change::Evaluate(folder.to_owned(), Box::new(measured.clone())));
+            self.change(Change::Evaluate(
+                folder.to_owned(),
+                Box::new(measured.clone()),
+            ));
         }
         self.results = Some(ResultsView { model, measured });
     }
 
     pub(in crate::app) fn delete_run(&mut self, folder: PathBuf) {
-        let title = self.runs.iter().flatten().find(|run| run.folder == folder).map(|run| run.title.clone()).unwrap_or_default();
+        let title = self
+            .runs
+            .iter()
+            .flatten()
+            .find(|run| run.folder == folder)
+            .map(|run| run.title.clone())
+            .unwrap_or_default();
         self.change(Change::Delete { folder, title });
     }
 
     pub(in crate::app) fn restore_run(&mut self, folder: PathBuf) {
         let undo = Action::RestoreRun(folder.clone());
-        self.notices.retain(|notice| notice.offer.as_ref().is_none_or(|offer| offer.action != undo));
+        self.notices.retain(|notice| {
+            notice
+                .offer
+                .as_ref()
+                .is_none_or(|offer| offer.action != undo)
+        });
         self.change(Change::Restore(folder));
     }
 
     /// Removes what was deleted in a session that did not come to its end.
     pub(in crate::app) fn empty_deleted(&self) {
-        let (store, sweeps) = (Store::new(&self.deps.paths.runs), SweepStore::new(&self.deps.paths.sweeps));
+        let (store, sweeps) = (
+            Store::new(&self.deps.paths.runs),
+            SweepStore::new(&self.deps.paths.sweeps),
+        );
         self.background.run(move || {
             store.empty_deleted();
             sweeps.empty_deleted();
@@ -128,7 +164,9 @@ impl App {
         if self.changes.in_progress {
             return;
         }
-        let Some(change) = self.changes.waiting.pop_front() else { return };
+        let Some(change) = self.changes.waiting.pop_front() else {
+            return;
+        };
         self.changes.in_progress = true;
         let store = Store::new(&self.deps.paths.runs);
         self.background.run_on(SharedFolder::Runs, move || {
@@ -142,9 +180,14 @@ impl App {
         match (change, outcome) {
             (_, Err(error)) => self.show_problem(&error.into()),
             (Change::Delete { folder, title }, Ok(())) => {
-                self.runs.iter_mut().for_each(|runs| runs.retain(|run| run.folder != folder));
+                self.runs
+                    .iter_mut()
+                    .for_each(|runs| runs.retain(|run| run.folder != folder));
                 self.withdraw(&folder);
-                let offer = Offer { label: "Undo", action: Action::RestoreRun(folder) };
+                let offer = Offer {
+                    label: "Undo",
+                    action: Action::RestoreRun(folder),
+                };
                 self.show_notice_with(Severity::Info, Message::run_deleted(&title), Some(offer));
             }
             (Change::Restore(folder), Ok(())) => self.use_restored(&folder),
@@ -152,30 +195,49 @@ impl App {
         }
         self.make_next_change();
         if !self.changes.are_pending() {
-            // As it is on the disk: a change may have failed, and a list that was read meanwhile may lack it.
+            // As it is on the disk: a change may have failed, and a list that was read meanwhile
+            // may lack it.
             self.list_finished();
         }
     }
 
-    /// The model in this folder is gone: the starter model takes its place, and its results are not shown any more.
+    /// The model in this folder is gone: the starter model takes its place, and its results are not
+    /// shown any more.
     fn withdraw(&mut self, folder: &Path) {
         let is_gone = |model: &ModelRef| match model {
             ModelRef::File(file) => file.parent() == Some(folder),
-            ModelRef::Ensemble(ensemble) => ensemble.models.iter().any(|file| file.parent() == Some(folder)),
+            ModelRef::Ensemble(ensemble) => ensemble
+                .models
+                .iter()
+                .any(|file| file.parent() == Some(folder)),
             ModelRef::Starter | ModelRef::Training(_) => false,
         };
-        let in_use = self.model_in_use.as_ref().map(|model| model.reference.clone()).filter(is_gone);
-        let results = self.results.take_if(|results| is_gone(&results.model.reference));
+        let in_use = self
+            .model_in_use
+            .as_ref()
+            .map(|model| model.reference.clone())
+            .filter(is_gone);
+        let results = self
+            .results
+            .take_if(|results| is_gone(&results.model.reference));
         if in_use.is_some() {
             self.use_model(ModelRef::Starter);
         }
-        self.changes.used.insert(folder.to_owned(), Used { in_use, results });
+        self.changes
+            .used
+            .insert(folder.to_owned(), Used { in_use, results });
     }
 
-    /// The model in this folder is back: it is used as it was before, unless another one was chosen or evaluated meanwhile.
+    /// The model in this folder is back: it is used as it was before, unless another one was chosen
+    /// or evaluated meanwhile.
     fn use_restored(&mut self, folder: &Path) {
-        let Some(Used { in_use, results }) = self.changes.used.remove(folder) else { return };
-        let untouched = self.model_in_use.as_ref().is_none_or(|model| model.reference == ModelRef::Starter);
+        let Some(Used { in_use, results }) = self.changes.used.remove(folder) else {
+            return;
+        };
+        let untouched = self
+            .model_in_use
+            .as_ref()
+            .is_none_or(|model| model.reference == ModelRef::Starter);
         if let Some(model) = in_use.filter(|_| untouched) {
             self.use_model(model);
         }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use crate::app::App;
 use crate::app::background::BackgroundResult;
 use crate::protocol::Job;
-use crate::records::{COMPARED_MODELS, ComparisonSpec, ModelComparison, ModelRef, RunSummary, StepPoint};
+use crate::records::{
+    COMPARED_MODELS, ComparisonSpec, ModelComparison, ModelRef, RunSummary, StepPoint,
+};
 use crate::run_config::{DataSource, DataSpec};
 use crate::runs::{RunEntry, load_steps};
 
@@ -30,20 +32,40 @@ impl App {
     /// The chosen runs that there are, in the order in which they were chosen.
     pub fn compared_runs(&self) -> Vec<(&RunEntry, &RunSummary)> {
         let chosen = self.comparison.iter().flat_map(|view| &view.chosen);
-        let entry = |folder: &PathBuf| self.runs.iter().flatten().find(|entry| entry.folder == *folder);
-        chosen.filter_map(entry).filter_map(|entry| Some((entry, entry.summary.as_deref().ok()?))).collect()
+        let entry = |folder: &PathBuf| {
+            self.runs
+                .iter()
+                .flatten()
+                .find(|entry| entry.folder == *folder)
+        };
+        chosen
+            .filter_map(entry)
+            .filter_map(|entry| Some((entry, entry.summary.as_deref().ok()?)))
+            .collect()
     }
 
-    /// The position of the run that the others are compared with: of the one that was chosen, or the first.
+    /// The position of the run that the others are compared with: of the one that was chosen, or
+    /// the first.
     pub fn comparison_baseline(&self) -> usize {
-        let baseline = self.comparison.as_ref().and_then(|view| view.baseline.as_ref());
-        let position = |folder: &PathBuf| self.compared_runs().iter().position(|(entry, _)| entry.folder == *folder);
+        let baseline = self
+            .comparison
+            .as_ref()
+            .and_then(|view| view.baseline.as_ref());
+        let position = |folder: &PathBuf| {
+            self.compared_runs()
+                .iter()
+                .position(|(entry, _)| entry.folder == *folder)
+        };
         baseline.and_then(position).unwrap_or(0)
     }
 
-    /// The steps of a chosen run, thinned; none while they are being read, and none in runs of older versions.
+    /// The steps of a chosen run, thinned; none while they are being read, and none in runs of
+    /// older versions.
     pub fn compared_steps(&self, folder: &Path) -> &[StepPoint] {
-        let steps = self.comparison.as_ref().and_then(|view| view.steps.get(folder));
+        let steps = self
+            .comparison
+            .as_ref()
+            .and_then(|view| view.steps.get(folder));
         steps.and_then(Option::as_deref).unwrap_or_default()
     }
 
@@ -51,7 +73,13 @@ impl App {
     pub fn comparison_data_sets(&self) -> Vec<DataSpec> {
         let mut sets: Vec<DataSpec> = Vec::new();
         for (_, summary) in self.compared_runs() {
-            let tested = summary.config.data.sources().first().cloned().filter(|source| *source != DataSource::Unknown);
+            let tested = summary
+                .config
+                .data
+                .sources()
+                .first()
+                .cloned()
+                .filter(|source| *source != DataSource::Unknown);
             let set = DataSpec::single(tested.unwrap_or(DataSource::Builtin));
             if !sets.contains(&set) {
                 sets.push(set);
@@ -60,18 +88,26 @@ impl App {
         sets
     }
 
-    /// The data set whose test images the chosen runs are to classify: the one that was chosen, or the first run's.
+    /// The data set whose test images the chosen runs are to classify: the one that was chosen, or
+    /// the first run's.
     pub fn comparison_data(&self) -> Option<DataSpec> {
         let sets = self.comparison_data_sets();
         let chosen = self.comparison.as_ref().and_then(|view| view.data.clone());
-        chosen.filter(|data| sets.contains(data)).or_else(|| sets.into_iter().next())
+        chosen
+            .filter(|data| sets.contains(data))
+            .or_else(|| sets.into_iter().next())
     }
 
     /// What was found about the runs and the data that are chosen now.
     pub fn comparison_found(&self) -> Option<&ModelComparison> {
         let found = self.comparison.as_ref()?.found.as_ref()?;
-        let measured = found.models.iter().map(|model| model.model.reference.clone());
-        (Some(&found.data) == self.comparison_data().as_ref() && measured.eq(self.compared_models())).then_some(found)
+        let measured = found
+            .models
+            .iter()
+            .map(|model| model.model.reference.clone());
+        (Some(&found.data) == self.comparison_data().as_ref()
+            && measured.eq(self.compared_models()))
+        .then_some(found)
     }
 
     /// True if no further run can be chosen.
@@ -80,21 +116,34 @@ impl App {
     }
 
     fn compared_models(&self) -> Vec<ModelRef> {
-        self.compared_runs().iter().map(|(_, summary)| ModelRef::File(summary.model_path.clone())).collect()
+        self.compared_runs()
+            .iter()
+            .map(|(_, summary)| ModelRef::File(summary.model_path.clone()))
+            .collect()
     }
 
     /// Opens the choice, with this run first.
     pub(in crate::app) fn open_comparison(&mut self, folder: PathBuf) {
-        self.comparison = Some(ComparisonView { chosen: vec![folder.clone()], ..ComparisonView::default() });
+        self.comparison = Some(ComparisonView {
+            chosen: vec![folder.clone()],
+            ..ComparisonView::default()
+        });
         self.read_compared_steps(folder);
     }
 
     /// Reads the steps of a run that was chosen, unless that was done before.
     fn read_compared_steps(&mut self, folder: PathBuf) {
-        let Some(view) = &mut self.comparison else { return };
+        let Some(view) = &mut self.comparison else {
+            return;
+        };
         if !view.steps.contains_key(&folder) {
             view.steps.insert(folder.clone(), None);
-            self.background.run(move || Some(BackgroundResult::ComparedSteps { curve: load_steps(&folder).into(), folder }));
+            self.background.run(move || {
+                Some(BackgroundResult::ComparedSteps {
+                    curve: load_steps(&folder).into(),
+                    folder,
+                })
+            });
         }
     }
 
@@ -106,7 +155,9 @@ impl App {
 
     pub(in crate::app) fn choose_compared(&mut self, folder: &Path, chosen: bool) {
         let full = self.is_comparison_full();
-        let Some(view) = &mut self.comparison else { return };
+        let Some(view) = &mut self.comparison else {
+            return;
+        };
         view.chosen.retain(|other| other != folder);
         if chosen && !full {
             view.chosen.push(folder.to_owned());

@@ -1,4 +1,5 @@
-//! Exporting and importing models from the window: the export dialog's state, file dialogs, and dropped files.
+//! Exporting and importing models from the window: the export dialog's state, file dialogs, and
+//! dropped files.
 
 use std::path::{Path, PathBuf};
 
@@ -52,28 +53,63 @@ pub struct ImportQuestion {
 }
 
 impl ImportQuestion {
-    /// What can be chosen, in words and as an import, the best first: each of the readings that Inkling can build.
+    /// What can be chosen, in words and as an import, the best first: each of the readings that
+    /// Inkling can build.
     pub fn choices(&self) -> Vec<(String, ImportSpec)> {
-        let others = self.trials.readings.iter().filter(|measured| measured.reading != self.trials.supported.reading);
+        let others = self
+            .trials
+            .readings
+            .iter()
+            .filter(|measured| measured.reading != self.trials.supported.reading);
         let model = self.trials.model;
         let choice = |measured: &MeasuredReading| {
             let (activation, normalization) = measured.reading.settings()?;
             // The activations of an ONNX network are its own.
-            let activation = if model.is_trainable() { Some(activation) } else { self.spec.activation };
-            let label = format!("{} ({})", capitalised(&self.trials.describe(&measured.reading)), percent(measured.accuracy, 1));
+            let activation = if model.is_trainable() {
+                Some(activation)
+            } else {
+                self.spec.activation
+            };
+            let label = format!(
+                "{} ({})",
+                capitalised(&self.trials.describe(&measured.reading)),
+                percent(measured.accuracy, 1)
+            );
             let layers = measured.reading.layers.or(self.spec.layers);
             let (model, normalization) = (Some(model), Some(normalization));
-            Some((label, ImportSpec { model, layers, activation, normalization, accept: true, ..self.spec.clone() }))
+            Some((
+                label,
+                ImportSpec {
+                    model,
+                    layers,
+                    activation,
+                    normalization,
+                    accept: true,
+                    ..self.spec.clone()
+                },
+            ))
         };
-        std::iter::once(&self.trials.supported).chain(others).filter_map(choice).collect()
+        std::iter::once(&self.trials.supported)
+            .chain(others)
+            .filter_map(choice)
+            .collect()
     }
 }
 
 impl App {
     /// Opens the choice of how to export this model, with the format that was chosen last.
     pub(in crate::app) fn open_export(&mut self, model: ModelRef) {
-        let spec = self.export.take().map_or_else(|| ExportSpec::new(ExportFormat::Onnx), |before| before.spec);
-        self.export = Some(ExportView { model, spec, preview: None, written: None, in_the_way: None });
+        let spec = self
+            .export
+            .take()
+            .map_or_else(|| ExportSpec::new(ExportFormat::Onnx), |before| before.spec);
+        self.export = Some(ExportView {
+            model,
+            spec,
+            preview: None,
+            written: None,
+            in_the_way: None,
+        });
         self.preview_export();
     }
 
@@ -89,43 +125,81 @@ impl App {
 
     fn preview_export(&mut self) {
         let Some(view) = &self.export else { return };
-        let job = Job::Export { model: view.model.clone(), spec: view.spec.clone(), to: None, replace: Replace::Nothing };
-        self.jobs.forget(|job| matches!(job, Job::Export { to: None, .. }));
+        let job = Job::Export {
+            model: view.model.clone(),
+            spec: view.spec.clone(),
+            to: None,
+            replace: Replace::Nothing,
+        };
+        self.jobs
+            .forget(|job| matches!(job, Job::Export { to: None, .. }));
         self.submit(job);
     }
 
     /// Asks for the file's name.
     pub(in crate::app) fn choose_export_file(&mut self) {
-        let Some(view) = self.export.as_ref().filter(|_| self.jobs.export().is_none()) else { return };
-        self.ask_for_new_file("Export the model", view.spec.format.file_name(), Purpose::Export);
+        let Some(view) = self
+            .export
+            .as_ref()
+            .filter(|_| self.jobs.export().is_none())
+        else {
+            return;
+        };
+        self.ask_for_new_file(
+            "Export the model",
+            view.spec.format.file_name(),
+            Purpose::Export,
+        );
     }
 
     pub(in crate::app) fn export_to(&mut self, to: PathBuf) {
         let Some(view) = &mut self.export else { return };
-        // A name without an extension is completed: other programs go by it. About the completed name nobody was asked.
+        // A name without an extension is completed: other programs go by it. About the completed
+        // name nobody was asked.
         let ending = Path::new(view.spec.format.file_name()).extension();
         let (to, replace) = match (to.extension(), ending) {
             (None, Some(ending)) => (to.with_extension(ending), Replace::Nothing),
             _ => (to, Replace::Requested),
         };
         (view.written, view.in_the_way) = (None, None);
-        let job = Job::Export { model: view.model.clone(), spec: view.spec.clone(), to: Some(to), replace };
+        let job = Job::Export {
+            model: view.model.clone(),
+            spec: view.spec.clone(),
+            to: Some(to),
+            replace,
+        };
         self.submit(job);
     }
 
     /// An export has failed. Files in the way are a question to the person; true where that is all.
     pub(in crate::app) fn export_failed(&mut self, job: &Job, problem: &Problem) -> bool {
-        let (Job::Export { to: Some(to), .. }, Problem::Target(TargetError::Exist { paths })) = (job, problem) else { return false };
-        let Some(view) = &mut self.export else { return false };
-        view.in_the_way = Some(InTheWay { to: to.clone(), paths: paths.clone() });
+        let (Job::Export { to: Some(to), .. }, Problem::Target(TargetError::Exist { paths })) =
+            (job, problem)
+        else {
+            return false;
+        };
+        let Some(view) = &mut self.export else {
+            return false;
+        };
+        view.in_the_way = Some(InTheWay {
+            to: to.clone(),
+            paths: paths.clone(),
+        });
         true
     }
 
     /// The answer to that question.
     pub(in crate::app) fn replace_exported(&mut self, replace: bool) {
         let Some(view) = &mut self.export else { return };
-        let Some(InTheWay { to, .. }) = view.in_the_way.take().filter(|_| replace) else { return };
-        let job = Job::Export { model: view.model.clone(), spec: view.spec.clone(), to: Some(to), replace: Replace::Everything };
+        let Some(InTheWay { to, .. }) = view.in_the_way.take().filter(|_| replace) else {
+            return;
+        };
+        let job = Job::Export {
+            model: view.model.clone(),
+            spec: view.spec.clone(),
+            to: Some(to),
+            replace: Replace::Everything,
+        };
         self.submit(job);
     }
 
@@ -152,7 +226,12 @@ impl App {
 
     /// Asks for a file of weights.
     pub(in crate::app) fn choose_import_file(&self) {
-        self.ask_for_file("Import a model", "Models (safetensors, PyTorch, ONNX)", &WEIGHT_ENDINGS, Purpose::Import);
+        self.ask_for_file(
+            "Import a model",
+            "Models (safetensors, PyTorch, ONNX)",
+            &WEIGHT_ENDINGS,
+            Purpose::Import,
+        );
     }
 
     pub(in crate::app) fn import(&mut self, path: PathBuf) {
@@ -164,8 +243,16 @@ impl App {
 
     /// Asks how weights are meant that could not be decided on; false if that is not the problem.
     pub(in crate::app) fn import_undecided(&mut self, job: &Job, problem: &Problem) -> bool {
-        let (Job::Import(spec), Problem::Import(ImportError::Undecided { trials, .. })) = (job, problem) else { return false };
-        self.import_question = Some(ImportQuestion { spec: spec.clone(), trials: (**trials).clone(), what: Message::from(problem).what });
+        let (Job::Import(spec), Problem::Import(ImportError::Undecided { trials, .. })) =
+            (job, problem)
+        else {
+            return false;
+        };
+        self.import_question = Some(ImportQuestion {
+            spec: spec.clone(),
+            trials: (**trials).clone(),
+            what: Message::from(problem).what,
+        });
         true
     }
 
@@ -189,7 +276,9 @@ impl App {
 
     /// Starts the next run from the weights of this one.
     pub(in crate::app) fn train_further(&mut self, folder: &Path) {
-        let Some(summary) = self.listed(folder).cloned() else { return };
+        let Some(summary) = self.listed(folder).cloned() else {
+            return;
+        };
         self.setting_chosen();
         self.form.clear();
         self.settings.former_learning_rate = Some(summary.config.learning_rate);
@@ -216,9 +305,15 @@ pub enum Dropped {
 /// What the names of models that can be imported end in.
 const WEIGHT_ENDINGS: [&str; 6] = ["safetensors", "pt", "pth", "bin", "ckpt", "onnx"];
 
-/// Whether a file's name is that of a model to import: one of the usual endings, or that of an index of several files.
+/// Whether a file's name is that of a model to import: one of the usual endings, or that of an
+/// index of several files.
 pub(in crate::app) fn is_named_like_weights(path: &Path) -> bool {
-    is_index(path) || path.extension().is_some_and(|ending| WEIGHT_ENDINGS.iter().any(|weights| ending.eq_ignore_ascii_case(weights)))
+    is_index(path)
+        || path.extension().is_some_and(|ending| {
+            WEIGHT_ENDINGS
+                .iter()
+                .any(|weights| ending.eq_ignore_ascii_case(weights))
+        })
 }
 
 impl Dropped {
@@ -228,9 +323,27 @@ impl Dropped {
         let is = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
         if is_index(path) {
             Self::Weights
-        } else if path.is_dir() || is(&[".csv", ".csv.gz", ".tsv", ".npz", ".parquet", "-ubyte", "-ubyte.gz"]) {
+        } else if path.is_dir()
+            || is(&[
+                ".csv",
+                ".csv.gz",
+                ".tsv",
+                ".npz",
+                ".parquet",
+                "-ubyte",
+                "-ubyte.gz",
+            ])
+        {
             Self::Data
-        } else if is(&[".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz", ".ink"]) {
+        } else if is(&[
+            ".json",
+            ".jsonl",
+            ".ndjson",
+            ".json.gz",
+            ".jsonl.gz",
+            ".ndjson.gz",
+            ".ink",
+        ]) {
             Self::Ink
         } else if is_named_like_an_image(path) {
             Self::Image

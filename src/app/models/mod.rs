@@ -1,4 +1,5 @@
-//! Models as the window shows them: naming, deleting, comparing, exporting and importing them, and their evaluation on a test set.
+//! Models as the window shows them: naming, deleting, comparing, exporting and importing them, and
+//! their evaluation on a test set.
 
 mod changes;
 mod comparison;

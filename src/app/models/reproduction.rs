@@ -13,7 +13,9 @@ use crate::runs::{Reproduction, RunError, reproduced_config};
 impl App {
     /// Starts the run in this folder again.
     pub(in crate::app) fn reproduce(&mut self, folder: &Path) {
-        let Some(first) = self.listed(folder).cloned() else { return };
+        let Some(first) = self.listed(folder).cloned() else {
+            return;
+        };
         if self.is_too_busy() {
             return;
         }
@@ -24,11 +26,17 @@ impl App {
 
     /// Compares the weights of a run that has ended, if it is one that was started again.
     pub(in crate::app) fn check_reproduction(&mut self, run: JobId, again: &RunSummary) {
-        let Some((_, first)) = self.reproducing.take_if(|(id, _)| *id == run) else { return };
+        let Some((_, first)) = self.reproducing.take_if(|(id, _)| *id == run) else {
+            return;
+        };
         // Stopped, it has other weights by wish.
         if !again.stopped {
             let again = again.clone();
-            self.background.run(move || Some(BackgroundResult::Reproduced(Reproduction::compare(&first, &again))));
+            self.background.run(move || {
+                Some(BackgroundResult::Reproduced(Reproduction::compare(
+                    &first, &again,
+                )))
+            });
         }
     }
 

@@ -23,11 +23,22 @@ pub struct Thumbnail {
 
 impl Thumbnail {
     fn of_epochs(epochs: &[EpochRecord]) -> Self {
-        Self { values: thinned(epochs.iter().map(|record| record.validation_accuracy).collect()), validation: true }
+        Self {
+            values: thinned(
+                epochs
+                    .iter()
+                    .map(|record| record.validation_accuracy)
+                    .collect(),
+            ),
+            validation: true,
+        }
     }
 
     fn of_steps(steps: &[StepPoint]) -> Self {
-        Self { values: thinned(steps.iter().map(|point| point.accuracy).collect()), validation: false }
+        Self {
+            values: thinned(steps.iter().map(|point| point.accuracy).collect()),
+            validation: false,
+        }
     }
 }
 
@@ -36,19 +47,25 @@ fn thinned(values: Vec<f32>) -> Vec<f32> {
     if values.len() <= POINTS {
         return values;
     }
-    let part = |index: usize| &values[index * values.len() / POINTS..(index + 1) * values.len() / POINTS];
-    (0..POINTS).map(|index| part(index).iter().sum::<f32>() / part(index).len() as f32).collect()
+    let part =
+        |index: usize| &values[index * values.len() / POINTS..(index + 1) * values.len() / POINTS];
+    (0..POINTS)
+        .map(|index| part(index).iter().sum::<f32>() / part(index).len() as f32)
+        .collect()
 }
 
 impl App {
     /// The curve of the run in this folder, once it is known.
     pub fn thumbnail(&self, folder: &Path) -> Option<&Thumbnail> {
-        self.thumbnails.get(folder).filter(|thumbnail| thumbnail.values.len() > 1)
+        self.thumbnails
+            .get(folder)
+            .filter(|thumbnail| thumbnail.values.len() > 1)
     }
 
     /// Takes in the list of runs, and has the curves read that are not known yet.
     pub(in crate::app) fn set_runs(&mut self, runs: Vec<RunEntry>) {
-        self.thumbnails.retain(|folder, _| runs.iter().any(|run| run.folder == *folder));
+        self.thumbnails
+            .retain(|folder, _| runs.iter().any(|run| run.folder == *folder));
         let mut unread = Vec::new();
         for run in &runs {
             let Ok(summary) = &run.summary else { continue };

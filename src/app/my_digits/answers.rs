@@ -18,12 +18,18 @@ impl MyDigitsView {
 
     /// True where the model in use takes a drawing for another digit, or for none.
     pub fn is_wrong(&self, drawing: &MyDrawing) -> bool {
-        self.answer(drawing).is_some_and(|answer| !is_right(answer, drawing))
+        self.answer(drawing)
+            .is_some_and(|answer| !is_right(answer, drawing))
     }
 
-    /// How many drawings do not look like a digit to the model in use, of those about which that is known.
+    /// How many drawings do not look like a digit to the model in use, of those about which that is
+    /// known.
     pub fn not_digits(&self) -> usize {
-        self.drawings().iter().filter_map(|drawing| self.answer(drawing)).filter(|answer| !answer.is_digit).count()
+        self.drawings()
+            .iter()
+            .filter_map(|drawing| self.answer(drawing))
+            .filter(|answer| !answer.is_digit)
+            .count()
     }
 
     /// How many of these drawings are recognised correctly, once that is known of all.
@@ -55,13 +61,21 @@ fn is_right(answer: DrawingAnswer, drawing: &MyDrawing) -> bool {
 impl App {
     /// Asks for answers where they are shown and not known yet.
     pub(in crate::app) fn update_answers(&mut self) {
-        let shown = self.screen == Screen::MyDigits && self.model_in_use.is_some() && self.may_send_my_digits() != Some(false);
+        let shown = self.screen == Screen::MyDigits
+            && self.model_in_use.is_some()
+            && self.may_send_my_digits() != Some(false);
         if !shown || self.my_digits.asked.is_some() {
             return;
         }
-        let unknown = self.my_digits.drawings().iter().filter(|drawing| self.my_digits.answer(drawing).is_none());
-        let (lines, drawings): (Vec<_>, Vec<_>) =
-            unknown.take(AT_ONCE).map(|drawing| (drawing.kept.line().to_vec(), drawing.kept.ink.clone())).unzip();
+        let unknown = self
+            .my_digits
+            .drawings()
+            .iter()
+            .filter(|drawing| self.my_digits.answer(drawing).is_none());
+        let (lines, drawings): (Vec<_>, Vec<_>) = unknown
+            .take(AT_ONCE)
+            .map(|drawing| (drawing.kept.line().to_vec(), drawing.kept.ink.clone()))
+            .unzip();
         if !drawings.is_empty() {
             let request = self.next_id();
             self.my_digits.asked = Some((request, lines));
@@ -69,10 +83,19 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn on_answers(&mut self, request: u64, answers: Result<Vec<DrawingAnswer>, Problem>) {
-        let Some((_, lines)) = self.my_digits.asked.take_if(|(asked, _)| *asked == request) else { return };
+    pub(in crate::app) fn on_answers(
+        &mut self,
+        request: u64,
+        answers: Result<Vec<DrawingAnswer>, Problem>,
+    ) {
+        let Some((_, lines)) = self.my_digits.asked.take_if(|(asked, _)| *asked == request) else {
+            return;
+        };
         match answers {
-            Ok(answers) => self.my_digits.answers.extend(lines.into_iter().zip(answers)),
+            Ok(answers) => self
+                .my_digits
+                .answers
+                .extend(lines.into_iter().zip(answers)),
             Err(problem) => {
                 // Asked again at once, it would fail again.
                 self.my_digits.asked = Some((request, lines));

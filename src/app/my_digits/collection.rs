@@ -19,7 +19,10 @@ impl Collection {
 
     /// One that asks for each digit so often.
     pub const fn new(rounds: usize) -> Self {
-        Self { rounds, past: Vec::new() }
+        Self {
+            rounds,
+            past: Vec::new(),
+        }
     }
 
     /// How many drawings it asks for.
@@ -85,7 +88,11 @@ impl App {
     /// Asks for the digit before again, and takes its drawing back.
     pub(in crate::app) fn previous_digit(&mut self) {
         self.clear_drawing();
-        let was_kept = self.my_digits.collection.as_mut().is_some_and(Collection::go_back);
+        let was_kept = self
+            .my_digits
+            .collection
+            .as_mut()
+            .is_some_and(Collection::go_back);
         if was_kept {
             self.undo_kept();
         }
@@ -93,7 +100,9 @@ impl App {
 
     /// Goes on to the next digit; after the last one, to the drawings.
     pub(super) fn collected(&mut self, kept: bool) {
-        let Some(collection) = &mut self.my_digits.collection else { return };
+        let Some(collection) = &mut self.my_digits.collection else {
+            return;
+        };
         collection.past.push(kept);
         if collection.left() == 0 {
             self.stop_collection();

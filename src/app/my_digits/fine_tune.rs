@@ -26,9 +26,18 @@ impl App {
             Some("Keep some drawings first")
         } else if self.is_training() {
             Some("Unavailable while training is in progress")
-        } else if self.model_in_use.as_ref().is_none_or(|model| matches!(model.reference, ModelRef::Training(_) | ModelRef::Ensemble(_))) {
+        } else if self.model_in_use.as_ref().is_none_or(|model| {
+            matches!(
+                model.reference,
+                ModelRef::Training(_) | ModelRef::Ensemble(_)
+            )
+        }) {
             Some("Choose a saved model in Draw first")
-        } else if self.model_in_use.as_ref().is_some_and(|model| !model.network.model().is_trainable()) {
+        } else if self
+            .model_in_use
+            .as_ref()
+            .is_some_and(|model| !model.network.model().is_trainable())
+        {
             Some(NOT_TRAINABLE)
         } else {
             None
@@ -48,13 +57,19 @@ impl App {
 
     /// Takes the model over if it has become better.
     pub(in crate::app) fn fine_tuned(&mut self, before: ModelRef, tuned: FineTuned) {
-        let saved = tuned.saved.as_ref().map(|summary| summary.model_path.clone());
+        let saved = tuned
+            .saved
+            .as_ref()
+            .map(|summary| summary.model_path.clone());
         if let Some(summary) = tuned.saved.clone() {
             self.show_test(&summary);
         }
         // My digits says it itself.
         if self.screen != Screen::MyDigits {
-            let offer = saved.is_some().then_some(Offer { label: "Use the previous model", action: Action::UndoFineTune });
+            let offer = saved.is_some().then_some(Offer {
+                label: "Use the previous model",
+                action: Action::UndoFineTune,
+            });
             self.show_notice_with(Severity::Info, Message::fine_tuned(&tuned), offer);
         }
         self.my_digits.fine_tuned = Some(FineTuneResult { tuned, before });
@@ -66,15 +81,25 @@ impl App {
 
     /// True while the fine-tuned model is in use.
     pub fn can_undo_fine_tune(&self) -> bool {
-        let saved = self.my_digits.fine_tuned.as_ref().and_then(|result| result.tuned.saved.as_ref());
+        let saved = self
+            .my_digits
+            .fine_tuned
+            .as_ref()
+            .and_then(|result| result.tuned.saved.as_ref());
         let in_use = self.model_in_use.as_ref().map(|model| &model.reference);
         saved.is_some_and(|summary| in_use == Some(&ModelRef::File(summary.model_path.clone())))
     }
 
-    /// Goes back to the model that was in use before; the fine-tuned one stays among the saved models.
+    /// Goes back to the model that was in use before; the fine-tuned one stays among the saved
+    /// models.
     pub(in crate::app) fn undo_fine_tune(&mut self) {
         if let Some(FineTuneResult { before, .. }) = self.my_digits.fine_tuned.take() {
-            self.notices.retain(|notice| notice.offer.as_ref().is_none_or(|offer| offer.action != Action::UndoFineTune));
+            self.notices.retain(|notice| {
+                notice
+                    .offer
+                    .as_ref()
+                    .is_none_or(|offer| offer.action != Action::UndoFineTune)
+            });
             self.use_model(before);
         }
     }

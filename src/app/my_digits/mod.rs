@@ -106,7 +106,13 @@ impl MyDigitsView {
 
     /// The digits of which there is no drawing.
     pub fn missing(&self) -> Vec<u8> {
-        (0..DIGITS as u8).filter(|digit| self.drawings().iter().all(|drawing| drawing.kept.digit != *digit)).collect()
+        (0..DIGITS as u8)
+            .filter(|digit| {
+                self.drawings()
+                    .iter()
+                    .all(|drawing| drawing.kept.digit != *digit)
+            })
+            .collect()
     }
 }
 
@@ -137,16 +143,23 @@ impl App {
         if self.my_digits.in_progress {
             return;
         }
-        let Some(step) = self.my_digits.waiting.pop_front() else { return };
+        let Some(step) = self.my_digits.waiting.pop_front() else {
+            return;
+        };
         self.my_digits.in_progress = true;
         let folders = self.deps.paths.data.clone();
         self.background.run(move || {
             let file = MyDigits::in_folders(&folders);
             let kept = match &step {
                 FileStep::Read => file.read().map_err(Problem::from),
-                FileStep::Change(edit) | FileStep::Undo(edit) => file.change(edit).map_err(Problem::from),
+                FileStep::Change(edit) | FileStep::Undo(edit) => {
+                    file.change(edit).map_err(Problem::from)
+                }
             };
-            Some(BackgroundResult::MyDigits { step, loaded: kept.map(Loaded::of) })
+            Some(BackgroundResult::MyDigits {
+                step,
+                loaded: kept.map(Loaded::of),
+            })
         });
     }
 
@@ -154,7 +167,10 @@ impl App {
         let view = &mut self.my_digits;
         view.in_progress = false;
         match loaded {
-            Ok(Loaded { drawings, unreadable }) => {
+            Ok(Loaded {
+                drawings,
+                unreadable,
+            }) => {
                 let news = unreadable > view.unreadable;
                 (view.drawings, view.unreadable) = (Some(drawings), unreadable);
                 view.version += 1;
@@ -173,7 +189,13 @@ impl App {
 
 impl Loaded {
     fn of(kept: Kept) -> Self {
-        let drawing = |kept: KeptDrawing| MyDrawing { image: rasterize(&kept.ink), kept };
-        Self { drawings: kept.drawings.into_iter().map(drawing).collect(), unreadable: kept.unreadable }
+        let drawing = |kept: KeptDrawing| MyDrawing {
+            image: rasterize(&kept.ink),
+            kept,
+        };
+        Self {
+            drawings: kept.drawings.into_iter().map(drawing).collect(),
+            unreadable: kept.unreadable,
+        }
     }
 }

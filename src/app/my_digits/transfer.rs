@@ -16,7 +16,12 @@ use crate::run_config::SetFormat;
 impl App {
     pub(in crate::app) fn choose_ink_to_import(&self) {
         let endings = ["jsonl", "json", "ndjson", "ink", "gz"];
-        self.ask_for_file("Import drawings", "Ink files with labels", &endings, Purpose::ImportInk);
+        self.ask_for_file(
+            "Import drawings",
+            "Ink files with labels",
+            &endings,
+            Purpose::ImportInk,
+        );
     }
 
     pub(in crate::app) fn import_ink(&self, file: PathBuf) {
@@ -31,17 +36,30 @@ impl App {
     /// Adds drawings, but none twice.
     pub(in crate::app) fn add_imported(&mut self, mut drawings: Vec<KeptDrawing>) {
         let found = drawings.len();
-        drawings.retain(|drawing| self.my_digits.drawings().iter().all(|known| known.kept.line() != drawing.line()));
+        drawings.retain(|drawing| {
+            self.my_digits
+                .drawings()
+                .iter()
+                .all(|known| known.kept.line() != drawing.line())
+        });
         self.show_notice(Severity::Info, Message::ink_imported(drawings.len(), found));
-        self.change_my_digits(Edit { add: drawings, ..Edit::default() });
+        self.change_my_digits(Edit {
+            add: drawings,
+            ..Edit::default()
+        });
     }
 
     pub(in crate::app) fn choose_set_file(&self, format: SetFormat) {
-        let name = if format == SetFormat::Ink { "my-digits.jsonl" } else { "my-digits" };
+        let name = if format == SetFormat::Ink {
+            "my-digits.jsonl"
+        } else {
+            "my-digits"
+        };
         self.ask_for_new_file("Export my digits", name, Purpose::ExportMyDigits(format));
     }
 
-    /// Writes the drawings there. A file was chosen to be replaced; of folders, only empty ones are.
+    /// Writes the drawings there. A file was chosen to be replaced; of folders, only empty ones
+    /// are.
     pub(in crate::app) fn export_my_digits(&self, to: PathBuf, format: SetFormat) {
         let data = self.deps.paths.data.clone();
         self.background.run(move || {
@@ -49,10 +67,22 @@ impl App {
             let write = || -> Result<(), Problem> {
                 let sources = [file.path()];
                 if format == SetFormat::Ink {
-                    return Ok(export_drawings(&file.read()?.drawings, &to, true, &sources)?);
+                    return Ok(export_drawings(
+                        &file.read()?.drawings,
+                        &to,
+                        true,
+                        &sources,
+                    )?);
                 }
                 let set = DataSet::of_digits(file.split()?);
-                Ok(export_set(&set, format, &to, false, &sources, &mut Unwatched)?)
+                Ok(export_set(
+                    &set,
+                    format,
+                    &to,
+                    false,
+                    &sources,
+                    &mut Unwatched,
+                )?)
             };
             Some(match write() {
                 Ok(()) => BackgroundResult::Written(to),

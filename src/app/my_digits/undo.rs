@@ -34,7 +34,8 @@ impl MyDigitsView {
         }
     }
 
-    /// The file is as it was: what was not changed is not taken back, and what was not taken back can still be.
+    /// The file is as it was: what was not changed is not taken back, and what was not taken back
+    /// can still be.
     pub(super) fn step_failed(&mut self, step: FileStep) {
         match step {
             FileStep::Read => {}
@@ -42,9 +43,12 @@ impl MyDigitsView {
                 if let Some(place) = self.undo.iter().rposition(|other| *other == edit) {
                     self.undo.remove(place);
                 }
-                // The canvas's own history brings the drawing back, and the collection asks for it again.
+                // The canvas's own history brings the drawing back, and the collection asks for it
+                // again.
                 self.just_kept = None;
-                if let Some(collection) = self.collection.as_mut().filter(|_| edit.remove.is_empty()) {
+                if let Some(collection) =
+                    self.collection.as_mut().filter(|_| edit.remove.is_empty())
+                {
                     collection.go_back();
                 }
             }
@@ -60,11 +64,16 @@ impl MyDigitsView {
 impl App {
     /// Takes the last change of the kept drawings back; on My digits, says what that was.
     pub(in crate::app) fn undo_kept(&mut self) {
-        let Some(edit) = self.my_digits.undo.pop() else { return };
+        let Some(edit) = self.my_digits.undo.pop() else {
+            return;
+        };
         self.withdraw_redo();
         self.my_digits.redo.push(edit.clone());
         if self.screen == Screen::MyDigits {
-            let offer = Offer { label: "Redo", action: Action::RedoKept };
+            let offer = Offer {
+                label: "Redo",
+                action: Action::RedoKept,
+            };
             self.show_notice_with(Severity::Info, Message::undone(&edit), Some(offer));
         }
         self.my_digits_step(FileStep::Undo(edit.inverse()));
@@ -72,7 +81,9 @@ impl App {
 
     /// Makes the change again that was taken back last.
     pub(in crate::app) fn redo_kept(&mut self) {
-        let Some(edit) = self.my_digits.redo.pop() else { return };
+        let Some(edit) = self.my_digits.redo.pop() else {
+            return;
+        };
         self.withdraw_redo();
         self.my_digits.remember(edit.clone());
         self.my_digits_step(FileStep::Change(edit));
@@ -80,6 +91,11 @@ impl App {
 
     /// What was taken back is not what an older notice says any more.
     pub(super) fn withdraw_redo(&mut self) {
-        self.notices.retain(|notice| notice.offer.as_ref().is_none_or(|offer| offer.action != Action::RedoKept));
+        self.notices.retain(|notice| {
+            notice
+                .offer
+                .as_ref()
+                .is_none_or(|offer| offer.action != Action::RedoKept)
+        });
     }
 }

@@ -25,15 +25,25 @@ impl App {
         self.start_run(RunView::new(id, first), None);
     }
 
-    /// Starts a run again that was refused because its batches are larger than its data, with settings that fit, and says so; false if that is
-    /// not the problem.
+    /// Starts a run again that was refused because its batches are larger than its data, with
+    /// settings that fit, and says so; false if that is not the problem.
     pub(in crate::app) fn fit_to_small_data(&mut self, job: &Job, problem: &Problem) -> bool {
-        let Job::Train { config, from: None } = job else { return false };
-        let Problem::Config(ConfigProblem::BatchLargerThanSet { images, .. }) = problem else { return false };
-        let Some(fitted) = Some(*images).filter(|images| *images > 0).and_then(|images| config.fit_to(images, Chosen::default())) else {
+        let Job::Train { config, from: None } = job else {
             return false;
         };
-        self.show_notice(Severity::Info, Message::fitted_to_small_data(config, &fitted, *images));
+        let Problem::Config(ConfigProblem::BatchLargerThanSet { images, .. }) = problem else {
+            return false;
+        };
+        let Some(fitted) = Some(*images)
+            .filter(|images| *images > 0)
+            .and_then(|images| config.fit_to(images, Chosen::default()))
+        else {
+            return false;
+        };
+        self.show_notice(
+            Severity::Info,
+            Message::fitted_to_small_data(config, &fitted, *images),
+        );
         let id = JobId(self.next_id());
         self.start_run(RunView::new(id, fitted), None);
         true
@@ -41,7 +51,8 @@ impl App {
 
     /// The runs that the current configuration asks for; at least one.
     pub(in crate::app) fn repetitions(&self) -> Vec<RunConfig> {
-        self.with_device(&self.config).repetitions(&jiff::Timestamp::now().to_string())
+        self.with_device(&self.config)
+            .repetitions(&jiff::Timestamp::now().to_string())
     }
 
     /// Submits a run, from the checkpoint in the folder `from` if there is one.
@@ -63,7 +74,15 @@ impl App {
     }
 
     pub(in crate::app) fn stop(&mut self) {
-        self.send_to_run(Command::Cancel, &[Phase::Preparing(0.0), Phase::Training, Phase::Paused, Phase::NotSaved]);
+        self.send_to_run(
+            Command::Cancel,
+            &[
+                Phase::Preparing(0.0),
+                Phase::Training,
+                Phase::Paused,
+                Phase::NotSaved,
+            ],
+        );
         if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
             run.phase = Phase::Stopping;
         }
@@ -74,18 +93,28 @@ impl App {
         self.send_to_run(|run| Command::Save { run, folder }, &[Phase::NotSaved]);
     }
 
-    pub(in crate::app) fn run_not_saved(&mut self, id: JobId, problem: &Problem, checkpoint: Option<RunPosition>) {
+    pub(in crate::app) fn run_not_saved(
+        &mut self,
+        id: JobId,
+        problem: &Problem,
+        checkpoint: Option<RunPosition>,
+    ) {
         let message = Message::run_not_saved(problem, checkpoint);
         if let Some(run) = self.active_run(id) {
             // Also while it is being stopped: nothing of it could be saved.
             run.phase = Phase::NotSaved;
-            run.checkpoint = run.checkpoints.clone().zip(checkpoint).map(|(folder, position)| LastCheckpoint { folder, position });
+            run.checkpoint = run
+                .checkpoints
+                .clone()
+                .zip(checkpoint)
+                .map(|(folder, position)| LastCheckpoint { folder, position });
             self.withdraw_not_saved(id, Some(message.clone()));
             self.show_notice(Severity::Error, message);
         }
     }
 
-    /// Interrupts the run or the sweep, so that it can be resumed, and ends the engine: for the end of this process.
+    /// Interrupts the run or the sweep, so that it can be resumed, and ends the engine: for the end
+    /// of this process.
     pub fn interrupt(&mut self) {
         if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
             run.phase = Phase::Stopping;
@@ -97,7 +126,11 @@ impl App {
 
     /// Sends the command for the run, if it is in one of these phases.
     fn send_to_run(&mut self, command: impl FnOnce(JobId) -> Command, phases: &[Phase]) {
-        let fits = |run: &&RunView| phases.iter().any(|phase| std::mem::discriminant(phase) == std::mem::discriminant(&run.phase));
+        let fits = |run: &&RunView| {
+            phases
+                .iter()
+                .any(|phase| std::mem::discriminant(phase) == std::mem::discriminant(&run.phase))
+        };
         if let Some(id) = self.run.as_ref().filter(fits).map(|run| run.id) {
             self.send(command(id));
         }
@@ -105,11 +138,17 @@ impl App {
 
     /// The run of this name, while it is in progress.
     pub(in crate::app) fn active_run(&mut self, id: JobId) -> Option<&mut RunView> {
-        self.run.as_mut().filter(|run| run.id == id && run.is_active())
+        self.run
+            .as_mut()
+            .filter(|run| run.id == id && run.is_active())
     }
 
     /// Puts the run into another phase, unless it is being stopped.
-    pub(in crate::app) fn set_run_phase(&mut self, id: JobId, phase: impl FnOnce(&RunView) -> Phase) {
+    pub(in crate::app) fn set_run_phase(
+        &mut self,
+        id: JobId,
+        phase: impl FnOnce(&RunView) -> Phase,
+    ) {
         if let Some(run) = self.active_run(id)
             && run.phase != Phase::Stopping
         {
@@ -134,7 +173,9 @@ impl App {
 
     /// Takes back that the run could not be saved: it was, or not for another reason.
     fn withdraw_not_saved(&mut self, id: JobId, now: Option<Message>) {
-        let before = self.active_run(id).and_then(|run| std::mem::replace(&mut run.not_saved, now));
+        let before = self
+            .active_run(id)
+            .and_then(|run| std::mem::replace(&mut run.not_saved, now));
         if let Some(message) = before {
             self.notices.retain(|notice| notice.message != message);
         }

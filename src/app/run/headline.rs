@@ -20,11 +20,19 @@ pub struct Headline {
 }
 
 impl RunView {
-    /// The test accuracy once there is one, else the validation accuracy, else the `training` accuracy from 0 to 1; `None` before all.
+    /// The test accuracy once there is one, else the validation accuracy, else the `training`
+    /// accuracy from 0 to 1; `None` before all.
     pub fn headline(&self, training: Option<f64>) -> Option<Headline> {
         let note = harder_data_note(&self.config.data);
-        let ended = if let Phase::Finished(summary) = &self.phase { Some(summary) } else { None };
-        if let Some(accuracy) = ended.filter(|summary| summary.test.is_some()).and_then(|summary| summary.accuracy()) {
+        let ended = if let Phase::Finished(summary) = &self.phase {
+            Some(summary)
+        } else {
+            None
+        };
+        if let Some(accuracy) = ended
+            .filter(|summary| summary.test.is_some())
+            .and_then(|summary| summary.accuracy())
+        {
             return Some(Headline {
                 name: accuracy.name(),
                 value: accuracy.percent(),
@@ -57,12 +65,19 @@ impl RunView {
         })
     }
 
-    /// How far a run is that trains or is paused, as names and values: the epoch, the time left and the speed. Empty in other phases.
+    /// How far a run is that trains or is paused, as names and values: the epoch, the time left and
+    /// the speed. Empty in other phases.
     pub fn progress_figures(&self) -> Vec<(&'static str, String)> {
-        if !matches!(self.phase, Phase::Training | Phase::Paused | Phase::Stopping) {
+        if !matches!(
+            self.phase,
+            Phase::Training | Phase::Paused | Phase::Stopping
+        ) {
             return Vec::new();
         }
-        let epoch = ("Epoch", format!("{} of {}", self.now.epoch.max(1), self.config.epochs));
+        let epoch = (
+            "Epoch",
+            format!("{} of {}", self.now.epoch.max(1), self.config.epochs),
+        );
         let left = match self.phase {
             Phase::Paused => "paused".to_owned(),
             Phase::Stopping => "stopping".to_owned(),
@@ -70,7 +85,10 @@ impl RunView {
             _ if self.now.step > 0 => remaining(self.now.remaining_seconds),
             _ => "–".to_owned(),
         };
-        let speed = format!("{} images/s", grouped(self.now.images_per_second.max(0.0).round() as u64));
+        let speed = format!(
+            "{} images/s",
+            grouped(self.now.images_per_second.max(0.0).round() as u64)
+        );
         vec![epoch, ("Time left", left), ("Speed", speed)]
     }
 
@@ -81,13 +99,30 @@ impl RunView {
 
     /// What a figure says of the run: when it finished, how it was trained, and its accuracy.
     pub fn caption(&self) -> String {
-        let when = if let Phase::Finished(summary) = &self.phase { Some(local_time(&summary.finished_at)) } else { None };
+        let when = if let Phase::Finished(summary) = &self.phase {
+            Some(local_time(&summary.finished_at))
+        } else {
+            None
+        };
         let epochs = count(u64::from(self.config.epochs), "epoch");
-        let preset = self.config.preset.map_or_else(|| "Custom settings".to_owned(), |preset| preset.label().to_owned());
+        let preset = self.config.preset.map_or_else(
+            || "Custom settings".to_owned(),
+            |preset| preset.label().to_owned(),
+        );
         let how = format!("{preset}, {epochs}, batch size {}", self.config.batch_size);
-        let accuracy =
-            self.headline(None).map(|headline| format!("{} {} {}", headline.name.to_lowercase(), headline.value, headline.measured));
-        when.into_iter().chain([how]).chain(accuracy).collect::<Vec<_>>().join(" · ")
+        let accuracy = self.headline(None).map(|headline| {
+            format!(
+                "{} {} {}",
+                headline.name.to_lowercase(),
+                headline.value,
+                headline.measured
+            )
+        });
+        when.into_iter()
+            .chain([how])
+            .chain(accuracy)
+            .collect::<Vec<_>>()
+            .join(" · ")
     }
 
     /// How the run ended, in a few words: "Trained in 42 s"; its state in all other phases.

@@ -16,8 +16,8 @@ pub struct History {
 }
 
 impl History {
-    /// Drops what came after the step `last`, from which the run is resumed, and keeps the epochs `before`. The steps are those of the
-    /// checkpoint, `curve`, where they were not seen here.
+    /// Drops what came after the step `last`, from which the run is resumed, and keeps the epochs
+    /// `before`. The steps are those of the checkpoint, `curve`, where they were not seen here.
     pub fn rewind(&mut self, before: Vec<EpochRecord>, curve: Vec<StepPoint>, last: u64) {
         if self.steps.is_empty() {
             self.steps = curve;
@@ -29,23 +29,35 @@ impl History {
 
     /// The curves as CSV: a row per step and a row per epoch.
     pub fn csv(&self) -> String {
-        let mut text = String::from("kind,step,epoch,learning_rate,train_loss,train_accuracy,validation_loss,validation_accuracy\n");
+        let mut text = String::from(
+            "kind,step,epoch,learning_rate,train_loss,train_accuracy,validation_loss,validation_accuracy\n",
+        );
         for point in &self.steps {
             // Writing to a `String` cannot fail.
-            let _ = writeln!(text, "step,{},,{},{},{},,", point.step, point.learning_rate, point.loss, point.accuracy);
+            let _ = writeln!(
+                text,
+                "step,{},,{},{},{},,",
+                point.step, point.learning_rate, point.loss, point.accuracy
+            );
         }
         for record in &self.epochs {
             let _ = writeln!(
                 text,
                 "epoch,{},{},,{},{},{},{}",
-                record.step, record.epoch, record.train_loss, record.train_accuracy, record.validation_loss, record.validation_accuracy
+                record.step,
+                record.epoch,
+                record.train_loss,
+                record.train_accuracy,
+                record.validation_loss,
+                record.validation_accuracy
             );
         }
         text
     }
 }
 
-/// An exponentially weighted mean of the values so far, bias-corrected at the start (Kingma & Ba 2015, section 3).
+/// An exponentially weighted mean of the values so far, bias-corrected at the start (Kingma & Ba
+/// 2015, section 3).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunningMean {
     mean: f64,
@@ -53,7 +65,8 @@ pub struct RunningMean {
 }
 
 impl RunningMean {
-    /// Takes the next value and gives the mean. `smoothing` from 0 (the value as it is) to just under 1.
+    /// Takes the next value and gives the mean. `smoothing` from 0 (the value as it is) to just
+    /// under 1.
     pub fn take(&mut self, value: f64, smoothing: f64) -> f64 {
         let keep = smoothing.clamp(0.0, 0.9999);
         self.mean = keep * self.mean + (1.0 - keep) * value;

@@ -17,7 +17,11 @@ impl RunView {
 
     /// True while the test set is evaluated after the last step.
     pub(super) fn is_testing(&self) -> bool {
-        self.phase == Phase::Training && self.plan.as_ref().is_some_and(|plan| self.now.step >= plan.total_steps)
+        self.phase == Phase::Training
+            && self
+                .plan
+                .as_ref()
+                .is_some_and(|plan| self.now.step >= plan.total_steps)
     }
 
     /// The run's state: "Training, epoch 2 of 3".
@@ -30,18 +34,28 @@ impl RunView {
             Phase::Training => format!("Training, {}", epoch()),
             Phase::Paused => format!("Paused, {}", epoch()),
             // Of a resumed run.
-            Phase::Stopping if self.plan.is_none() && self.has_completed_epoch() => "Preparing the data to save the model".to_owned(),
+            Phase::Stopping if self.plan.is_none() && self.has_completed_epoch() => {
+                "Preparing the data to save the model".to_owned()
+            }
             Phase::Stopping => "Stopping…".to_owned(),
             Phase::NotSaved => "Finished, but not saved yet".to_owned(),
             Phase::Finished(summary) if summary.stopped => "Stopped; weights saved".to_owned(),
             Phase::Finished(summary) if summary.stopped_early => {
-                format!("Finished early; epoch {} was best", summary.kept_epoch.unwrap_or_default())
+                format!(
+                    "Finished early; epoch {} was best",
+                    summary.kept_epoch.unwrap_or_default()
+                )
             }
             Phase::Finished(_) => "Finished".to_owned(),
-            Phase::Discarded if self.resumable_checkpoint().is_some() => format!("Stopped, {}", epoch()),
+            Phase::Discarded if self.resumable_checkpoint().is_some() => {
+                format!("Stopped, {}", epoch())
+            }
             Phase::Discarded => "Stopped before the first step; nothing was saved".to_owned(),
             Phase::Failed | Phase::Interrupted => match self.resumable_checkpoint() {
-                Some(last) => format!("Interrupted; saved after {} of {}", last.position, self.config.epochs),
+                Some(last) => format!(
+                    "Interrupted; saved after {} of {}",
+                    last.position, self.config.epochs
+                ),
                 None => "Failed".to_owned(),
             },
         }
@@ -60,11 +74,16 @@ impl RunView {
 
     /// Remaining time and throughput, "1 min 20 s left", "4,012 images/s"; empty while unknown.
     pub fn pace(&self) -> Vec<String> {
-        let Phase::Training = self.phase else { return Vec::new() };
+        let Phase::Training = self.phase else {
+            return Vec::new();
+        };
         let mut pace = Vec::new();
         if self.now.step > 0 {
             pace.push(format!("{} left", remaining(self.now.remaining_seconds)));
-            pace.push(format!("{} images/s", grouped(self.now.images_per_second.max(0.0).round() as u64)));
+            pace.push(format!(
+                "{} images/s",
+                grouped(self.now.images_per_second.max(0.0).round() as u64)
+            ));
         }
         pace
     }

@@ -14,10 +14,15 @@ impl App {
         }
     }
 
-    /// Adds the runs that were to be trained after this one, except those that wait already or have finished since.
+    /// Adds the runs that were to be trained after this one, except those that wait already or have
+    /// finished since.
     pub(in crate::app) fn queue_repetitions_after(&mut self, config: &RunConfig) {
         let mut missing = missing_repetitions(config, self.runs.as_deref().unwrap_or_default());
-        missing.retain(|run| self.queue.iter().all(|waiting| waiting.repetition != run.repetition));
+        missing.retain(|run| {
+            self.queue
+                .iter()
+                .all(|waiting| waiting.repetition != run.repetition)
+        });
         self.queue.splice(0..0, missing);
     }
 
@@ -28,13 +33,15 @@ impl App {
         }
     }
 
-    /// Starts the first run that waits, if none is in progress. What is shown stays: nobody asked for anything else.
+    /// Starts the first run that waits, if none is in progress. What is shown stays: nobody asked
+    /// for anything else.
     pub(in crate::app) fn start_queued(&mut self) {
         if self.is_training() || self.is_sweeping() || self.queue.is_empty() {
             return;
         }
         let config = self.queue.remove(0);
-        let (id, screen, next_run_shown) = (JobId(self.next_id()), self.screen, self.next_run_shown);
+        let (id, screen, next_run_shown) =
+            (JobId(self.next_id()), self.screen, self.next_run_shown);
         self.start_run(RunView::new(id, config), None);
         self.go_to(screen);
         self.next_run_shown = next_run_shown;

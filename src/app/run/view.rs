@@ -5,14 +5,17 @@ use std::path::PathBuf;
 use crate::app::messages::Message;
 use crate::app::run::History;
 use crate::ink::Image;
-use crate::records::{InitializationReport, Intervention, JobId, RunPlan, RunPosition, RunSummary, Telemetry};
+use crate::records::{
+    InitializationReport, Intervention, JobId, RunPlan, RunPosition, RunSummary, Telemetry,
+};
 use crate::run_config::RunConfig;
 use crate::runs::{FinishedRun, InterruptedRun};
 
 /// The phase of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
-    /// Its data is being prepared; progress from 0 to 1. At 1 the data is ready, and the device is opened.
+    /// Its data is being prepared; progress from 0 to 1. At 1 the data is ready, and the device is
+    /// opened.
     Preparing(f32),
     /// It is training.
     Training,
@@ -24,7 +27,8 @@ pub enum Phase {
     NotSaved,
     /// It has ended and was saved.
     Finished(Box<RunSummary>),
-    /// It was stopped before its first epoch was complete: there is no model, but perhaps a checkpoint.
+    /// It was stopped before its first epoch was complete: there is no model, but perhaps a
+    /// checkpoint.
     Discarded,
     /// It was interrupted in an earlier session.
     Interrupted,
@@ -126,28 +130,55 @@ impl RunView {
     /// A run that was interrupted in an earlier session.
     pub(in crate::app) fn interrupted(id: JobId, run: &InterruptedRun) -> Self {
         let InterruptedRun { folder, card } = run;
-        let (epochs, steps, position) = (card.epochs.clone(), card.curve.points().to_vec(), card.position());
-        let now = Telemetry { step: position.total_steps(), epoch: position.epochs + 1, ..Telemetry::default() };
+        let (epochs, steps, position) = (
+            card.epochs.clone(),
+            card.curve.points().to_vec(),
+            card.position(),
+        );
+        let now = Telemetry {
+            step: position.total_steps(),
+            epoch: position.epochs + 1,
+            ..Telemetry::default()
+        };
         Self {
             phase: Phase::Interrupted,
-            history: History { steps, epochs, telemetry: Vec::new() },
+            history: History {
+                steps,
+                epochs,
+                telemetry: Vec::new(),
+            },
             now,
-            has_folder: card.origin.as_ref().is_some_and(|origin| origin.places.out.is_some()),
+            has_folder: card
+                .origin
+                .as_ref()
+                .is_some_and(|origin| origin.places.out.is_some()),
             checkpoints: Some(folder.clone()),
-            checkpoint: Some(LastCheckpoint { folder: folder.clone(), position }),
+            checkpoint: Some(LastCheckpoint {
+                folder: folder.clone(),
+                position,
+            }),
             ..Self::new(id, card.config.clone())
         }
     }
 
-    /// A run that has finished, as it is shown later; `None` for a model that was imported without its training.
+    /// A run that has finished, as it is shown later; `None` for a model that was imported without
+    /// its training.
     pub(in crate::app) fn finished(id: JobId, run: FinishedRun) -> Option<Self> {
         let FinishedRun { summary, steps, .. } = run;
         let last = *summary.epochs.last()?;
         Some(Self {
             plan: Some(summary.plan.clone()),
             initialization: summary.initialization.clone(),
-            history: History { steps, epochs: summary.epochs.clone(), telemetry: Vec::new() },
-            now: Telemetry { step: last.step, epoch: last.epoch, ..Telemetry::default() },
+            history: History {
+                steps,
+                epochs: summary.epochs.clone(),
+                telemetry: Vec::new(),
+            },
+            now: Telemetry {
+                step: last.step,
+                epoch: last.epoch,
+                ..Telemetry::default()
+            },
             phase: Phase::Finished(Box::new(summary.clone())),
             ..Self::new(id, summary.config)
         })
@@ -168,7 +199,12 @@ impl RunView {
 
     /// The checkpoint to resume from, if the run was interrupted, or stopped in its first epoch.
     pub fn resumable_checkpoint(&self) -> Option<&LastCheckpoint> {
-        self.checkpoint.as_ref().filter(|_| matches!(self.phase, Phase::Failed | Phase::Discarded | Phase::Interrupted))
+        self.checkpoint.as_ref().filter(|_| {
+            matches!(
+                self.phase,
+                Phase::Failed | Phase::Discarded | Phase::Interrupted
+            )
+        })
     }
 
     /// What happens when a run is stopped that cannot be saved and has no checkpoint.
@@ -187,11 +223,22 @@ impl RunView {
     /// Optimiser steps in one epoch, once known.
     pub fn steps_per_epoch(&self) -> Option<u64> {
         let plan = self.plan.as_ref().map(|plan| plan.steps_per_epoch);
-        plan.or_else(|| self.checkpoint.as_ref().map(|last| last.position.steps_per_epoch))
+        plan.or_else(|| {
+            self.checkpoint
+                .as_ref()
+                .map(|last| last.position.steps_per_epoch)
+        })
     }
 
     /// True until it has ended.
     pub const fn is_active(&self) -> bool {
-        matches!(self.phase, Phase::Preparing(_) | Phase::Training | Phase::Paused | Phase::Stopping | Phase::NotSaved)
+        matches!(
+            self.phase,
+            Phase::Preparing(_)
+                | Phase::Training
+                | Phase::Paused
+                | Phase::Stopping
+                | Phase::NotSaved
+        )
     }
 }

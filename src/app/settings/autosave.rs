@@ -1,4 +1,5 @@
-//! Saves the settings shortly after the last change, one write at a time, and on exit. A failure is reported once.
+//! Saves the settings shortly after the last change, one write at a time, and on exit. A failure is
+//! reported once.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -30,11 +31,22 @@ pub struct Autosave {
 impl Autosave {
     /// `settings` are what was read at launch.
     pub fn new(settings: Settings) -> Self {
-        Self { written: settings.clone(), seen: settings, changed: Instant::now(), writing: None, failed: false }
+        Self {
+            written: settings.clone(),
+            seen: settings,
+            changed: Instant::now(),
+            writing: None,
+            failed: false,
+        }
     }
 
     /// Writes what changed when it is time; gives how long to wait otherwise.
-    fn poll(&mut self, now: Settings, path: &Path, background: &BackgroundTasks) -> Option<Duration> {
+    fn poll(
+        &mut self,
+        now: Settings,
+        path: &Path,
+        background: &BackgroundTasks,
+    ) -> Option<Duration> {
         if now != self.seen {
             (self.seen, self.changed) = (now, Instant::now());
         }
@@ -67,21 +79,30 @@ impl Autosave {
 impl App {
     /// The settings as they should be found at the next launch.
     pub fn settings_to_save(&self) -> Settings {
-        Settings { config: self.config.clone(), pen: self.drawing.pen, ..self.settings.clone() }
+        Settings {
+            config: self.config.clone(),
+            pen: self.drawing.pen,
+            ..self.settings.clone()
+        }
     }
 
     pub(in crate::app) fn autosave_settings(&mut self) -> Option<Duration> {
         let now = self.settings_to_save();
-        self.autosave.poll(now, &self.deps.paths.settings, &self.background)
+        self.autosave
+            .poll(now, &self.deps.paths.settings, &self.background)
     }
 
-    /// Ends what is under way and writes what is not written yet; the last thing before the window goes.
+    /// Ends what is under way and writes what is not written yet; the last thing before the window
+    /// goes.
     pub fn close(&mut self) {
         self.apply(Action::Stop);
         self.interrupt_sweep();
         let start = Instant::now();
         // A run that is stopped keeps its last full epoch, if it is given the time to write it.
-        while (self.is_training() || self.is_sweeping() || self.autosave.writing.is_some() || self.changes.are_pending())
+        while (self.is_training()
+            || self.is_sweeping()
+            || self.autosave.writing.is_some()
+            || self.changes.are_pending())
             && start.elapsed() < CLOSE_TIMEOUT
         {
             self.poll();

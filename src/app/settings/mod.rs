@@ -1,4 +1,5 @@
-//! The saved settings and their file. An unreadable file never prevents the launch: it is renamed and the defaults are used.
+//! The saved settings and their file. An unreadable file never prevents the launch: it is renamed
+//! and the defaults are used.
 
 mod autosave;
 
@@ -42,7 +43,9 @@ impl WindowGeometry {
     fn is_sane(&self) -> bool {
         let [width, height] = self.size;
         let seen = |[x, y]: [f32; 2]| x.abs() < 32_000.0 && y.abs() < 32_000.0;
-        (200.0..32_000.0).contains(&width) && (150.0..32_000.0).contains(&height) && self.position.is_none_or(seen)
+        (200.0..32_000.0).contains(&width)
+            && (150.0..32_000.0).contains(&height)
+            && self.position.is_none_or(seen)
     }
 }
 
@@ -109,7 +112,8 @@ pub struct Settings {
     pub speed_and_memory: bool,
     /// The monitor is shown.
     pub monitor: bool,
-    /// The canvas and the held-out images are shown beside the plots, where the window is wide enough.
+    /// The canvas and the held-out images are shown beside the plots, where the window is wide
+    /// enough.
     pub side_panel: bool,
 }
 
@@ -141,10 +145,12 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The remembered settings, or the defaults where there are none that can be read. A file that cannot be read, or is too large, is set
-    /// aside, and where to is given: whoever edited it by hand can mend it.
+    /// The remembered settings, or the defaults where there are none that can be read. A file that
+    /// cannot be read, or is too large, is set aside, and where to is given: whoever edited it by
+    /// hand can mend it.
     pub fn load(path: &Path) -> (Self, Option<PathBuf>) {
-        let read = files::read_limited(path, MAX_BYTES).and_then(|bytes| Ok(Self::from_json(&bytes)?));
+        let read =
+            files::read_limited(path, MAX_BYTES).and_then(|bytes| Ok(Self::from_json(&bytes)?));
         match read {
             Ok(settings) => (settings, None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => (Self::default(), None),
@@ -164,16 +170,30 @@ impl Settings {
 
     /// Writes them.
     pub fn save(&self, path: &Path) -> Result<(), Problem> {
-        let text = serde_json::to_vec_pretty(self).map_err(|error| Problem::Write(WriteError::new(path, &error.into())))?;
+        let text = serde_json::to_vec_pretty(self)
+            .map_err(|error| Problem::Write(WriteError::new(path, &error.into())))?;
         Ok(files::write_through_links(path, &text)?)
     }
 
-    /// With values nobody can work with brought into range: a window of no size, letters too small to read.
+    /// With values nobody can work with brought into range: a window of no size, letters too small
+    /// to read.
     fn mended(mut self) -> Self {
         let usual = Self::default();
-        self.zoom = if self.zoom.is_finite() { self.zoom.clamp(*ZOOM.start(), *ZOOM.end()) } else { usual.zoom };
-        self.pen = if self.pen.is_finite() { self.pen.clamp(*PEN.start(), *PEN.end()) } else { usual.pen };
-        self.smoothing = if self.smoothing.is_finite() { self.smoothing.clamp(0.0, 0.999) } else { usual.smoothing };
+        self.zoom = if self.zoom.is_finite() {
+            self.zoom.clamp(*ZOOM.start(), *ZOOM.end())
+        } else {
+            usual.zoom
+        };
+        self.pen = if self.pen.is_finite() {
+            self.pen.clamp(*PEN.start(), *PEN.end())
+        } else {
+            usual.pen
+        };
+        self.smoothing = if self.smoothing.is_finite() {
+            self.smoothing.clamp(0.0, 0.999)
+        } else {
+            usual.smoothing
+        };
         self.window = self.window.filter(WindowGeometry::is_sane);
         self
     }

@@ -34,7 +34,9 @@ impl App {
     fn problem_with_mine(&self) -> Option<DataError> {
         let missing = self.my_digits.missing();
         if self.my_digits.drawings().is_empty() {
-            Some(DataError::NoDrawings { path: PathBuf::from(FILE) })
+            Some(DataError::NoDrawings {
+                path: PathBuf::from(FILE),
+            })
         } else if missing.is_empty() || self.config.data.sources().len() > 1 {
             None
         } else {
@@ -44,15 +46,22 @@ impl App {
 
     /// Why the chosen data cannot be trained on, as far as is known.
     pub(in crate::app) fn data_problem(&self) -> Option<DataError> {
-        self.config.data.sources().iter().find_map(|source| match source {
-            DataSource::Path(path) => self.data_problems.get(path).cloned(),
-            DataSource::Named(set) => {
-                let found = self.found.as_ref()?;
-                let is_missing = found.iter().all(|found| self.source_of(found) != *source);
-                is_missing.then(|| DataError::NotFound { set: set.name().to_owned(), searched: self.engine.data_folders.clone() })
-            }
-            DataSource::Mine if self.my_digits.is_loaded() => self.problem_with_mine(),
-            DataSource::Builtin | DataSource::Mine | DataSource::Unknown => None,
-        })
+        self.config
+            .data
+            .sources()
+            .iter()
+            .find_map(|source| match source {
+                DataSource::Path(path) => self.data_problems.get(path).cloned(),
+                DataSource::Named(set) => {
+                    let found = self.found.as_ref()?;
+                    let is_missing = found.iter().all(|found| self.source_of(found) != *source);
+                    is_missing.then(|| DataError::NotFound {
+                        set: set.name().to_owned(),
+                        searched: self.engine.data_folders.clone(),
+                    })
+                }
+                DataSource::Mine if self.my_digits.is_loaded() => self.problem_with_mine(),
+                DataSource::Builtin | DataSource::Mine | DataSource::Unknown => None,
+            })
     }
 }

@@ -1,4 +1,5 @@
-//! The download of a data set, which goes on in the background while the person does something else.
+//! The download of a data set, which goes on in the background while the person does something
+//! else.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,31 +58,44 @@ impl DownloadView {
 
     /// The seconds that it will still take, once they can be estimated.
     pub fn remaining_seconds(&self) -> Option<f32> {
-        let (DownloadState::InProgress(fraction), elapsed) = (&self.state, self.started.elapsed()) else { return None };
+        let (DownloadState::InProgress(fraction), elapsed) = (&self.state, self.started.elapsed())
+        else {
+            return None;
+        };
         let done = fraction - self.fraction_before?;
-        (elapsed >= FIRST_ESTIMATE && done > 0.0).then(|| elapsed.as_secs_f32() / done * (1.0 - fraction))
+        (elapsed >= FIRST_ESTIMATE && done > 0.0)
+            .then(|| elapsed.as_secs_f32() / done * (1.0 - fraction))
     }
 }
 
 impl App {
-    /// How many bytes are downloaded for a data set that was not found on this machine; `None` for one that was, and until the search has ended.
+    /// How many bytes are downloaded for a data set that was not found on this machine; `None` for
+    /// one that was, and until the search has ended.
     pub fn download_size(&self, set: NamedSet) -> Option<u64> {
-        let is_missing = self.found.as_ref().is_some_and(|found| found.iter().all(|found| found.set != set));
+        let is_missing = self
+            .found
+            .as_ref()
+            .is_some_and(|found| found.iter().all(|found| found.set != set));
         is_missing.then(|| published_size(set))
     }
 
     /// The download of this data set, while it is in progress and after it has failed.
     pub fn download_of(&self, set: NamedSet) -> Option<&DownloadView> {
-        self.download.as_ref().filter(|download| download.set == set)
+        self.download
+            .as_ref()
+            .filter(|download| download.set == set)
     }
 
-    /// Starts it in the background, unless another one is in progress. Once the data set is there, the next run will train on it.
+    /// Starts it in the background, unless another one is in progress. Once the data set is there,
+    /// the next run will train on it.
     pub(in crate::app) fn start_download(&mut self, set: NamedSet) {
         if self.download.as_ref().is_some_and(DownloadView::is_active) {
             return;
         }
         let folders = self.engine.data_folders.clone();
-        let Some(folder) = folders.first().cloned() else { return };
+        let Some(folder) = folders.first().cloned() else {
+            return;
+        };
         let cancelled = Arc::new(AtomicBool::new(false));
         self.download = Some(DownloadView {
             set,
@@ -104,13 +118,16 @@ impl App {
                 }
                 Ok(())
             };
-            let outcome = download(set, &folder, &mut progress).map(|_| crate::data::find(&folders));
+            let outcome =
+                download(set, &folder, &mut progress).map(|_| crate::data::find(&folders));
             report(BackgroundResult::Downloaded(outcome));
         });
     }
 
     pub(in crate::app) fn cancel_download(&mut self) {
-        let Some(download) = &mut self.download else { return };
+        let Some(download) = &mut self.download else {
+            return;
+        };
         match download.state {
             DownloadState::InProgress(fraction) => {
                 download.cancelled.store(true, Ordering::Relaxed);
@@ -131,23 +148,35 @@ impl App {
     }
 
     pub(in crate::app) fn downloaded(&mut self, outcome: Result<Vec<Found>, DownloadError>) {
-        let Some(mut download) = self.download.take() else { return };
+        let Some(mut download) = self.download.take() else {
+            return;
+        };
         match outcome {
             Ok(found) => {
                 self.found = Some(found);
                 // What the person has chosen meanwhile stays.
                 if self.config.data == download.data_before {
-                    let recommended = self.mnist_and_builtin().filter(|_| download.set == NamedSet::Mnist && self.wizard.is_some());
-                    self.config.data = recommended.unwrap_or_else(|| DataSpec::single(DataSource::Named(download.set)));
+                    let recommended = self
+                        .mnist_and_builtin()
+                        .filter(|_| download.set == NamedSet::Mnist && self.wizard.is_some());
+                    self.config.data = recommended
+                        .unwrap_or_else(|| DataSpec::single(DataSource::Named(download.set)));
                 }
                 self.follow_recommendation();
             }
             Err(DownloadError::Cancelled(_)) => {}
             Err(error) => {
                 tracing::info!(%error, "a data set could not be downloaded");
-                let folder = self.engine.data_folders.first().filter(|_| error.is_of_the_network());
+                let folder = self
+                    .engine
+                    .data_folders
+                    .first()
+                    .filter(|_| error.is_of_the_network());
                 let by_hand = folder.and_then(|folder| by_hand(download.set, folder));
-                download.state = DownloadState::Failed { message: Message::from(&Problem::from(error)), by_hand };
+                download.state = DownloadState::Failed {
+                    message: Message::from(&Problem::from(error)),
+                    by_hand,
+                };
                 self.download = Some(download);
             }
         }

@@ -1,5 +1,5 @@
-//! The form of the run's settings: numbers as they are typed, and their validation. Invalid values are reported beside their field,
-//! never clamped.
+//! The form of the run's settings: numbers as they are typed, and their validation. Invalid values
+//! are reported beside their field, never clamped.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,14 @@ pub use crate::run_config::Field;
 /// The configuration's value as text; empty for an optional value that is not set.
 fn shown(field: Field, config: &RunConfig) -> String {
     match field {
-        Field::Widths => config.widths.map(|widths| widths.to_string()).unwrap_or_default(),
-        Field::Layers => config.layers.map(|layers| layers.to_string()).unwrap_or_default(),
+        Field::Widths => config
+            .widths
+            .map(|widths| widths.to_string())
+            .unwrap_or_default(),
+        Field::Layers => config
+            .layers
+            .map(|layers| layers.to_string())
+            .unwrap_or_default(),
         Field::Seed => config.seed.to_string(),
         Field::Precision => config.precision.to_string(),
         Field::Device => config.device.to_string(),
@@ -23,11 +29,17 @@ fn shown(field: Field, config: &RunConfig) -> String {
     }
 }
 
-/// The configuration with this text as the field's value; `None` when the text is not such a number.
+/// The configuration with this text as the field's value; `None` when the text is not such a
+/// number.
 fn typed(field: Field, text: &str, config: &RunConfig) -> Option<RunConfig> {
     let text = text.trim();
     // Half of Europe writes a comma where a point is meant; no number here is grouped by thousands.
-    let real = || text.replace(',', ".").parse::<f64>().ok().filter(|value| value.is_finite());
+    let real = || {
+        text.replace(',', ".")
+            .parse::<f64>()
+            .ok()
+            .filter(|value| value.is_finite())
+    };
     let whole = || text.parse::<u32>().ok();
     let mut config = config.clone();
     match field {
@@ -53,10 +65,18 @@ fn typed(field: Field, text: &str, config: &RunConfig) -> Option<RunConfig> {
     Some(config)
 }
 
-/// A value that may be left open by leaving its field empty; `None` when the text is neither empty nor a number.
-#[expect(clippy::option_option, reason = "the outer one says whether the text makes sense, the inner one is the value")]
+/// A value that may be left open by leaving its field empty; `None` when the text is neither empty
+/// nor a number.
+#[expect(
+    clippy::option_option,
+    reason = "the outer one says whether the text makes sense, the inner one is the value"
+)]
 fn open<T>(text: &str, number: impl FnOnce() -> Option<T>) -> Option<Option<T>> {
-    if text.is_empty() { Some(None) } else { number().map(Some) }
+    if text.is_empty() {
+        Some(None)
+    } else {
+        number().map(Some)
+    }
 }
 
 /// Something that keeps the configuration from being run.
@@ -115,9 +135,16 @@ impl App {
 
     /// A field's text: what was typed if it still applies, otherwise the configuration's value.
     pub fn text(&self, field: Field) -> String {
-        let holds =
-            |text: &&String| typed(field, text, &self.config).is_none_or(|config| shown(field, &config) == shown(field, &self.config));
-        self.form.0.get(&field).filter(holds).cloned().unwrap_or_else(|| shown(field, &self.config))
+        let holds = |text: &&String| {
+            typed(field, text, &self.config)
+                .is_none_or(|config| shown(field, &config) == shown(field, &self.config))
+        };
+        self.form
+            .0
+            .get(&field)
+            .filter(holds)
+            .cloned()
+            .unwrap_or_else(|| shown(field, &self.config))
     }
 
     pub(in crate::app) fn type_text(&mut self, field: Field, text: String) {
@@ -125,7 +152,9 @@ impl App {
             self.settings.former_learning_rate = None;
         }
         match typed(field, &text, &self.config) {
-            Some(config) if matches!(field, Field::Widths | Field::Layers) => self.configure(config),
+            Some(config) if matches!(field, Field::Widths | Field::Layers) => {
+                self.configure(config)
+            }
             Some(config) => self.config = config,
             None => {}
         }
@@ -134,7 +163,11 @@ impl App {
 
     /// Everything that keeps the configuration from being run; empty means Start works.
     pub fn validation_errors(&self) -> Vec<ValidationError> {
-        let unreadable = self.form.0.iter().filter(|(field, text)| typed(**field, text, &self.config).is_none());
+        let unreadable = self
+            .form
+            .0
+            .iter()
+            .filter(|(field, text)| typed(**field, text, &self.config).is_none());
         let unreadable = unreadable.filter_map(|(&field, text)| {
             let message = match field {
                 Field::Widths => Message::not_widths(text, self.config.model),
@@ -145,12 +178,18 @@ impl App {
         });
         let mut validation_errors: Vec<ValidationError> = unreadable.collect();
         if let Some(problem) = self.data_problem() {
-            validation_errors.push(ValidationError { field: Field::Data, message: Message::from(&Problem::Data(problem)) });
+            validation_errors.push(ValidationError {
+                field: Field::Data,
+                message: Message::from(&Problem::Data(problem)),
+            });
         }
         for problem in self.config_problems() {
             let field = problem.field();
             if validation_errors.iter().all(|known| known.field != field) {
-                validation_errors.push(ValidationError { field, message: Message::from(&Problem::Config(problem)) });
+                validation_errors.push(ValidationError {
+                    field,
+                    message: Message::from(&Problem::Config(problem)),
+                });
             }
         }
         validation_errors

@@ -1,4 +1,5 @@
-//! The configuration of the next run: its fields as they are typed, and what this machine recommends.
+//! The configuration of the next run: its fields as they are typed, and what this machine
+//! recommends.
 
 mod batch_size_search;
 mod data_check;

@@ -48,7 +48,11 @@ impl App {
         }
         let config = self.with_device(&self.config);
         let id = JobId(self.next_id());
-        self.profile = Some(ProfileView { id, title: config.network().label(), state: ProfileState::Running });
+        self.profile = Some(ProfileView {
+            id,
+            title: config.network().label(),
+            state: ProfileState::Running,
+        });
         self.submit_as(id, Job::Profile(config));
     }
 

@@ -57,7 +57,11 @@ impl App {
             Some("Unavailable while a sweep is in progress")
         } else if self.jobs.benchmark().is_some() {
             Some("Unavailable while a benchmark is running")
-        } else if self.validation_errors().iter().any(|error| error.field != wanted) {
+        } else if self
+            .validation_errors()
+            .iter()
+            .any(|error| error.field != wanted)
+        {
             Some("Unavailable because a setting is invalid")
         } else {
             None
@@ -72,7 +76,12 @@ impl App {
         let config = self.with_device(&self.config);
         let id = JobId(self.next_id());
         let title = config.title();
-        self.rate_search = Some(RateSearchView { id, title, search: RateSearch::default(), state: RateSearchState::Running });
+        self.rate_search = Some(RateSearchView {
+            id,
+            title,
+            search: RateSearch::default(),
+            state: RateSearchState::Running,
+        });
         self.submit_as(id, Job::FindLearningRate(config));
     }
 
@@ -92,7 +101,9 @@ impl App {
 
     pub(in crate::app) fn on_search_steps(&mut self, id: JobId, steps: &[StepPoint]) {
         if let Some(view) = self.rate_search.as_mut().filter(|view| view.id == id) {
-            steps.iter().for_each(|point| view.search.add(point.learning_rate, point.loss));
+            steps
+                .iter()
+                .for_each(|point| view.search.add(point.learning_rate, point.loss));
         }
     }
 

@@ -29,7 +29,9 @@ impl App {
         if self.is_sweeping() {
             Some("A sweep is in progress already")
         } else if self.is_training() {
-            Some("Unavailable during training: both would want every core. Wait for the run to end, or stop it")
+            Some(
+                "Unavailable during training: both would want every core. Wait for the run to end, or stop it",
+            )
         } else if self.jobs.benchmark().is_some()
             || self.jobs.rate_search().is_some()
             || self.jobs.profile().is_some()
@@ -75,7 +77,11 @@ impl App {
             SweepAction::Test => self.test_best_trial(),
             SweepAction::SaveTable => {
                 if let Some(view) = &self.sweeps.shown {
-                    self.ask_for_new_file("Save the trials", "inkling-sweep.csv", Purpose::Save(view.csv().into_bytes()));
+                    self.ask_for_new_file(
+                        "Save the trials",
+                        "inkling-sweep.csv",
+                        Purpose::Save(view.csv().into_bytes()),
+                    );
                 }
             }
         }
@@ -93,13 +99,17 @@ impl App {
     fn change_sweep_form(&mut self, mut form: SweepForm) {
         let before = self.sweeps.form.iter().flat_map(|form| &form.rows);
         for row in &mut form.rows {
-            row.edited |= before.clone().any(|old| old.setting == row.setting && old != row);
+            row.edited |= before
+                .clone()
+                .any(|old| old.setting == row.setting && old != row);
         }
         self.sweeps.form = Some(form);
     }
 
     fn start_sweep(&mut self) {
-        let Some((definition, problems)) = self.sweep_definition() else { return };
+        let Some((definition, problems)) = self.sweep_definition() else {
+            return;
+        };
         if !problems.is_empty() {
             return;
         }
@@ -110,13 +120,28 @@ impl App {
 
     /// Resumes the sweep in this folder, with this many trials more than it has if that is said.
     fn resume_sweep(&mut self, folder: &Path, more: Option<u32>) {
-        let shown = self.sweeps.shown.take_if(|view| !view.is_active() && view.folder.as_deref() == Some(folder));
+        let shown = self
+            .sweeps
+            .shown
+            .take_if(|view| !view.is_active() && view.folder.as_deref() == Some(folder));
         let listed = || {
-            let entry = self.sweeps.listed.iter().flatten().find(|entry| entry.folder == folder)?;
-            Some(SweepView::starting(entry.card.as_ref().ok()?.definition.clone()))
+            let entry = self
+                .sweeps
+                .listed
+                .iter()
+                .flatten()
+                .find(|entry| entry.folder == folder)?;
+            Some(SweepView::starting(
+                entry.card.as_ref().ok()?.definition.clone(),
+            ))
         };
-        let Some(view) = shown.or_else(listed) else { return };
-        let view = SweepView { phase: SweepPhase::Starting, ..view };
+        let Some(view) = shown.or_else(listed) else {
+            return;
+        };
+        let view = SweepView {
+            phase: SweepPhase::Starting,
+            ..view
+        };
         let folder = folder.to_owned();
         self.begin_sweep(view, move || {
             let mut sweep = Sweep::open(&folder)?;
@@ -125,14 +150,21 @@ impl App {
                 let trials = ended + more;
                 // So much longer as these took.
                 let longer = |_| sweep.elapsed() * f64::from(trials) / f64::from(ended.max(1));
-                let seconds = definition.seconds.filter(|&seconds| sweep.elapsed() >= seconds).map(longer);
+                let seconds = definition
+                    .seconds
+                    .filter(|&seconds| sweep.elapsed() >= seconds)
+                    .map(longer);
                 sweep.extend(Some(trials), seconds, None)?;
             }
             Ok(sweep)
         });
     }
 
-    fn begin_sweep(&mut self, view: SweepView, open: impl FnOnce() -> Result<Sweep, SweepError> + Send + 'static) {
+    fn begin_sweep(
+        &mut self,
+        view: SweepView,
+        open: impl FnOnce() -> Result<Sweep, SweepError> + Send + 'static,
+    ) {
         if self.why_not_sweep().is_some() {
             return;
         }
@@ -142,16 +174,30 @@ impl App {
         self.sweeps.requests = Some(Arc::clone(&requests));
         let (make, host) = (Arc::clone(&self.deps.executor), self.engine.usual_host());
         // Nobody watches what a single trial makes of images.
-        let settings = EngineSettings { reports_learning: false, ..engine_settings(&self.deps, &self.settings) };
+        let settings = EngineSettings {
+            reports_learning: false,
+            ..engine_settings(&self.deps, &self.settings)
+        };
         self.background.run_with_updates(move |report| {
-            thread::run(open, |at_once| make(host, settings, at_once), &requests, &|news| report(BackgroundResult::Sweep(news)));
+            thread::run(
+                open,
+                |at_once| make(host, settings, at_once),
+                &requests,
+                &|news| report(BackgroundResult::Sweep(news)),
+            );
         });
     }
 
     fn ask_sweep(&mut self, phase: SweepPhase) {
-        let running = self.sweeps.shown.as_mut().filter(|view| matches!(view.phase, SweepPhase::Starting | SweepPhase::Running));
+        let running = self
+            .sweeps
+            .shown
+            .as_mut()
+            .filter(|view| matches!(view.phase, SweepPhase::Starting | SweepPhase::Running));
         if let (Some(view), Some(requests)) = (running, &self.sweeps.requests) {
-            requests.for_good.store(phase == SweepPhase::Stopping, Ordering::Relaxed);
+            requests
+                .for_good
+                .store(phase == SweepPhase::Stopping, Ordering::Relaxed);
             requests.interrupt.store(true, Ordering::Relaxed);
             view.phase = phase;
         }
@@ -165,17 +211,30 @@ impl App {
     pub(in crate::app) fn on_sweep_news(&mut self, news: SweepNews) {
         match news {
             SweepNews::Began(loaded) => {
-                let asked = self.sweeps.shown.as_ref().map(|view| (view.phase.clone(), view.selected));
+                let asked = self
+                    .sweeps
+                    .shown
+                    .as_ref()
+                    .map(|view| (view.phase.clone(), view.selected));
                 let (phase, selected) = asked.unwrap_or((SweepPhase::Starting, None));
-                let phase = if phase == SweepPhase::Starting { SweepPhase::Running } else { phase };
-                self.sweeps.shown = Some(SweepView { selected, ..SweepView::of(*loaded, phase) });
+                let phase = if phase == SweepPhase::Starting {
+                    SweepPhase::Running
+                } else {
+                    phase
+                };
+                self.sweeps.shown = Some(SweepView {
+                    selected,
+                    ..SweepView::of(*loaded, phase)
+                });
             }
             SweepNews::Progress(trials, status) => {
                 if let Some(view) = &mut self.sweeps.shown {
                     view.take(trials, status);
                 }
             }
-            SweepNews::Sending(upload) => self.show_notice(Severity::Info, Message::sending(&upload)),
+            SweepNews::Sending(upload) => {
+                self.show_notice(Severity::Info, Message::sending(&upload))
+            }
             SweepNews::Ended(loaded, error) => self.sweep_ended(*loaded, error.as_ref()),
             SweepNews::Failed(error) => {
                 self.sweeps.requests = None;
@@ -185,7 +244,11 @@ impl App {
             }
             SweepNews::Opened(loaded) => {
                 if !self.is_sweeping() {
-                    let phase = if loaded.complete { SweepPhase::Complete } else { SweepPhase::Interrupted };
+                    let phase = if loaded.complete {
+                        SweepPhase::Complete
+                    } else {
+                        SweepPhase::Interrupted
+                    };
                     self.sweeps.shown = Some(SweepView::of(*loaded, phase));
                 }
             }
@@ -200,7 +263,10 @@ impl App {
             None if loaded.complete => SweepPhase::Complete,
             None => SweepPhase::Interrupted,
         };
-        let view = SweepView { selected, ..SweepView::of(loaded, phase) };
+        let view = SweepView {
+            selected,
+            ..SweepView::of(loaded, phase)
+        };
         if self.screen != Screen::Sweep
             && let SweepPhase::Complete | SweepPhase::Failed(_) = view.phase
         {

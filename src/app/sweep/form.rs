@@ -1,12 +1,13 @@
-//! Setting a sweep up: what varies, and for how long, as it is typed. Everything else is as the run panel has it.
+//! Setting a sweep up: what varies, and for how long, as it is typed. Everything else is as the run
+//! panel has it.
 
 use super::prefilled::{self, USUAL};
 use crate::app::App;
 use crate::app::messages::Message;
 use crate::run_config::RunConfig;
 use crate::sweep::{
-    AT_ONCE, Asha, Definition, DefinitionError, Dimension, NUMBER_OF_TRIALS, Range, SECONDS, SamplerKind, Setting, SettingRange,
-    usual_at_once,
+    AT_ONCE, Asha, Definition, DefinitionError, Dimension, NUMBER_OF_TRIALS, Range, SECONDS,
+    SamplerKind, Setting, SettingRange, usual_at_once,
 };
 
 /// Trials unless something else is asked for.
@@ -96,20 +97,34 @@ impl SweepForm {
     pub fn follow(&mut self, config: &RunConfig) {
         for row in self.rows.iter_mut().filter(|row| !row.edited) {
             let SettingRow { listed, .. } = *row;
-            *row = SettingRow { listed, ..prefilled::row(row.setting, config) };
+            *row = SettingRow {
+                listed,
+                ..prefilled::row(row.setting, config)
+            };
         }
     }
 
-    /// The sweep over these settings, with everything that is wrong; what is wrong is left out of it.
+    /// The sweep over these settings, with everything that is wrong; what is wrong is left out of
+    /// it.
     pub fn definition(&self, base: RunConfig) -> (Definition, Vec<SweepProblem>) {
         let mut problems = Vec::new();
-        let mut definition = Definition { sampler: self.sampler, at_once: usual_at_once(&base), ..Definition::of(base) };
+        let mut definition = Definition {
+            sampler: self.sampler,
+            at_once: usual_at_once(&base),
+            ..Definition::of(base)
+        };
         definition.pruner = self.ends_early.then_some(Asha::DEFAULT);
         for row in &self.rows {
-            match row.dimension().and_then(|dimension| checked(&definition, dimension)) {
+            match row
+                .dimension()
+                .and_then(|dimension| checked(&definition, dimension))
+            {
                 Ok(dimension) => definition.space.push(dimension),
                 Err(error) => {
-                    problems.push(SweepProblem { field: SweepField::Setting(row.setting), message: Message::in_sweep_form(&error) });
+                    problems.push(SweepProblem {
+                        field: SweepField::Setting(row.setting),
+                        message: Message::in_sweep_form(&error),
+                    });
                 }
             }
         }
@@ -117,7 +132,10 @@ impl SweepForm {
             let text = text.trim().replace(',', ".");
             let read = text.parse::<f64>().ok().filter(|number| number.is_finite());
             if read.is_none() && !text.is_empty() {
-                problems.push(SweepProblem { field, message: Message::not_a_number_in_sweep(&text) });
+                problems.push(SweepProblem {
+                    field,
+                    message: Message::not_a_number_in_sweep(&text),
+                });
             }
             read
         };
@@ -125,13 +143,25 @@ impl SweepForm {
         let minutes = number(SweepField::Minutes, &self.minutes);
         let at_once = number(SweepField::AtOnce, &self.at_once);
         // A number that is out of range stays out of range as a whole number.
-        let whole = |number: f64| if number.fract() == 0.0 { number as u32 } else { 0 };
+        let whole = |number: f64| {
+            if number.fract() == 0.0 {
+                number as u32
+            } else {
+                0
+            }
+        };
         definition.trials = trials.map(whole);
         definition.seconds = minutes.map(|minutes| minutes * 60.0);
         definition.at_once = at_once.map_or(definition.at_once, whole);
         if problems.is_empty() {
             let found = definition.problems();
-            problems = found.iter().map(|error| SweepProblem { field: field_of(error), message: Message::in_sweep_form(error) }).collect();
+            problems = found
+                .iter()
+                .map(|error| SweepProblem {
+                    field: field_of(error),
+                    message: Message::in_sweep_form(error),
+                })
+                .collect();
         }
         (definition, problems)
     }
@@ -148,31 +178,70 @@ impl SettingRow {
             };
         }
         let end = |text: &str| {
-            let number = text.trim().replace(',', ".").parse::<f64>().ok().filter(|number| number.is_finite());
-            number.ok_or_else(|| DefinitionError::Value { setting, given: text.trim().to_owned(), wanted: "a number".to_owned() })
+            let number = text
+                .trim()
+                .replace(',', ".")
+                .parse::<f64>()
+                .ok()
+                .filter(|number| number.is_finite());
+            number.ok_or_else(|| DefinitionError::Value {
+                setting,
+                given: text.trim().to_owned(),
+                wanted: "a number".to_owned(),
+            })
         };
-        Ok(Dimension { setting, range: Range::Interval { low: end(&self.low)?, high: end(&self.high)?, log: self.log } })
+        Ok(Dimension {
+            setting,
+            range: Range::Interval {
+                low: end(&self.low)?,
+                high: end(&self.high)?,
+                log: self.log,
+            },
+        })
     }
 
     /// The names that are chosen.
     pub fn chosen(&self) -> impl Iterator<Item = &str> {
-        self.values.split(',').map(str::trim).filter(|name| !name.is_empty())
+        self.values
+            .split(',')
+            .map(str::trim)
+            .filter(|name| !name.is_empty())
     }
 
     /// Chooses a name or leaves it out, in the order of the choices.
     pub fn choose(&mut self, name: &str, chosen: bool) {
-        let kept = |known: &str| if known == name { chosen } else { self.chosen().any(|other| other == known) };
-        let names: Vec<&str> = self.setting.choices().into_iter().map(|(known, _)| known).filter(|known| kept(known)).collect();
+        let kept = |known: &str| {
+            if known == name {
+                chosen
+            } else {
+                self.chosen().any(|other| other == known)
+            }
+        };
+        let names: Vec<&str> = self
+            .setting
+            .choices()
+            .into_iter()
+            .map(|(known, _)| known)
+            .filter(|known| kept(known))
+            .collect();
         self.values = names.join(", ");
     }
 }
 
 /// The dimension, if a sweep over nothing else is possible.
 fn checked(definition: &Definition, dimension: Dimension) -> Result<Dimension, DefinitionError> {
-    let alone = Definition { space: vec![dimension.clone()], trials: Some(1), ..definition.clone() };
+    let alone = Definition {
+        space: vec![dimension.clone()],
+        trials: Some(1),
+        ..definition.clone()
+    };
     let known = definition.base.problems();
     let of_base = |problem: &DefinitionError| matches!(problem, DefinitionError::Config(problem) if known.contains(problem));
-    alone.problems().into_iter().find(|problem| !of_base(problem)).map_or(Ok(dimension), Err)
+    alone
+        .problems()
+        .into_iter()
+        .find(|problem| !of_base(problem))
+        .map_or(Ok(dimension), Err)
 }
 
 fn field_of(error: &DefinitionError) -> SweepField {
@@ -188,9 +257,16 @@ fn field_of(error: &DefinitionError) -> SweepField {
 impl App {
     /// The sweep that Start would begin, and what keeps it from that.
     pub fn sweep_definition(&self) -> Option<(Definition, Vec<SweepProblem>)> {
-        let (definition, mut problems) = self.sweeps.form.as_ref()?.definition(self.with_device(&self.config));
+        let (definition, mut problems) = self
+            .sweeps
+            .form
+            .as_ref()?
+            .definition(self.with_device(&self.config));
         for error in self.validation_errors() {
-            problems.push(SweepProblem { field: SweepField::Other, message: Message::invalid_in_train(&error.message) });
+            problems.push(SweepProblem {
+                field: SweepField::Other,
+                message: Message::invalid_in_train(&error.message),
+            });
         }
         Some((definition, problems))
     }

@@ -1,4 +1,5 @@
-//! Sweeps as the window shows them: setting one up, the one that is shown, and the list of earlier ones.
+//! Sweeps as the window shows them: setting one up, the one that is shown, and the list of earlier
+//! ones.
 
 mod action;
 mod control;
@@ -22,7 +23,8 @@ use self::thread::Requests;
 /// What the window knows of sweeps.
 #[derive(Debug, Default)]
 pub struct Sweeps {
-    /// What is to vary in the next one, and how long it searches; `None` until the screen has been shown.
+    /// What is to vary in the next one, and how long it searches; `None` until the screen has been
+    /// shown.
     pub form: Option<SweepForm>,
     /// The sweep that is shown, in progress or not.
     pub shown: Option<SweepView>,

@@ -1,4 +1,5 @@
-//! Where a search usually begins: for each setting a range around its value in the run panel, or a few values.
+//! Where a search usually begins: for each setting a range around its value in the run panel, or a
+//! few values.
 
 use super::form::SettingRow;
 use crate::run_config::{CnnLayer, CnnLayers, RunConfig, Widths};
@@ -6,7 +7,12 @@ use crate::sweep::{Setting, Value};
 use crate::text::format::plain;
 
 /// What varies at first: what matters most for most networks.
-pub const USUAL: [Setting; 4] = [Setting::LearningRate, Setting::BatchSize, Setting::WeightDecay, Setting::Augmentation];
+pub const USUAL: [Setting; 4] = [
+    Setting::LearningRate,
+    Setting::BatchSize,
+    Setting::WeightDecay,
+    Setting::Augmentation,
+];
 /// How far a logarithmic range reaches to either side.
 const REACH: f64 = 10.0;
 /// The lowest weight decay of a range around none.
@@ -39,7 +45,11 @@ pub fn row(setting: Setting, config: &RunConfig) -> SettingRow {
         Setting::Widths => {
             let own = config.network();
             let times = |factor: f32| {
-                let widths: Vec<u16> = own.widths().iter().map(|&width| (f32::from(width) * factor).round() as u16).collect();
+                let widths: Vec<u16> = own
+                    .widths()
+                    .iter()
+                    .map(|&width| (f32::from(width) * factor).round() as u16)
+                    .collect();
                 Widths::new(&widths).map(|widths| widths.to_string())
             };
             let values: Vec<String> = [0.5, 1.0, 2.0].into_iter().filter_map(times).collect();
@@ -49,25 +59,56 @@ pub fn row(setting: Setting, config: &RunConfig) -> SettingRow {
         Setting::Layers => {
             let own = config.network().cnn_layers();
             let deeper = CnnLayers::new(&[own.as_slice(), &[CnnLayer::Dense(128)]].concat());
-            list(setting, &[Ok(own), deeper].into_iter().flatten().map(|layers| layers.to_string()).collect::<Vec<_>>())
+            list(
+                setting,
+                &[Ok(own), deeper]
+                    .into_iter()
+                    .flatten()
+                    .map(|layers| layers.to_string())
+                    .collect::<Vec<_>>(),
+            )
         }
         // A large network beside a small one would take most of the time.
         Setting::Model | Setting::Precision => {
             let own = setting.value(config).to_string();
-            let other = setting.choices().into_iter().map(|(name, _)| name).find(|name| *name != own).unwrap_or_default();
+            let other = setting
+                .choices()
+                .into_iter()
+                .map(|(name, _)| name)
+                .find(|name| *name != own)
+                .unwrap_or_default();
             list(setting, &[own.as_str(), other])
         }
-        Setting::Activation | Setting::Optimizer | Setting::Schedule | Setting::Nesterov | Setting::Augmentation => {
-            list(setting, &setting.choices().iter().map(|(name, _)| *name).collect::<Vec<_>>())
-        }
+        Setting::Activation
+        | Setting::Optimizer
+        | Setting::Schedule
+        | Setting::Nesterov
+        | Setting::Augmentation => list(
+            setting,
+            &setting
+                .choices()
+                .iter()
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>(),
+        ),
     }
 }
 
 fn range(setting: Setting, low: f64, high: f64, log: bool) -> SettingRow {
     // Values are put in place of the range where a grid needs them.
-    let values = if log { vec![low, (low * high).sqrt(), high] } else { vec![low, low.midpoint(high), high] };
+    let values = if log {
+        vec![low, (low * high).sqrt(), high]
+    } else {
+        vec![low, low.midpoint(high), high]
+    };
     let texts: Vec<String> = values.into_iter().map(short).collect();
-    SettingRow { listed: false, low: short(low), high: short(high), log, ..list(setting, &texts) }
+    SettingRow {
+        listed: false,
+        low: short(low),
+        high: short(high),
+        log,
+        ..list(setting, &texts)
+    }
 }
 
 fn list<T: AsRef<str>>(setting: Setting, values: &[T]) -> SettingRow {
@@ -77,8 +118,16 @@ fn list<T: AsRef<str>>(setting: Setting, values: &[T]) -> SettingRow {
     SettingRow {
         setting,
         listed: true,
-        low: if setting.kind().is_number() { ends(distinct.first()) } else { String::new() },
-        high: if setting.kind().is_number() { ends(distinct.last()) } else { String::new() },
+        low: if setting.kind().is_number() {
+            ends(distinct.first())
+        } else {
+            String::new()
+        },
+        high: if setting.kind().is_number() {
+            ends(distinct.last())
+        } else {
+            String::new()
+        },
         log: false,
         values: distinct.join(", "),
         edited: false,

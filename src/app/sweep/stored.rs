@@ -15,7 +15,9 @@ impl App {
         let store = self.sweep_store();
         // The one in progress holds its lock.
         if !self.is_sweeping() {
-            self.background.run_on(SharedFolder::Sweeps, move || BackgroundResult::Sweeps(store.list()));
+            self.background.run_on(SharedFolder::Sweeps, move || {
+                BackgroundResult::Sweeps(store.list())
+            });
         }
     }
 
@@ -39,7 +41,9 @@ impl App {
         if self.is_sweeping() {
             return;
         }
-        self.sweeps.shown.take_if(|view| view.folder.as_ref() == Some(&folder));
+        self.sweeps
+            .shown
+            .take_if(|view| view.folder.as_ref() == Some(&folder));
         let store = self.sweep_store();
         self.background.run_on(SharedFolder::Sweeps, move || {
             let outcome = store.delete(&folder);
@@ -47,11 +51,21 @@ impl App {
         });
     }
 
-    pub(in crate::app) fn sweep_deleted(&mut self, folder: PathBuf, outcome: Result<(), SweepError>) {
+    pub(in crate::app) fn sweep_deleted(
+        &mut self,
+        folder: PathBuf,
+        outcome: Result<(), SweepError>,
+    ) {
         match outcome {
             Ok(()) => {
-                self.sweeps.listed.iter_mut().for_each(|listed| listed.retain(|entry| entry.folder != folder));
-                let offer = Offer { label: "Undo", action: Action::Sweep(SweepAction::Restore(folder)) };
+                self.sweeps
+                    .listed
+                    .iter_mut()
+                    .for_each(|listed| listed.retain(|entry| entry.folder != folder));
+                let offer = Offer {
+                    label: "Undo",
+                    action: Action::Sweep(SweepAction::Restore(folder)),
+                };
                 self.show_notice_with(Severity::Info, Message::sweep_deleted(), Some(offer));
             }
             Err(error) => self.show_notice(Severity::Error, Message::from(&error)),
@@ -61,12 +75,18 @@ impl App {
 
     pub(super) fn restore_sweep(&mut self, folder: PathBuf) {
         let undo = Action::Sweep(SweepAction::Restore(folder.clone()));
-        self.notices.retain(|notice| notice.offer.as_ref().is_none_or(|offer| offer.action != undo));
-        let store = self.sweep_store();
-        self.background.run_on(SharedFolder::Sweeps, move || match store.restore(&folder) {
-            Ok(()) => BackgroundResult::Sweeps(store.list()),
-            // The sweeps are listed again after any failure.
-            Err(error) => BackgroundResult::Sweep(SweepNews::Failed(error)),
+        self.notices.retain(|notice| {
+            notice
+                .offer
+                .as_ref()
+                .is_none_or(|offer| offer.action != undo)
         });
+        let store = self.sweep_store();
+        self.background
+            .run_on(SharedFolder::Sweeps, move || match store.restore(&folder) {
+                Ok(()) => BackgroundResult::Sweeps(store.list()),
+                // The sweeps are listed again after any failure.
+                Err(error) => BackgroundResult::Sweep(SweepNews::Failed(error)),
+            });
     }
 }

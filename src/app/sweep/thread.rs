@@ -1,4 +1,5 @@
-//! The thread that a sweep in progress has to itself: what it is asked for, and what it tells the window.
+//! The thread that a sweep in progress has to itself: what it is asked for, and what it tells the
+//! window.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,10 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::engine::{EngineHost, EngineSettings};
 use crate::progress::Cancelled;
 use crate::records::DataUpload;
-use crate::sweep::{self, Definition, Ending, Executor, Observer, Status, Sweep, SweepError, Tested, Trial};
+use crate::sweep::{
+    self, Definition, Ending, Executor, Observer, Status, Sweep, SweepError, Tested, Trial,
+};
 
 /// Makes what trains this many trials at once; called on the thread of the sweep.
-pub type ExecutorFactory = Arc<dyn Fn(EngineHost, EngineSettings, u32) -> Box<dyn Executor> + Send + Sync>;
+pub type ExecutorFactory =
+    Arc<dyn Fn(EngineHost, EngineSettings, u32) -> Box<dyn Executor> + Send + Sync>;
 
 /// The window hears of figures that change all the time after this many seconds.
 const UPDATE_INTERVAL: f64 = 0.25;
@@ -88,7 +92,12 @@ pub fn run(
     };
     tell(SweepNews::Began(Box::new(LoadedSweep::from(&sweep))));
     let mut executor = executor(sweep.definition().at_once);
-    let mut watch = Watch { requests, tell, changed: BTreeMap::new(), told: None };
+    let mut watch = Watch {
+        requests,
+        tell,
+        changed: BTreeMap::new(),
+        told: None,
+    };
     let ended = sweep::run(&mut sweep, &mut *executor, &mut watch);
     drop(executor);
     let ended = match ended {
@@ -137,13 +146,18 @@ impl Observer for Watch<'_> {
     }
 
     fn report(&mut self, status: &Status) -> Result<(), Cancelled> {
-        let due =
-            self.told.as_ref().is_none_or(|(running, seconds)| *running != status.running || status.elapsed - seconds >= UPDATE_INTERVAL);
+        let due = self.told.as_ref().is_none_or(|(running, seconds)| {
+            *running != status.running || status.elapsed - seconds >= UPDATE_INTERVAL
+        });
         if due {
             self.told = Some((status.running.clone(), status.elapsed));
             let trials = std::mem::take(&mut self.changed).into_values().collect();
             (self.tell)(SweepNews::Progress(trials, status.clone()));
         }
-        if self.requests.interrupt.load(Ordering::Relaxed) { Err(Cancelled) } else { Ok(()) }
+        if self.requests.interrupt.load(Ordering::Relaxed) {
+            Err(Cancelled)
+        } else {
+            Ok(())
+        }
     }
 }

@@ -48,7 +48,8 @@ pub struct SweepView {
     pub tested: Option<(u32, Tested)>,
     /// The highlighted trial.
     pub selected: Option<u32>,
-    /// The importance of each setting, in the order of the definition, adding up to 1; `None` while there are too few trials.
+    /// The importance of each setting, in the order of the definition, adding up to 1; `None` while
+    /// there are too few trials.
     pub importance: Option<Vec<f64>>,
 }
 
@@ -71,9 +72,28 @@ impl SweepView {
 
     /// One that was read from the disk.
     pub(super) fn of(loaded: LoadedSweep, phase: SweepPhase) -> Self {
-        let LoadedSweep { folder, definition, trials, ends, elapsed, tested, .. } = loaded;
+        let LoadedSweep {
+            folder,
+            definition,
+            trials,
+            ends,
+            elapsed,
+            tested,
+            ..
+        } = loaded;
         let importance = importance(&definition, &trials);
-        Self { folder: Some(folder), trials, ends, elapsed, tested, importance, ..Self { phase, ..Self::starting(definition) } }
+        Self {
+            folder: Some(folder),
+            trials,
+            ends,
+            elapsed,
+            tested,
+            importance,
+            ..Self {
+                phase,
+                ..Self::starting(definition)
+            }
+        }
     }
 
     /// Takes in what has changed.
@@ -97,7 +117,10 @@ impl SweepView {
 
     /// Whether it is in progress.
     pub const fn is_active(&self) -> bool {
-        matches!(self.phase, SweepPhase::Starting | SweepPhase::Running | SweepPhase::Pausing | SweepPhase::Stopping)
+        matches!(
+            self.phase,
+            SweepPhase::Starting | SweepPhase::Running | SweepPhase::Pausing | SweepPhase::Stopping
+        )
     }
 
     /// The trial with this number.
@@ -107,21 +130,30 @@ impl SweepView {
 
     /// The trial with the highest validation accuracy of those that trained to their end.
     pub fn best(&self) -> Option<&Trial> {
-        Trial::ranked(&self.trials).into_iter().next().filter(|trial| trial.result().is_some())
+        Trial::ranked(&self.trials)
+            .into_iter()
+            .next()
+            .filter(|trial| trial.result().is_some())
     }
 
     /// Every trial, the best first; those that have not ended come last.
     pub fn ranked(&self) -> Vec<&Trial> {
         let unended = self.trials.iter().filter(|trial| trial.outcome.is_none());
-        Trial::ranked(&self.trials).into_iter().chain(unended).collect()
+        Trial::ranked(&self.trials)
+            .into_iter()
+            .chain(unended)
+            .collect()
     }
 
-    /// The highest validation accuracy of a trial that trained to its end, by the seconds after which it was reached.
+    /// The highest validation accuracy of a trial that trained to its end, by the seconds after
+    /// which it was reached.
     pub fn best_so_far(&self) -> Vec<[f64; 2]> {
         let mut best: Option<f64> = None;
         let mut steps = Vec::new();
         for &(number, seconds) in &self.ends {
-            let Some(accuracy) = self.trial(number).and_then(Trial::result) else { continue };
+            let Some(accuracy) = self.trial(number).and_then(Trial::result) else {
+                continue;
+            };
             if best.is_none_or(|best| accuracy > best) {
                 best = Some(accuracy);
                 steps.push([seconds, accuracy]);
@@ -136,7 +168,9 @@ impl SweepView {
             (Some(status), _) => status.fraction,
             _ if self.phase == SweepPhase::Complete => 1.0,
             (None, Some(most)) => self.ends.len() as f32 / most.max(1) as f32,
-            (None, None) => (self.elapsed / self.definition.seconds.unwrap_or(f64::INFINITY)) as f32,
+            (None, None) => {
+                (self.elapsed / self.definition.seconds.unwrap_or(f64::INFINITY)) as f32
+            }
         }
     }
 
@@ -172,7 +206,12 @@ impl SweepView {
             Some(seconds) => format!("{} of {}", duration(self.elapsed), duration(seconds)),
             None => duration(self.elapsed),
         });
-        if let Some(left) = self.status.as_ref().filter(|_| self.is_active()).and_then(|status| status.remaining) {
+        if let Some(left) = self
+            .status
+            .as_ref()
+            .filter(|_| self.is_active())
+            .and_then(|status| status.remaining)
+        {
             figures.push(format!("about {} left", remaining(left as f32)));
         }
         figures
@@ -185,32 +224,73 @@ impl SweepView {
 
     /// The trials as a table in CSV, the best first.
     pub fn csv(&self) -> String {
-        let settings = self.definition.space.iter().map(|dimension| dimension.setting.name());
-        let head = ["trial", "outcome", "validation_accuracy", "epochs", "seconds"].into_iter().chain(settings);
+        let settings = self
+            .definition
+            .space
+            .iter()
+            .map(|dimension| dimension.setting.name());
+        let head = [
+            "trial",
+            "outcome",
+            "validation_accuracy",
+            "epochs",
+            "seconds",
+        ]
+        .into_iter()
+        .chain(settings);
         let mut lines = vec![head.collect::<Vec<_>>().join(",")];
         for trial in self.ranked() {
-            let accuracy = trial.accuracy().map(|accuracy| accuracy.to_string()).unwrap_or_default();
+            let accuracy = trial
+                .accuracy()
+                .map(|accuracy| accuracy.to_string())
+                .unwrap_or_default();
             let (epochs, seconds) = (trial.epochs.len().to_string(), trial.seconds().to_string());
-            let figures = [trial.number.to_string(), outcome(trial).to_owned(), accuracy, epochs, seconds];
-            lines.push(figures.into_iter().chain(trial.values.iter().map(ToString::to_string)).collect::<Vec<_>>().join(","));
+            let figures = [
+                trial.number.to_string(),
+                outcome(trial).to_owned(),
+                accuracy,
+                epochs,
+                seconds,
+            ];
+            lines.push(
+                figures
+                    .into_iter()
+                    .chain(trial.values.iter().map(ToString::to_string))
+                    .collect::<Vec<_>>()
+                    .join(","),
+            );
         }
         lines.join("\n") + "\n"
     }
 
-    /// A trial in a line: "Trial 3: learning rate 0.003, batch size 64; 98.20 % after 5 epochs, completed".
+    /// A trial in a line: "Trial 3: learning rate 0.003, batch size 64; 98.20 % after 5 epochs,
+    /// completed".
     pub fn sentence(&self, trial: &Trial) -> String {
         let settings = self
             .definition
             .space
             .iter()
             .zip(&trial.values)
-            .map(|(dimension, value)| format!("{} {value}", dimension.setting.label().to_lowercase()));
+            .map(|(dimension, value)| {
+                format!("{} {value}", dimension.setting.label().to_lowercase())
+            });
         let settings: Vec<String> = settings.collect();
         let accuracy = trial.accuracy().map_or_else(
             || "no epoch yet".to_owned(),
-            |accuracy| format!("{} after {}", percent(accuracy, 2), count(trial.epochs.len() as u64, "epoch")),
+            |accuracy| {
+                format!(
+                    "{} after {}",
+                    percent(accuracy, 2),
+                    count(trial.epochs.len() as u64, "epoch")
+                )
+            },
         );
-        format!("Trial {}: {}; {accuracy}, {}", trial.number, settings.join(", "), outcome(trial))
+        format!(
+            "Trial {}: {}; {accuracy}, {}",
+            trial.number,
+            settings.join(", "),
+            outcome(trial)
+        )
     }
 }
 

@@ -1,4 +1,5 @@
-//! The text and tables of a benchmark report: the same in the window, in the terminal and in its file.
+//! The text and tables of a benchmark report: the same in the window, in the terminal and in its
+//! file.
 
 mod peak_rates;
 mod pipeline;
@@ -27,12 +28,21 @@ pub fn subject(subject: Subject) -> String {
 
 /// When, on what and with what a report was made.
 pub fn heading(report: &Report) -> [String; 2] {
-    let Machine { system, processor, simd, threads } = &report.machine;
+    let Machine {
+        system,
+        processor,
+        simd,
+        threads,
+    } = &report.machine;
     let extent = match report.extent {
         Extent::Full => "full",
         Extent::Quick => "quick",
     };
-    let simd = if simd.is_empty() { "no SIMD".to_owned() } else { simd.join(", ") };
+    let simd = if simd.is_empty() {
+        "no SIMD".to_owned()
+    } else {
+        simd.join(", ")
+    };
     [
         format!(
             "Measured on {} with Inkling {} ({extent} benchmark, {}).",
@@ -40,7 +50,10 @@ pub fn heading(report: &Report) -> [String; 2] {
             report.program,
             duration(report.seconds)
         ),
-        format!("{processor}, {}; {simd}; {system}.", threads_in_words(*threads)),
+        format!(
+            "{processor}, {}; {simd}; {system}.",
+            threads_in_words(*threads)
+        ),
     ]
 }
 
@@ -48,16 +61,23 @@ pub fn heading(report: &Report) -> [String; 2] {
 pub fn disturbance(report: &Report) -> Option<String> {
     (!report.disturbed.is_empty()).then(|| {
         let sign = table::UNRELIABLE.trim();
-        format!("{} Figures marked {sign} are not reliable. Close other programs and measure again.", busy(report.background_load))
+        format!(
+            "{} Figures marked {sign} are not reliable. Close other programs and measure again.",
+            busy(report.background_load)
+        )
     })
 }
 
 /// That other programs use this share of the CPU: "Other programs used 43 % of the CPU."
 pub fn busy(background_load: f32) -> String {
-    format!("Other programs used {:.0} % of the CPU.", (background_load * 100.0).max(1.0))
+    format!(
+        "Other programs used {:.0} % of the CPU.",
+        (background_load * 100.0).max(1.0)
+    )
 }
 
-/// The tables of these figures; also of some of them, while the others are still being measured. Those of `disturbed` are marked.
+/// The tables of these figures; also of some of them, while the others are still being measured.
+/// Those of `disturbed` are marked.
 pub fn sections(rows: &[Row], disturbed: &[Subject]) -> Vec<Section> {
     let all = [
         peak_rates::section(rows, disturbed),
@@ -67,7 +87,9 @@ pub fn sections(rows: &[Row], disturbed: &[Subject]) -> Vec<Section> {
         pipeline::section(rows, disturbed),
         pipeline::updates(rows, disturbed),
     ];
-    all.into_iter().filter(|section| !section.lines.is_empty()).collect()
+    all.into_iter()
+        .filter(|section| !section.lines.is_empty())
+        .collect()
 }
 
 /// The whole report as text, its columns lined up.
@@ -80,7 +102,11 @@ pub fn text(report: &Report) -> String {
 }
 
 fn threads_in_words(threads: u32) -> String {
-    if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") }
+    if threads == 1 {
+        "1 thread".to_owned()
+    } else {
+        format!("{threads} threads")
+    }
 }
 
 /// Every count of threads in the figures that `count` finds, in order.
@@ -101,5 +127,9 @@ fn rate(images_per_second: f64) -> String {
 }
 
 fn micros(microseconds: f64) -> String {
-    if microseconds < 1000.0 { format!("{} µs", significant(microseconds)) } else { format!("{} ms", significant(microseconds / 1e3)) }
+    if microseconds < 1000.0 {
+        format!("{} µs", significant(microseconds))
+    } else {
+        format!("{} ms", significant(microseconds / 1e3))
+    }
 }

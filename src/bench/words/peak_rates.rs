@@ -16,23 +16,31 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
         _ => None,
     });
     let most_copied = most(rows, |row| match row {
-        Row::Memory { gigabytes_per_second, .. } => Some(*gigabytes_per_second),
+        Row::Memory {
+            gigabytes_per_second,
+            ..
+        } => Some(*gigabytes_per_second),
         _ => None,
     });
     let mut lines = Vec::new();
     for &precision in Precision::ALL {
         let product = |wanted: u32| {
             rows.iter().find_map(|row| match row {
-                Row::Product { precision: this, threads, gflops, size } if *this == precision && *threads == wanted => {
-                    Some((*gflops, *size))
-                }
+                Row::Product {
+                    precision: this,
+                    threads,
+                    gflops,
+                    size,
+                } if *this == precision && *threads == wanted => Some((*gflops, *size)),
                 _ => None,
             })
         };
         let found: Vec<_> = counts.iter().map(|&count| product(count)).collect();
         if let Some((_, size)) = found.iter().flatten().last() {
             let figures = found.iter().map(|rate| {
-                rate.map_or_else(Cell::default, |(rate, _)| Cell::with_bar(format!("{} GFLOP/s", significant(rate)), rate, fastest))
+                rate.map_or_else(Cell::default, |(rate, _)| {
+                    Cell::with_bar(format!("{} GFLOP/s", significant(rate)), rate, fastest)
+                })
             });
             let name = format!("Matrix products, {}", precision.name());
             let detail = format!(
@@ -48,18 +56,25 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
     }
     let copied = |wanted: u32| {
         rows.iter().find_map(|row| match row {
-            Row::Memory { threads, gigabytes_per_second } if *threads == wanted => Some(*gigabytes_per_second),
+            Row::Memory {
+                threads,
+                gigabytes_per_second,
+            } if *threads == wanted => Some(*gigabytes_per_second),
             _ => None,
         })
     };
     let found: Vec<_> = counts.iter().map(|&count| copied(count)).collect();
     if found.iter().any(Option::is_some) {
-        let figures = found
-            .iter()
-            .map(|rate| rate.map_or_else(Cell::default, |rate| Cell::with_bar(format!("{} GB/s", significant(rate)), rate, most_copied)));
+        let figures = found.iter().map(|rate| {
+            rate.map_or_else(Cell::default, |rate| {
+                Cell::with_bar(format!("{} GB/s", significant(rate)), rate, most_copied)
+            })
+        });
         let detail = "Copies of 64 MiB; bytes read and bytes written both count.".to_owned();
         lines.push(Line {
-            cells: std::iter::once("Memory copies".into()).chain(figures).collect(),
+            cells: std::iter::once("Memory copies".into())
+                .chain(figures)
+                .collect(),
             detail,
             unreliable: disturbed.contains(&Subject::Memory),
         });

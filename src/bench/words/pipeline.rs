@@ -8,14 +8,27 @@ use crate::text::table::{Cell, Line, Section};
 
 pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
     let fastest = most(rows, |row| match row {
-        Row::Pipeline { images_per_second, .. } => Some(*images_per_second),
+        Row::Pipeline {
+            images_per_second, ..
+        } => Some(*images_per_second),
         _ => None,
     });
     let lines = rows.iter().filter_map(|row| match *row {
-        Row::Pipeline { augmentation, threads, images_per_second } => {
-            let detail = format!("{}, on {}.", work_detail(augmentation), threads_in_words(threads));
+        Row::Pipeline {
+            augmentation,
+            threads,
+            images_per_second,
+        } => {
+            let detail = format!(
+                "{}, on {}.",
+                work_detail(augmentation),
+                threads_in_words(threads)
+            );
             Some(Line {
-                cells: vec![augmentation.label().into(), Cell::with_bar(rate(images_per_second), images_per_second, fastest)],
+                cells: vec![
+                    augmentation.label().into(),
+                    Cell::with_bar(rate(images_per_second), images_per_second, fastest),
+                ],
                 detail,
                 unreliable: disturbed.contains(&Subject::Pipeline),
             })
@@ -34,9 +47,15 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
 const fn work_detail(augmentation: Augmentation) -> &'static str {
     match augmentation {
         Augmentation::Off => "Images are copied into batches in shuffled order",
-        Augmentation::Gentle => "Images are copied into batches and slightly rotated, scaled, sheared, shifted and distorted",
-        Augmentation::Medium => "Images are copied into batches, slightly rotated and distorted, and their strokes made thicker or thinner",
-        Augmentation::Strong => "Images are copied into batches, strongly rotated and distorted, and their strokes made thicker or thinner",
+        Augmentation::Gentle => {
+            "Images are copied into batches and slightly rotated, scaled, sheared, shifted and distorted"
+        }
+        Augmentation::Medium => {
+            "Images are copied into batches, slightly rotated and distorted, and their strokes made thicker or thinner"
+        }
+        Augmentation::Strong => {
+            "Images are copied into batches, strongly rotated and distorted, and their strokes made thicker or thinner"
+        }
     }
 }
 
@@ -49,25 +68,53 @@ pub(super) fn updates(rows: &[Row], disturbed: &[Subject]) -> Section {
     let lines: Vec<Line> = rows
         .iter()
         .filter_map(|row| match *row {
-            Row::Update { optimizer, parameters, threads, microseconds } => {
+            Row::Update {
+                optimizer,
+                parameters,
+                threads,
+                microseconds,
+            } => {
                 counted = parameters;
                 let unreliable = disturbed.contains(&Subject::Updates);
-                Some(Line { unreliable, ..update_line(optimizer, parameters, threads, microseconds, slowest) })
+                Some(Line {
+                    unreliable,
+                    ..update_line(optimizer, parameters, threads, microseconds, slowest)
+                })
             }
             _ => None,
         })
         .collect();
     Section {
         title: "Optimiser updates",
-        about: format!("one update of {} parameters, on all threads", grouped(counted)),
+        about: format!(
+            "one update of {} parameters, on all threads",
+            grouped(counted)
+        ),
         columns: ["Optimiser", "time per update"].map(str::to_owned).to_vec(),
         lines,
         bars: "Bars: share of the longest time",
     }
 }
 
-fn update_line(optimizer: OptimizerKind, parameters: u64, threads: u32, microseconds: f64, slowest: f64) -> Line {
+fn update_line(
+    optimizer: OptimizerKind,
+    parameters: u64,
+    threads: u32,
+    microseconds: f64,
+    slowest: f64,
+) -> Line {
     let per_second = parameters as f64 / microseconds / 1e3;
-    let detail = format!("{} million parameters per millisecond on {}.", significant(per_second / 1e3), threads_in_words(threads));
-    Line { cells: vec![optimizer.label().into(), Cell::with_bar(micros(microseconds), microseconds, slowest)], detail, unreliable: false }
+    let detail = format!(
+        "{} million parameters per millisecond on {}.",
+        significant(per_second / 1e3),
+        threads_in_words(threads)
+    );
+    Line {
+        cells: vec![
+            optimizer.label().into(),
+            Cell::with_bar(micros(microseconds), microseconds, slowest),
+        ],
+        detail,
+        unreliable: false,
+    }
 }

@@ -26,21 +26,36 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
     let mut lines = Vec::new();
     for &model in ModelKind::ALL {
         let fastest = super::most(rows, |row| match row {
-            Row::Step { model: this, images_per_second, .. } if *this == model => Some(*images_per_second),
+            Row::Step {
+                model: this,
+                images_per_second,
+                ..
+            } if *this == model => Some(*images_per_second),
             _ => None,
         });
         for &precision in Precision::ALL {
-            let steps: Vec<Steps> = rows.iter().filter_map(|row| steps_of(row, model, precision)).collect();
+            let steps: Vec<Steps> = rows
+                .iter()
+                .filter_map(|row| steps_of(row, model, precision))
+                .collect();
             let one = steps.iter().find(|steps| steps.threads == 1);
             let most = steps.iter().find(|steps| steps.threads == all).or(one);
             if let Some(most) = most {
                 let unreliable = disturbed.contains(&Subject::Steps(model));
-                lines.push(Line { unreliable, ..training_line(model, precision, one, most, fastest) });
+                lines.push(Line {
+                    unreliable,
+                    ..training_line(model, precision, one, most, fastest)
+                });
             }
         }
     }
     let images = |threads: u32| format!("images/s, {}", threads_in_words(threads));
-    let mut columns = vec!["Network".to_owned(), "batch".to_owned(), "ms per step".to_owned(), images(all)];
+    let mut columns = vec![
+        "Network".to_owned(),
+        "batch".to_owned(),
+        "ms per step".to_owned(),
+        images(all),
+    ];
     if all > 1 {
         columns.extend([images(1), "speed-up".to_owned()]);
     } else {
@@ -62,21 +77,47 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
 
 fn steps_of(row: &Row, wanted: ModelKind, format: Precision) -> Option<Steps> {
     match *row {
-        Row::Step { model, precision, batch_size, threads, milliseconds, images_per_second, gflops, .. }
-            if model == wanted && precision == format =>
-        {
-            Some(Steps { threads, batch_size, milliseconds, images_per_second, gflops, share: row.share_of_product().unwrap_or_default() })
-        }
+        Row::Step {
+            model,
+            precision,
+            batch_size,
+            threads,
+            milliseconds,
+            images_per_second,
+            gflops,
+            ..
+        } if model == wanted && precision == format => Some(Steps {
+            threads,
+            batch_size,
+            milliseconds,
+            images_per_second,
+            gflops,
+            share: row.share_of_product().unwrap_or_default(),
+        }),
         _ => None,
     }
 }
 
-fn training_line(model: ModelKind, precision: Precision, one: Option<&Steps>, most: &Steps, fastest: f64) -> Line {
-    let name = if precision == Precision::F32 { model.label().to_owned() } else { format!("{}, {}", model.label(), precision.name()) };
-    let one_rate = one.map_or_else(Cell::default, |one| Cell::with_bar(rate(one.images_per_second), one.images_per_second, fastest));
+fn training_line(
+    model: ModelKind,
+    precision: Precision,
+    one: Option<&Steps>,
+    most: &Steps,
+    fastest: f64,
+) -> Line {
+    let name = if precision == Precision::F32 {
+        model.label().to_owned()
+    } else {
+        format!("{}, {}", model.label(), precision.name())
+    };
+    let one_rate = one.map_or_else(Cell::default, |one| {
+        Cell::with_bar(rate(one.images_per_second), one.images_per_second, fastest)
+    });
     let speed_up = one
         .filter(|one| one.threads != most.threads)
-        .map_or_else(String::new, |one| format!("{:.2}×", most.images_per_second / one.images_per_second));
+        .map_or_else(String::new, |one| {
+            format!("{:.2}×", most.images_per_second / one.images_per_second)
+        });
     let detail = format!(
         "{} GFLOP/s (nominal) in {}; an epoch of 60,000 images takes {}.",
         significant(most.gflops),
@@ -87,29 +128,55 @@ fn training_line(model: ModelKind, precision: Precision, one: Option<&Steps>, mo
         name.into(),
         most.batch_size.to_string().into(),
         significant(most.milliseconds).into(),
-        Cell::with_bar(rate(most.images_per_second), most.images_per_second, fastest),
+        Cell::with_bar(
+            rate(most.images_per_second),
+            most.images_per_second,
+            fastest,
+        ),
         one_rate,
         speed_up.into(),
         Cell::with_bar(format!("{:.0} %", most.share * 100.0), most.share, 1.0),
     ];
-    Line { cells, detail, unreliable: false }
+    Line {
+        cells,
+        detail,
+        unreliable: false,
+    }
 }
 
 pub(super) fn beside_plain_candle(rows: &[Row], disturbed: &[Subject]) -> Section {
     let line = |row: &Row| match *row {
-        Row::PlainCandle { model, batch_size, threads, milliseconds, images_per_second, inkling_images_per_second, speedup } => {
+        Row::PlainCandle {
+            model,
+            batch_size,
+            threads,
+            milliseconds,
+            images_per_second,
+            inkling_images_per_second,
+            speedup,
+        } => {
             let fastest = images_per_second.max(inkling_images_per_second);
             let cells = vec![
                 model.label().into(),
                 batch_size.to_string().into(),
                 significant(milliseconds).into(),
                 Cell::with_bar(rate(images_per_second), images_per_second, fastest),
-                Cell::with_bar(rate(inkling_images_per_second), inkling_images_per_second, fastest),
+                Cell::with_bar(
+                    rate(inkling_images_per_second),
+                    inkling_images_per_second,
+                    fastest,
+                ),
                 format!("{speedup:.1}×").into(),
             ];
-            let detail =
-                format!("Steps of both in turn, in f32 on {}; batches of the same size from the same data.", threads_in_words(threads));
-            Some(Line { cells, detail, unreliable: disturbed.contains(&Subject::PlainCandle) })
+            let detail = format!(
+                "Steps of both in turn, in f32 on {}; batches of the same size from the same data.",
+                threads_in_words(threads)
+            );
+            Some(Line {
+                cells,
+                detail,
+                unreliable: disturbed.contains(&Subject::PlainCandle),
+            })
         }
         _ => None,
     };

@@ -16,7 +16,8 @@ use crate::system::paths::Paths;
 /// The options of `inkling data check`.
 #[derive(Debug, clap::Args)]
 pub struct Check {
-    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters, a path, or several joined with +
+    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits,
+    /// emnist-letters, a path, or several joined with +
     #[arg(value_name = "NAME")]
     data: DataSpec,
     /// Folder to search for data sets before the usual ones
@@ -72,11 +73,21 @@ pub fn run(check: Check) -> Result<(), Failure> {
     let classes = &set.classes;
     // Columns are as wide as their names.
     let columns = |cells: &mut dyn Iterator<Item = String>| -> String {
-        cells.zip(classes.names()).map(|(cell, name)| format!("{cell:>width$}", width = name.chars().count().max(6) + 1)).collect()
+        cells
+            .zip(classes.names())
+            .map(|(cell, name)| format!("{cell:>width$}", width = name.chars().count().max(6) + 1))
+            .collect()
     };
-    output.text(&format!("{} {}", classes.noun(), columns(&mut classes.names().map(str::to_owned))))?;
+    output.text(&format!(
+        "{} {}",
+        classes.noun(),
+        columns(&mut classes.names().map(str::to_owned))
+    ))?;
     for (name, counts) in [("train", &overview.train), ("test ", &overview.test)] {
-        output.text(&format!("{name} {}", columns(&mut counts.iter().map(u64::to_string))))?;
+        output.text(&format!(
+            "{name} {}",
+            columns(&mut counts.iter().map(u64::to_string))
+        ))?;
     }
     let imbalance = overview.imbalance_sentence(classes);
     if overview.issues.is_empty() && imbalance.is_none() {
@@ -87,9 +98,20 @@ pub fn run(check: Check) -> Result<(), Failure> {
     }
     for issue in &overview.issues {
         output.text(&issue.sentence())?;
-        let places: Vec<_> = issue.examples.iter().map(|example| format!("{} ({})", example.index, example.label)).collect();
-        let more = if issue.images > issue.examples.len() as u64 { ", …" } else { "" };
-        output.text(&format!("  index from 0 (label): {}{more}", places.join(", ")))?;
+        let places: Vec<_> = issue
+            .examples
+            .iter()
+            .map(|example| format!("{} ({})", example.index, example.label))
+            .collect();
+        let more = if issue.images > issue.examples.len() as u64 {
+            ", …"
+        } else {
+            ""
+        };
+        output.text(&format!(
+            "  index from 0 (label): {}{more}",
+            places.join(", ")
+        ))?;
     }
     Ok(())
 }
@@ -99,7 +121,14 @@ fn found(data: &DataSpec, classes: &Classes, overview: &Overview) -> Found {
         issue: issue.kind,
         part: issue.part,
         images: issue.images,
-        examples: issue.examples.iter().map(|example| Place { index: example.index, label: example.label }).collect(),
+        examples: issue
+            .examples
+            .iter()
+            .map(|example| Place {
+                index: example.index,
+                label: example.label,
+            })
+            .collect(),
     };
     Found {
         data: data.to_string(),

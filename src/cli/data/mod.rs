@@ -19,7 +19,8 @@ pub enum Command {
     Fetch(fetch::Fetch),
     /// Write a sheet of sample images, one row per class
     Show(show::Show),
-    /// Count the images of each class, and look for blank, inverted, duplicate and wrongly labelled images
+    /// Count the images of each class, and look for blank, inverted, duplicate and wrongly labelled
+    /// images
     Check(check::Check),
     /// Write a data set in another format
     Export(export::Export),

@@ -28,7 +28,8 @@ const COLUMNS: usize = 20;
 /// The options of `inkling data show`.
 #[derive(Debug, clap::Args)]
 pub struct Show {
-    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters, a path, or several joined with +
+    /// mine (the drawings you keep), builtin, mnist, fashion-mnist, kmnist, emnist-digits,
+    /// emnist-letters, a path, or several joined with +
     #[arg(value_name = "NAME")]
     data: DataSpec,
     /// PNG file to write
@@ -62,8 +63,13 @@ struct Sheet {
 
 /// Runs it.
 pub fn run(show: Show) -> Result<(), Failure> {
-    let read =
-        show.data.sources().iter().filter_map(|source| if let DataSource::Path(path) = source { Some(path.as_path()) } else { None });
+    let read = show.data.sources().iter().filter_map(|source| {
+        if let DataSource::Path(path) = source {
+            Some(path.as_path())
+        } else {
+            None
+        }
+    });
     check_file(&show.out, show.force, &read.collect::<Vec<_>>())?;
     let folders = data_folders(show.data_dir, &Paths::find())?;
     let progress = Progress::new();
@@ -74,7 +80,10 @@ pub fn run(show: Show) -> Result<(), Failure> {
     drop(progress);
     if let Some(mut augmenter) = Augmenter::new(show.augmentation) {
         for (index, pixels) in (0..).zip(set.train.images.chunks_exact_mut(PIXELS)) {
-            augmenter.apply(pixels, &mut Random::stream(show.seed, "augmentation", index));
+            augmenter.apply(
+                pixels,
+                &mut Random::stream(show.seed, "augmentation", index),
+            );
         }
     }
     let mut png = Cursor::new(Vec::new());

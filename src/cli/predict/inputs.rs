@@ -6,12 +6,24 @@ use std::path::{Path, PathBuf};
 use crate::ink::{IMAGE_FORMATS, InkError, is_named_like_an_image};
 use crate::system::disk::is_of_the_kernel;
 
-const INK: [&str; 7] = [".ink", ".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"];
+const INK: [&str; 7] = [
+    ".ink",
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".json.gz",
+    ".jsonl.gz",
+    ".ndjson.gz",
+];
 
-/// The file itself, or the images and ink files in a folder and the folders in it, sorted by path. Hidden files and folders are skipped.
-/// Symbolic links are followed, to other disks too, but into no folder a second time, so that none leads in circles, and not to `/proc` and
-/// the like. A folder within that cannot be read is given to `unreadable`.
-pub fn files_of(input: &Path, unreadable: &mut impl FnMut(InkError)) -> Result<Vec<PathBuf>, InkError> {
+/// The file itself, or the images and ink files in a folder and the folders in it, sorted by path.
+/// Hidden files and folders are skipped. Symbolic links are followed, to other disks too, but into
+/// no folder a second time, so that none leads in circles, and not to `/proc` and the like. A
+/// folder within that cannot be read is given to `unreadable`.
+pub fn files_of(
+    input: &Path,
+    unreadable: &mut impl FnMut(InkError),
+) -> Result<Vec<PathBuf>, InkError> {
     if !input.is_dir() {
         return Ok(vec![input.to_owned()]);
     }
@@ -19,8 +31,17 @@ pub fn files_of(input: &Path, unreadable: &mut impl FnMut(InkError)) -> Result<V
     let mut entered = BTreeSet::new();
     let mut folders = vec![input.to_owned()];
     while let Some(folder) = folders.pop() {
-        let listed = folder.canonicalize().and_then(|place| if entered.insert(place) { entries(&folder) } else { Ok(Vec::new()) });
-        let error = |error: std::io::Error| InkError::Unreadable { path: folder.clone(), reason: error.to_string() };
+        let listed = folder.canonicalize().and_then(|place| {
+            if entered.insert(place) {
+                entries(&folder)
+            } else {
+                Ok(Vec::new())
+            }
+        });
+        let error = |error: std::io::Error| InkError::Unreadable {
+            path: folder.clone(),
+            reason: error.to_string(),
+        };
         match listed.map_err(error) {
             Err(error) if folder == input => return Err(error),
             Err(error) => unreadable(error),
@@ -30,7 +51,9 @@ pub fn files_of(input: &Path, unreadable: &mut impl FnMut(InkError)) -> Result<V
                         if !is_of_the_kernel(&path) {
                             folders.push(path);
                         }
-                    } else if path.is_file() && (is_named_like_an_image(&path) || is_named_like_ink(&path)) {
+                    } else if path.is_file()
+                        && (is_named_like_an_image(&path) || is_named_like_ink(&path))
+                    {
                         files.push(path);
                     }
                 }
@@ -38,8 +61,13 @@ pub fn files_of(input: &Path, unreadable: &mut impl FnMut(InkError)) -> Result<V
         }
     }
     if files.is_empty() {
-        let reason = format!("neither the folder nor any folder in it contains images ({IMAGE_FORMATS}) or ink files (JSON, JSON Lines)");
-        return Err(InkError::Malformed { path: input.to_owned(), reason });
+        let reason = format!(
+            "neither the folder nor any folder in it contains images ({IMAGE_FORMATS}) or ink files (JSON, JSON Lines)"
+        );
+        return Err(InkError::Malformed {
+            path: input.to_owned(),
+            reason,
+        });
     }
     files.sort();
     Ok(files)
@@ -54,7 +82,8 @@ fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
             paths.push(entry.path());
         }
     }
-    // The first link to a folder is the one that is followed, whatever order the file system lists them in.
+    // The first link to a folder is the one that is followed, whatever order the file system lists
+    // them in.
     paths.sort_by(|a, b| b.cmp(a));
     Ok(paths)
 }

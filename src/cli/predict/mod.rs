@@ -1,4 +1,5 @@
-//! `inkling predict`: recognises the digits in images, ink files and tables of pixels, and reads numbers of several.
+//! `inkling predict`: recognises the digits in images, ink files and tables of pixels, and reads
+//! numbers of several.
 
 mod inputs;
 mod reading;
@@ -28,11 +29,13 @@ const FEW_FILES: usize = 200;
 pub struct Arguments {
     #[command(flatten)]
     models: Models,
-    /// Images (PNG, JPEG, BMP, GIF, WebP, TIFF, PBM, PGM, PPM) and ink files (JSON or JSON Lines, optionally gzipped) of one or several
-    /// digits, folders of these, tables (CSV, optionally gzipped) with 784 pixels a row, or - for standard input
+    /// Images (PNG, JPEG, BMP, GIF, WebP, TIFF, PBM, PGM, PPM) and ink files (JSON or JSON Lines,
+    /// optionally gzipped) of one or several digits, folders of these, tables (CSV, optionally
+    /// gzipped) with 784 pixels a row, or - for standard input
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// Write the digits of a table of pixels to this file, as ImageId,Label for Kaggle's Digit Recognizer
+    /// Write the digits of a table of pixels to this file, as ImageId,Label for Kaggle's Digit
+    /// Recognizer
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Replace FILE if it exists
@@ -45,12 +48,22 @@ pub struct Arguments {
 
 /// Classifies every input; reports those that cannot be read and continues with the rest.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let classifier = Classifier::load(&arguments.models.reference()?).map_err(Problem::from)?.ok_or(Problem::NoSuchRun)?;
+    let classifier = Classifier::load(&arguments.models.reference()?)
+        .map_err(Problem::from)?
+        .ok_or(Problem::NoSuchRun)?;
     if let Some(out) = &arguments.out {
         let [input] = arguments.inputs.as_slice() else {
-            return Err(Failure::Usage("--out takes the digits of a single table. Name one input.".to_owned()));
+            return Err(Failure::Usage(
+                "--out takes the digits of a single table. Name one input.".to_owned(),
+            ));
         };
-        return submission::write(&classifier, source_of(input)?, out, arguments.force, arguments.json);
+        return submission::write(
+            &classifier,
+            source_of(input)?,
+            out,
+            arguments.force,
+            arguments.json,
+        );
     }
     let mut output = Output::new(arguments.json);
     let progress = Progress::new();
@@ -63,7 +76,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let sources = if is_standard_input(input) {
             source_of(input).map(|source| vec![source])
         } else {
-            files_of(input, &mut |error| report(&error.into())).map(|files| files.into_iter().map(Source::File).collect())
+            files_of(input, &mut |error| report(&error.into()))
+                .map(|files| files.into_iter().map(Source::File).collect())
         };
         let sources: Vec<Source> = match sources {
             Ok(sources) => sources,
@@ -79,13 +93,25 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             }
             // A folder of few files is done before a bar could be read.
             if count > FEW_FILES {
-                progress.show(index as f32 / count as f32, &format!("file {} of {count}", index + 1));
+                progress.show(
+                    index as f32 / count as f32,
+                    &format!("file {} of {count}", index + 1),
+                );
             }
-            classify_source(&classifier, source, &mut |path, digits| progress.suspend(|| print(path, digits, &mut output)), &mut report)?;
+            classify_source(
+                &classifier,
+                source,
+                &mut |path, digits| progress.suspend(|| print(path, digits, &mut output)),
+                &mut report,
+            )?;
         }
     }
     drop(progress);
-    if failed { Err(Failure::Reported) } else { Ok(()) }
+    if failed {
+        Err(Failure::Reported)
+    } else {
+        Ok(())
+    }
 }
 
 fn is_standard_input(input: &Path) -> bool {
@@ -93,7 +119,11 @@ fn is_standard_input(input: &Path) -> bool {
 }
 
 fn source_of(input: &Path) -> Result<Source, InkError> {
-    if is_standard_input(input) { Source::standard() } else { Ok(Source::File(input.to_owned())) }
+    if is_standard_input(input) {
+        Source::standard()
+    } else {
+        Ok(Source::File(input.to_owned()))
+    }
 }
 
 /// Pieces of writing, each with its line where it has one.
@@ -116,17 +146,23 @@ fn classify_source(
     };
     let pieces: Pieces = match content {
         Content::Image(writing) => Box::new(std::iter::once(Ok((None, *writing)))),
-        Content::Ink(entries) => {
-            Box::new(entries.map(|entry| entry.map(|entry| (entry.line, Writing::of_ink(&entry.ink))).map_err(Problem::from)))
-        }
-        Content::Table(rows) => {
-            Box::new(rows.map(|row| row.map(|(line, image)| (Some(line), Writing::framed(image))).map_err(Problem::from)))
-        }
+        Content::Ink(entries) => Box::new(entries.map(|entry| {
+            entry
+                .map(|entry| (entry.line, Writing::of_ink(&entry.ink)))
+                .map_err(Problem::from)
+        })),
+        Content::Table(rows) => Box::new(rows.map(|row| {
+            row.map(|(line, image)| (Some(line), Writing::framed(image)))
+                .map_err(Problem::from)
+        })),
     };
     for piece in pieces {
         match piece.and_then(|(line, writing)| Ok((line, Reading::of(classifier, &writing)?))) {
             Ok((line, reading)) => {
-                if !print(&line.map_or_else(|| name.clone(), |line| format!("{name}:{line}")), &reading)? {
+                if !print(
+                    &line.map_or_else(|| name.clone(), |line| format!("{name}:{line}")),
+                    &reading,
+                )? {
                     break;
                 }
             }
@@ -141,7 +177,11 @@ fn print(path: &str, reading: &Reading, output: &mut Output) -> Result<bool, Fai
     if output.is_json() {
         output.json(&JsonLine::of(path, reading))?;
     } else {
-        output.text(&format!("{}: {}", visible::one_line(path), reading.sentence()))?;
+        output.text(&format!(
+            "{}: {}",
+            visible::one_line(path),
+            reading.sentence()
+        ))?;
     }
     Ok(!output.closed())
 }

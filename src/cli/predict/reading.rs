@@ -22,17 +22,31 @@ impl Reading {
         if writing.is_blank() {
             return Ok(Self::Blank(Box::new(classifier.classify(Image::BLANK)?)));
         }
-        let read = if classifier.info().classes.are_digits() { read_number } else { read_as_one };
+        let read = if classifier.info().classes.are_digits() {
+            read_number
+        } else {
+            read_as_one
+        };
         Ok(Self::Digits(read(classifier, writing)?))
     }
 
     /// All of it in a sentence: "7 — 98 % sure", "2026 (2 — 98 % sure, could be 0 or 6, …)".
     pub fn sentence(&self) -> String {
         let alone = |prediction: &Prediction| {
-            let Verdict { sentence, detail, .. } = Verdict::of(prediction);
-            let sentence = if detail.is_empty() { sentence } else { format!("{sentence}. {detail}") };
+            let Verdict {
+                sentence, detail, ..
+            } = Verdict::of(prediction);
+            let sentence = if detail.is_empty() {
+                sentence
+            } else {
+                format!("{sentence}. {detail}")
+            };
             match &prediction.uncertainty {
-                Some(uncertainty) => format!("{}. {}", sentence.trim_end_matches('.'), uncertainty_sentence(uncertainty)),
+                Some(uncertainty) => format!(
+                    "{}. {}",
+                    sentence.trim_end_matches('.'),
+                    uncertainty_sentence(uncertainty)
+                ),
                 None => sentence,
             }
         };
@@ -107,7 +121,9 @@ impl<'a> JsonLine<'a> {
     /// The line of the input with this name.
     pub fn of(path: &'a str, reading: &'a Reading) -> Self {
         let one = reading.prediction();
-        let digit = |DigitPrediction { bounds, prediction, .. }: &'a DigitPrediction| JsonDigit {
+        let digit = |DigitPrediction {
+                         bounds, prediction, ..
+                     }: &'a DigitPrediction| JsonDigit {
             digit: prediction.digit,
             label: prediction.name(),
             confidence: prediction.confidence,
@@ -125,10 +141,22 @@ impl<'a> JsonLine<'a> {
             digit_score: one.map(|one| one.digit_score),
             text: NumberVerdict::of(reading.digits()).text,
             digits: reading.digits().iter().map(digit).collect(),
-            uncertainty: one.and_then(|one| one.uncertainty.as_ref()).map(|uncertainty| {
-                let &Uncertainty { members, entropy, mutual_information, ref deviations } = uncertainty;
-                JsonUncertainty { members, entropy, mutual_information, deviations }
-            }),
+            uncertainty: one
+                .and_then(|one| one.uncertainty.as_ref())
+                .map(|uncertainty| {
+                    let &Uncertainty {
+                        members,
+                        entropy,
+                        mutual_information,
+                        ref deviations,
+                    } = uncertainty;
+                    JsonUncertainty {
+                        members,
+                        entropy,
+                        mutual_information,
+                        deviations,
+                    }
+                }),
         }
     }
 }

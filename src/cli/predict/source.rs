@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::inputs::is_named_like_ink;
 use crate::data::{DataError, PixelRows, is_named_like_a_table};
-use crate::ink::{Framing, InkError, InkFile, Writing, is_named_like_an_image, read_ink_file, read_writing, read_writing_file};
+use crate::ink::{
+    Framing, InkError, InkFile, Writing, is_named_like_an_image, read_ink_file, read_writing,
+    read_writing_file,
+};
 use crate::problem::Problem;
 use crate::system::input_file::InputFile;
 
@@ -47,13 +50,25 @@ impl Source {
     pub fn standard() -> Result<Self, InkError> {
         let path = || PathBuf::from("standard input");
         let mut bytes = Vec::new();
-        let read = io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes);
-        read.map_err(|error| InkError::Unreadable { path: path(), reason: error.to_string() })?;
+        let read = io::stdin()
+            .lock()
+            .take(MAX_BYTES + 1)
+            .read_to_end(&mut bytes);
+        read.map_err(|error| InkError::Unreadable {
+            path: path(),
+            reason: error.to_string(),
+        })?;
         if bytes.is_empty() {
-            return Err(InkError::Malformed { path: path(), reason: "it is empty".to_owned() });
+            return Err(InkError::Malformed {
+                path: path(),
+                reason: "it is empty".to_owned(),
+            });
         }
         if bytes.len() as u64 > MAX_BYTES {
-            return Err(InkError::TooLarge { path: path(), reason: format!("it has more than {MAX_BYTES} bytes") });
+            return Err(InkError::TooLarge {
+                path: path(),
+                reason: format!("it has more than {MAX_BYTES} bytes"),
+            });
         }
         Ok(Self::Standard(bytes))
     }
@@ -74,18 +89,30 @@ impl Source {
         }
     }
 
-    /// Opens it as what it is by its name or else its first bytes; of an image, a model is shown what `framing` says.
+    /// Opens it as what it is by its name or else its first bytes; of an image, a model is shown
+    /// what `framing` says.
     pub fn open(self, framing: Framing) -> Result<Content, Problem> {
         let path = self.path().to_owned();
         let content = match (self.kind(), self) {
-            (Kind::Image, Self::File(path)) => Content::Image(Box::new(read_writing_file(&path, framing)?)),
+            (Kind::Image, Self::File(path)) => {
+                Content::Image(Box::new(read_writing_file(&path, framing)?))
+            }
             (Kind::Image, Self::Standard(bytes)) => {
                 let size = bytes.len() as u64;
-                Content::Image(Box::new(read_writing(Cursor::new(bytes), size, &path, framing)?))
+                Content::Image(Box::new(read_writing(
+                    Cursor::new(bytes),
+                    size,
+                    &path,
+                    framing,
+                )?))
             }
             (Kind::Ink, Self::File(path)) => Content::Ink(Box::new(read_ink_file(&path)?)),
-            (Kind::Ink, source) => Content::Ink(Box::new(InkFile::new(source.input_file()?, &path))),
-            (Kind::Table, source) => Content::Table(Box::new(PixelRows::new(source.input_file()?, &path))),
+            (Kind::Ink, source) => {
+                Content::Ink(Box::new(InkFile::new(source.input_file()?, &path)))
+            }
+            (Kind::Table, source) => {
+                Content::Table(Box::new(PixelRows::new(source.input_file()?, &path)))
+            }
         };
         Ok(content)
     }
@@ -95,9 +122,11 @@ impl Source {
         let path = self.path().to_owned();
         match self.open(Framing::Ink)? {
             Content::Table(rows) => Ok(*rows),
-            Content::Image(_) | Content::Ink(_) => {
-                Err(DataError::Malformed { path, reason: "it is not a table of pixels (CSV)".to_owned() }.into())
+            Content::Image(_) | Content::Ink(_) => Err(DataError::Malformed {
+                path,
+                reason: "it is not a table of pixels (CSV)".to_owned(),
             }
+            .into()),
         }
     }
 
@@ -109,7 +138,8 @@ impl Source {
             // What cannot be opened is reported later, when it is read.
             Self::File(path) => InputFile::open(path).map_or(Kind::Image, kind_of_content),
             Self::Standard(bytes) => {
-                // gzip packs hardly anything into its header, and the start of what follows needs no more.
+                // gzip packs hardly anything into its header, and the start of what follows needs
+                // no more.
                 let start = bytes.get(..1 << 16).unwrap_or(bytes).to_vec();
                 let size = start.len() as u64;
                 InputFile::new(Cursor::new(start), size).map_or(Kind::Image, kind_of_content)
@@ -126,7 +156,10 @@ impl Source {
                 InputFile::new(Cursor::new(bytes), size)
             }
         };
-        opened.map_err(|error| DataError::Unreadable { path, reason: error.to_string() })
+        opened.map_err(|error| DataError::Unreadable {
+            path,
+            reason: error.to_string(),
+        })
     }
 }
 
@@ -135,9 +168,14 @@ fn kind_of_content(file: InputFile) -> Kind {
     let is_gzipped = file.is_gzipped();
     let mut start = Vec::new();
     let _ = file.take(START).read_to_end(&mut start);
-    let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&start).trim_ascii_start();
+    let text = start
+        .strip_prefix(b"\xEF\xBB\xBF")
+        .unwrap_or(&start)
+        .trim_ascii_start();
     let text = text.strip_prefix(b"\"").unwrap_or(text);
-    let is_table = text.starts_with(b"label") || text.starts_with(b"pixel") || text.first().is_some_and(u8::is_ascii_digit);
+    let is_table = text.starts_with(b"label")
+        || text.starts_with(b"pixel")
+        || text.first().is_some_and(u8::is_ascii_digit);
     match text.first() {
         Some(b'{') => Kind::Ink,
         _ if is_table => Kind::Table,

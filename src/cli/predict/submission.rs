@@ -1,4 +1,5 @@
-//! What a table of images shows as another table, in the form that Kaggle's competition takes: `ImageId,Label`.
+//! What a table of images shows as another table, in the form that Kaggle's competition takes:
+//! `ImageId,Label`.
 
 use std::path::Path;
 
@@ -24,8 +25,15 @@ struct Written {
     images: usize,
 }
 
-/// Recognises every row of the table `source` and writes `out`: whole, or not at all where a row cannot be read.
-pub fn write(classifier: &Classifier, source: Source, out: &Path, force: bool, json: bool) -> Result<(), Failure> {
+/// Recognises every row of the table `source` and writes `out`: whole, or not at all where a row
+/// cannot be read.
+pub fn write(
+    classifier: &Classifier,
+    source: Source,
+    out: &Path,
+    force: bool,
+    json: bool,
+) -> Result<(), Failure> {
     check_file(out, force, &[source.path()])?;
     let (name, path) = (source.name(), source.path().to_owned());
     let mut images = Vec::new();
@@ -34,7 +42,11 @@ pub fn write(classifier: &Classifier, source: Source, out: &Path, force: bool, j
         images.extend_from_slice(image.pixels());
     }
     if images.is_empty() {
-        return Err(Problem::from(DataError::Malformed { path, reason: "it contains no rows".to_owned() }).into());
+        return Err(Problem::from(DataError::Malformed {
+            path,
+            reason: "it contains no rows".to_owned(),
+        })
+        .into());
     }
     let progress = Progress::new();
     let digits = classifier.digits(&images, &mut |done: f32| {
@@ -51,16 +63,25 @@ pub fn write(classifier: &Classifier, source: Source, out: &Path, force: bool, j
     write_whole_with(out, |file| {
         let mut table = csv::Writer::from_writer(file);
         table.write_record(["ImageId", "Label"])?;
-        (1_usize..).zip(&digits).try_for_each(|(id, &digit)| table.write_record([id.to_string(), label(digit)]))?;
+        (1_usize..)
+            .zip(&digits)
+            .try_for_each(|(id, &digit)| table.write_record([id.to_string(), label(digit)]))?;
         table.flush()
     })?;
     let mut output = Output::new(json);
-    output.json(&Written { path: out.display().to_string(), images: digits.len() })?;
+    output.json(&Written {
+        path: out.display().to_string(),
+        images: digits.len(),
+    })?;
     let count = grouped(digits.len() as u64);
     output.text(&format!(
         "Wrote {}: the {} of {count} images in {}.",
         visible::path(out),
-        if classifier.info().classes.are_digits() { "digits" } else { "classes" },
+        if classifier.info().classes.are_digits() {
+            "digits"
+        } else {
+            "classes"
+        },
         visible::one_line(&name)
     ))
 }

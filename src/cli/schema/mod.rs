@@ -1,5 +1,6 @@
-//! `inkling schema`: JSON Schemas of what `--json` prints. Each command has a file beside this one; `common.json` and `run.json` have the
-//! definitions that several share. Tests compare them with what the commands print: nothing may be missing in either.
+//! `inkling schema`: JSON Schemas of what `--json` prints. Each command has a file beside this one;
+//! `common.json` and `run.json` have the definitions that several share. Tests compare them with
+//! what the commands print: nothing may be missing in either.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +45,8 @@ const SHARED: [&str; 2] = [include_str!("common.json"), include_str!("run.json")
 /// The options of `inkling schema`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Command whose schema is printed, such as train or data list [default: the schemas of all commands, as one object]
+    /// Command whose schema is printed, such as train or data list [default: the schemas of all
+    /// commands, as one object]
     #[arg(value_name = "COMMAND", num_args = 0..)]
     command: Vec<String>,
 }
@@ -58,16 +60,25 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         schema(command, text)
     } else {
         let known = COMMANDS.map(|(command, _)| command).join(", ");
-        return Err(Failure::Usage(format!("“{}” has no JSON output. These have: {known}.", visible::one_line(&wanted))));
+        return Err(Failure::Usage(format!(
+            "“{}” has no JSON output. These have: {known}.",
+            visible::one_line(&wanted)
+        )));
     };
     let text = found.and_then(|found| serde_json::to_string_pretty(&found));
-    let damaged = |error| Failure::Failed(format!("The schema could not be printed: {error}. Please report this as a bug."));
+    let damaged = |error| {
+        Failure::Failed(format!(
+            "The schema could not be printed: {error}. Please report this as a bug."
+        ))
+    };
     Output::new(false).script(&text.map_err(damaged)?)
 }
 
 /// The schemas of all commands.
 fn all() -> serde_json::Result<Value> {
-    let commands = COMMANDS.iter().map(|(command, text)| Ok(((*command).to_owned(), schema(command, text)?)));
+    let commands = COMMANDS
+        .iter()
+        .map(|(command, text)| Ok(((*command).to_owned(), schema(command, text)?)));
     let commands = commands.collect::<serde_json::Result<Map<_, _>>>()?;
     Ok(json!({ "version": VERSION, "program": env!("CARGO_PKG_VERSION"), "commands": commands }))
 }
@@ -83,11 +94,16 @@ fn schema(command: &str, text: &str) -> serde_json::Result<Value> {
         definitions.extend(own);
     }
     let mut needed = BTreeSet::new();
-    schema.values().for_each(|value| find_references(value, &definitions, &mut needed));
+    schema
+        .values()
+        .for_each(|value| find_references(value, &definitions, &mut needed));
     definitions.retain(|name, _| needed.contains(name));
     let mut whole = Map::new();
     whole.insert("$schema".to_owned(), DIALECT.into());
-    whole.insert("$id".to_owned(), format!("urn:inkling:{}:{VERSION}", command.replace(' ', "-")).into());
+    whole.insert(
+        "$id".to_owned(),
+        format!("urn:inkling:{}:{VERSION}", command.replace(' ', "-")).into(),
+    );
     whole.insert("version".to_owned(), VERSION.into());
     whole.extend(schema);
     whole.insert("$defs".to_owned(), definitions.into());
@@ -98,15 +114,22 @@ fn schema(command: &str, text: &str) -> serde_json::Result<Value> {
 fn find_references(schema: &Value, definitions: &Map<String, Value>, found: &mut BTreeSet<String>) {
     match schema {
         Value::Object(object) => {
-            if let Some(name) = object.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix("#/$defs/"))
+            if let Some(name) = object
+                .get("$ref")
+                .and_then(Value::as_str)
+                .and_then(|path| path.strip_prefix("#/$defs/"))
                 && found.insert(name.to_owned())
                 && let Some(definition) = definitions.get(name)
             {
                 find_references(definition, definitions, found);
             }
-            object.values().for_each(|value| find_references(value, definitions, found));
+            object
+                .values()
+                .for_each(|value| find_references(value, definitions, found));
         }
-        Value::Array(values) => values.iter().for_each(|value| find_references(value, definitions, found)),
+        Value::Array(values) => values
+            .iter()
+            .for_each(|value| find_references(value, definitions, found)),
         _ => {}
     }
 }

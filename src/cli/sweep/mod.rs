@@ -25,7 +25,8 @@ pub struct Arguments {
     /// Description of the sweep as TOML; the options below override it
     #[arg(value_name = "FILE", conflicts_with = "resume")]
     file: Option<PathBuf>,
-    /// A setting by its name in `inkling train`, and its values: lr=1e-4..1e-2:log, batch-size=32,64,128; a single value is that of all trials: epochs=4
+    /// A setting by its name in `inkling train`, and its values: lr=1e-4..1e-2:log,
+    /// batch-size=32,64,128; a single value is that of all trials: epochs=4
     #[arg(long, value_name = "NAME=VALUES", conflicts_with = "resume")]
     set: Vec<String>,
     /// Training data, as for `inkling train` [default: builtin]
@@ -41,7 +42,12 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<DeviceChoice>(DeviceChoice::ALL.iter().map(|c| c.name())), conflicts_with = "resume")]
     device: Option<DeviceChoice>,
     /// Worker threads, divided among the trials that train at once [default: one per core]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "resume")]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        conflicts_with = "resume"
+    )]
     threads: Option<u32>,
     /// Start at most N trials [default: 30, without --time; a grid is tried whole]
     #[arg(long, value_name = "N")]
@@ -66,10 +72,12 @@ pub struct Arguments {
     min_epochs: Option<u32>,
     #[command(flatten)]
     machines: Machines,
-    /// Trials that train at the same time [default: one per core, at most 4; on a GPU 1; with --hosts one per host]
+    /// Trials that train at the same time [default: one per core, at most 4; on a GPU 1; with
+    /// --hosts one per host]
     #[arg(long, value_name = "N")]
     at_once: Option<u32>,
-    /// Resume a sweep: the latest, or the one in DIR; with a larger --trials or --time, it goes on longer
+    /// Resume a sweep: the latest, or the one in DIR; with a larger --trials or --time, it goes on
+    /// longer
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     #[expect(clippy::option_option, reason = "an option that may have a value")]
     resume: Option<Option<PathBuf>>,
@@ -91,13 +99,26 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut sweep = match &arguments.resume {
         None => begin(arguments, &paths)?,
         Some(folder) => {
-            let folder = folder.clone().map_or_else(|| Sweep::newest(&paths.sweeps), Ok).map_err(Failure::of_sweep)?;
+            let folder = folder
+                .clone()
+                .map_or_else(|| Sweep::newest(&paths.sweeps), Ok)
+                .map_err(Failure::of_sweep)?;
             let mut sweep = Sweep::open(&folder).map_err(Failure::of_sweep)?;
             check_consent(arguments, sweep.definition(), &paths)?;
-            let seconds = arguments.time.as_deref().map(sweep::seconds).transpose().map_err(|error| Failure::of_sweep(error.into()))?;
+            let seconds = arguments
+                .time
+                .as_deref()
+                .map(sweep::seconds)
+                .transpose()
+                .map_err(|error| Failure::of_sweep(error.into()))?;
             // A job array is as long as before; hosts may be others than before.
-            let places = arguments.machines.usual_at_once().filter(|_| !arguments.machines.is_in_array());
-            sweep.extend(arguments.trials, seconds, arguments.at_once.or(places)).map_err(Failure::of_sweep)?;
+            let places = arguments
+                .machines
+                .usual_at_once()
+                .filter(|_| !arguments.machines.is_in_array());
+            sweep
+                .extend(arguments.trials, seconds, arguments.at_once.or(places))
+                .map_err(Failure::of_sweep)?;
             sweep
         }
     };
@@ -116,7 +137,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         recipients: paths.recipients,
         devices: this_machine(),
     };
-    let mut executor = arguments.machines.executor(Work::Trials, definition.at_once, definition.base.threads, settings)?;
+    let mut executor = arguments.machines.executor(
+        Work::Trials,
+        definition.at_once,
+        definition.base.threads,
+        settings,
+    )?;
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);
     report::began(&sweep, &mut output)?;
@@ -138,9 +164,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// An error where trials would need My digits on machines that may not receive them.
-fn check_consent(arguments: &Arguments, definition: &Definition, paths: &Paths) -> Result<(), Failure> {
+fn check_consent(
+    arguments: &Arguments,
+    definition: &Definition,
+    paths: &Paths,
+) -> Result<(), Failure> {
     let folders = data_folders(definition.data_dir.clone(), paths)?;
-    arguments.machines.check_consent(&definition.base.data, &folders, paths)
+    arguments
+        .machines
+        .check_consent(&definition.base.data, &folders, paths)
 }
 
 fn begin(arguments: &Arguments, paths: &Paths) -> Result<Sweep, Failure> {
@@ -151,16 +183,22 @@ fn begin(arguments: &Arguments, paths: &Paths) -> Result<Sweep, Failure> {
     }
     check_consent(arguments, &definition, paths)?;
     if arguments.machines.is_here() {
-        definition.base.device = devices::resolve(definition.base.device, definition.base.precision)?;
+        definition.base.device =
+            devices::resolve(definition.base.device, definition.base.precision)?;
     }
     if arguments.out.is_none() {
         return Sweep::create_in(&paths.sweeps, definition).map_err(Failure::of_sweep);
     }
-    let folder = arguments.out.iter().flat_map(std::path::absolute).collect::<PathBuf>();
+    let folder = arguments
+        .out
+        .iter()
+        .flat_map(std::path::absolute)
+        .collect::<PathBuf>();
     Sweep::create(&folder, definition).map_err(Failure::of_sweep)
 }
 
-/// Trains the best settings once more as a run that is saved, and notes its test accuracy, unless that was done before.
+/// Trains the best settings once more as a run that is saved, and notes its test accuracy, unless
+/// that was done before.
 fn test(sweep: &mut Sweep, output: &mut Output) -> Result<(), Failure> {
     if let Some((trial, tested)) = sweep.tested() {
         return report::tested(*trial, tested, &sweep.definition().base.data, output);
@@ -169,12 +207,25 @@ fn test(sweep: &mut Sweep, output: &mut Output) -> Result<(), Failure> {
         note("No trial trained to its end, so there are no best settings to test.");
         return Ok(());
     };
-    let (number, config) = (best.number, RunConfig { threads: sweep.definition().base.threads, ..best.config.clone() });
-    let Some(summary) = train::train(&config, sweep.definition().data_dir.clone(), output)? else { return Err(Failure::Interrupted) };
+    let (number, config) = (
+        best.number,
+        RunConfig {
+            threads: sweep.definition().base.threads,
+            ..best.config.clone()
+        },
+    );
+    let Some(summary) = train::train(&config, sweep.definition().data_dir.clone(), output)? else {
+        return Err(Failure::Interrupted);
+    };
     if summary.stopped {
         return Err(Failure::Interrupted);
     }
-    let tested = Tested { run: summary.folder.clone(), test_accuracy: summary.test.as_ref().map(|test| test.evaluation.accuracy) };
-    sweep.note_tested(number, tested.clone()).map_err(Failure::of_sweep)?;
+    let tested = Tested {
+        run: summary.folder.clone(),
+        test_accuracy: summary.test.as_ref().map(|test| test.evaluation.accuracy),
+    };
+    sweep
+        .note_tested(number, tested.clone())
+        .map_err(Failure::of_sweep)?;
     report::tested(number, &tested, &sweep.definition().base.data, output)
 }

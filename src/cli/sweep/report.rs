@@ -25,7 +25,11 @@ pub struct TrialStarted<'t> {
 
 impl<'t> TrialStarted<'t> {
     pub fn new(trial: &'t Trial, names: &[&'t str]) -> Self {
-        Self { event: "trial_started", trial: trial.number, values: values(trial, names) }
+        Self {
+            event: "trial_started",
+            trial: trial.number,
+            values: values(trial, names),
+        }
     }
 }
 
@@ -40,7 +44,11 @@ pub struct TrialEpochLine<'t> {
 
 impl<'t> TrialEpochLine<'t> {
     pub const fn new(trial: u32, epoch: &'t TrialEpoch) -> Self {
-        Self { event: "epoch", trial, epoch }
+        Self {
+            event: "epoch",
+            trial,
+            epoch,
+        }
     }
 }
 
@@ -60,7 +68,11 @@ pub struct TrialEnded<'t> {
 
 impl<'t> TrialEnded<'t> {
     pub fn new(trial: &'t Trial) -> Self {
-        let reason = if let Some(Outcome::Failed { reason }) = &trial.outcome { Some(reason.as_str()) } else { None };
+        let reason = if let Some(Outcome::Failed { reason }) = &trial.outcome {
+            Some(reason.as_str())
+        } else {
+            None
+        };
         Self {
             event: "trial_ended",
             trial: trial.number,
@@ -116,11 +128,24 @@ struct TestedLine {
 /// Prints what the sweep is.
 pub fn began(sweep: &Sweep, output: &mut Output) -> Result<(), Failure> {
     let definition = sweep.definition();
-    let ended = sweep.trials().iter().filter(|trial| trial.outcome.is_some()).count();
-    output.json(&Started { event: "started", folder: sweep.folder().display().to_string(), definition, ended })?;
+    let ended = sweep
+        .trials()
+        .iter()
+        .filter(|trial| trial.outcome.is_some())
+        .count();
+    output.json(&Started {
+        event: "started",
+        folder: sweep.folder().display().to_string(),
+        definition,
+        ended,
+    })?;
     let space: Vec<String> = definition.space.iter().map(ToString::to_string).collect();
-    let time = definition.seconds.map(|seconds| format!("at most {}", duration(seconds)));
-    let trials = definition.max_trials().map(|trials| count(trials.into(), "trial"));
+    let time = definition
+        .seconds
+        .map(|seconds| format!("at most {}", duration(seconds)));
+    let trials = definition
+        .max_trials()
+        .map(|trials| count(trials.into(), "trial"));
     let budget: Vec<String> = trials.into_iter().chain(time).collect();
     note(&format!(
         "Searching with {} for the best {} on {}: {}; {}, {} at once. Kept in {}.",
@@ -140,24 +165,46 @@ pub fn began(sweep: &Sweep, output: &mut Output) -> Result<(), Failure> {
 
 /// The line after each trial.
 pub fn sentence(trial: &Trial, names: &[&str]) -> String {
-    let settings: Vec<String> = names.iter().zip(&trial.values).map(|(name, value)| format!("{name} {value}")).collect();
+    let settings: Vec<String> = names
+        .iter()
+        .zip(&trial.values)
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
     let accuracy = percent(trial.accuracy().unwrap_or_default(), 2);
-    let after = format!("{accuracy} validation accuracy after {}", count(trial.epochs.len() as u64, "epoch"));
+    let after = format!(
+        "{accuracy} validation accuracy after {}",
+        count(trial.epochs.len() as u64, "epoch")
+    );
     let what = match &trial.outcome {
         Some(Outcome::Pruned) => format!("ended early: {after}"),
         Some(Outcome::Failed { reason }) => format!("failed: {reason}"),
         Some(Outcome::Completed) | None => after,
     };
-    format!("Trial {} ({}): {what}, {}.", trial.number, settings.join(", "), clock(trial.seconds()))
+    format!(
+        "Trial {} ({}): {what}, {}.",
+        trial.number,
+        settings.join(", "),
+        clock(trial.seconds())
+    )
 }
 
-/// Prints what was found: a table, how much each setting matters, and the command that trains the best settings.
+/// Prints what was found: a table, how much each setting matters, and the command that trains the
+/// best settings.
 pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<(), Failure> {
     let definition = sweep.definition();
-    let names: Vec<&str> = definition.space.iter().map(|dimension| dimension.setting.name()).collect();
+    let names: Vec<&str> = definition
+        .space
+        .iter()
+        .map(|dimension| dimension.setting.name())
+        .collect();
     let ranked = Trial::ranked(sweep.trials());
     let matters = importance(definition, sweep.trials());
-    let number = |wanted: &str| ranked.iter().filter(|trial| outcome(trial) == wanted).count();
+    let number = |wanted: &str| {
+        ranked
+            .iter()
+            .filter(|trial| outcome(trial) == wanted)
+            .count()
+    };
     let best = sweep.best().and_then(|best| Some((best, best.result()?)));
     output.json(&Ended {
         event: "finished",
@@ -174,7 +221,9 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
             config: &trial.config,
             command: train_command(&trial.config, definition.data_dir.as_deref()),
         }),
-        importance: matters.as_ref().map(|shares| names.iter().copied().zip(shares.iter().copied()).collect()),
+        importance: matters
+            .as_ref()
+            .map(|shares| names.iter().copied().zip(shares.iter().copied()).collect()),
     })?;
     if !ranked.is_empty() {
         output.text(&table(&ranked, &names))?;
@@ -182,12 +231,25 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
     if let Some(shares) = matters {
         let mut shares: Vec<(&str, f64)> = names.iter().copied().zip(shares).collect();
         shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let shares: Vec<String> = shares.iter().map(|(name, share)| format!("{name} {}", percent(*share, 0))).collect();
-        output.text(&format!("Importance for validation accuracy: {}.", shares.join(", ")))?;
+        let shares: Vec<String> = shares
+            .iter()
+            .map(|(name, share)| format!("{name} {}", percent(*share, 0)))
+            .collect();
+        output.text(&format!(
+            "Importance for validation accuracy: {}.",
+            shares.join(", ")
+        ))?;
     }
     if let Some((best, accuracy)) = best {
-        output.text(&format!("Best: trial {} with {} validation accuracy. To use these settings:", best.number, percent(accuracy, 2)))?;
-        output.text(&format!("  {}", train_command(&best.config, definition.data_dir.as_deref())))?;
+        output.text(&format!(
+            "Best: trial {} with {} validation accuracy. To use these settings:",
+            best.number,
+            percent(accuracy, 2)
+        ))?;
+        output.text(&format!(
+            "  {}",
+            train_command(&best.config, definition.data_dir.as_deref())
+        ))?;
     }
     if !is_complete {
         note(&format!(
@@ -200,11 +262,32 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
 }
 
 /// Prints the test accuracy of the best settings on this data set, the test images of which count.
-pub fn tested(trial: u32, tested: &Tested, data: &DataSpec, output: &mut Output) -> Result<(), Failure> {
-    output.json(&TestedLine { event: "tested", trial, run: tested.run.display().to_string(), test_accuracy: tested.test_accuracy })?;
-    let named = |accuracy| format!("Test accuracy on {}: {}", data.tested().label(), percent(accuracy, 2));
-    let accuracy = tested.test_accuracy.map_or_else(|| "The data has no test images".to_owned(), named);
-    output.text(&format!("{accuracy} with the settings of trial {trial}; the run is in {}.", quoted(&tested.run)))
+pub fn tested(
+    trial: u32,
+    tested: &Tested,
+    data: &DataSpec,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    output.json(&TestedLine {
+        event: "tested",
+        trial,
+        run: tested.run.display().to_string(),
+        test_accuracy: tested.test_accuracy,
+    })?;
+    let named = |accuracy| {
+        format!(
+            "Test accuracy on {}: {}",
+            data.tested().label(),
+            percent(accuracy, 2)
+        )
+    };
+    let accuracy = tested
+        .test_accuracy
+        .map_or_else(|| "The data has no test images".to_owned(), named);
+    output.text(&format!(
+        "{accuracy} with the settings of trial {trial}; the run is in {}.",
+        quoted(&tested.run)
+    ))
 }
 
 fn values<'t>(trial: &'t Trial, names: &[&'t str]) -> BTreeMap<&'t str, &'t Value> {
@@ -222,22 +305,48 @@ const fn outcome(trial: &Trial) -> &'static str {
 
 /// The trials, the best first, with aligned columns.
 fn table(ranked: &[&Trial], names: &[&str]) -> String {
-    let head = ["trial", "validation", "epochs", "time"].into_iter().chain(names.iter().copied()).chain([""]);
+    let head = ["trial", "validation", "epochs", "time"]
+        .into_iter()
+        .chain(names.iter().copied())
+        .chain([""]);
     let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).collect()];
     for trial in ranked.iter().take(TABLE_LINES) {
-        let accuracy = trial.accuracy().map_or_else(|| "–".to_owned(), |accuracy| percent(accuracy, 2));
-        let figures = [trial.number.to_string(), accuracy, trial.epochs.len().to_string(), clock(trial.seconds())];
+        let accuracy = trial
+            .accuracy()
+            .map_or_else(|| "–".to_owned(), |accuracy| percent(accuracy, 2));
+        let figures = [
+            trial.number.to_string(),
+            accuracy,
+            trial.epochs.len().to_string(),
+            clock(trial.seconds()),
+        ];
         let remark = match trial.outcome {
             Some(Outcome::Pruned) => "ended early",
             Some(Outcome::Failed { .. }) => "failed",
             Some(Outcome::Completed) | None => "",
         };
-        rows.push(figures.into_iter().chain(trial.values.iter().map(ToString::to_string)).chain([remark.to_owned()]).collect());
+        rows.push(
+            figures
+                .into_iter()
+                .chain(trial.values.iter().map(ToString::to_string))
+                .chain([remark.to_owned()])
+                .collect(),
+        );
     }
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or_default();
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or_default()
+    };
     let widths: Vec<usize> = (0..names.len() + 5).map(width).collect();
     let line = |row: &Vec<String>| {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}")).collect();
+        let cells: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, &width)| format!("{cell:>width$}"))
+            .collect();
         cells.join("  ").trim_end().to_owned()
     };
     let mut lines: Vec<String> = rows.iter().map(line).collect();

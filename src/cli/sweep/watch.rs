@@ -12,11 +12,22 @@ use crate::sweep::{self, Ending, Executor, Observer, Status, Sweep, Trial};
 use crate::text::format::percent;
 
 /// Goes on to the end of the sweep, or until Ctrl-C.
-pub fn run(sweep: &mut Sweep, executor: &mut dyn Executor, output: &mut Output) -> Result<Ending, Failure> {
+pub fn run(
+    sweep: &mut Sweep,
+    executor: &mut dyn Executor,
+    output: &mut Output,
+) -> Result<Ending, Failure> {
     let space = sweep.definition().space.clone();
-    let mut watch = Watch { progress: Progress::new(), names: space.iter().map(|d| d.setting.name()).collect(), output, failure: None };
+    let mut watch = Watch {
+        progress: Progress::new(),
+        names: space.iter().map(|d| d.setting.name()).collect(),
+        output,
+        failure: None,
+    };
     let ending = sweep::run(sweep, executor, &mut watch);
-    let Watch { progress, failure, .. } = watch;
+    let Watch {
+        progress, failure, ..
+    } = watch;
     if ending == Ok(Ending::Interrupted) && failure.is_none() {
         progress.note("Stopping. Trials that are cut short begin again when the sweep is resumed.");
     }
@@ -62,10 +73,23 @@ impl Observer for Watch<'_> {
     }
 
     fn report(&mut self, status: &Status) -> Result<(), Cancelled> {
-        let of = status.trials.map_or_else(String::new, |trials| format!(" of {trials}"));
-        let best = status.best.map_or_else(String::new, |(trial, accuracy)| format!(" · best {} (trial {trial})", percent(accuracy, 2)));
-        let text = format!("{}{of} trials · {} training{best}", status.ended, status.running.len());
-        self.progress.show_remaining(status.fraction, &text, status.remaining);
-        if self.failure.is_some() || interrupt::requested().is_some() { Err(Cancelled) } else { Ok(()) }
+        let of = status
+            .trials
+            .map_or_else(String::new, |trials| format!(" of {trials}"));
+        let best = status.best.map_or_else(String::new, |(trial, accuracy)| {
+            format!(" · best {} (trial {trial})", percent(accuracy, 2))
+        });
+        let text = format!(
+            "{}{of} trials · {} training{best}",
+            status.ended,
+            status.running.len()
+        );
+        self.progress
+            .show_remaining(status.fraction, &text, status.remaining);
+        if self.failure.is_some() || interrupt::requested().is_some() {
+            Err(Cancelled)
+        } else {
+            Ok(())
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! `inkling train`: turns options into a configuration, runs it on the engine, and reports the result.
+//! `inkling train`: turns options into a configuration, runs it on the engine, and reports the
+//! result.
 
 mod other_machines;
 mod repeats;
@@ -29,12 +30,14 @@ use crate::system::paths::{NotUtf8, Paths, check_utf8};
 use crate::system::targets::check_folder;
 use crate::text::visible;
 
-/// How long a process that was killed may take to end, or an engine whose caller was, to write its last checkpoint.
+/// How long a process that was killed may take to end, or an engine whose caller was, to write its
+/// last checkpoint.
 const ENDING: Duration = Duration::from_secs(10);
 /// Longer waits are said.
 const MOMENT: Duration = Duration::from_millis(500);
 
-/// The options that choose the settings of a new run: one that is resumed or reproduced has its own.
+/// The options that choose the settings of a new run: one that is resumed or reproduced has its
+/// own.
 const OF_A_NEW_RUN: [&str; 27] = [
     "data",
     "config_file",
@@ -74,16 +77,19 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", conflicts_with_all = OF_A_NEW_RUN)]
     #[expect(clippy::option_option, reason = "an option that may have a value")]
     resume: Option<Option<PathBuf>>,
-    /// With --resume: do not train on, but save the run as it was after its last completed epoch, as Ctrl-C does
+    /// With --resume: do not train on, but save the run as it was after its last completed epoch,
+    /// as Ctrl-C does
     #[arg(long, requires = "resume", conflicts_with = "tensorboard")]
     save: bool,
-    /// Folder to save the run in [default: a new folder among Inkling's runs, or with --resume as before]
+    /// Folder to save the run in [default: a new folder among Inkling's runs, or with --resume as
+    /// before]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Replace the run in that folder, if there is one
     #[arg(long, requires = "out")]
     force: bool,
-    /// Number format of the weights in the model file; f16 halves the size [default: f32, or with --resume as before]
+    /// Number format of the weights in the model file; f16 halves the size [default: f32, or with
+    /// --resume as before]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<WeightFormat>(WeightFormat::ALL.iter().map(|c| c.name())))]
     weights: Option<WeightFormat>,
     /// Train the run in DIR again, and say whether its weights come out the same
@@ -94,7 +100,11 @@ pub struct Arguments {
     repeat: Option<u32>,
     #[command(flatten)]
     machines: Machines,
-    #[arg(long, value_name = "DIR", help = "Folder for TensorBoard: the curves are written to a new folder in it during the run")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        help = "Folder for TensorBoard: the curves are written to a new folder in it during the run"
+    )]
     tensorboard: Option<PathBuf>,
     /// Print one JSON object per line to standard output, also for every step
     #[arg(long)]
@@ -104,10 +114,23 @@ pub struct Arguments {
 /// Trains.
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     arguments.machines.check()?;
-    let first = arguments.reproduce.as_deref().map(crate::runs::load).transpose()?;
+    let first = arguments
+        .reproduce
+        .as_deref()
+        .map(crate::runs::load)
+        .transpose()?;
     let (config, from) = match &arguments.resume {
-        None if let Some(first) = &first => (of_this_machine(reproduced_config(first), &arguments.settings), None),
-        None => (RunConfig { repeats: arguments.repeat.unwrap_or(1), ..arguments.settings.fitted_config()? }, None),
+        None if let Some(first) = &first => (
+            of_this_machine(reproduced_config(first), &arguments.settings),
+            None,
+        ),
+        None => (
+            RunConfig {
+                repeats: arguments.repeat.unwrap_or(1),
+                ..arguments.settings.fitted_config()?
+            },
+            None,
+        ),
         Some(folder) => {
             let (asked, from) = interrupted(folder.as_deref())?;
             (of_this_machine(asked, &arguments.settings), from)
@@ -127,7 +150,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     }
     let paths = Paths::find();
     let folders = data_folders(arguments.settings.data_dir.clone(), &paths)?;
-    arguments.machines.check_consent(&config.data, &folders, &paths)?;
+    arguments
+        .machines
+        .check_consent(&config.data, &folders, &paths)?;
     let host = arguments.machines.only_host();
     if host.is_none() && !arguments.machines.is_here() {
         if arguments.resume.is_some() || first.is_some() || arguments.tensorboard.is_some() {
@@ -142,27 +167,52 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     };
     let config = RunConfig { device, ..config };
     let engine = Engine::start_on(
-        host.map_or_else(EngineHost::from_env, |host| EngineHost::Remote(RemoteHost::Ssh(host.clone()))).for_device(config.device),
+        host.map_or_else(EngineHost::from_env, |host| {
+            EngineHost::Remote(RemoteHost::Ssh(host.clone()))
+        })
+        .for_device(config.device),
         arguments.settings.data_dir,
-        arguments.out.map(|folder| RunsTarget::Folder { folder, replace: arguments.force }),
+        arguments.out.map(|folder| RunsTarget::Folder {
+            folder,
+            replace: arguments.force,
+        }),
         arguments.weights,
     )?;
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);
     let resumed = arguments.resume.is_some();
-    let mut runs: VecDeque<RunConfig> = if resumed { vec![config] } else { config.repetitions(&jiff::Timestamp::now().to_string()) }.into();
+    let mut runs: VecDeque<RunConfig> = if resumed {
+        vec![config]
+    } else {
+        config.repetitions(&jiff::Timestamp::now().to_string())
+    }
+    .into();
     let mut start = match from {
-        None if arguments.save => return Err(Failure::Failed("There is no interrupted run to save.".to_owned())),
+        None if arguments.save => {
+            return Err(Failure::Failed(
+                "There is no interrupted run to save.".to_owned(),
+            ));
+        }
         None => Start::New,
         Some(folder) if !arguments.save => Start::Resumed(folder),
-        Some(folder) if Checkpoints::position(&folder).is_some_and(|position| position.epochs > 0) => Start::Saved(folder),
+        Some(folder)
+            if Checkpoints::position(&folder).is_some_and(|position| position.epochs > 0) =>
+        {
+            Start::Saved(folder)
+        }
         Some(_) => {
             let none = "No epoch of this run is complete, so there is no model to save. To train on: inkling train --resume";
             return Err(Failure::Failed(none.to_owned()));
         }
     };
     while let Some(config) = runs.pop_front() {
-        let (summary, is_rescued) = match watch::train(&engine, &config, &start, arguments.tensorboard.as_deref(), &mut output)? {
+        let (summary, is_rescued) = match watch::train(
+            &engine,
+            &config,
+            &start,
+            arguments.tensorboard.as_deref(),
+            &mut output,
+        )? {
             RunEnd::Saved(summary) => (summary, false),
             RunEnd::Rescued(summary) => (summary, true),
             RunEnd::Unfinished(checkpoint) => {
@@ -175,7 +225,13 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         if is_rescued {
             return Err(Failure::of_rescue());
         }
-        let saved = || summary.folder.parent().map(|root| Store::new(root).list()).unwrap_or_default();
+        let saved = || {
+            summary
+                .folder
+                .parent()
+                .map(|root| Store::new(root).list())
+                .unwrap_or_default()
+        };
         if arguments.save {
             return Ok(());
         }
@@ -203,7 +259,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
 /// Whether the paths can be stored that a checkpoint remembers.
 fn check_stored_paths(arguments: &Arguments) -> Result<(), Failure> {
     let folder = std::env::current_dir().unwrap_or_default();
-    let mut paths = [&folder].into_iter().chain(&arguments.out).chain(&arguments.settings.data_dir);
+    let mut paths = [&folder]
+        .into_iter()
+        .chain(&arguments.out)
+        .chain(&arguments.settings.data_dir);
     paths.try_for_each(|path| check_utf8(path)).map_err(|NotUtf8(path)| {
         let path = visible::path(&path);
         Failure::Usage(format!(
@@ -222,18 +281,27 @@ fn of_this_machine(config: RunConfig, options: &Settings) -> RunConfig {
     }
 }
 
-/// Trains these settings as a run that is saved, and reports it as `inkling train` does; `None` if it was stopped before its first epoch was
-/// complete.
-pub fn train(config: &RunConfig, data_dir: Option<PathBuf>, output: &mut Output) -> Result<Option<RunSummary>, Failure> {
+/// Trains these settings as a run that is saved, and reports it as `inkling train` does; `None` if
+/// it was stopped before its first epoch was complete.
+pub fn train(
+    config: &RunConfig,
+    data_dir: Option<PathBuf>,
+    output: &mut Output,
+) -> Result<Option<RunSummary>, Failure> {
     let engine = Engine::start_for(config.device, data_dir, None, None)?;
     match watch::train(&engine, config, &Start::New, None, output)? {
-        RunEnd::Saved(summary) | RunEnd::Rescued(summary) => report::finished(&summary, output).map(|()| Some(*summary)),
-        RunEnd::Unfinished(checkpoint) => report::unfinished(checkpoint.as_deref(), output).map(|()| None),
+        RunEnd::Saved(summary) | RunEnd::Rescued(summary) => {
+            report::finished(&summary, output).map(|()| Some(*summary))
+        }
+        RunEnd::Unfinished(checkpoint) => {
+            report::unfinished(checkpoint.as_deref(), output).map(|()| None)
+        }
     }
 }
 
-/// The run to resume, and the folder of its checkpoint: the latest if no folder is given. Where there is none, the first of the repeated runs
-/// that are missing after the newest: the signal may have come between two of them.
+/// The run to resume, and the folder of its checkpoint: the latest if no folder is given. Where
+/// there is none, the first of the repeated runs that are missing after the newest: the signal may
+/// have come between two of them.
 fn interrupted(folder: Option<&Path>) -> Result<(RunConfig, Option<PathBuf>), Failure> {
     let of = |run: InterruptedRun| (run.card.config, Some(run.folder));
     if let Some(folder) = folder {
@@ -254,14 +322,19 @@ fn interrupted(folder: Option<&Path>) -> Result<(RunConfig, Option<PathBuf>), Fa
         // A process that was just killed holds its run until the system has taken it apart.
         if in_progress && start.elapsed() < ENDING {
             if start.elapsed() > MOMENT && !std::mem::replace(&mut said, true) {
-                note(&format!("A run is still in progress. Waiting up to {} s: perhaps it is just ending.", ENDING.as_secs()));
+                note(&format!(
+                    "A run is still in progress. Waiting up to {} s: perhaps it is just ending.",
+                    ENDING.as_secs()
+                ));
             }
             std::thread::sleep(MOMENT / 5);
             continue;
         }
         let saved = Store::new(&paths.runs).list();
         let newest = saved.first().and_then(|entry| entry.summary.as_ref().ok());
-        if let Some(missing) = newest.and_then(|run| missing_repetitions(&run.config, &saved).into_iter().next()) {
+        if let Some(missing) =
+            newest.and_then(|run| missing_repetitions(&run.config, &saved).into_iter().next())
+        {
             return Ok((missing, None));
         }
         return Err(Failure::Failed(

@@ -25,12 +25,20 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub fn run(arguments: &Arguments, config: &RunConfig) -> Result<(), Failure> {
     let paths = Paths::find();
     let data_dir = arguments.settings.data_dir.clone();
-    let config = RunConfig { data: config.data.located(&std::env::current_dir().unwrap_or_default()), ..config.clone() };
+    let config = RunConfig {
+        data: config
+            .data
+            .located(&std::env::current_dir().unwrap_or_default()),
+        ..config.clone()
+    };
     let settings = EngineSettings {
         data_folders: data_folders(data_dir.clone(), &paths)?,
         data_dir,
         runs: match &arguments.out {
-            Some(folder) => RunsTarget::Folder { folder: folder.clone(), replace: arguments.force },
+            Some(folder) => RunsTarget::Folder {
+                folder: folder.clone(),
+                replace: arguments.force,
+            },
             None => RunsTarget::Store(paths.runs.clone()),
         },
         checkpoints: paths.checkpoints,
@@ -42,12 +50,34 @@ pub fn run(arguments: &Arguments, config: &RunConfig) -> Result<(), Failure> {
         recipients: paths.recipients,
         devices: this_machine(),
     };
-    let waiting: VecDeque<RunConfig> = config.repetitions(&jiff::Timestamp::now().to_string()).into();
-    let at_once = arguments.machines.usual_at_once().unwrap_or(1).min(waiting.len() as u32);
-    let mut executor = arguments.machines.executor(Work::Runs, at_once, config.threads, settings)?;
+    let waiting: VecDeque<RunConfig> = config
+        .repetitions(&jiff::Timestamp::now().to_string())
+        .into();
+    let at_once = arguments
+        .machines
+        .usual_at_once()
+        .unwrap_or(1)
+        .min(waiting.len() as u32);
+    let mut executor =
+        arguments
+            .machines
+            .executor(Work::Runs, at_once, config.threads, settings)?;
     interrupt::install_handler();
-    let store = Store::new(arguments.out.as_deref().and_then(std::path::Path::parent).unwrap_or(&paths.runs));
-    let mut runs = Runs { total: waiting.len(), waiting, training: BTreeMap::new(), began: 0, store, output: Output::new(arguments.json) };
+    let store = Store::new(
+        arguments
+            .out
+            .as_deref()
+            .and_then(std::path::Path::parent)
+            .unwrap_or(&paths.runs),
+    );
+    let mut runs = Runs {
+        total: waiting.len(),
+        waiting,
+        training: BTreeMap::new(),
+        began: 0,
+        store,
+        output: Output::new(arguments.json),
+    };
     runs.train(&mut executor)
 }
 
@@ -93,15 +123,31 @@ impl Runs {
             }
             let ended = self.total - self.waiting.len() - self.training.len();
             let done = ended as f32 + self.training.values().map(|(_, share)| share).sum::<f32>();
-            progress.show(done / self.total as f32, &format!("{ended} of {} runs · {} training", self.total, self.training.len()));
+            progress.show(
+                done / self.total as f32,
+                &format!(
+                    "{ended} of {} runs · {} training",
+                    self.total,
+                    self.training.len()
+                ),
+            );
         }
         drop(progress);
-        last.map_or(Ok(()), |last| repeats::report(&self.store.list(), &last, &mut self.output))
+        last.map_or(Ok(()), |last| {
+            repeats::report(&self.store.list(), &last, &mut self.output)
+        })
     }
 
     /// Takes an event in: the run that it ended, if it did.
-    fn heard(&mut self, run: u32, event: TrialEvent, progress: &Progress) -> Result<Option<RunSummary>, Failure> {
-        let Some((config, done)) = self.training.get_mut(&run) else { return Ok(None) };
+    fn heard(
+        &mut self,
+        run: u32,
+        event: TrialEvent,
+        progress: &Progress,
+    ) -> Result<Option<RunSummary>, Failure> {
+        let Some((config, done)) = self.training.get_mut(&run) else {
+            return Ok(None);
+        };
         match event {
             TrialEvent::Progress(_) => {}
             TrialEvent::Sending(upload) => progress.note(&Message::sending(&upload).to_string()),
@@ -114,8 +160,15 @@ impl Runs {
             TrialEvent::Failed(problem) => return Err(problem.into()),
             TrialEvent::Completed => {
                 let (config, _) = self.training.remove(&run).unwrap_or_default();
-                let saved = self.store.list().into_iter().filter_map(|entry| entry.summary.ok());
-                let summary = saved.map(|summary| *summary).find(|summary| summary.config == config).ok_or(Problem::NoSuchRun)?;
+                let saved = self
+                    .store
+                    .list()
+                    .into_iter()
+                    .filter_map(|entry| entry.summary.ok());
+                let summary = saved
+                    .map(|summary| *summary)
+                    .find(|summary| summary.config == config)
+                    .ok_or(Problem::NoSuchRun)?;
                 report::finished(&summary, &mut self.output)?;
                 return Ok(Some(summary));
             }

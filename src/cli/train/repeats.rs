@@ -31,11 +31,20 @@ struct One {
     run: String,
 }
 
-/// Prints the mean accuracy of the runs that belong to this one, with its interval; nothing where fewer than two are left.
+/// Prints the mean accuracy of the runs that belong to this one, with its interval; nothing where
+/// fewer than two are left.
 pub fn report(saved: &[RunEntry], one: &RunSummary, output: &mut Output) -> Result<(), Failure> {
-    let Some(repeats) = Repeats::of(saved, one) else { return Ok(()) };
-    let (Some(mean), Some((lowest, highest))) = (repeats.mean(), repeats.extremes()) else { return Ok(()) };
-    let one = |run: &RunSummary| One { seed: run.config.seed, accuracy: repeats.accuracy(run), run: run.folder.display().to_string() };
+    let Some(repeats) = Repeats::of(saved, one) else {
+        return Ok(());
+    };
+    let (Some(mean), Some((lowest, highest))) = (repeats.mean(), repeats.extremes()) else {
+        return Ok(());
+    };
+    let one = |run: &RunSummary| One {
+        seed: run.config.seed,
+        accuracy: repeats.accuracy(run),
+        run: run.folder.display().to_string(),
+    };
     output.json(&Repeated {
         event: "repeated",
         runs: mean.count,

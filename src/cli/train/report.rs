@@ -10,7 +10,8 @@ use crate::cli::format::{clock, quoted};
 use crate::cli::output::Output;
 use crate::problem::Problem;
 use crate::records::{
-    EpochRecord, InitializationReport, Intervention, Rescue, RunPlan, RunPosition, RunSummary, SplitEvaluation, StepPoint,
+    EpochRecord, InitializationReport, Intervention, Rescue, RunPlan, RunPosition, RunSummary,
+    SplitEvaluation, StepPoint,
 };
 use crate::run_config::RunConfig;
 use crate::runs::Checkpoints;
@@ -27,11 +28,16 @@ pub struct Started<'a> {
 
 impl<'a> Started<'a> {
     pub const fn new(config: &'a RunConfig, plan: &'a RunPlan) -> Self {
-        Self { event: "started", config, plan }
+        Self {
+            event: "started",
+            config,
+            plan,
+        }
     }
 }
 
-/// JSON before the first step: what the weights were initialised from, where those are statistics of the training images.
+/// JSON before the first step: what the weights were initialised from, where those are statistics
+/// of the training images.
 #[derive(Debug, Serialize)]
 pub struct Initialized<'a> {
     event: &'static str,
@@ -41,7 +47,10 @@ pub struct Initialized<'a> {
 
 impl<'a> Initialized<'a> {
     pub const fn new(report: &'a InitializationReport) -> Self {
-        Self { event: "initialized", report }
+        Self {
+            event: "initialized",
+            report,
+        }
     }
 }
 
@@ -55,7 +64,10 @@ pub struct Step<'a> {
 
 impl<'a> Step<'a> {
     pub const fn new(point: &'a StepPoint) -> Self {
-        Self { event: "step", point }
+        Self {
+            event: "step",
+            point,
+        }
     }
 }
 
@@ -69,11 +81,15 @@ pub struct Epoch<'a> {
 
 impl<'a> Epoch<'a> {
     pub const fn new(record: &'a EpochRecord) -> Self {
-        Self { event: "epoch", record }
+        Self {
+            event: "epoch",
+            record,
+        }
     }
 }
 
-/// JSON when the run intervenes: a skipped step, a rollback, smaller micro-batches, or early stopping.
+/// JSON when the run intervenes: a skipped step, a rollback, smaller micro-batches, or early
+/// stopping.
 #[derive(Debug, Serialize)]
 pub struct Intervened<'a> {
     event: &'static str,
@@ -83,7 +99,10 @@ pub struct Intervened<'a> {
 
 impl<'a> Intervened<'a> {
     pub const fn new(intervention: &'a Intervention) -> Self {
-        Self { event: "intervened", intervention }
+        Self {
+            event: "intervened",
+            intervention,
+        }
     }
 }
 
@@ -98,7 +117,11 @@ pub struct NotSaved {
 
 impl NotSaved {
     pub fn new(problem: &Problem, checkpoint: Option<&Path>) -> Self {
-        Self { event: "not_saved", reason: problem.to_string(), checkpoint: checkpoint.map(|folder| folder.display().to_string()) }
+        Self {
+            event: "not_saved",
+            reason: problem.to_string(),
+            checkpoint: checkpoint.map(|folder| folder.display().to_string()),
+        }
     }
 }
 
@@ -113,7 +136,14 @@ pub struct Rescued {
 }
 
 impl Rescued {
-    pub fn new(problem: &Problem, Rescue { folder, temporary, model_alone }: &Rescue) -> Self {
+    pub fn new(
+        problem: &Problem,
+        Rescue {
+            folder,
+            temporary,
+            model_alone,
+        }: &Rescue,
+    ) -> Self {
         Self {
             event: "rescued",
             reason: problem.to_string(),
@@ -216,28 +246,58 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
     let epochs = summary.epochs.len();
     let validated = percent(f64::from(validation_accuracy.unwrap_or_default()), 2);
     let tested = summary.test.as_ref().map(SplitEvaluation::accuracy);
-    let accuracy = tested.map_or_else(|| format!("Validation accuracy: {validated}"), |test| format!("{test} (validation: {validated})"));
+    let accuracy = tested.map_or_else(
+        || format!("Validation accuracy: {validated}"),
+        |test| format!("{test} (validation: {validated})"),
+    );
     output.text(&if is_complete(summary) {
-        let (took, speed) = (clock(summary.train_seconds), grouped(summary.images_per_second.round() as u64));
+        let (took, speed) = (
+            clock(summary.train_seconds),
+            grouped(summary.images_per_second.round() as u64),
+        );
         format!("Done. {accuracy}. Training took {took} at {speed} images/s.")
     } else {
-        format!("Stopped after {epochs} of {}; the model was saved. {accuracy}.", count(u64::from(summary.config.epochs), "epoch"))
+        format!(
+            "Stopped after {epochs} of {}; the model was saved. {accuracy}.",
+            count(u64::from(summary.config.epochs), "epoch")
+        )
     })?;
-    if let Some(note) = summary.test.as_ref().and_then(|_| harder_data_note(&summary.config.data)) {
+    if let Some(note) = summary
+        .test
+        .as_ref()
+        .and_then(|_| harder_data_note(&summary.config.data))
+    {
         output.text(&note)?;
     }
-    output.text(&format!("Model saved as {}", visible::path(&summary.model_path)))?;
+    output.text(&format!(
+        "Model saved as {}",
+        visible::path(&summary.model_path)
+    ))?;
     let one = summary.classes().one();
-    output.text(&format!("Try it on an image of {one}: inkling predict --model {} drawing.png", quoted(&summary.model_path)))
+    output.text(&format!(
+        "Try it on an image of {one}: inkling predict --model {} drawing.png",
+        quoted(&summary.model_path)
+    ))
 }
 
 /// Prints that the run was stopped without a model, and whether it can be resumed.
 pub fn unfinished(checkpoint: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
-    let event = if checkpoint.is_some() { "unfinished" } else { "discarded" };
-    output.json(&Unfinished { event, checkpoint: checkpoint.map(|folder| folder.display().to_string()) })?;
+    let event = if checkpoint.is_some() {
+        "unfinished"
+    } else {
+        "discarded"
+    };
+    output.json(&Unfinished {
+        event,
+        checkpoint: checkpoint.map(|folder| folder.display().to_string()),
+    })?;
     output.text(match checkpoint.map(Checkpoints::position) {
-        Some(Some(position)) if position.epochs > 0 => "Stopped before training went on. To resume the run: inkling train --resume",
-        Some(_) => "Stopped before the first epoch was complete. To resume the run: inkling train --resume",
+        Some(Some(position)) if position.epochs > 0 => {
+            "Stopped before training went on. To resume the run: inkling train --resume"
+        }
+        Some(_) => {
+            "Stopped before the first epoch was complete. To resume the run: inkling train --resume"
+        }
         None => "Stopped before the first step; nothing was saved.",
     })
 }
@@ -245,7 +305,9 @@ pub fn unfinished(checkpoint: Option<&Path>, output: &mut Output) -> Result<(), 
 /// Whether a run whose engine was lost can be resumed.
 pub fn lost(resumable: Option<RunPosition>) -> String {
     match resumable {
-        Some(position) => format!("The run was last saved after {position}. To resume it from there: inkling train --resume"),
+        Some(position) => format!(
+            "The run was last saved after {position}. To resume it from there: inkling train --resume"
+        ),
         None => "The run had no checkpoint yet, so it cannot be resumed.".to_owned(),
     }
 }

@@ -24,7 +24,24 @@ struct Reproduced {
 pub fn report(first: &RunSummary, again: &RunSummary, output: &mut Output) -> Result<(), Failure> {
     let found = Reproduction::compare(first, again)?;
     let (same, sentence) = (found.is_same(), found.sentence());
-    let Reproduction { tensors, differing, largest_difference, circumstances, .. } = found;
-    output.json(&Reproduced { event: "reproduced", same, tensors, differing, largest_difference, circumstances })?;
-    if same { output.text(&sentence) } else { Err(Failure::Failed(sentence)) }
+    let Reproduction {
+        tensors,
+        differing,
+        largest_difference,
+        circumstances,
+        ..
+    } = found;
+    output.json(&Reproduced {
+        event: "reproduced",
+        same,
+        tensors,
+        differing,
+        largest_difference,
+        circumstances,
+    })?;
+    if same {
+        output.text(&sentence)
+    } else {
+        Err(Failure::Failed(sentence))
+    }
 }

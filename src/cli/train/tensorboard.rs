@@ -16,15 +16,19 @@ pub struct Log {
     pub folder: PathBuf,
 }
 
-/// Whether event files can be written in this folder, which is created if need be; to be asked before hours are spent on training.
+/// Whether event files can be written in this folder, which is created if need be; to be asked
+/// before hours are spent on training.
 pub fn check(folder: &Path) -> Result<(), WriteError> {
     let write = || create_folder(folder).and_then(|()| TemporaryFolder::new_in(folder));
-    write().map(drop).map_err(|error| WriteError::new(folder, &error))
+    write()
+        .map(drop)
+        .map_err(|error| WriteError::new(folder, &error))
 }
 
 impl Log {
-    /// In a folder of the run's own in this one; `checkpoints` is the folder of its checkpoints, and gives it the same name when it is
-    /// resumed. A resumed run begins with its steps and epochs until then.
+    /// In a folder of the run's own in this one; `checkpoints` is the folder of its checkpoints,
+    /// and gives it the same name when it is resumed. A resumed run begins with its steps and
+    /// epochs until then.
     pub fn start(
         folder: &Path,
         config: &RunConfig,
@@ -33,7 +37,10 @@ impl Log {
         curve: &[StepPoint],
     ) -> Result<Self, WriteError> {
         let folder = folder.join(run_name(config, checkpoints));
-        let mut log = Self { file: EventFile::begin(&folder)?, folder };
+        let mut log = Self {
+            file: EventFile::begin(&folder)?,
+            folder,
+        };
         log.file.settings(config);
         log.add_steps(curve);
         before.iter().for_each(|record| log.add_epoch(record));
@@ -45,7 +52,8 @@ impl Log {
     pub fn steps(&mut self, steps: &[StepPoint], now: Telemetry) -> Result<(), WriteError> {
         self.add_steps(steps);
         if let Some(last) = steps.last() {
-            self.file.scalars(last.step, &[("images_per_second", now.images_per_second)]);
+            self.file
+                .scalars(last.step, &[("images_per_second", now.images_per_second)]);
         }
         self.file.flush()
     }
@@ -60,14 +68,30 @@ impl Log {
     pub fn finished(&mut self, summary: &RunSummary) -> Result<(), WriteError> {
         if let (Some(test), Some(last)) = (&summary.test, summary.epochs.last()) {
             let Evaluation { loss, accuracy, .. } = test.evaluation;
-            self.file.scalars(last.step, &[("loss/test", loss as f32), ("accuracy/test", accuracy as f32)]);
+            self.file.scalars(
+                last.step,
+                &[
+                    ("loss/test", loss as f32),
+                    ("accuracy/test", accuracy as f32),
+                ],
+            );
         }
         self.file.flush()
     }
 
     fn add_steps(&mut self, steps: &[StepPoint]) {
-        for StepPoint { step, loss, accuracy, learning_rate } in steps {
-            let figures = [("loss/train", *loss), ("accuracy/train", *accuracy), ("learning_rate", *learning_rate)];
+        for StepPoint {
+            step,
+            loss,
+            accuracy,
+            learning_rate,
+        } in steps
+        {
+            let figures = [
+                ("loss/train", *loss),
+                ("accuracy/train", *accuracy),
+                ("learning_rate", *learning_rate),
+            ];
             self.file.scalars(*step, &figures);
         }
     }
@@ -83,15 +107,23 @@ impl Log {
     }
 }
 
-/// Such as `2026-11-23 14-03-11 speedrun 4711`: when the run began, in local time, and in which process. Without that it has the name of its
-/// checkpoints.
+/// Such as `2026-11-23 14-03-11 speedrun 4711`: when the run began, in local time, and in which
+/// process. Without that it has the name of its checkpoints.
 fn run_name(config: &RunConfig, checkpoints: &Path) -> String {
-    let name = checkpoints.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy());
+    let name = checkpoints
+        .file_name()
+        .map_or_else(|| "run".into(), |name| name.to_string_lossy());
     let began = || {
         let (nanoseconds, process) = name.split_once('-')?;
-        let time = jiff::Timestamp::from_nanosecond(nanoseconds.parse().ok()?).ok()?.to_zoned(jiff::tz::TimeZone::system());
+        let time = jiff::Timestamp::from_nanosecond(nanoseconds.parse().ok()?)
+            .ok()?
+            .to_zoned(jiff::tz::TimeZone::system());
         let process: u32 = process.parse().ok()?;
-        Some(format!("{} {} {process}", time.strftime("%Y-%m-%d %H-%M-%S"), config.model))
+        Some(format!(
+            "{} {} {process}",
+            time.strftime("%Y-%m-%d %H-%M-%S"),
+            config.model
+        ))
     };
     began().unwrap_or_else(|| name.into_owned())
 }

@@ -1,4 +1,5 @@
-//! A run that has ended and cannot be saved: what can be done about it is said, and a folder that is typed is taken.
+//! A run that has ended and cannot be saved: what can be done about it is said, and a folder that
+//! is typed is taken.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -22,10 +23,17 @@ pub struct Unsaved {
 }
 
 impl Unsaved {
-    /// Says what Ctrl-C does now, and how another folder is chosen. `checkpoint` is the folder of the run's checkpoint and how far the run is
-    /// in it.
-    pub fn instruct(&mut self, engine: &Engine, config: &RunConfig, checkpoint: Option<(&Path, RunPosition)>, progress: &Progress) {
-        // A Ctrl-C that has stopped the training is not one that gives up its result. The next one that fails to save anything is.
+    /// Says what Ctrl-C does now, and how another folder is chosen. `checkpoint` is the folder of
+    /// the run's checkpoint and how far the run is in it.
+    pub fn instruct(
+        &mut self,
+        engine: &Engine,
+        config: &RunConfig,
+        checkpoint: Option<(&Path, RunPosition)>,
+        progress: &Progress,
+    ) {
+        // A Ctrl-C that has stopped the training is not one that gives up its result. The next one
+        // that fails to save anything is.
         let was_tried = self.instructed && interrupt::requested().is_some();
         if !was_tried {
             interrupt::forget_stop();
@@ -35,7 +43,8 @@ impl Unsaved {
             self.reads_folders = read_folders(engine);
         }
         if self.reads_folders {
-            progress.note("To save it in another folder, type the path of the folder and press Enter.");
+            progress
+                .note("To save it in another folder, type the path of the folder and press Enter.");
         }
         progress.note(&match checkpoint {
             Some((folder, position)) => {
@@ -55,7 +64,8 @@ impl Unsaved {
     }
 }
 
-/// Takes every line of standard input for a folder to save the run in; false if there can be no thread for it.
+/// Takes every line of standard input for a folder to save the run in; false if there can be no
+/// thread for it.
 fn read_folders(engine: &Engine) -> bool {
     let save = engine.run_saver();
     let read = move || {
@@ -63,24 +73,36 @@ fn read_folders(engine: &Engine) -> bool {
             save(folder_of(line.trim()));
         }
     };
-    Builder::new().name("inkling-folders".to_owned()).spawn(read).is_ok()
+    Builder::new()
+        .name("inkling-folders".to_owned())
+        .spawn(read)
+        .is_ok()
 }
 
 /// The folder that was typed: `~` is the home folder, as in a shell. Without one it is tried again.
 fn folder_of(typed: &str) -> Option<PathBuf> {
-    let home = |rest: &str| Some(directories::BaseDirs::new()?.home_dir().join(rest.trim_start_matches('/')));
+    let home = |rest: &str| {
+        Some(
+            directories::BaseDirs::new()?
+                .home_dir()
+                .join(rest.trim_start_matches('/')),
+        )
+    };
     let folder = match typed.strip_prefix('~') {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => home(rest).unwrap_or_else(|| typed.into()),
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            home(rest).unwrap_or_else(|| typed.into())
+        }
         _ => typed.into(),
     };
     (!typed.is_empty()).then_some(folder)
 }
 
-/// Whether somebody can type. From now on this process may go to the background: reading from its terminal is an error there, and does not
-/// suspend it.
+/// Whether somebody can type. From now on this process may go to the background: reading from its
+/// terminal is an error there, and does not suspend it.
 #[cfg(unix)]
 fn is_foreground_terminal() -> bool {
-    // SAFETY: numbers are taken and given, and no handler is installed; without a terminal the group is -1.
+    // SAFETY: numbers are taken and given, and no handler is installed; without a terminal the
+    // group is -1.
     let foreground = unsafe {
         libc::signal(libc::SIGTTIN, libc::SIG_IGN);
         libc::tcgetpgrp(libc::STDIN_FILENO) == libc::getpgrp()

@@ -26,7 +26,8 @@ pub enum RunEnd {
     Saved(Box<RunSummary>),
     /// It was saved, but not as a whole where it was to be.
     Rescued(Box<RunSummary>),
-    /// It was stopped before its first epoch was complete; its checkpoint, if there is one, is in this folder.
+    /// It was stopped before its first epoch was complete; its checkpoint, if there is one, is in
+    /// this folder.
     Unfinished(Option<PathBuf>),
 }
 
@@ -51,7 +52,8 @@ impl Start {
     }
 }
 
-/// Trains and follows the run to its end; its curves go to a folder in `tensorboard`, if that is given.
+/// Trains and follows the run to its end; its curves go to a folder in `tensorboard`, if that is
+/// given.
 pub fn train(
     engine: &Engine,
     config: &RunConfig,
@@ -62,7 +64,8 @@ pub fn train(
     let mut progress = Progress::new();
     let mut plan = None;
     let mut complained = false;
-    // Checkpoints on disk count, not those that were reported: an engine may end between writing one and saying so.
+    // Checkpoints on disk count, not those that were reported: an engine may end between writing
+    // one and saying so.
     let mut checkpoints = start.checkpoint().cloned();
     let mut log = None;
     let mut unsaved = Unsaved::default();
@@ -72,7 +75,10 @@ pub fn train(
         progress.note(&format!("Run {} of {}.", run.number, config.repeats));
     }
     progress.note(&format!("Preparing {}.", config.data.label()));
-    let job = Job::Train { config: config.clone(), from: start.checkpoint().cloned() };
+    let job = Job::Train {
+        config: config.clone(),
+        from: start.checkpoint().cloned(),
+    };
     let update = |update| {
         match update {
             Update::Cancelling => {
@@ -84,30 +90,53 @@ pub fn train(
             }
             Update::EngineLost => engine_lost = true,
             Update::Progress(now) => progress.show(now.fraction, "Preparing data"),
-            Update::Event(Event::Started { plan: started, before, curve, position, folder, .. }) => {
+            Update::Event(Event::Started {
+                plan: started,
+                before,
+                curve,
+                position,
+                folder,
+                ..
+            }) => {
                 output.json(&report::Started::new(config, &started))?;
                 progress = Progress::new();
                 progress.note(&report::plan(config, &started));
                 match start {
                     Start::New => {}
-                    Start::Resumed(_) => progress.note(&format!("Resuming after {position} of {}.", config.epochs)),
+                    Start::Resumed(_) => {
+                        progress.note(&format!("Resuming after {position} of {}.", config.epochs))
+                    }
                     Start::Saved(_) => {
-                        progress.note(&format!("Saving the run as it was after epoch {} of {}.", position.epochs, config.epochs));
+                        progress.note(&format!(
+                            "Saving the run as it was after epoch {} of {}.",
+                            position.epochs, config.epochs
+                        ));
                     }
                 }
                 if let Some(tensorboard) = tensorboard {
-                    log = noted(Log::start(tensorboard, config, &folder, &before, &curve), &progress);
+                    log = noted(
+                        Log::start(tensorboard, config, &folder, &before, &curve),
+                        &progress,
+                    );
                     if let Some(log) = &log {
-                        progress.note(&format!("Curves for TensorBoard: {}", visible::path(&log.folder)));
+                        progress.note(&format!(
+                            "Curves for TensorBoard: {}",
+                            visible::path(&log.folder)
+                        ));
                     }
                 }
                 plan = Some(started);
                 checkpoints = Some(folder);
             }
-            Update::Event(Event::Sending(upload)) => progress.note(&Message::sending(&upload).to_string()),
+            Update::Event(Event::Sending(upload)) => {
+                progress.note(&Message::sending(&upload).to_string())
+            }
             Update::Event(Event::Initialized { report, .. }) => {
                 output.json(&report::Initialized::new(&report))?;
-                report.sentences().iter().for_each(|sentence| progress.note(sentence));
+                report
+                    .sentences()
+                    .iter()
+                    .for_each(|sentence| progress.note(sentence));
             }
             Update::Event(Event::Steps { steps, now, .. }) => {
                 for point in &steps {
@@ -127,17 +156,33 @@ pub fn train(
                 output.json(&report::Intervened::new(&intervention))?;
                 progress.note(&Message::intervened(&intervention).to_string());
             }
-            Update::Event(Event::Checkpoint { kept: Err(problem), .. }) if !complained => {
+            Update::Event(Event::Checkpoint {
+                kept: Err(problem), ..
+            }) if !complained => {
                 complained = true;
                 progress.note(&Message::checkpoint_not_kept(&problem).to_string());
             }
             Update::Event(Event::Checkpoint { kept: Ok(()), .. }) => complained = false,
-            Update::Event(Event::NotSaved { problem, checkpoint, .. }) => {
-                output.json(&report::NotSaved::new(&problem, checkpoints.as_deref().filter(|_| checkpoint.is_some())))?;
+            Update::Event(Event::NotSaved {
+                problem,
+                checkpoint,
+                ..
+            }) => {
+                output.json(&report::NotSaved::new(
+                    &problem,
+                    checkpoints.as_deref().filter(|_| checkpoint.is_some()),
+                ))?;
                 progress.note(&Message::run_not_saved(&problem, checkpoint).to_string());
-                unsaved.instruct(engine, config, checkpoint.and(checkpoints.as_deref()).zip(checkpoint), &progress);
+                unsaved.instruct(
+                    engine,
+                    config,
+                    checkpoint.and(checkpoints.as_deref()).zip(checkpoint),
+                    &progress,
+                );
             }
-            Update::Event(Event::Rescued { problem, rescue, .. }) => {
+            Update::Event(Event::Rescued {
+                problem, rescue, ..
+            }) => {
                 rescued = true;
                 output.json(&report::Rescued::new(&problem, &rescue))?;
                 progress.note(&Message::rescued(&problem, &rescue).to_string());
@@ -149,21 +194,36 @@ pub fn train(
     };
     let result = match start {
         // All of its epochs may be complete.
-        Start::Saved(folder) if Checkpoints::position(folder).is_none_or(|position| position.epochs < config.epochs) => {
+        Start::Saved(folder)
+            if Checkpoints::position(folder)
+                .is_none_or(|position| position.epochs < config.epochs) =>
+        {
             engine.run_stopped(job, update)
         }
         _ => engine.run(job, update),
     };
     let resumable = resumable(checkpoints.as_deref());
-    let result = result.map_err(|failure| if engine_lost { failure.followed_by(&report::lost(resumable)) } else { failure })?;
+    let result = result.map_err(|failure| {
+        if engine_lost {
+            failure.followed_by(&report::lost(resumable))
+        } else {
+            failure
+        }
+    })?;
     match result {
         Some(JobResult::Train(summary)) => {
             logged(&mut log, &progress, |log| log.finished(&summary));
             let summary = Box::new(summary);
-            Ok(if rescued { RunEnd::Rescued(summary) } else { RunEnd::Saved(summary) })
+            Ok(if rescued {
+                RunEnd::Rescued(summary)
+            } else {
+                RunEnd::Saved(summary)
+            })
         }
         Some(_) => Err(Problem::EngineGone.into()),
-        None => Ok(RunEnd::Unfinished(checkpoints.filter(|_| resumable.is_some()))),
+        None => Ok(RunEnd::Unfinished(
+            checkpoints.filter(|_| resumable.is_some()),
+        )),
     }
 }
 
@@ -172,23 +232,43 @@ fn resumable(checkpoints: Option<&Path>) -> Option<RunPosition> {
     checkpoints.and_then(Checkpoints::position)
 }
 
-/// Adds to the event file, if there is one. Half a record at its end would make what follows unreadable, so that nothing follows a failure.
-fn logged(log: &mut Option<Log>, progress: &Progress, add: impl FnOnce(&mut Log) -> Result<(), WriteError>) {
-    if log.as_mut().is_some_and(|log| noted(add(log), progress).is_none()) {
+/// Adds to the event file, if there is one. Half a record at its end would make what follows
+/// unreadable, so that nothing follows a failure.
+fn logged(
+    log: &mut Option<Log>,
+    progress: &Progress,
+    add: impl FnOnce(&mut Log) -> Result<(), WriteError>,
+) {
+    if log
+        .as_mut()
+        .is_some_and(|log| noted(add(log), progress).is_none())
+    {
         *log = None;
     }
 }
 
 /// What was written; a failure is said, and the run goes on without curves for `TensorBoard`.
 fn noted<T>(written: Result<T, WriteError>, progress: &Progress) -> Option<T> {
-    let say = |error: &WriteError| progress.note(&Message::tensorboard_not_written(error).to_string());
+    let say =
+        |error: &WriteError| progress.note(&Message::tensorboard_not_written(error).to_string());
     written.inspect_err(say).ok()
 }
 
-fn step(progress: &Progress, config: &RunConfig, plan: &RunPlan, steps: &[StepPoint], now: Telemetry) {
-    let loss = steps.last().map_or_else(String::new, |step| format!(" · loss {:.4}", step.loss));
+fn step(
+    progress: &Progress,
+    config: &RunConfig,
+    plan: &RunPlan,
+    steps: &[StepPoint],
+    now: Telemetry,
+) {
+    let loss = steps
+        .last()
+        .map_or_else(String::new, |step| format!(" · loss {:.4}", step.loss));
     let rate = grouped(f64::from(now.images_per_second).round() as u64);
-    let text = format!("epoch {} of {}{loss} · {rate} images/s", now.epoch, config.epochs);
+    let text = format!(
+        "epoch {} of {}{loss} · {rate} images/s",
+        now.epoch, config.epochs
+    );
     let fraction = now.step as f32 / plan.total_steps.max(1) as f32;
     progress.show_remaining(fraction, &text, Some(f64::from(now.remaining_seconds)));
 }

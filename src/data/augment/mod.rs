@@ -1,11 +1,13 @@
-//! Augmentation: a training image is changed each time it is seen, so that a network meets more handwriting than there are images.
-//! Validation and test images stay as they are.
+//! Augmentation: a training image is changed each time it is seen, so that a network meets more
+//! handwriting than there are images. Validation and test images stay as they are.
 //!
-//! An image becomes what someone else might have written: rotated, scaled, sheared, shifted, elastically distorted (Simard, Steinkraus &
-//! Platt 2003, "Best practices for convolutional neural networks applied to visual document analysis"), with a thicker or thinner stroke.
-//! Never mirrored, never so much that a digit becomes another.
+//! An image becomes what someone else might have written: rotated, scaled, sheared, shifted,
+//! elastically distorted (Simard, Steinkraus & Platt 2003, "Best practices for convolutional neural
+//! networks applied to visual document analysis"), with a thicker or thinner stroke. Never
+//! mirrored, never so much that a digit becomes another.
 //!
-//! [`AugmentParams`] say what happens to an image; [`Augmenter`] does it on the CPU, and `nn::backend` for whole batches on other devices.
+//! [`AugmentParams`] say what happens to an image; [`Augmenter`] does it on the CPU, and
+//! `nn::backend` for whole batches on other devices.
 
 mod thickness;
 mod warp;
@@ -39,21 +41,44 @@ struct Strength {
 }
 
 impl Strength {
-    const GENTLE: Self = Self { rotation: 0.12, scale: 0.08, shear: 0.10, shift: 1.2, elastic: 0.45, thickness: 0.0 };
-    const MEDIUM: Self = Self { rotation: 0.14, scale: 0.09, shear: 0.12, shift: 1.4, elastic: 0.5, thickness: 0.35 };
-    const STRONG: Self = Self { rotation: 0.20, scale: 0.13, shear: 0.18, shift: 2.0, elastic: 0.85, thickness: 0.35 };
+    const GENTLE: Self = Self {
+        rotation: 0.12,
+        scale: 0.08,
+        shear: 0.10,
+        shift: 1.2,
+        elastic: 0.45,
+        thickness: 0.0,
+    };
+    const MEDIUM: Self = Self {
+        rotation: 0.14,
+        scale: 0.09,
+        shear: 0.12,
+        shift: 1.4,
+        elastic: 0.5,
+        thickness: 0.35,
+    };
+    const STRONG: Self = Self {
+        rotation: 0.20,
+        scale: 0.13,
+        shear: 0.18,
+        shift: 2.0,
+        elastic: 0.85,
+        thickness: 0.35,
+    };
 }
 
 /// How one image is changed, once.
 #[derive(Clone, Debug)]
 pub struct AugmentParams {
-    /// From a new position, relative to the centre, to the old one: `[[xx, xy], [yx, yy]]`, row by row.
+    /// From a new position, relative to the centre, to the old one: `[[xx, xy], [yx, yy]]`, row by
+    /// row.
     pub map: [f32; 4],
     /// Pixels along x and y.
     pub shift: [f32; 2],
     /// Share of the way to a stroke that is a pixel wider (above 0) or narrower at each edge.
     pub thickness: f32,
-    /// Displacements along x and y at the knots of the elastic field's splines, in pixels, row by row.
+    /// Displacements along x and y at the knots of the elastic field's splines, in pixels, row by
+    /// row.
     pub knots: [[[f32; KNOTS]; KNOTS]; 2],
 }
 
@@ -63,7 +88,12 @@ impl AugmentParams {
 
     /// All of them in one row, in the order of the fields, as `nn::backend` takes them.
     pub fn packed(&self) -> [f32; Self::COUNT] {
-        let Self { map, shift, thickness, knots } = self;
+        let Self {
+            map,
+            shift,
+            thickness,
+            knots,
+        } = self;
         let knots = knots.as_flattened().as_flattened();
         let mut numbers = map.iter().chain(shift).chain([thickness]).chain(knots);
         std::array::from_fn(|_| numbers.next().copied().unwrap_or_default())
@@ -87,7 +117,11 @@ impl Augmenter {
             Augmentation::Medium => Strength::MEDIUM,
             Augmentation::Strong => Strength::STRONG,
         };
-        Some(Self { strength, padded: Box::new([0.0; PADDED * PADDED]), grid: warp::SamplingGrid::default() })
+        Some(Self {
+            strength,
+            padded: Box::new([0.0; PADDED * PADDED]),
+            grid: warp::SamplingGrid::default(),
+        })
     }
 
     /// Random parameters for one image.
@@ -101,7 +135,12 @@ impl Augmenter {
             shift: [within(strength.shift), within(strength.shift)],
         };
         let thickness = within(strength.thickness);
-        AugmentParams { map: affine.inverse(), shift: affine.shift, thickness, knots: warp::knots(strength.elastic, random) }
+        AugmentParams {
+            map: affine.inverse(),
+            shift: affine.shift,
+            thickness,
+            knots: warp::knots(strength.elastic, random),
+        }
     }
 
     /// Augments an image of 784 pixels with random parameters.
@@ -111,19 +150,29 @@ impl Augmenter {
         let Self { padded, grid, .. } = self;
         // The stroke of the image before may have grown into the margin.
         padded.fill(0.0);
-        for (row, pixels) in padded.chunks_exact_mut(PADDED).skip(MARGIN).zip(pixels.chunks_exact(SIDE)) {
+        for (row, pixels) in padded
+            .chunks_exact_mut(PADDED)
+            .skip(MARGIN)
+            .zip(pixels.chunks_exact(SIDE))
+        {
             for (to, &pixel) in row[MARGIN..].iter_mut().zip(pixels) {
                 *to = f32::from(pixel);
             }
         }
-        pulp::Arch::new().dispatch(Prepare { grid, padded, params: &params });
-        // Not dispatched: CPUs with gather instructions take longer with them than with one load after the other.
+        pulp::Arch::new().dispatch(Prepare {
+            grid,
+            padded,
+            params: &params,
+        });
+        // Not dispatched: CPUs with gather instructions take longer with them than with one load
+        // after the other.
         grid.resample(padded, pixels);
     }
 }
 
-/// What comes before resampling, compiled for the best instructions this CPU has; the result does not depend on which.
-/// A type of its own: what is in a closure is not compiled for the instructions it is dispatched to.
+/// What comes before resampling, compiled for the best instructions this CPU has; the result does
+/// not depend on which. A type of its own: what is in a closure is not compiled for the
+/// instructions it is dispatched to.
 struct Prepare<'a> {
     grid: &'a mut warp::SamplingGrid,
     padded: &'a mut [f32; PADDED * PADDED],
@@ -135,7 +184,11 @@ impl pulp::NullaryFnOnce for Prepare<'_> {
 
     #[inline(always)]
     fn call(self) {
-        let Self { grid, padded, params } = self;
+        let Self {
+            grid,
+            padded,
+            params,
+        } = self;
         grid.fill(params);
         if params.thickness != 0.0 {
             thickness::thicken(padded, params.thickness);

@@ -1,7 +1,9 @@
-//! The warp: where in the old image each new pixel comes from, by an affine map and a smooth random displacement field in one.
+//! The warp: where in the old image each new pixel comes from, by an affine map and a smooth random
+//! displacement field in one.
 //!
-//! Simard et al. smooth a random displacement per pixel with a Gaussian of 4 to 6 pixels. Here the displacements are uniform B-splines
-//! of degree 3 over random numbers at knots 8 pixels apart: as smooth, of the same reach, and a twentieth of the work.
+//! Simard et al. smooth a random displacement per pixel with a Gaussian of 4 to 6 pixels. Here the
+//! displacements are uniform B-splines of degree 3 over random numbers at knots 8 pixels apart: as
+//! smooth, of the same reach, and a twentieth of the work.
 
 use super::{AugmentParams, MARGIN, PADDED};
 use crate::ink::SIDE;
@@ -13,7 +15,8 @@ const SPACING: usize = 8;
 const BLOCKS: usize = SIDE.div_ceil(SPACING);
 /// Knots along an axis that some pixel depends on.
 pub const KNOTS: usize = BLOCKS + 3;
-/// The spline's standard deviation over numbers uniform in ±1: `1/√3` for those, and `151/315` of the variance left along each axis.
+/// The spline's standard deviation over numbers uniform in ±1: `1/√3` for those, and `151/315` of
+/// the variance left along each axis.
 const SPLINE_DEVIATION: f32 = 0.276_76;
 /// The centre of an image.
 const CENTER: f32 = (SIDE as f32 - 1.0) / 2.0;
@@ -34,9 +37,19 @@ pub(super) struct Affine {
 impl Affine {
     /// The inverse of scaling, then shearing, then rotating: from the new position to the old one.
     pub fn inverse(self) -> [f32; 4] {
-        let Self { rotation, scale: [wide, high], shear, .. } = self;
+        let Self {
+            rotation,
+            scale: [wide, high],
+            shear,
+            ..
+        } = self;
         let (sin, cos) = rotation.sin_cos();
-        [(cos + shear * sin) / wide, (sin - shear * cos) / wide, -sin / high, cos / high]
+        [
+            (cos + shear * sin) / wide,
+            (sin - shear * cos) / wide,
+            -sin / high,
+            cos / high,
+        ]
     }
 }
 
@@ -62,13 +75,15 @@ pub fn spline() -> [[f32; KNOTS]; SIDE] {
     spline
 }
 
-/// A number for each new pixel, in rows as wide as those of padded images; what is beyond the image's own width is not used.
+/// A number for each new pixel, in rows as wide as those of padded images; what is beyond the
+/// image's own width is not used.
 type Rows<T> = Box<[[T; PADDED]; SIDE]>;
 
 /// For every new pixel, the position in the old image it comes from.
 #[derive(Debug)]
 pub(super) struct SamplingGrid {
-    /// The old pixel at the upper left of the position, and how far the position is to the right of it and below it.
+    /// The old pixel at the upper left of the position, and how far the position is to the right of
+    /// it and below it.
     pixel: Rows<i32>,
     right: Rows<f32>,
     below: Rows<f32>,
@@ -79,11 +94,17 @@ pub(super) struct SamplingGrid {
 impl Default for SamplingGrid {
     fn default() -> Self {
         let empty = || Box::new([[0.0; PADDED]; SIDE]);
-        Self { pixel: Box::new([[0; PADDED]; SIDE]), right: empty(), below: empty(), weights: weights() }
+        Self {
+            pixel: Box::new([[0; PADDED]; SIDE]),
+            right: empty(),
+            below: empty(),
+            weights: weights(),
+        }
     }
 }
 
-/// The weights of the four knots about a column (or row): the pieces of a uniform cubic B-spline, from 0 to 1 between two knots.
+/// The weights of the four knots about a column (or row): the pieces of a uniform cubic B-spline,
+/// from 0 to 1 between two knots.
 fn weights() -> [[f32; PADDED]; 4] {
     let pieces: [fn(f32) -> f32; 4] = [
         |t| (1.0 - t).powi(3) / 6.0,
@@ -91,24 +112,41 @@ fn weights() -> [[f32; PADDED]; 4] {
         |t| (-3.0 * t.powi(3) + 3.0 * t * t + 3.0 * t + 1.0) / 6.0,
         |t| t.powi(3) / 6.0,
     ];
-    pieces.map(|piece| std::array::from_fn(|column| piece((column % SPACING) as f32 / SPACING as f32)))
+    pieces.map(|piece| {
+        std::array::from_fn(|column| piece((column % SPACING) as f32 / SPACING as f32))
+    })
 }
 
 impl SamplingGrid {
     /// Computes the positions: the affine map plus the displacement field.
     ///
-    /// Loops and sums are spelt out, so that they are compiled for the instructions this is dispatched to: closures are not.
-    #[expect(clippy::needless_range_loop, reason = "four rows of knots and two tables are walked by the same index")]
+    /// Loops and sums are spelt out, so that they are compiled for the instructions this is
+    /// dispatched to: closures are not.
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "four rows of knots and two tables are walked by the same index"
+    )]
     #[inline(always)]
     pub fn fill(&mut self, params: &AugmentParams) {
-        let AugmentParams { map: [xx, xy, yx, yy], shift, knots, .. } = params;
+        let AugmentParams {
+            map: [xx, xy, yx, yy],
+            shift,
+            knots,
+            ..
+        } = params;
         // The last position that has a pixel to its right and below it.
         let furthest = (PADDED - 2) as f32;
         let middle = CENTER + MARGIN as f32;
-        let Self { pixel, right, below, weights: [first, second, third, fourth] } = self;
+        let Self {
+            pixel,
+            right,
+            below,
+            weights: [first, second, third, fourth],
+        } = self;
         for row in 0..SIDE {
             let v = row as f32 - CENTER - shift[1];
-            // Along the columns first: the sums over four rows of knots at this row, for each column's four columns of knots.
+            // Along the columns first: the sums over four rows of knots at this row, for each
+            // column's four columns of knots.
             let mut displacements = [[[0.0; PADDED]; 4]; 2];
             for (displacements, knots) in displacements.iter_mut().zip(knots) {
                 for column in 0..KNOTS {
@@ -117,9 +155,12 @@ impl SamplingGrid {
                         + second[row] * knots[knot + 1][column]
                         + third[row] * knots[knot + 2][column]
                         + fourth[row] * knots[knot + 3][column];
-                    // It is the first knot of its own interval of columns, the second of the one before, and so on.
+                    // It is the first knot of its own interval of columns, the second of the one
+                    // before, and so on.
                     for (back, displacements) in displacements.iter_mut().enumerate() {
-                        if let Some(block) = column.checked_sub(back).filter(|block| *block < BLOCKS) {
+                        if let Some(block) =
+                            column.checked_sub(back).filter(|block| *block < BLOCKS)
+                        {
                             displacements[block * SPACING..(block + 1) * SPACING].fill(sum);
                         }
                     }
@@ -129,9 +170,16 @@ impl SamplingGrid {
             let (pixel, right, below) = (&mut pixel[row], &mut right[row], &mut below[row]);
             for column in 0..PADDED {
                 let u = column as f32 - CENTER - shift[0];
-                let (one, two, three, four) = (first[column], second[column], third[column], fourth[column]);
-                let x = one * dx[0][column] + two * dx[1][column] + three * dx[2][column] + four * dx[3][column];
-                let y = one * dy[0][column] + two * dy[1][column] + three * dy[2][column] + four * dy[3][column];
+                let (one, two, three, four) =
+                    (first[column], second[column], third[column], fourth[column]);
+                let x = one * dx[0][column]
+                    + two * dx[1][column]
+                    + three * dx[2][column]
+                    + four * dx[3][column];
+                let y = one * dy[0][column]
+                    + two * dy[1][column]
+                    + three * dy[2][column]
+                    + four * dy[3][column];
                 let x = (middle + xx * u + xy * v + x).max(0.0).min(furthest);
                 let y = (middle + yx * u + yy * v + y).max(0.0).min(furthest);
                 let (whole_x, whole_y) = (x as i32, y as i32);
@@ -148,10 +196,13 @@ impl SamplingGrid {
         let at = |index: usize| padded[index % (PADDED * PADDED)];
         let grid = self.pixel.iter().zip(&*self.right).zip(&*self.below);
         for (pixels, ((indices, rights), belows)) in pixels.chunks_exact_mut(SIDE).zip(grid) {
-            for (((pixel, index), right), below) in pixels.iter_mut().zip(indices).zip(rights).zip(belows) {
+            for (((pixel, index), right), below) in
+                pixels.iter_mut().zip(indices).zip(rights).zip(belows)
+            {
                 let index = *index as usize;
                 let upper = at(index) + right * (at(index + 1) - at(index));
-                let lower = at(index + PADDED) + right * (at(index + PADDED + 1) - at(index + PADDED));
+                let lower =
+                    at(index + PADDED) + right * (at(index + PADDED + 1) - at(index + PADDED));
                 // Between 0 and 255, so that its integer part is the byte.
                 *pixel = (upper + below * (lower - upper) + 0.5) as i32 as u8;
             }

@@ -1,4 +1,5 @@
-//! How handwriting varies: between people (slant, proportion, pen) and within one hand (jitter, tremor, overshoot).
+//! How handwriting varies: between people (slant, proportion, pen) and within one hand (jitter,
+//! tremor, overshoot).
 
 use std::f32::consts::TAU;
 
@@ -19,7 +20,11 @@ impl WrittenDigit {
     pub fn scan(&self, random: &mut Random) -> Image {
         let edge = random.range(0.7, 1.5);
         if random.uniform() < THICK_SHARE {
-            return rasterize_as_thinned(&self.ink, (THICK[0].ln() + random.uniform() * (THICK[1] / THICK[0]).ln()).exp(), edge);
+            return rasterize_as_thinned(
+                &self.ink,
+                (THICK[0].ln() + random.uniform() * (THICK[1] / THICK[0]).ln()).exp(),
+                edge,
+            );
         }
         let roughness = random.range(0.0, 0.2);
         let flow = Warp::new(random.range(0.0, 0.25) * self.pen, random);
@@ -31,7 +36,8 @@ impl WrittenDigit {
     }
 }
 
-/// How many digits look as if they were drawn with a very thick pen and thinned, as image files are read.
+/// How many digits look as if they were drawn with a very thick pen and thinned, as image files are
+/// read.
 const THICK_SHARE: f32 = 0.06;
 /// Radius of those pens, in image pixels: from the least to the largest, evenly in logarithms.
 const THICK: [f32; 2] = [1.5, 4.5];
@@ -42,8 +48,14 @@ pub(super) const STEP: f32 = 0.03;
 /// Writes a digit: variant `variant` of it, else one as often as people use it.
 pub(super) fn write(digit: u8, variant: Option<usize>, random: &mut Random) -> WrittenDigit {
     let variants = skeletons::of(digit);
-    let Some(variant) = variant.and_then(|index| variants.get(index)).or_else(|| sample_variant(variants, random)) else {
-        return WrittenDigit { ink: Ink::default(), pen: 0.0 };
+    let Some(variant) = variant
+        .and_then(|index| variants.get(index))
+        .or_else(|| sample_variant(variants, random))
+    else {
+        return WrittenDigit {
+            ink: Ink::default(),
+            pen: 0.0,
+        };
     };
     // A 1 leans further than other digits do: it varies in little else.
     let lean = if digit == 1 { 1.25 } else { 1.0 };
@@ -62,7 +74,10 @@ pub(super) fn write_one_of(variants: &[Variant], random: &mut Random) -> Written
 pub(super) fn inked(strokes: Vec<Stroke>, random: &mut Random) -> WrittenDigit {
     let style = Style::sample(1.0, random);
     let pen = Some(style.pen_for(&strokes));
-    WrittenDigit { ink: Ink { strokes, pen }, pen: style.pen }
+    WrittenDigit {
+        ink: Ink { strokes, pen },
+        pen: style.pen,
+    }
 }
 
 fn write_variant(variant: &Variant, lean: f32, random: &mut Random) -> WrittenDigit {
@@ -71,7 +86,10 @@ fn write_variant(variant: &Variant, lean: f32, random: &mut Random) -> WrittenDi
     for stroke in &mut strokes {
         style.jitter(stroke, random);
     }
-    let mut strokes: Vec<Stroke> = strokes.iter().map(|knots| pen_path::curve(knots, STEP)).collect();
+    let mut strokes: Vec<Stroke> = strokes
+        .iter()
+        .map(|knots| pen_path::curve(knots, STEP))
+        .collect();
     for stroke in &mut strokes {
         style.add_tremor(stroke, random);
     }
@@ -80,7 +98,10 @@ fn write_variant(variant: &Variant, lean: f32, random: &mut Random) -> WrittenDi
         *point = style.slant(warp.displace(*point));
     }
     let pen = Some(style.pen_for(&strokes));
-    WrittenDigit { ink: Ink { strokes, pen }, pen: style.pen }
+    WrittenDigit {
+        ink: Ink { strokes, pen },
+        pen: style.pen,
+    }
 }
 
 /// A variant, as often as its weight says.
@@ -94,17 +115,26 @@ fn sample_variant<'a>(variants: &'a [Variant], random: &mut Random) -> Option<&'
     sampled.or(variants.last())
 }
 
-/// Somewhere between two of the variant's shapes, or a little beyond; in units of the digit's height.
+/// Somewhere between two of the variant's shapes, or a little beyond; in units of the digit's
+/// height.
 fn interpolate_shapes(variant: &Variant, random: &mut Random) -> Vec<Vec<[f32; 2]>> {
-    let (Some(one), Some(other)) =
-        (variant.shapes.get(random.below(variant.shapes.len())), variant.shapes.get(random.below(variant.shapes.len())))
-    else {
+    let (Some(one), Some(other)) = (
+        variant.shapes.get(random.below(variant.shapes.len())),
+        variant.shapes.get(random.below(variant.shapes.len())),
+    ) else {
         return Vec::new();
     };
     let t = random.range(-0.15, 1.15);
     let mix = |a: i16, b: i16| (f32::from(a) + (f32::from(b) - f32::from(a)) * t) / 100.0;
     let strokes = one.iter().zip(*other);
-    strokes.map(|(a, b)| a.iter().zip(*b).map(|(p, q)| [mix(p[0], q[0]), mix(p[1], q[1])]).collect()).collect()
+    strokes
+        .map(|(a, b)| {
+            a.iter()
+                .zip(*b)
+                .map(|(p, q)| [mix(p[0], q[0]), mix(p[1], q[1])])
+                .collect()
+        })
+        .collect()
 }
 
 /// How one person writes, on one occasion. Lengths are relative to the digit's height.
@@ -206,13 +236,25 @@ impl Warp {
         let wave = |random: &mut Random| {
             let (sin, cos) = (random.uniform() * TAU).sin_cos();
             let frequency = TAU * random.range(0.3, 1.1);
-            [sin * frequency, cos * frequency, random.uniform() * TAU, strength * random.normal()]
+            [
+                sin * frequency,
+                cos * frequency,
+                random.uniform() * TAU,
+                strength * random.normal(),
+            ]
         };
-        Self { waves: std::array::from_fn(|_| wave(random)) }
+        Self {
+            waves: std::array::from_fn(|_| wave(random)),
+        }
     }
 
     fn offset(&self, [x, y]: [f32; 2]) -> [f32; 2] {
-        let sum = |waves: &[[f32; 4]]| waves.iter().map(|[kx, ky, phase, height]| height * (kx * x + ky * y + phase).sin()).sum::<f32>();
+        let sum = |waves: &[[f32; 4]]| {
+            waves
+                .iter()
+                .map(|[kx, ky, phase, height]| height * (kx * x + ky * y + phase).sin())
+                .sum::<f32>()
+        };
         let (across, down) = self.waves.split_at(3);
         [sum(across), sum(down)]
     }

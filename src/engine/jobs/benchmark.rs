@@ -7,19 +7,39 @@ use crate::progress::Cancelled;
 use crate::protocol::{Event, JobProgress, JobResult};
 use crate::records::benchmark::{Extent, Row};
 
-pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, extent: Extent) -> Result<JobResult, JobError> {
+pub(super) fn run(
+    workspace: &Workspace<'_>,
+    context: &mut JobContext<'_, '_>,
+    extent: Extent,
+) -> Result<JobResult, JobError> {
     let report = bench::measure(extent, context)?;
     let saved = bench::save(&workspace.settings.benchmarks, &report).map_err(Problem::from);
     Ok(JobResult::Benchmark { report, saved })
 }
 
 impl Listener for JobContext<'_, '_> {
-    fn report(&mut self, Progress { subject, fraction, remaining_seconds, background_load }: Progress) -> Result<(), Cancelled> {
-        let progress = JobProgress { fraction, remaining_seconds: Some(remaining_seconds), subject: Some(subject), background_load };
+    fn report(
+        &mut self,
+        Progress {
+            subject,
+            fraction,
+            remaining_seconds,
+            background_load,
+        }: Progress,
+    ) -> Result<(), Cancelled> {
+        let progress = JobProgress {
+            fraction,
+            remaining_seconds: Some(remaining_seconds),
+            subject: Some(subject),
+            background_load,
+        };
         self.report_progress(progress)
     }
 
     fn found(&mut self, row: &Row) {
-        self.queue.events.send(Event::BenchmarkRow { id: self.id, row: *row });
+        self.queue.events.send(Event::BenchmarkRow {
+            id: self.id,
+            row: *row,
+        });
     }
 }

@@ -16,6 +16,13 @@ pub(super) fn run(
     train::check(config)?;
     let open = |device| workspace.settings.devices.open(device);
     let compared = bench::compare(config, sides, &open, context)?;
-    let failed = compared.failed.into_iter().map(|(side, error)| (side, error.into())).collect();
-    Ok(JobResult::Compare { failed, background_load: compared.background_load })
+    let failed = compared
+        .failed
+        .into_iter()
+        .map(|(side, error)| (side, error.into()))
+        .collect();
+    Ok(JobResult::Compare {
+        failed,
+        background_load: compared.background_load,
+    })
 }

@@ -11,34 +11,71 @@ use crate::protocol::JobResult;
 use crate::records::{COMPARED_MODELS, ComparisonSpec};
 use crate::run_config::{DataSource, DataSpec, RunConfig};
 
-pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &ComparisonSpec) -> Result<JobResult, JobError> {
+pub(super) fn run(
+    workspace: &Workspace<'_>,
+    context: &mut JobContext<'_, '_>,
+    spec: &ComparisonSpec,
+) -> Result<JobResult, JobError> {
     let ComparisonSpec { models, data } = spec;
     if !COMPARED_MODELS.contains(&models.len()) {
-        return Err(Problem::from(ComparisonError::Count { given: models.len() }).into());
+        return Err(Problem::from(ComparisonError::Count {
+            given: models.len(),
+        })
+        .into());
     }
-    if models.iter().enumerate().any(|(index, model)| models[..index].contains(model)) {
+    if models
+        .iter()
+        .enumerate()
+        .any(|(index, model)| models[..index].contains(model))
+    {
         return Err(Problem::from(ComparisonError::Repeated).into());
     }
-    let saved = models.iter().map(SavedModel::load).collect::<Result<Vec<_>, _>>()?;
+    let saved = models
+        .iter()
+        .map(SavedModel::load)
+        .collect::<Result<Vec<_>, _>>()?;
     let data = match data {
         Some(data) => data.clone(),
         None => common_data(workspace, &saved)?,
     };
     check_classes(saved.iter().map(|model| &model.file), &data)?;
-    // As if one model had learned from everything that any of them did: what one has seen is not a test.
-    let sources: Vec<DataSource> = saved.iter().flat_map(|model| model.file.card.data.sources()).cloned().collect();
-    let trained = RunConfig { data: DataSpec::of(sources), ..RunConfig::default() };
-    let set = load_for_evaluation(&data, None, &trained, &workspace.settings.data_folders, &mut context.part(0.0, 0.3))?;
+    // As if one model had learned from everything that any of them did: what one has seen is not a
+    // test.
+    let sources: Vec<DataSource> = saved
+        .iter()
+        .flat_map(|model| model.file.card.data.sources())
+        .cloned()
+        .collect();
+    let trained = RunConfig {
+        data: DataSpec::of(sources),
+        ..RunConfig::default()
+    };
+    let set = load_for_evaluation(
+        &data,
+        None,
+        &trained,
+        &workspace.settings.data_folders,
+        &mut context.part(0.0, 0.3),
+    )?;
     let classifiers: Vec<_> = models
         .iter()
         .zip(saved)
         .map(|(reference, SavedModel { file, run })| {
             let config = file.card.config.clone();
-            let train_seconds = run.filter(|run| !run.epochs.is_empty()).map(|run| run.train_seconds);
-            (Classifier::of_file(file, reference.clone()), config, train_seconds)
+            let train_seconds = run
+                .filter(|run| !run.epochs.is_empty())
+                .map(|run| run.train_seconds);
+            (
+                Classifier::of_file(file, reference.clone()),
+                config,
+                train_seconds,
+            )
         })
         .collect();
-    check_loaded(classifiers.iter().map(|(classifier, ..)| classifier.info()), &set)?;
+    check_loaded(
+        classifiers.iter().map(|(classifier, ..)| classifier.info()),
+        &set,
+    )?;
     let comparison = compare_models(classifiers, &set, &mut context.part(0.3, 1.0))?;
     Ok(JobResult::CompareModels(comparison))
 }
@@ -62,6 +99,9 @@ fn common_data(workspace: &Workspace<'_>, models: &[SavedModel]) -> Result<DataS
     }
     match sources[..] {
         [source] => Ok(DataSpec::single(source.clone())),
-        _ => Err(ComparisonError::DifferentData { sets: sources.into_iter().map(DataSource::label).collect() }.into()),
+        _ => Err(ComparisonError::DifferentData {
+            sets: sources.into_iter().map(DataSource::label).collect(),
+        }
+        .into()),
     }
 }

@@ -35,22 +35,44 @@ pub(super) fn run(
         // That the data cannot be read is not a reason to export nothing.
         Err(JobError::Failed(problem)) => Some(problem),
     };
-    Ok(JobResult::Export(ExportReport { unmeasured, ..write(exported, spec, model, to, replace)? }))
+    Ok(JobResult::Export(ExportReport {
+        unmeasured,
+        ..write(exported, spec, model, to, replace)?
+    }))
 }
 
 /// Exports without measuring anything.
-pub(super) fn run_at_once(model: &ModelRef, spec: &ExportSpec, to: Option<&Path>, replace: Replace) -> Result<JobResult, JobError> {
-    Ok(JobResult::Export(write(load(model)?, spec, model, to, replace)?))
+pub(super) fn run_at_once(
+    model: &ModelRef,
+    spec: &ExportSpec,
+    to: Option<&Path>,
+    replace: Replace,
+) -> Result<JobResult, JobError> {
+    Ok(JobResult::Export(write(
+        load(model)?,
+        spec,
+        model,
+        to,
+        replace,
+    )?))
 }
 
 /// The model's file, which an export must not replace.
 fn source(model: &ModelRef) -> Option<&Path> {
-    if let ModelRef::File(path) = model { Some(path) } else { None }
+    if let ModelRef::File(path) = model {
+        Some(path)
+    } else {
+        None
+    }
 }
 
 fn load(model: &ModelRef) -> Result<ExportedModel, Problem> {
     let SavedModel { file, run } = SavedModel::load(model)?;
-    Ok(ExportedModel { file, run, quantized: None })
+    Ok(ExportedModel {
+        file,
+        run,
+        quantized: None,
+    })
 }
 
 /// Puts the export together and writes it, if it is to be written.
@@ -62,13 +84,25 @@ fn write(
     replace: Replace,
 ) -> Result<ExportReport, Problem> {
     let exported = exported.without_folders();
-    let name = to.and_then(Path::file_name).map_or_else(|| spec.format.file_name().to_owned(), |name| name.to_string_lossy().into_owned());
+    let name = to.and_then(Path::file_name).map_or_else(
+        || spec.format.file_name().to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    );
     let export = export(&exported, spec, &name)?;
-    let paths = to.map_or_else(|| Ok(Vec::new()), |path| export.save(path, replace, source(model)))?;
-    Ok(ExportReport { files: export.infos(), paths, quantized: exported.quantized, unmeasured: None })
+    let paths = to.map_or_else(
+        || Ok(Vec::new()),
+        |path| export.save(path, replace, source(model)),
+    )?;
+    Ok(ExportReport {
+        files: export.infos(),
+        paths,
+        quantized: exported.quantized,
+        unmeasured: None,
+    })
 }
 
-/// The model's accuracy on its test set, with its weights as they are and as they come back from 8 bits.
+/// The model's accuracy on its test set, with its weights as they are and as they come back from 8
+/// bits.
 fn measure_quantized(
     workspace: &mut Workspace<'_>,
     context: &mut JobContext<'_, '_>,
@@ -77,15 +111,39 @@ fn measure_quantized(
 ) -> Result<QuantizedAccuracy, JobError> {
     let data = match &spec.measure_on {
         Some(data) => data,
-        None if may_be_read(workspace, &exported.file.card.data, exported.run.as_ref()) => &exported.file.card.data,
+        None if may_be_read(workspace, &exported.file.card.data, exported.run.as_ref()) => {
+            &exported.file.card.data
+        }
         None => return Err(not_trusted(&exported.file.card.data).into()),
     };
-    let test = &workspace.datasets.get(&workspace.settings.data_folders, data, &mut context.part(0.0, 1.0 / 3.0))?.test;
+    let test = &workspace
+        .datasets
+        .get(
+            &workspace.settings.data_folders,
+            data,
+            &mut context.part(0.0, 1.0 / 3.0),
+        )?
+        .test;
     let net = &exported.file.net;
     let temperature = exported.file.card.calibration.temperature;
-    let original = measure(net, temperature, test, &mut context.part(1.0 / 3.0, 2.0 / 3.0))?;
+    let original = measure(
+        net,
+        temperature,
+        test,
+        &mut context.part(1.0 / 3.0, 2.0 / 3.0),
+    )?;
     original.check_finite()?;
     let original = original.evaluation;
-    let rounded = measure(&quantized(net)?, temperature, test, &mut context.part(2.0 / 3.0, 1.0))?.evaluation;
-    Ok(QuantizedAccuracy { images: original.images, original: original.accuracy, quantized: rounded.accuracy })
+    let rounded = measure(
+        &quantized(net)?,
+        temperature,
+        test,
+        &mut context.part(2.0 / 3.0, 1.0),
+    )?
+    .evaluation;
+    Ok(QuantizedAccuracy {
+        images: original.images,
+        original: original.accuracy,
+        quantized: rounded.accuracy,
+    })
 }

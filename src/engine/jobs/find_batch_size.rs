@@ -1,4 +1,5 @@
-//! Times how long training with each batch size takes to reach an accuracy. Nothing of it is kept, and no test image is looked at.
+//! Times how long training with each batch size takes to reach an accuracy. Nothing of it is kept,
+//! and no test image is looked at.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -28,7 +29,11 @@ pub(super) fn run(
 ) -> Result<JobResult, JobError> {
     train::check(config)?;
     let settings = workspace.settings;
-    let data: &DataSet = workspace.datasets.get(&settings.data_folders, &config.data, &mut context.part(0.0, LOADING))?;
+    let data: &DataSet = workspace.datasets.get(
+        &settings.data_folders,
+        &config.data,
+        &mut context.part(0.0, LOADING),
+    )?;
     check_labels(&config.data, data)?;
     let device = settings.devices.open(config.device)?;
     let finding = search(context, config, *accuracy, data, &device)?;
@@ -45,19 +50,50 @@ fn search(
     let mut load = BackgroundLoad::start();
     let mut noise = GradientNoise::default();
     let mut least = f64::INFINITY;
-    let mut watch = Watch { context, part: LOADING..LOADING, start: Instant::now(), background_load: 0.0 };
-    let configs = batch_size_configs(config, data.train.len() - validation_size(data.train.len() as u64) as usize);
+    let mut watch = Watch {
+        context,
+        part: LOADING..LOADING,
+        start: Instant::now(),
+        background_load: 0.0,
+    };
+    let configs = batch_size_configs(
+        config,
+        data.train.len() - validation_size(data.train.len() as u64) as usize,
+    );
     let share = (1.0 - LOADING) / configs.len() as f32;
     for (index, config) in configs.iter().enumerate() {
         watch.part = watch.part.end..LOADING + share * (index + 1) as f32;
         let seconds = (LONGER * least).clamp(MIN_SECONDS, FIRST_SECONDS);
-        let target = Target { accuracy, seconds, noise: (index == 0).then_some(&mut noise) };
-        let row = train::time_to_accuracy(config, &data.train, &data.classes, device, target, &mut watch)?.ok_or(JobError::Cancelled)?;
-        least = row.reached.map_or(least, |reached| least.min(reached.seconds));
-        watch.background_load = load.measure().unwrap_or_default().max(watch.background_load);
-        watch.context.queue.events.send(Event::TimedToAccuracy { id: watch.context.id, row });
+        let target = Target {
+            accuracy,
+            seconds,
+            noise: (index == 0).then_some(&mut noise),
+        };
+        let row = train::time_to_accuracy(
+            config,
+            &data.train,
+            &data.classes,
+            device,
+            target,
+            &mut watch,
+        )?
+        .ok_or(JobError::Cancelled)?;
+        least = row
+            .reached
+            .map_or(least, |reached| least.min(reached.seconds));
+        watch.background_load = load
+            .measure()
+            .unwrap_or_default()
+            .max(watch.background_load);
+        watch.context.queue.events.send(Event::TimedToAccuracy {
+            id: watch.context.id,
+            row,
+        });
     }
-    Ok(BatchSizeFinding { noise_scale: noise.scale(), background_load: watch.background_load })
+    Ok(BatchSizeFinding {
+        noise_scale: noise.scale(),
+        background_load: watch.background_load,
+    })
 }
 
 /// Reports how far the search is.
@@ -78,6 +114,11 @@ impl Progress for Watch<'_, '_, '_> {
         let left = self.start.elapsed().as_secs_f32() * (1.0 - fraction) / done.max(f32::EPSILON);
         let remaining_seconds = (done > 0.0).then_some(left);
         let background_load = self.background_load;
-        self.context.report_progress(JobProgress { fraction, remaining_seconds, background_load, ..JobProgress::default() })
+        self.context.report_progress(JobProgress {
+            fraction,
+            remaining_seconds,
+            background_load,
+            ..JobProgress::default()
+        })
     }
 }

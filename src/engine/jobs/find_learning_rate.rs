@@ -1,4 +1,5 @@
-//! Searches for a learning rate: short training with rates that grow from step to step. Nothing of it is kept, and no test image is looked at.
+//! Searches for a learning rate: short training with rates that grow from step to step. Nothing of
+//! it is kept, and no test image is looked at.
 
 use std::time::{Duration, Instant};
 
@@ -14,10 +15,18 @@ use crate::train::{self, EndRequest, Observer};
 /// The share of the whole that loading the data takes.
 const LOADING: f32 = 0.1;
 
-pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, config: &RunConfig) -> Result<JobResult, JobError> {
+pub(super) fn run(
+    workspace: &mut Workspace<'_>,
+    context: &mut JobContext<'_, '_>,
+    config: &RunConfig,
+) -> Result<JobResult, JobError> {
     train::check(config)?;
     let settings = workspace.settings;
-    let data: &DataSet = workspace.datasets.get(&settings.data_folders, &config.data, &mut context.part(0.0, LOADING))?;
+    let data: &DataSet = workspace.datasets.get(
+        &settings.data_folders,
+        &config.data,
+        &mut context.part(0.0, LOADING),
+    )?;
     check_labels(&config.data, data)?;
     let device = settings.devices.open(config.device)?;
     let mut run = Watch {
@@ -28,10 +37,18 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
         cancelled: false,
         start: Instant::now(),
     };
-    at_priority_of(settings, || train::search_learning_rate(config, data, &device, &mut run))??;
+    at_priority_of(settings, || {
+        train::search_learning_rate(config, data, &device, &mut run)
+    })??;
     let (id, now) = (run.context.id, run.now);
     run.context.queue.events.flush(id, now);
-    if run.cancelled { Err(JobError::Cancelled) } else { Ok(JobResult::FindLearningRate(run.search.finding(run.diverged))) }
+    if run.cancelled {
+        Err(JobError::Cancelled)
+    } else {
+        Ok(JobResult::FindLearningRate(
+            run.search.finding(run.diverged),
+        ))
+    }
 }
 
 /// The search while it trains.
@@ -48,10 +65,15 @@ impl Watch<'_, '_, '_> {
     /// Reports how far it is. It ends sooner where the loss rises before.
     fn report(&mut self) -> Result<(), Cancelled> {
         let steps = self.search.points().len() as f32;
-        let left = self.start.elapsed().as_secs_f32() / steps.max(1.0) * (SEARCH_STEPS as f32 - steps);
+        let left =
+            self.start.elapsed().as_secs_f32() / steps.max(1.0) * (SEARCH_STEPS as f32 - steps);
         let fraction = LOADING + (1.0 - LOADING) * self.search.fraction();
         let remaining_seconds = (steps > 0.0).then_some(left);
-        self.context.report_progress(JobProgress { fraction, remaining_seconds, ..JobProgress::default() })
+        self.context.report_progress(JobProgress {
+            fraction,
+            remaining_seconds,
+            ..JobProgress::default()
+        })
     }
 }
 
@@ -59,7 +81,11 @@ impl Observer for Watch<'_, '_, '_> {
     fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
         self.cancelled |= self.report().is_err();
         // Unlike a run that is stopped, one that is interrupted ends without measuring anything.
-        if self.cancelled || self.diverged || self.search.is_over() { Err(EndRequest::Interrupt) } else { Ok(()) }
+        if self.cancelled || self.diverged || self.search.is_over() {
+            Err(EndRequest::Interrupt)
+        } else {
+            Ok(())
+        }
     }
 
     fn step(&mut self, point: StepPoint, now: Telemetry) {

@@ -1,4 +1,5 @@
-//! Fine-tunes a model on the person's own drawings, and saves it if it has not become worse at what it knew.
+//! Fine-tunes a model on the person's own drawings, and saves it if it has not become worse at what
+//! it knew.
 
 use std::path::Path;
 use std::time::Instant;
@@ -14,43 +15,82 @@ use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{JobProgress, JobResult};
 use crate::records::{
-    Annotation, BeforeAfter, Calibration, EpochRecord, FineTuned, ModelRef, RunPlan, RunPosition, RunSummary, StepPoint, Telemetry,
+    Annotation, BeforeAfter, Calibration, EpochRecord, FineTuned, ModelRef, RunPlan, RunPosition,
+    RunSummary, StepPoint, Telemetry,
 };
 use crate::run_config::{Classes, ConfigProblem, WeightFormat};
 use crate::runs::Store;
 use crate::text::format::count;
 use crate::train::{self, EndRequest, FineTuning, Observer, REHEARSED, TrainOutcome, TrainedModel};
 
-/// The share of the whole after which each part ends: loading, measuring before, training, and measuring afterwards. The rest measures on test
-/// images.
+/// The share of the whole after which each part ends: loading, measuring before, training, and
+/// measuring afterwards. The rest measures on test images.
 const PARTS: [f32; 4] = [0.1, 0.2, 0.8, 0.9];
 
-pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_>, model: &ModelRef) -> Result<JobResult, JobError> {
+pub(super) fn run(
+    workspace: &mut Workspace<'_>,
+    context: &mut JobContext<'_, '_>,
+    model: &ModelRef,
+) -> Result<JobResult, JobError> {
     let start = Instant::now();
-    let SavedModel { file: ModelFile { net, card }, run: former } = SavedModel::load(model)?;
-    let file = if let ModelRef::File(path) = model { Some(path.clone()) } else { None };
+    let SavedModel {
+        file: ModelFile { net, card },
+        run: former,
+    } = SavedModel::load(model)?;
+    let file = if let ModelRef::File(path) = model {
+        Some(path.clone())
+    } else {
+        None
+    };
     if !card.model.is_trainable() {
         return Err(Problem::Config(ConfigProblem::NotTrainable { model: card.model }).into());
     }
     if !card.classes().are_digits() {
-        return Err(Problem::DifferentClasses { model: card.classes(), data: Classes::Digits }.into());
+        return Err(Problem::DifferentClasses {
+            model: card.classes(),
+            data: Classes::Digits,
+        }
+        .into());
     }
     let settings = workspace.settings;
     let drawings = MyDigits::in_folders(&settings.data_folders).split()?;
-    let old = Rehearsal::load(&card.data, card.config.seed, &settings.data_folders, REHEARSED, &mut context.part(0.0, PARTS[0]))?;
+    let old = Rehearsal::load(
+        &card.data,
+        card.config.seed,
+        &settings.data_folders,
+        REHEARSED,
+        &mut context.part(0.0, PARTS[0]),
+    )?;
     let tuning = FineTuning::new(&card, file, &drawings, &old);
     let parts = [&drawings, &tuning.held_out, &old.validation];
     let measuring = Instant::now();
     let before = measured(&net, parts, &mut context.part(PARTS[0], PARTS[1]))?;
-    let mut run = Run { context, total: 1, measuring: measuring.elapsed().as_secs_f32(), cancelled: false };
-    let outcome = train::train_from(&tuning.config, &tuning.data, tuning.start(net), &DeviceContext::CPU, None, &mut run)?;
-    let TrainOutcome::Trained(mut trained) = outcome else { return Err(JobError::Cancelled) };
+    let mut run = Run {
+        context,
+        total: 1,
+        measuring: measuring.elapsed().as_secs_f32(),
+        cancelled: false,
+    };
+    let outcome = train::train_from(
+        &tuning.config,
+        &tuning.data,
+        tuning.start(net),
+        &DeviceContext::CPU,
+        None,
+        &mut run,
+    )?;
+    let TrainOutcome::Trained(mut trained) = outcome else {
+        return Err(JobError::Cancelled);
+    };
     if run.cancelled {
         return Err(JobError::Cancelled);
     }
     let after = measured(&trained.net, parts, &mut context.part(PARTS[2], PARTS[3]))?;
-    let [mine, held_out, old_figures] =
-        std::array::from_fn(|part| BeforeAfter { images: parts[part].len() as u64, before: before[part], after: after[part] });
+    let [mine, held_out, old_figures] = std::array::from_fn(|part| BeforeAfter {
+        images: parts[part].len() as u64,
+        before: before[part],
+        after: after[part],
+    });
     let mut tuned = FineTuned {
         mine,
         held_out: (held_out.images > 0).then_some(held_out),
@@ -63,8 +103,15 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
     if tuned.is_better() {
         // Whether it is taken over is decided; the test images have no part in it.
         let former_set = card.test.as_ref().map_or(&card.data, |test| &test.data);
-        let known = may_be_read(workspace, former_set, former.as_ref()).then(|| former_set.sources().first().cloned()).flatten();
-        trained.summary.test = test_images::evaluate(workspace, &trained.model_file(), known, &mut context.part(PARTS[3], 1.0))?;
+        let known = may_be_read(workspace, former_set, former.as_ref())
+            .then(|| former_set.sources().first().cloned())
+            .flatten();
+        trained.summary.test = test_images::evaluate(
+            workspace,
+            &trained.model_file(),
+            known,
+            &mut context.part(PARTS[3], 1.0),
+        )?;
         tuned.saved = Some(Box::new(save(&settings.runs, &trained, drawings.len())?));
     }
     tuned.seconds = start.elapsed().as_secs_f32();
@@ -72,15 +119,24 @@ pub(super) fn run(workspace: &mut Workspace<'_>, context: &mut JobContext<'_, '_
 }
 
 /// How many images of each part are classified correctly.
-fn measured(net: &Net, parts: [&Split; 3], progress: &mut dyn Progress) -> Result<[u64; 3], JobError> {
+fn measured(
+    net: &Net,
+    parts: [&Split; 3],
+    progress: &mut dyn Progress,
+) -> Result<[u64; 3], JobError> {
     let total: usize = parts.iter().map(|part| part.len()).sum();
     let mut correct = [0; 3];
     let mut done = 0;
     for (part, correct) in parts.iter().zip(&mut correct) {
         // Only answers are counted, which no temperature changes.
-        let measurement = measure(net, Calibration::NONE.temperature, part, &mut |share: f32| {
-            progress.report((done as f32 + share * part.len() as f32) / total as f32)
-        })?;
+        let measurement = measure(
+            net,
+            Calibration::NONE.temperature,
+            part,
+            &mut |share: f32| {
+                progress.report((done as f32 + share * part.len() as f32) / total as f32)
+            },
+        )?;
         measurement.check_finite()?;
         let evaluation = measurement.evaluation;
         *correct = evaluation.images - error_count(&evaluation);
@@ -93,14 +149,20 @@ fn measured(net: &Net, parts: [&Split; 3], progress: &mut dyn Progress) -> Resul
 fn save(runs: &RunsTarget, trained: &TrainedModel, drawings: usize) -> Result<RunSummary, Problem> {
     let (RunsTarget::Store(root) | RunsTarget::Folder { folder: root, .. }) = runs;
     let summary = Store::new(root).save(trained, WeightFormat::F32, None)?;
-    let note = format!("Fine-tuned on {} of yours.", count(drawings as u64, "drawing"));
+    let note = format!(
+        "Fine-tuned on {} of yours.",
+        count(drawings as u64, "drawing")
+    );
     note_on(root, &summary.folder, note);
     Ok(summary)
 }
 
 /// That the note is missing does no harm to the model.
 fn note_on(root: &Path, folder: &Path, note: String) {
-    let annotation = Annotation { note, ..Annotation::default() };
+    let annotation = Annotation {
+        note,
+        ..Annotation::default()
+    };
     if let Err(error) = Store::new(root).annotate(folder, &annotation) {
         tracing::info!(%error, "a model has no note");
     }
@@ -141,6 +203,13 @@ impl Observer for Run<'_, '_, '_> {
         let fraction = PARTS[1] + (PARTS[2] - PARTS[1]) * share;
         // Measuring afterwards takes as long as it did before.
         let remaining_seconds = Some(now.remaining_seconds + self.measuring);
-        self.cancelled |= self.context.report_progress(JobProgress { fraction, remaining_seconds, ..JobProgress::default() }).is_err();
+        self.cancelled |= self
+            .context
+            .report_progress(JobProgress {
+                fraction,
+                remaining_seconds,
+                ..JobProgress::default()
+            })
+            .is_err();
     }
 }

@@ -14,17 +14,31 @@ use crate::records::{ImportSpec, SplitEvaluation};
 use crate::run_config::{DataSource, DataSpec, NamedSet, WeightFormat};
 use crate::runs::{RunContents, Store, keep_in};
 
-/// The share of the whole that it takes to find out which network the weights belong to; the rest measures it on test images.
+/// The share of the whole that it takes to find out which network the weights belong to; the rest
+/// measures it on test images.
 const TRIALS: f32 = 0.8;
 
 /// Training images that readings of weights are tried on at most.
 const IMAGES: usize = 5_000;
 
-pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, spec: &ImportSpec) -> Result<JobResult, JobError> {
+pub(super) fn run(
+    workspace: &Workspace<'_>,
+    context: &mut JobContext<'_, '_>,
+    spec: &ImportSpec,
+) -> Result<JobResult, JobError> {
     let folders = &workspace.settings.data_folders;
     let more_images = &mut |progress: &mut dyn Progress| training_images(spec, folders, progress);
-    let Imported { mut file, mut summary, finding } = import(spec, more_images, &mut context.part(0.0, TRIALS))?;
-    if let Some(test) = test_images::evaluate(workspace, &file, tested_source(spec, &file), &mut context.part(TRIALS, 1.0))? {
+    let Imported {
+        mut file,
+        mut summary,
+        finding,
+    } = import(spec, more_images, &mut context.part(0.0, TRIALS))?;
+    if let Some(test) = test_images::evaluate(
+        workspace,
+        &file,
+        tested_source(spec, &file),
+        &mut context.part(TRIALS, 1.0),
+    )? {
         summary.test = Some(test);
     }
     file.card.test = summary.test.as_ref().map(SplitEvaluation::accuracy);
@@ -32,24 +46,42 @@ pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, s
     let contents = RunContents::of_model(file, summary);
     let summary = match &workspace.settings.runs {
         RunsTarget::Store(root) => Store::new(root).keep(&contents, weights, None)?,
-        RunsTarget::Folder { folder, replace } => keep_in(folder, *replace, &contents, weights, None)?,
+        RunsTarget::Folder { folder, replace } => {
+            keep_in(folder, *replace, &contents, weights, None)?
+        }
     };
     Ok(JobResult::Import { summary, finding })
 }
 
-/// What the model is said to have learned from. A file may name any path, which is read only where the person named it.
+/// What the model is said to have learned from. A file may name any path, which is read only where
+/// the person named it.
 fn tested_source(spec: &ImportSpec, file: &ModelFile) -> Option<DataSource> {
     let said = spec.data.as_ref().filter(|data| **data == file.card.data);
     let source = file.card.data.sources().first();
-    source.filter(|source| said.is_some() || !matches!(source, DataSource::Path(_))).cloned()
+    source
+        .filter(|source| said.is_some() || !matches!(source, DataSource::Path(_)))
+        .cloned()
 }
 
-/// Training images of the data set that the network is said to have learned from, or else of MNIST, as most have; `None` where neither is there.
-fn training_images(spec: &ImportSpec, folders: &[PathBuf], progress: &mut dyn Progress) -> Result<Option<TrialImages>, ImportError> {
+/// Training images of the data set that the network is said to have learned from, or else of MNIST,
+/// as most have; `None` where neither is there.
+fn training_images(
+    spec: &ImportSpec,
+    folders: &[PathBuf],
+    progress: &mut dyn Progress,
+) -> Result<Option<TrialImages>, ImportError> {
     let named = spec.data.clone().filter(DataSpec::is_known);
-    for data in named.into_iter().chain([DataSpec::single(DataSource::Named(NamedSet::Mnist))]) {
+    for data in named
+        .into_iter()
+        .chain([DataSpec::single(DataSource::Named(NamedSet::Mnist))])
+    {
         match load(&data, folders, progress) {
-            Ok(set) if !set.train.is_empty() => return Ok(Some(TrialImages { images: sample(&set.train), data })),
+            Ok(set) if !set.train.is_empty() => {
+                return Ok(Some(TrialImages {
+                    images: sample(&set.train),
+                    data,
+                }));
+            }
             Err(DataError::Cancelled(cancelled)) => return Err(cancelled.into()),
             // Then there is only what Inkling generates.
             Ok(_) | Err(_) => {}
@@ -58,7 +90,8 @@ fn training_images(spec: &ImportSpec, folders: &[PathBuf], progress: &mut dyn Pr
     Ok(None)
 }
 
-/// Some of these images, by chance, since sets have their images in orders of their own: every sixth of MNIST's is harder than the others.
+/// Some of these images, by chance, since sets have their images in orders of their own: every
+/// sixth of MNIST's is harder than the others.
 fn sample(images: &Split) -> Split {
     let mut indices: Vec<u32> = (0..images.len() as u32).collect();
     Random::stream(0, "images to try imported weights on", 0).shuffle(&mut indices);

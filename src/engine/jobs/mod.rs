@@ -48,7 +48,12 @@ pub(super) enum JobError {
 }
 
 /// Carries a job out and reports how it ended.
-pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, id: JobId, job: &Job) {
+pub(super) fn run(
+    workspace: &mut Workspace<'_>,
+    queue: &mut CommandQueue<'_>,
+    id: JobId,
+    job: &Job,
+) {
     queue.start(id);
     autotuning::load(&workspace.settings.benchmarks);
     let context = &mut JobContext { id, queue };
@@ -64,7 +69,12 @@ pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, i
         Job::FindBatchSize(spec) => find_batch_size::run(workspace, context, spec),
         Job::FindLearningRate(config) => find_learning_rate::run(workspace, context, config),
         Job::FineTune(model) => fine_tune::run(workspace, context, model),
-        Job::Export { model, spec, to, replace } => export::run(workspace, context, model, spec, to.as_deref(), *replace),
+        Job::Export {
+            model,
+            spec,
+            to,
+            replace,
+        } => export::run(workspace, context, model, spec, to.as_deref(), *replace),
         Job::Import(spec) => import::run(workspace, context, spec),
     };
     autotuning::save(&workspace.settings.benchmarks);
@@ -72,14 +82,26 @@ pub(super) fn run(workspace: &mut Workspace<'_>, queue: &mut CommandQueue<'_>, i
 }
 
 /// Does this work at the priority of training; an error where there can be no thread for it.
-fn at_priority_of<R: Send>(settings: &EngineSettings, work: impl FnOnce() -> R + Send) -> Result<R, ComputeError> {
-    if settings.background_priority { priority::while_idle(work).map_err(|error| ComputeError::no_thread(&error)) } else { Ok(work()) }
+fn at_priority_of<R: Send>(
+    settings: &EngineSettings,
+    work: impl FnOnce() -> R + Send,
+) -> Result<R, ComputeError> {
+    if settings.background_priority {
+        priority::while_idle(work).map_err(|error| ComputeError::no_thread(&error))
+    } else {
+        Ok(work())
+    }
 }
 
 /// Carries a job out that is done between two training steps; `None` for one that takes longer.
 pub(super) fn run_at_once(job: &Job) -> Option<Result<JobResult, JobError>> {
     match job {
-        Job::Export { model, spec, to, replace } if job.is_immediate() => Some(export::run_at_once(model, spec, to.as_deref(), *replace)),
+        Job::Export {
+            model,
+            spec,
+            to,
+            replace,
+        } if job.is_immediate() => Some(export::run_at_once(model, spec, to.as_deref(), *replace)),
         _ => None,
     }
 }
@@ -88,14 +110,20 @@ impl JobContext<'_, '_> {
     /// Reports more than a fraction; see [`Progress::report`].
     pub fn report_progress(&mut self, progress: JobProgress) -> Result<(), Cancelled> {
         let id = self.id;
-        self.queue.events.telemetry(|| Event::Job { id, event: JobEvent::Progress(progress) });
+        self.queue.events.telemetry(|| Event::Job {
+            id,
+            event: JobEvent::Progress(progress),
+        });
         self.queue.check(id)
     }
 }
 
 impl Progress for JobContext<'_, '_> {
     fn report(&mut self, fraction: f32) -> Result<(), Cancelled> {
-        self.report_progress(JobProgress { fraction, ..JobProgress::default() })
+        self.report_progress(JobProgress {
+            fraction,
+            ..JobProgress::default()
+        })
     }
 }
 

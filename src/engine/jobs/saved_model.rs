@@ -1,4 +1,5 @@
-//! A model that is saved, with the run it came from, and whether the data that it names may be looked for.
+//! A model that is saved, with the run it came from, and whether the data that it names may be
+//! looked for.
 
 use std::path::Path;
 
@@ -27,7 +28,9 @@ impl SavedModel {
             ModelRef::File(path) => {
                 let file = ModelFile::load(path)?;
                 let run = path.parent().and_then(|folder| runs::load(folder).ok());
-                let run = run.filter(|run| run.config == file.card.config && run.model_path.file_name() == path.file_name());
+                let run = run.filter(|run| {
+                    run.config == file.card.config && run.model_path.file_name() == path.file_name()
+                });
                 (file, run)
             }
             ModelRef::Ensemble(_) => return Err(Problem::NotOneModel),
@@ -37,11 +40,22 @@ impl SavedModel {
     }
 }
 
-/// Whether the data that a model of this run names may be looked for. A model file from another machine can name any path, one on a network too:
-/// only of a model that was trained here, the path was chosen here.
-pub(super) fn may_be_read(workspace: &Workspace<'_>, data: &DataSpec, run: Option<&RunSummary>) -> bool {
-    let has_path = data.sources().iter().any(|source| matches!(source, DataSource::Path(_)));
-    !has_path || run.is_some_and(|run| run.imported.is_none() && is_among(&workspace.settings.runs, &run.folder))
+/// Whether the data that a model of this run names may be looked for. A model file from another
+/// machine can name any path, one on a network too: only of a model that was trained here, the path
+/// was chosen here.
+pub(super) fn may_be_read(
+    workspace: &Workspace<'_>,
+    data: &DataSpec,
+    run: Option<&RunSummary>,
+) -> bool {
+    let has_path = data
+        .sources()
+        .iter()
+        .any(|source| matches!(source, DataSource::Path(_)));
+    !has_path
+        || run.is_some_and(|run| {
+            run.imported.is_none() && is_among(&workspace.settings.runs, &run.folder)
+        })
 }
 
 /// The error where it may not.
@@ -50,6 +64,11 @@ pub(super) fn not_trusted(data: &DataSpec) -> DataError {
 }
 
 fn is_among(runs: &RunsTarget, folder: &Path) -> bool {
-    let RunsTarget::Store(root) = runs else { return false };
-    folder.parent().and_then(|parent| parent.canonicalize().ok()).is_some_and(|parent| root.canonicalize().is_ok_and(|root| root == parent))
+    let RunsTarget::Store(root) = runs else {
+        return false;
+    };
+    folder
+        .parent()
+        .and_then(|parent| parent.canonicalize().ok())
+        .is_some_and(|parent| root.canonicalize().is_ok_and(|root| root == parent))
 }

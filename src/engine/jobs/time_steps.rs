@@ -5,8 +5,15 @@ use crate::bench;
 use crate::protocol::JobResult;
 use crate::run_config::RunConfig;
 
-pub(super) fn run(workspace: &Workspace<'_>, context: &mut JobContext<'_, '_>, configs: &[RunConfig]) -> Result<JobResult, JobError> {
+pub(super) fn run(
+    workspace: &Workspace<'_>,
+    context: &mut JobContext<'_, '_>,
+    configs: &[RunConfig],
+) -> Result<JobResult, JobError> {
     let open = |device| workspace.settings.devices.open(device);
     let (images_per_second, background_load) = bench::time_steps(configs, &open, context)?;
-    Ok(JobResult::TimeSteps { images_per_second, background_load })
+    Ok(JobResult::TimeSteps {
+        images_per_second,
+        background_load,
+    })
 }

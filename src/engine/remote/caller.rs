@@ -1,7 +1,9 @@
-//! The caller's end of an engine on another machine: passes commands and events on, and turns the paths in them into those of the other side.
+//! The caller's end of an engine on another machine: passes commands and events on, and turns the
+//! paths in them into those of the other side.
 //!
-//! One thread does it all, from one inbox. What trains or recognises drawings is computed there; what reads or writes models of this
-//! machine (evaluation, fine-tuning, exports, imports), or measures it, is done here, by an engine of this process.
+//! One thread does it all, from one inbox. What trains or recognises drawings is computed there;
+//! what reads or writes models of this machine (evaluation, fine-tuning, exports, imports), or
+//! measures it, is done here, by an engine of this process.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -57,7 +59,8 @@ pub(super) struct Caller {
     /// Models that are there, and where the same are here.
     pub models: BTreeMap<PathBuf, PathBuf>,
     pub received: ReceivedFiles,
-    /// True while the files of a run are sent that has completed an epoch: stopped, it becomes a model there.
+    /// True while the files of a run are sent that has completed an epoch: stopped, it becomes a
+    /// model there.
     pub sends_run_with_model: bool,
     /// The run in progress.
     pub run: Option<RemoteRun>,
@@ -69,14 +72,28 @@ pub(super) struct Caller {
 }
 
 impl EngineHandle {
-    /// Starts the program that reaches another machine, and so an engine there: `inkling engine --remote` at the end of `ssh`, for example.
-    /// `machine` is where that leads. Where it fails, [`Event::EngineExited`] is the last event.
-    pub fn remote(program: Program, machine: &RemoteHost, settings: EngineSettings, wake: impl Fn() + Send + Sync + 'static) -> Self {
+    /// Starts the program that reaches another machine, and so an engine there:
+    /// `inkling engine --remote` at the end of `ssh`, for example. `machine` is where that leads.
+    /// Where it fails, [`Event::EngineExited`] is the last event.
+    pub fn remote(
+        program: Program,
+        machine: &RemoteHost,
+        settings: EngineSettings,
+        wake: impl Fn() + Send + Sync + 'static,
+    ) -> Self {
         let (handle, EngineSide { commands, events }) = Self::pair(wake);
         let not_started = events.fork();
         let (to_inbox, inbox) = channel();
-        let Self { commands: remote, events: from_remote, .. } =
-            Self::child(ignoring_hangup_and_termination(program), settings.for_other_machine(), HANG_TIMEOUT, || {});
+        let Self {
+            commands: remote,
+            events: from_remote,
+            ..
+        } = Self::child(
+            ignoring_hangup_and_termination(program),
+            settings.for_other_machine(),
+            HANG_TIMEOUT,
+            || {},
+        );
         let caller = Caller {
             settings,
             events,
@@ -96,9 +113,18 @@ impl EngineHandle {
             unsaved: None,
             is_connected: true,
         };
-        let started = forward(commands, to_inbox.clone(), Input::Command, Input::CallerGone)
-            .and_then(|()| forward(from_remote, to_inbox, Input::Remote, Input::RemoteGone))
-            .and_then(|()| Builder::new().name("inkling-remote".to_owned()).spawn(move || caller.run()));
+        let started = forward(
+            commands,
+            to_inbox.clone(),
+            Input::Command,
+            Input::CallerGone,
+        )
+        .and_then(|()| forward(from_remote, to_inbox, Input::Remote, Input::RemoteGone))
+        .and_then(|()| {
+            Builder::new()
+                .name("inkling-remote".to_owned())
+                .spawn(move || caller.run())
+        });
         if let Err(error) = started {
             not_started.send(no_thread(&error));
         }
@@ -115,9 +141,15 @@ fn forward<T: Send + 'static>(
 ) -> std::io::Result<()> {
     let pass = move || {
         // Without an inbox nobody is interested any more.
-        from.into_iter().map(input).chain([last]).all(|input| inbox.send(input).is_ok());
+        from.into_iter()
+            .map(input)
+            .chain([last])
+            .all(|input| inbox.send(input).is_ok());
     };
-    Builder::new().name("inkling-remote-inbox".to_owned()).spawn(pass).map(drop)
+    Builder::new()
+        .name("inkling-remote-inbox".to_owned())
+        .spawn(pass)
+        .map(drop)
 }
 
 impl Caller {
@@ -127,7 +159,11 @@ impl Caller {
                 self.on_command(command);
                 continue;
             }
-            let limit = if self.unsaved.is_some() { RETRY_AFTER } else { Duration::MAX };
+            let limit = if self.unsaved.is_some() {
+                RETRY_AFTER
+            } else {
+                Duration::MAX
+            };
             match self.inbox.recv_timeout(limit) {
                 Ok(Input::Command(command)) => self.on_command(command),
                 Ok(input) => self.on_input(input),
@@ -145,20 +181,24 @@ impl Caller {
             Input::CallerGone => self.waiting.push_back(Command::Interrupt),
             Input::Remote(event) => self.on_event(event),
             Input::RemoteGone => {
-                // After `Interrupt` and `Shutdown` the child reports no exit: a run in progress would end without a reason.
+                // After `Interrupt` and `Shutdown` the child reports no exit: a run in progress
+                // would end without a reason.
                 if self.is_connected && self.run.is_some() {
                     self.connection_lost("it was closed".to_owned());
                 }
                 self.is_connected = false;
             }
             // Which model is in use, and where, the other engine says.
-            Input::Here(event @ (Event::Job { .. } | Event::BenchmarkRow { .. })) => self.events.send(event),
+            Input::Here(event @ (Event::Job { .. } | Event::BenchmarkRow { .. })) => {
+                self.events.send(event)
+            }
             Input::Here(_) => {}
         }
     }
 
-    /// The next answer about this bundle but the first `stale` ones, taking in meanwhile whatever else comes: where a job was cancelled while its
-    /// files were sent, answers about them are still on their way. An error where the connection ends, or is to end.
+    /// The next answer about this bundle but the first `stale` ones, taking in meanwhile whatever
+    /// else comes: where a job was cancelled while its files were sent, answers about them are
+    /// still on their way. An error where the connection ends, or is to end.
     pub fn next_bundle_answer(
         &mut self,
         wanted: &BundleId,
@@ -174,10 +214,15 @@ impl Caller {
                         None => return Ok(folder),
                     }
                 }
-                Ok(Input::Command(Command::Cancel(id))) if Some(id) == job && !self.sends_run_with_model => {
+                Ok(Input::Command(Command::Cancel(id)))
+                    if Some(id) == job && !self.sends_run_with_model =>
+                {
                     return Err(Problem::Cancelled(crate::progress::Cancelled));
                 }
-                Ok(input @ (Input::CallerGone | Input::Command(Command::Interrupt | Command::Shutdown))) => {
+                Ok(
+                    input @ (Input::CallerGone
+                    | Input::Command(Command::Interrupt | Command::Shutdown)),
+                ) => {
                     self.on_input(input);
                     return Err(Problem::Interrupted { checkpoint: None });
                 }
@@ -198,19 +243,36 @@ impl Caller {
                 Err(problem) => self.events.send(Event::Failed(problem)),
             },
             Command::UseModel(ModelRef::Ensemble(ensemble)) => {
-                let there = ensemble.models.iter().map(|path| self.send_model(None, path)).collect();
+                let there = ensemble
+                    .models
+                    .iter()
+                    .map(|path| self.send_model(None, path))
+                    .collect();
                 match there {
-                    Ok(models) => self.tell(Command::UseModel(ModelRef::Ensemble(Ensemble { models, ..ensemble }))),
+                    Ok(models) => self.tell(Command::UseModel(ModelRef::Ensemble(Ensemble {
+                        models,
+                        ..ensemble
+                    }))),
                     Err(problem) => self.events.send(Event::Failed(problem)),
                 }
             }
             // These are My digits.
-            Command::ClassifyAll { request, drawings } => match self.check_consent(drawings.len() as u64) {
-                Ok(()) => self.tell(Command::ClassifyAll { request, drawings }),
-                Err(problem) => self.events.send(Event::ClassifiedAll { request, answers: Err(problem) }),
-            },
+            Command::ClassifyAll { request, drawings } => {
+                match self.check_consent(drawings.len() as u64) {
+                    Ok(()) => self.tell(Command::ClassifyAll { request, drawings }),
+                    Err(problem) => self.events.send(Event::ClassifiedAll {
+                        request,
+                        answers: Err(problem),
+                    }),
+                }
+            }
             // Which devices there are here means nothing there.
-            Command::ChooseInferenceDevice { choice, .. } => self.tell(Command::ChooseInferenceDevice { choice, usable: Vec::new() }),
+            Command::ChooseInferenceDevice { choice, .. } => {
+                self.tell(Command::ChooseInferenceDevice {
+                    choice,
+                    usable: Vec::new(),
+                })
+            }
             Command::Save { folder, .. } if self.unsaved.is_some() => self.save_again(folder),
             Command::Save { run, .. } => self.tell(Command::Save { run, folder: None }),
             Command::Cancel(id) => {
@@ -247,16 +309,34 @@ impl Caller {
 
     fn submit_here(&mut self, id: JobId, job: Job) {
         if self.here.is_none() {
-            let EngineHandle { commands, events, .. } = EngineHandle::spawn(self.settings.clone(), || {});
-            if let Err(error) = forward(events, self.to_inbox.clone(), Input::Here, Input::Here(Event::Pong)) {
+            let EngineHandle {
+                commands, events, ..
+            } = EngineHandle::spawn(self.settings.clone(), || {});
+            if let Err(error) = forward(
+                events,
+                self.to_inbox.clone(),
+                Input::Here,
+                Input::Here(Event::Pong),
+            ) {
                 return self.events.send(no_thread(&error));
             }
             self.here = Some(commands);
         }
-        let command = Command::Submit { id, job: Box::new(job), data: None };
-        if self.here.as_ref().is_none_or(|here| here.send(command).is_err()) {
+        let command = Command::Submit {
+            id,
+            job: Box::new(job),
+            data: None,
+        };
+        if self
+            .here
+            .as_ref()
+            .is_none_or(|here| here.send(command).is_err())
+        {
             self.here = None;
-            self.events.send(Event::Job { id, event: JobEvent::Failed(Problem::EngineGone) });
+            self.events.send(Event::Job {
+                id,
+                event: JobEvent::Failed(Problem::EngineGone),
+            });
         }
     }
 
@@ -286,7 +366,9 @@ impl Caller {
     }
 
     fn tell_both(&self, command: &Command) {
-        self.here.iter().for_each(|here| drop(here.send(command.clone())));
+        self.here
+            .iter()
+            .for_each(|here| drop(here.send(command.clone())));
         self.tell(command.clone());
     }
 
@@ -294,19 +376,53 @@ impl Caller {
         match event {
             Event::File { folder, part } => self.received.take(folder, part),
             Event::Bundle { bundle, .. } => self.bundle_answered(&bundle),
-            Event::Started { run, plan, before, curve, position, folder } => {
-                let folder = self.run.as_ref().map_or(folder, |run| run.folder.path().to_owned());
-                self.events.send(Event::Started { run, plan, before, curve, position, folder });
+            Event::Started {
+                run,
+                plan,
+                before,
+                curve,
+                position,
+                folder,
+            } => {
+                let folder = self
+                    .run
+                    .as_ref()
+                    .map_or(folder, |run| run.folder.path().to_owned());
+                self.events.send(Event::Started {
+                    run,
+                    plan,
+                    before,
+                    curve,
+                    position,
+                    folder,
+                });
             }
-            Event::Checkpoint { run, folder, position, kept } => {
+            Event::Checkpoint {
+                run,
+                folder,
+                position,
+                kept,
+            } => {
                 let kept = kept.and_then(|()| self.keep_checkpoint(&folder));
-                let folder = self.run.as_ref().map_or(folder, |run| run.folder.path().to_owned());
-                self.events.send(Event::Checkpoint { run, folder, position, kept });
+                let folder = self
+                    .run
+                    .as_ref()
+                    .map_or(folder, |run| run.folder.path().to_owned());
+                self.events.send(Event::Checkpoint {
+                    run,
+                    folder,
+                    position,
+                    kept,
+                });
             }
             Event::Job { id, event } => self.on_job_event(id, event),
             Event::ModelInUse(mut model) => {
                 self.locate(&mut model.reference);
-                if let Some((_, here)) = self.run_data.as_ref().filter(|(there, _)| *there == model.data) {
+                if let Some((_, here)) = self
+                    .run_data
+                    .as_ref()
+                    .filter(|(there, _)| *there == model.data)
+                {
                     here.clone_into(&mut model.data);
                 }
                 self.events.send(Event::ModelInUse(model));
@@ -325,7 +441,11 @@ impl Caller {
         self.run = None;
         self.is_connected = false;
         let machine = self.machine.name().to_owned();
-        self.events.send(Event::EngineExited(EngineExit::Disconnected { machine, reason }));
+        self.events
+            .send(Event::EngineExited(EngineExit::Disconnected {
+                machine,
+                reason,
+            }));
     }
 
     /// Names the file of a model as it is called here.
@@ -358,6 +478,8 @@ fn reason(exit: EngineExit) -> String {
             }
         }
         EngineExit::Hung { seconds } => format!("there was no answer for {seconds} s"),
-        EngineExit::Version { ours, theirs } => format!("Inkling {theirs} is installed there, and this is Inkling {ours}"),
+        EngineExit::Version { ours, theirs } => {
+            format!("Inkling {theirs} is installed there, and this is Inkling {ours}")
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! What comes back from another machine: checkpoints, which are kept here as if the run trained here, and finished runs, which are saved
-//! among the others.
+//! What comes back from another machine: checkpoints, which are kept here as if the run trained
+//! here, and finished runs, which are saved among the others.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,9 +12,14 @@ use crate::engine::handle::RunsTarget;
 use crate::nn::ModelFile;
 use crate::problem::Problem;
 use crate::protocol::{Event, JobEvent, JobResult};
-use crate::records::{FilePart, JobId, MAX_POSTERIOR_SAMPLES, RunPosition, RunSummary, posterior_sample_name};
+use crate::records::{
+    FilePart, JobId, MAX_POSTERIOR_SAMPLES, RunPosition, RunSummary, posterior_sample_name,
+};
 use crate::run_config::RunConfig;
-use crate::runs::{CHECKPOINT, CheckpointFolder, Checkpoints, RunContents, Store, check_target, load, load_steps, read_checkpoint};
+use crate::runs::{
+    CHECKPOINT, CheckpointFolder, Checkpoints, RunContents, Store, check_target, load, load_steps,
+    read_checkpoint,
+};
 use crate::system::WriteError;
 use crate::system::files::write_whole;
 use crate::train::RunPlaces;
@@ -31,7 +36,12 @@ impl ReceivedFiles {
     pub fn take(&mut self, folder: PathBuf, mut part: FilePart) {
         self.bytes += part.bytes.len() as u64;
         if self.bytes <= MAX_BYTES {
-            self.folders.entry(folder).or_default().entry(part.name).or_default().append(&mut part.bytes);
+            self.folders
+                .entry(folder)
+                .or_default()
+                .entry(part.name)
+                .or_default()
+                .append(&mut part.bytes);
         }
     }
 
@@ -78,24 +88,46 @@ impl RemoteRun {
         Ok(())
     }
 
-    /// Saves its model, summary and steps; before it would be lost, as much of them as can be saved.
-    fn save(&self, files: &BTreeMap<String, Vec<u8>>, before_lost: bool) -> Result<SavedRun, Problem> {
+    /// Saves its model, summary and steps; before it would be lost, as much of them as can be
+    /// saved.
+    fn save(
+        &self,
+        files: &BTreeMap<String, Vec<u8>>,
+        before_lost: bool,
+    ) -> Result<SavedRun, Problem> {
         let (target, weights) = (self.target.clone(), self.places.weights);
-        let run = EndedRun { target, contents: self.contents(files)?, weights, checkpoints: None };
-        if before_lost { run.rescue() } else { Ok(run.save()?) }
+        let run = EndedRun {
+            target,
+            contents: self.contents(files)?,
+            weights,
+            checkpoints: None,
+        };
+        if before_lost {
+            run.rescue()
+        } else {
+            Ok(run.save()?)
+        }
     }
 
     fn contents(&self, files: &BTreeMap<String, Vec<u8>>) -> Result<RunContents<'static>, Problem> {
-        let folder = tempfile::tempdir().map_err(|error| WriteError::new(&std::env::temp_dir(), &error))?;
+        let folder =
+            tempfile::tempdir().map_err(|error| WriteError::new(&std::env::temp_dir(), &error))?;
         let samples = (1..=MAX_POSTERIOR_SAMPLES as u32).map(posterior_sample_name);
-        for name in ["run.json", "model.safetensors", "steps.csv"].map(str::to_owned).into_iter().chain(samples) {
+        for name in ["run.json", "model.safetensors", "steps.csv"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(samples)
+        {
             if let Some(bytes) = files.get(&name) {
                 let path = folder.path().join(&name);
                 write_whole(&path, bytes)?;
             }
         }
         let mut summary = load(folder.path())?;
-        summary.test.iter_mut().for_each(|test| test.data = self.config.data.tested());
+        summary
+            .test
+            .iter_mut()
+            .for_each(|test| test.data = self.config.data.tested());
         let of_this_machine = |config: RunConfig| RunConfig {
             data: self.config.data.clone(),
             initial_weights: self.config.initial_weights.clone(),
@@ -105,14 +137,27 @@ impl RemoteRun {
             let mut model = ModelFile::load(path)?;
             model.card.data = self.config.data.clone();
             model.card.config = of_this_machine(model.card.config);
-            model.card.test.iter_mut().for_each(|test| test.data = self.config.data.tested());
+            model
+                .card
+                .test
+                .iter_mut()
+                .for_each(|test| test.data = self.config.data.tested());
             Ok::<_, Problem>(model)
         };
         let model = load_model(&summary.model_path)?;
-        let posterior = summary.posterior_sample_paths().iter().map(|path| load_model(path)).collect::<Result<_, _>>()?;
+        let posterior = summary
+            .posterior_sample_paths()
+            .iter()
+            .map(|path| load_model(path))
+            .collect::<Result<_, _>>()?;
         let config = of_this_machine(summary.config);
         let steps = Cow::Owned(load_steps(folder.path()));
-        Ok(RunContents { model, posterior, summary: Cow::Owned(RunSummary { config, ..summary }), steps })
+        Ok(RunContents {
+            model,
+            posterior,
+            summary: Cow::Owned(RunSummary { config, ..summary }),
+            steps,
+        })
     }
 
     /// How far it can be resumed from.
@@ -125,9 +170,13 @@ impl Caller {
     /// Keeps a checkpoint that has come, so that the run can be resumed on any machine.
     pub fn keep_checkpoint(&mut self, there: &Path) -> Result<(), Problem> {
         let files = self.received.remove(there);
-        let Some(run) = &mut self.run else { return Err(Problem::NoSuchRun) };
+        let Some(run) = &mut self.run else {
+            return Err(Problem::NoSuchRun);
+        };
         let damaged = |reason: String| Problem::NotResumable { reason };
-        let bytes = files.get(CHECKPOINT).ok_or_else(|| damaged("the checkpoint did not come".to_owned()))?;
+        let bytes = files
+            .get(CHECKPOINT)
+            .ok_or_else(|| damaged("the checkpoint did not come".to_owned()))?;
         let mut checkpoint = read_checkpoint(&mut bytes.as_slice()).map_err(damaged)?;
         checkpoint.card.config = run.config.clone();
         if let Some(origin) = &mut checkpoint.card.origin {
@@ -142,14 +191,24 @@ impl Caller {
                 JobResult::Train(summary) => {
                     let files = self.received.remove(&summary.folder);
                     let Some(run) = self.run.take_if(|run| run.id == id) else {
-                        return self.events.send(Event::Job { id, event: JobEvent::Failed(Problem::NoSuchRun) });
+                        return self.events.send(Event::Job {
+                            id,
+                            event: JobEvent::Failed(Problem::NoSuchRun),
+                        });
                     };
-                    self.unsaved = Some(Unsaved { run, there: summary.model_path, files, reported: None });
+                    self.unsaved = Some(Unsaved {
+                        run,
+                        there: summary.model_path,
+                        files,
+                        reported: None,
+                    });
                     return self.save_again(None);
                 }
                 result => JobEvent::Done(Box::new(result)),
             },
-            JobEvent::Failed(problem) if self.run.as_ref().is_some_and(|run| run.id == id) => self.run_failed(problem),
+            JobEvent::Failed(problem) if self.run.as_ref().is_some_and(|run| run.id == id) => {
+                self.run_failed(problem)
+            }
             JobEvent::Cancelled => {
                 self.run.take_if(|run| run.id == id);
                 JobEvent::Cancelled
@@ -166,16 +225,24 @@ impl Caller {
             let path = run.folder.path().to_owned();
             if diverged {
                 // Resumed from where it diverged, it would diverge again.
-                run.folder.delete().unwrap_or_else(|error| tracing::info!(%error, "a checkpoint remains"));
+                run.folder
+                    .delete()
+                    .unwrap_or_else(|error| tracing::info!(%error, "a checkpoint remains"));
             }
             Checkpoints::position(&path).map(|_| path)
         });
-        JobEvent::Failed(if let Problem::Interrupted { .. } = problem { Problem::Interrupted { checkpoint } } else { problem })
+        JobEvent::Failed(if let Problem::Interrupted { .. } = problem {
+            Problem::Interrupted { checkpoint }
+        } else {
+            problem
+        })
     }
 
     /// Saves the run that has come back, in a new folder of this one if it is given.
     pub fn save_again(&mut self, folder: Option<PathBuf>) {
-        let Some(mut unsaved) = self.unsaved.take() else { return };
+        let Some(mut unsaved) = self.unsaved.take() else {
+            return;
+        };
         if let Some(folder) = folder {
             unsaved.run.target = RunsTarget::Store(folder);
             unsaved.reported = None;
@@ -184,12 +251,19 @@ impl Caller {
             Ok(saved) => self.saved(unsaved, saved),
             // No folder makes a damaged file whole.
             Err(problem @ (Problem::Model(_) | Problem::Compute(_))) => {
-                self.events.send(Event::Job { id: unsaved.run.id, event: JobEvent::Failed(problem) });
+                self.events.send(Event::Job {
+                    id: unsaved.run.id,
+                    event: JobEvent::Failed(problem),
+                });
             }
             Err(problem) => {
                 let state = (problem, unsaved.run.position());
                 if unsaved.reported.as_ref() != Some(&state) {
-                    self.events.send(Event::NotSaved { run: unsaved.run.id, problem: state.0.clone(), checkpoint: state.1 });
+                    self.events.send(Event::NotSaved {
+                        run: unsaved.run.id,
+                        problem: state.0.clone(),
+                        checkpoint: state.1,
+                    });
                     unsaved.reported = Some(state);
                 }
                 self.unsaved = Some(unsaved);
@@ -197,21 +271,42 @@ impl Caller {
         }
     }
 
-    fn saved(&mut self, Unsaved { run, there, .. }: Unsaved, SavedRun { summary, rescue }: SavedRun) {
+    fn saved(
+        &mut self,
+        Unsaved { run, there, .. }: Unsaved,
+        SavedRun { summary, rescue }: SavedRun,
+    ) {
         self.models.insert(there, summary.model_path.clone());
-        run.folder.delete().unwrap_or_else(|error| tracing::info!(%error, "a checkpoint remains"));
+        run.folder
+            .delete()
+            .unwrap_or_else(|error| tracing::info!(%error, "a checkpoint remains"));
         if let Some((problem, rescue)) = rescue {
-            self.events.send(Event::Rescued { run: run.id, problem, rescue });
+            self.events.send(Event::Rescued {
+                run: run.id,
+                problem,
+                rescue,
+            });
         }
-        self.events.send(Event::Job { id: run.id, event: JobEvent::Done(Box::new(JobResult::Train(summary))) });
+        self.events.send(Event::Job {
+            id: run.id,
+            event: JobEvent::Done(Box::new(JobResult::Train(summary))),
+        });
     }
 
-    /// Ends the waiting of a run that could not be saved; of this one, if it is named. It can be resumed, or what can be saved of it is. If
-    /// nothing can be, a run that was named waits on.
+    /// Ends the waiting of a run that could not be saved; of this one, if it is named. It can be
+    /// resumed, or what can be saved of it is. If nothing can be, a run that was named waits on.
     pub fn give_up_saving(&mut self, named: Option<JobId>) {
-        let Some(unsaved) = self.unsaved.take_if(|unsaved| named.is_none_or(|id| id == unsaved.run.id)) else { return };
+        let Some(unsaved) = self
+            .unsaved
+            .take_if(|unsaved| named.is_none_or(|id| id == unsaved.run.id))
+        else {
+            return;
+        };
         let id = unsaved.run.id;
-        let interrupted = |checkpoint| Event::Job { id, event: JobEvent::Failed(Problem::Interrupted { checkpoint }) };
+        let interrupted = |checkpoint| Event::Job {
+            id,
+            event: JobEvent::Failed(Problem::Interrupted { checkpoint }),
+        };
         if unsaved.run.position().is_some() {
             let checkpoint = unsaved.run.folder.path().to_owned();
             // Whoever hears of it may resume the run.
@@ -221,7 +316,11 @@ impl Caller {
         match unsaved.run.save(&unsaved.files, true) {
             Ok(saved) => self.saved(unsaved, saved),
             Err(problem) if named.is_some() => {
-                self.events.send(Event::NotSaved { run: id, problem, checkpoint: None });
+                self.events.send(Event::NotSaved {
+                    run: id,
+                    problem,
+                    checkpoint: None,
+                });
                 self.unsaved = Some(unsaved);
             }
             Err(_) => self.events.send(interrupted(None)),

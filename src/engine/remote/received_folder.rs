@@ -1,5 +1,6 @@
-//! The folder of bundles that other machines have sent here, for its owner alone: a folder for each, with the bundle's name, and beside it a
-//! file with a description, whose time is that of the last use.
+//! The folder of bundles that other machines have sent here, for its owner alone: a folder for
+//! each, with the bundle's name, and beside it a file with a description, whose time is that of the
+//! last use.
 //!
 //! Whoever uses a bundle holds a shared lock on that file, and whoever deletes it an exclusive one.
 
@@ -37,7 +38,9 @@ pub struct BundleInUse {
 impl ReceivedFolder {
     /// That of this installation. Nothing is created yet.
     pub fn of(paths: &Paths) -> Self {
-        Self { folder: paths.local.join("received") }
+        Self {
+            folder: paths.local.join("received"),
+        }
     }
 
     /// Its path.
@@ -49,7 +52,10 @@ impl ReceivedFolder {
     pub fn create(&self) -> io::Result<()> {
         create_folder(&self.folder)?;
         #[cfg(unix)]
-        std::fs::set_permissions(&self.folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+        std::fs::set_permissions(
+            &self.folder,
+            std::os::unix::fs::PermissionsExt::from_mode(0o700),
+        )?;
         Ok(())
     }
 
@@ -67,20 +73,31 @@ impl ReceivedFolder {
         if let Err(error) = description.set_modified(SystemTime::now()) {
             tracing::info!(%error, "the use of a bundle cannot be noted");
         }
-        Some(BundleInUse { folder, _description: description })
+        Some(BundleInUse {
+            folder,
+            _description: description,
+        })
     }
 
-    /// Keeps a new folder under the name of this bundle, unless another caller has sent the same meanwhile.
-    pub fn keep(&self, bundle: &BundleId, mut new: TemporaryFolder, what: &str) -> io::Result<BundleInUse> {
+    /// Keeps a new folder under the name of this bundle, unless another caller has sent the same
+    /// meanwhile.
+    pub fn keep(
+        &self,
+        bundle: &BundleId,
+        mut new: TemporaryFolder,
+        what: &str,
+    ) -> io::Result<BundleInUse> {
         let folder = self.folder_of(bundle).ok_or(io::ErrorKind::InvalidInput)?;
         if !folder.is_dir() {
-            write_whole(&self.description_of(bundle), what.as_bytes()).map_err(|error| io::Error::other(error.reason))?;
+            write_whole(&self.description_of(bundle), what.as_bytes())
+                .map_err(|error| io::Error::other(error.reason))?;
             match new.move_to(&folder) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 moved => moved?,
             }
         }
-        self.find(bundle).ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.find(bundle)
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// All bundles, the one that was used last first.
@@ -90,35 +107,64 @@ impl ReceivedFolder {
             entries => entries?,
         };
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let mut bundles: Vec<_> = names.filter(|name| is_digest(name)).map(|name| self.describe(BundleId(name))).collect();
+        let mut bundles: Vec<_> = names
+            .filter(|name| is_digest(name))
+            .map(|name| self.describe(BundleId(name)))
+            .collect();
         bundles.sort_by_key(|(used, bundle)| (std::cmp::Reverse(*used), bundle.id.clone()));
         Ok(bundles.into_iter().map(|(_, bundle)| bundle).collect())
     }
 
     fn describe(&self, id: BundleId) -> (SystemTime, ReceivedBundle) {
         let (folder, description) = (self.folder.join(&id.0), self.description_of(&id));
-        let sizes = std::fs::read_dir(&folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.metadata().ok()?.len()));
-        let used = std::fs::metadata(&description).or_else(|_| std::fs::metadata(&folder)).and_then(|metadata| metadata.modified());
+        let sizes = std::fs::read_dir(&folder)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| Some(entry.ok()?.metadata().ok()?.len()));
+        let used = std::fs::metadata(&description)
+            .or_else(|_| std::fs::metadata(&folder))
+            .and_then(|metadata| metadata.modified());
         let used = used.unwrap_or(SystemTime::UNIX_EPOCH);
         let opened = File::options().read(true).write(true).open(&description);
-        let in_use = opened.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+        let in_use =
+            opened.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
         let what = read_limited(&description, MAX_DESCRIPTION_BYTES).unwrap_or_default();
         let last_used = Timestamp::try_from(used).unwrap_or_default().to_string();
-        (used, ReceivedBundle { what: visible::label(&String::from_utf8_lossy(&what)), bytes: sizes.sum(), last_used, in_use, id })
+        (
+            used,
+            ReceivedBundle {
+                what: visible::label(&String::from_utf8_lossy(&what)),
+                bytes: sizes.sum(),
+                last_used,
+                in_use,
+                id,
+            },
+        )
     }
 
     /// Deletes bundles; what became of each.
     pub fn delete(&self, bundles: &[BundleId]) -> Vec<DeletedBundle> {
         let delete = |id: &BundleId| {
-            let what = if is_digest(&id.0) { self.describe(id.clone()).1.what } else { String::new() };
-            DeletedBundle { what, problem: self.delete_one(id).err().map(|error| error.to_string()), id: id.clone() }
+            let what = if is_digest(&id.0) {
+                self.describe(id.clone()).1.what
+            } else {
+                String::new()
+            };
+            DeletedBundle {
+                what,
+                problem: self.delete_one(id).err().map(|error| error.to_string()),
+                id: id.clone(),
+            }
         };
         bundles.iter().map(delete).collect()
     }
 
     fn delete_one(&self, bundle: &BundleId) -> io::Result<()> {
         let missing = || io::Error::new(io::ErrorKind::NotFound, "it is not there");
-        let folder = self.folder_of(bundle).filter(|folder| folder.is_dir()).ok_or_else(missing)?;
+        let folder = self
+            .folder_of(bundle)
+            .filter(|folder| folder.is_dir())
+            .ok_or_else(missing)?;
         let description = open_lock(&self.description_of(bundle))?;
         if matches!(description.try_lock(), Err(TryLockError::WouldBlock)) {
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, "a run uses it"));
@@ -130,17 +176,30 @@ impl ReceivedFolder {
         std::fs::remove_file(self.description_of(bundle))
     }
 
-    /// Deletes bundles that were not used for [`KEPT_DAYS`]: they are sent again when they are needed.
+    /// Deletes bundles that were not used for [`KEPT_DAYS`]: they are sent again when they are
+    /// needed.
     pub fn delete_unused(&self) {
         let kept_for = Duration::from_hours(24 * KEPT_DAYS);
         let is_unused = |bundle: &ReceivedBundle| {
             let used: Result<Timestamp, _> = bundle.last_used.parse();
-            used.is_ok_and(|used| SystemTime::from(used).elapsed().is_ok_and(|since| since > kept_for))
+            used.is_ok_and(|used| {
+                SystemTime::from(used)
+                    .elapsed()
+                    .is_ok_and(|since| since > kept_for)
+            })
         };
-        let unused: Vec<BundleId> = self.list().unwrap_or_default().into_iter().filter(is_unused).map(|bundle| bundle.id).collect();
+        let unused: Vec<BundleId> = self
+            .list()
+            .unwrap_or_default()
+            .into_iter()
+            .filter(is_unused)
+            .map(|bundle| bundle.id)
+            .collect();
         for DeletedBundle { problem, .. } in self.delete(&unused) {
             // The next start tries again.
-            problem.iter().for_each(|problem| tracing::info!(problem, "an unused bundle remains"));
+            problem
+                .iter()
+                .for_each(|problem| tracing::info!(problem, "an unused bundle remains"));
         }
     }
 

@@ -1,5 +1,5 @@
-//! The end of an engine that serves a caller on another machine: the bundles that were sent to it, and the folders of its runs, whose
-//! files are sent back.
+//! The end of an engine that serves a caller on another machine: the bundles that were sent to it,
+//! and the folders of its runs, whose files are sent back.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -32,7 +32,13 @@ impl BundleStore {
         let received = ReceivedFolder::of(paths);
         received.create()?;
         let session = TemporaryFolder::new_in(received.path())?;
-        Ok(Self { received, in_use: Vec::new(), session, incoming: BTreeMap::new(), bytes: 0 })
+        Ok(Self {
+            received,
+            in_use: Vec::new(),
+            session,
+            incoming: BTreeMap::new(),
+            bytes: 0,
+        })
     }
 
     /// Notes that a job has ended: what it used may be deleted again.
@@ -53,25 +59,49 @@ impl BundleStore {
         }
     }
 
-    /// The answer to a command about bundles: also to each part of a file, so that the caller sees how far it is. `None` for a command that is
-    /// the engine's.
+    /// The answer to a command about bundles: also to each part of a file, so that the caller sees
+    /// how far it is. `None` for a command that is the engine's.
     pub fn answer(&mut self, command: &mut Command) -> Option<Event> {
         Some(match command {
-            Command::FindBundle(bundle) => Event::Bundle { folder: Ok(self.find(bundle)), bundle: bundle.clone() },
+            Command::FindBundle(bundle) => Event::Bundle {
+                folder: Ok(self.find(bundle)),
+                bundle: bundle.clone(),
+            },
             Command::SendFile { bundle, part } => {
                 self.bytes += part.bytes.len() as u64;
                 if self.bytes <= MAX_BYTES {
-                    let file = self.incoming.entry(bundle.clone()).or_default().entry(std::mem::take(&mut part.name)).or_default();
+                    let file = self
+                        .incoming
+                        .entry(bundle.clone())
+                        .or_default()
+                        .entry(std::mem::take(&mut part.name))
+                        .or_default();
                     file.append(&mut part.bytes);
                 }
-                Event::Bundle { bundle: bundle.clone(), folder: Ok(None) }
+                Event::Bundle {
+                    bundle: bundle.clone(),
+                    folder: Ok(None),
+                }
             }
-            Command::KeepBundle { bundle, purpose, what } => {
+            Command::KeepBundle {
+                bundle,
+                purpose,
+                what,
+            } => {
                 // Bundles are sent one after the other: nothing else is coming in.
-                let files = std::mem::take(&mut self.incoming).remove(bundle).unwrap_or_default();
+                let files = std::mem::take(&mut self.incoming)
+                    .remove(bundle)
+                    .unwrap_or_default();
                 let too_large = std::mem::take(&mut self.bytes) > MAX_BYTES;
-                let folder = if too_large { Err(io::ErrorKind::FileTooLarge.into()) } else { self.keep(bundle, *purpose, &files, what) };
-                Event::Bundle { bundle: bundle.clone(), folder: folder.map(Some).map_err(|error| error.to_string()) }
+                let folder = if too_large {
+                    Err(io::ErrorKind::FileTooLarge.into())
+                } else {
+                    self.keep(bundle, *purpose, &files, what)
+                };
+                Event::Bundle {
+                    bundle: bundle.clone(),
+                    folder: folder.map(Some).map_err(|error| error.to_string()),
+                }
             }
             _ => return None,
         })
@@ -85,7 +115,13 @@ impl BundleStore {
         Some(folder)
     }
 
-    fn keep(&mut self, bundle: &BundleId, purpose: BundleUse, files: &BTreeMap<String, Vec<u8>>, what: &str) -> io::Result<PathBuf> {
+    fn keep(
+        &mut self,
+        bundle: &BundleId,
+        purpose: BundleUse,
+        files: &BTreeMap<String, Vec<u8>>,
+        what: &str,
+    ) -> io::Result<PathBuf> {
         let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
         let mut hash = BundleHash::default();
         for (name, bytes) in files {
@@ -98,10 +134,15 @@ impl BundleStore {
             return Err(wrong("the files were damaged on their way"));
         }
         let checkpoints = self.session.path().join("checkpoints");
-        let parent = if purpose == BundleUse::Keep { self.received.path() } else { &checkpoints };
+        let parent = if purpose == BundleUse::Keep {
+            self.received.path()
+        } else {
+            &checkpoints
+        };
         let mut new = TemporaryFolder::new_in(parent)?;
         for (name, bytes) in files {
-            write_whole(&new.path().join(name), bytes).map_err(|error| io::Error::other(error.reason))?;
+            write_whole(&new.path().join(name), bytes)
+                .map_err(|error| io::Error::other(error.reason))?;
         }
         match purpose {
             BundleUse::Keep => {
@@ -123,11 +164,19 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', ':', '\0'])
 }
 
-/// The files that have to be sent to the caller before this event, which names their folder: those of a checkpoint or a finished run.
+/// The files that have to be sent to the caller before this event, which names their folder: those
+/// of a checkpoint or a finished run.
 pub fn files_of(event: &Event) -> io::Result<Vec<Event>> {
     let folder: &Path = match event {
-        Event::Checkpoint { folder, kept: Ok(()), .. } => folder,
-        Event::Job { event: JobEvent::Done(result), .. } => match &**result {
+        Event::Checkpoint {
+            folder,
+            kept: Ok(()),
+            ..
+        } => folder,
+        Event::Job {
+            event: JobEvent::Done(result),
+            ..
+        } => match &**result {
             JobResult::Train(summary) => &summary.folder,
             _ => return Ok(Vec::new()),
         },
@@ -136,13 +185,23 @@ pub fn files_of(event: &Event) -> io::Result<Vec<Event>> {
     let mut events = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
-        let Some(name) = entry.file_name().to_str().filter(|name| is_name(name)).map(str::to_owned) else { continue };
+        let Some(name) = entry
+            .file_name()
+            .to_str()
+            .filter(|name| is_name(name))
+            .map(str::to_owned)
+        else {
+            continue;
+        };
         // A lock, and what is just being written.
         if !entry.file_type()?.is_file() || name == "lock" {
             continue;
         }
         let bytes = read_limited(&entry.path(), MAX_BYTES)?;
-        events.extend(file_parts(&name, &bytes).map(|part| Event::File { folder: folder.to_owned(), part }));
+        events.extend(file_parts(&name, &bytes).map(|part| Event::File {
+            folder: folder.to_owned(),
+            part,
+        }));
     }
     Ok(events)
 }

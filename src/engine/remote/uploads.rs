@@ -41,15 +41,20 @@ impl Caller {
                 Job::Train { config, from }
             }
             Job::Trial(config) => {
-                // The data of a sweep's trials is read here once. It may have been deleted there since.
-                let known = self.sent.as_ref().filter(|sent| sent.data == config.data && sent.folders == self.settings.data_folders);
+                // The data of a sweep's trials is read here once. It may have been deleted there
+                // since.
+                let known = self.sent.as_ref().filter(|sent| {
+                    sent.data == config.data && sent.folders == self.settings.data_folders
+                });
                 let there = match known.map(|sent| sent.bundle.clone()) {
                     Some(bundle) => self.find_bundle(Some(id), &bundle)?,
                     None => None,
                 };
                 data = match there {
                     Some(folder) => Some(folder),
-                    None => self.send_data(id, &config.data, &self.settings.data_folders.clone())?,
+                    None => {
+                        self.send_data(id, &config.data, &self.settings.data_folders.clone())?
+                    }
                 };
                 Job::Trial(self.config_there(id, config)?)
             }
@@ -60,13 +65,18 @@ impl Caller {
             // It uses the built-in digits, whatever the run learns from.
             Job::Profile(config) => Job::Profile(self.config_there(id, config)?),
             Job::FindBatchSize(mut spec) => {
-                data = self.send_data(id, &spec.config.data, &self.settings.data_folders.clone())?;
+                data =
+                    self.send_data(id, &spec.config.data, &self.settings.data_folders.clone())?;
                 spec.config = self.config_there(id, spec.config)?;
                 Job::FindBatchSize(spec)
             }
             job => job,
         };
-        self.tell(Command::Submit { id, job: Box::new(job), data });
+        self.tell(Command::Submit {
+            id,
+            job: Box::new(job),
+            data,
+        });
         Ok(())
     }
 
@@ -81,12 +91,21 @@ impl Caller {
             return Err(Problem::Busy);
         }
         let resumed = from.map(Checkpoints::resume).transpose()?;
-        let before = resumed.as_ref().and_then(|(_, checkpoint)| checkpoint.card.origin.as_ref()).map(|origin| &origin.places);
+        let before = resumed
+            .as_ref()
+            .and_then(|(_, checkpoint)| checkpoint.card.origin.as_ref())
+            .map(|origin| &origin.places);
         let places = places(&self.settings, before);
         let target = target(&self.settings, &places);
         RemoteRun::check(&target)?;
-        self.sends_run_with_model = resumed.as_ref().is_some_and(|(_, checkpoint)| !checkpoint.card.epochs.is_empty());
-        let data = self.send_data(id, &config.data.located(&places.working_folder), &places.data_folders)?;
+        self.sends_run_with_model = resumed
+            .as_ref()
+            .is_some_and(|(_, checkpoint)| !checkpoint.card.epochs.is_empty());
+        let data = self.send_data(
+            id,
+            &config.data.located(&places.working_folder),
+            &places.data_folders,
+        )?;
         let there = self.config_there(id, config.clone())?;
         let (folder, from) = match resumed {
             None => (Checkpoints::new(&self.settings.checkpoints).begin(), None),
@@ -94,22 +113,41 @@ impl Caller {
                 checkpoint.card.config = there.clone();
                 if let Some(origin) = &mut checkpoint.card.origin {
                     // No folder of this machine means anything there.
-                    origin.places =
-                        RunPlaces { out: None, replace: false, data_folders: Vec::new(), working_folder: PathBuf::new(), ..places.clone() };
+                    origin.places = RunPlaces {
+                        out: None,
+                        replace: false,
+                        data_folders: Vec::new(),
+                        working_folder: PathBuf::new(),
+                        ..places.clone()
+                    };
                 }
-                let bundle = Bundle::of_checkpoint(&checkpoint).map_err(|error| Problem::NotResumable { reason: error.to_string() })?;
+                let bundle =
+                    Bundle::of_checkpoint(&checkpoint).map_err(|error| Problem::NotResumable {
+                        reason: error.to_string(),
+                    })?;
                 let from = self.send_bundle(Some(id), &bundle, BundleUse::Change, "checkpoint")?;
                 (folder, Some(from))
             }
         };
         self.run_data = Some((there.data.clone(), config.data.clone()));
-        self.run = Some(RemoteRun { id, config, places, target, folder });
+        self.run = Some(RemoteRun {
+            id,
+            config,
+            places,
+            target,
+            folder,
+        });
         Ok((there, from, data))
     }
 
-    /// The settings as they are there: with the path of the initial weights there, which are sent, and without folders of this machine.
+    /// The settings as they are there: with the path of the initial weights there, which are sent,
+    /// and without folders of this machine.
     fn config_there(&mut self, id: JobId, config: RunConfig) -> Result<RunConfig, Problem> {
-        let initial_weights = config.initial_weights.as_deref().map(|path| self.send_model(Some(id), path)).transpose()?;
+        let initial_weights = config
+            .initial_weights
+            .as_deref()
+            .map(|path| self.send_model(Some(id), path))
+            .transpose()?;
         let mut sources = Vec::new();
         for source in config.data.without_folders().sources() {
             // Two folders may have the same name.
@@ -117,13 +155,21 @@ impl Caller {
                 sources.push(source.clone());
             }
         }
-        Ok(RunConfig { data: DataSpec::of(sources), initial_weights, ..config })
+        Ok(RunConfig {
+            data: DataSpec::of(sources),
+            initial_weights,
+            ..config
+        })
     }
 
     /// Sends a model's file where it is missing: its path there.
     pub fn send_model(&mut self, job: Option<JobId>, path: &Path) -> Result<PathBuf, Problem> {
-        let bundle = Bundle::of_file(path, MODEL)
-            .map_err(|error| Problem::Data(DataError::Unreadable { path: path.to_owned(), reason: error.to_string() }))?;
+        let bundle = Bundle::of_file(path, MODEL).map_err(|error| {
+            Problem::Data(DataError::Unreadable {
+                path: path.to_owned(),
+                reason: error.to_string(),
+            })
+        })?;
         let folder = match self.find_bundle(job, &bundle.id())? {
             Some(folder) => folder,
             None => self.send_bundle(job, &bundle, BundleUse::Keep, "model")?,
@@ -133,16 +179,25 @@ impl Caller {
         Ok(there)
     }
 
-    /// An error unless the person has agreed that My digits, of which there are so many, are sent to this machine.
+    /// An error unless the person has agreed that My digits, of which there are so many, are sent
+    /// to this machine.
     pub fn check_consent(&self, drawings: u64) -> Result<(), Problem> {
         if Recipients::in_file(&self.settings.recipients).contains(self.machine.recipient()) {
             return Ok(());
         }
-        Err(Problem::NoConsent { drawings, machine: self.machine.recipient().to_owned() })
+        Err(Problem::NoConsent {
+            drawings,
+            machine: self.machine.recipient().to_owned(),
+        })
     }
 
     /// Sends a data set where it is missing: its folder there; `None` where every machine has it.
-    fn send_data(&mut self, id: JobId, data: &DataSpec, folders: &[PathBuf]) -> Result<Option<PathBuf>, Problem> {
+    fn send_data(
+        &mut self,
+        id: JobId,
+        data: &DataSpec,
+        folders: &[PathBuf],
+    ) -> Result<Option<PathBuf>, Problem> {
         if *data == DataSpec::builtin() {
             return Ok(None);
         }
@@ -160,34 +215,60 @@ impl Caller {
         } else {
             let (what, machine) = (data.label(), self.machine.name().to_owned());
             let label = format!("{what} ({})", count(images, "image"));
-            self.events.send(Event::Sending(DataUpload { what, images, bytes: bundle.bytes(), machine }));
+            self.events.send(Event::Sending(DataUpload {
+                what,
+                images,
+                bytes: bundle.bytes(),
+                machine,
+            }));
             self.send_bundle(Some(id), &bundle, BundleUse::Keep, &label)?
         };
-        self.sent = Some(SentData { data: data.clone(), folders: folders.to_owned(), bundle: bundle_id });
+        self.sent = Some(SentData {
+            data: data.clone(),
+            folders: folders.to_owned(),
+            bundle: bundle_id,
+        });
         Ok(Some(folder))
     }
 
     /// The folder of a bundle that is there already.
-    fn find_bundle(&mut self, job: Option<JobId>, id: &BundleId) -> Result<Option<PathBuf>, Problem> {
+    fn find_bundle(
+        &mut self,
+        job: Option<JobId>,
+        id: &BundleId,
+    ) -> Result<Option<PathBuf>, Problem> {
         let mut stale = self.unanswered(id);
         self.tell_about_bundle(id, Command::FindBundle(id.clone()));
-        Ok(self.next_bundle_answer(id, &mut stale, job)?.unwrap_or_default())
+        Ok(self
+            .next_bundle_answer(id, &mut stale, job)?
+            .unwrap_or_default())
     }
 
     /// Sends a bundle: its folder there.
-    fn send_bundle(&mut self, job: Option<JobId>, bundle: &Bundle, purpose: BundleUse, what: &str) -> Result<PathBuf, Problem> {
+    fn send_bundle(
+        &mut self,
+        job: Option<JobId>,
+        bundle: &Bundle,
+        purpose: BundleUse,
+        what: &str,
+    ) -> Result<PathBuf, Problem> {
         let id = bundle.id();
         let mut stale = self.unanswered(&id);
         let commands = bundle.commands(&id, purpose, what);
         let total = commands.len() as f32;
-        commands.into_iter().for_each(|command| self.tell_about_bundle(&id, command));
+        commands
+            .into_iter()
+            .for_each(|command| self.tell_about_bundle(&id, command));
         // Each part is answered, and at last the folder.
         let mut part = 0.0;
         loop {
             part += 1.0;
             match self.next_bundle_answer(&id, &mut stale, job)? {
                 Ok(Some(folder)) => return Ok(folder),
-                Ok(None) => job.iter().for_each(|&job| self.events.send(progress(job, READING + (1.0 - READING) * part / total))),
+                Ok(None) => job.iter().for_each(|&job| {
+                    self.events
+                        .send(progress(job, READING + (1.0 - READING) * part / total))
+                }),
                 Err(reason) => return Err(Problem::NotSent { reason }),
             }
         }
@@ -195,5 +276,11 @@ impl Caller {
 }
 
 fn progress(id: JobId, fraction: f32) -> Event {
-    Event::Job { id, event: JobEvent::Progress(JobProgress { fraction, ..JobProgress::default() }) }
+    Event::Job {
+        id,
+        event: JobEvent::Progress(JobProgress {
+            fraction,
+            ..JobProgress::default()
+        }),
+    }
 }

@@ -1,5 +1,5 @@
-//! The model card (Mitchell et al. 2019): what the model is, what it was trained on, how accurate it is and where it fails, as Markdown
-//! and as JSON.
+//! The model card (Mitchell et al. 2019): what the model is, what it was trained on, how accurate
+//! it is and where it fails, as Markdown and as JSON.
 
 mod markdown;
 
@@ -17,7 +17,9 @@ pub const fn limits(classes: &Classes) -> [&'static str; 5] {
     let [of_digits, form, rest @ ..] = LIMITS;
     let [only, form] = match classes {
         Classes::Digits => [of_digits, form],
-        Classes::Clothing | Classes::Hiragana | Classes::Letters | Classes::Named(_) => OF_OTHER_CLASSES,
+        Classes::Clothing | Classes::Hiragana | Classes::Letters | Classes::Named(_) => {
+            OF_OTHER_CLASSES
+        }
     };
     let [tested, calibrated, meant] = rest;
     [only, form, tested, calibrated, meant]
@@ -55,20 +57,24 @@ pub fn json(model: &ExportedModel) -> Value {
             "confusion": test.confusion,
         })
     });
-    let training = model.run.as_ref().filter(|run| !run.epochs.is_empty()).map(|run| {
-        json!({
-            "finished_at": run.finished_at,
-            "machine": run.machine,
-            "device": run.plan.device,
-            "precision": run.plan.precision,
-            "threads": run.plan.threads,
-            "seconds": run.train_seconds,
-            "images_per_second": run.images_per_second,
-            "train_images": run.plan.train_images,
-            "validation_images": run.plan.validation_images,
-            "epochs": run.epochs,
-        })
-    });
+    let training = model
+        .run
+        .as_ref()
+        .filter(|run| !run.epochs.is_empty())
+        .map(|run| {
+            json!({
+                "finished_at": run.finished_at,
+                "machine": run.machine,
+                "device": run.plan.device,
+                "precision": run.plan.precision,
+                "threads": run.plan.threads,
+                "seconds": run.train_seconds,
+                "images_per_second": run.images_per_second,
+                "train_images": run.plan.train_images,
+                "validation_images": run.plan.validation_images,
+                "epochs": run.epochs,
+            })
+        });
     json!({
         "title": model.title().plain(),
         "description": model.description().plain(),

@@ -1,5 +1,5 @@
-//! ONNX files: the complete model as standard operators with a dynamic batch size, optionally including everything from raw pixels to
-//! probabilities.
+//! ONNX files: the complete model as standard operators with a dynamic batch size, optionally
+//! including everything from raw pixels to probabilities.
 
 mod decomposed;
 mod graph;
@@ -10,8 +10,8 @@ use prost::Message;
 
 use self::graph::{Graph, int};
 use self::proto::{
-    DimensionProto, GraphProto, ModelProto, OperatorSetIdProto, StringStringEntryProto, TensorShapeProto, TensorTypeProto, TypeProto,
-    ValueInfoProto, data_type,
+    DimensionProto, GraphProto, ModelProto, OperatorSetIdProto, StringStringEntryProto,
+    TensorShapeProto, TensorTypeProto, TypeProto, ValueInfoProto, data_type,
 };
 use self::weights::Weights;
 use super::{ExportError, ExportedModel};
@@ -19,31 +19,58 @@ use crate::ink::SIDE;
 use crate::nn::{Net, layers};
 use crate::records::{ExportSpec, TensorInfo};
 
-/// The names of the input and the output: raw pixels and probabilities, or normalised values and logits.
+/// The names of the input and the output: raw pixels and probabilities, or normalised values and
+/// logits.
 pub const fn io_names(preprocessing: bool) -> [&'static str; 2] {
-    if preprocessing { ["image", "probabilities"] } else { ["input", "logits"] }
+    if preprocessing {
+        ["image", "probabilities"]
+    } else {
+        ["input", "logits"]
+    }
 }
 
 /// Encodes the file; returns its bytes and the weights in it.
-pub fn write(model: &ExportedModel, spec: &ExportSpec, quantize: bool) -> Result<(Vec<u8>, Vec<TensorInfo>), ExportError> {
+pub fn write(
+    model: &ExportedModel,
+    spec: &ExportSpec,
+    quantize: bool,
+) -> Result<(Vec<u8>, Vec<TensorInfo>), ExportError> {
     let net = &model.file.net;
     let [input, output] = io_names(spec.preprocessing);
     let mut graph = Graph::new(input, Weights::new(net, spec.weights, quantize), spec.opset);
     if spec.preprocessing {
         normalise(&mut graph, net);
     }
-    graph.add_layers(&layers(net.network(), model.file.card.config.activation, net.classes()))?;
-    let temperature = graph.weights.scalar("calibrate.temperature", model.file.card.calibration.temperature);
+    graph.add_layers(&layers(
+        net.network(),
+        model.file.card.config.activation,
+        net.classes(),
+    ))?;
+    let temperature = graph.weights.scalar(
+        "calibrate.temperature",
+        model.file.card.calibration.temperature,
+    );
     graph.op("Div", "calibrate", &[temperature], Vec::new());
     if spec.preprocessing {
         graph.op("Softmax", "softmax", &[], vec![int("axis", -1)]);
     }
-    let (nodes, Weights { initializers, conversions, infos, .. }) = graph.finish(output);
+    let (
+        nodes,
+        Weights {
+            initializers,
+            conversions,
+            infos,
+            ..
+        },
+    ) = graph.finish(output);
     let side = Dimension::Of(SIDE);
     let (input_shape, format): (&[Dimension], i32) = if spec.preprocessing {
         (&[Dimension::Batch, side, side], data_type::UINT8)
     } else {
-        (&[Dimension::Batch, Dimension::Of(1), side, side], data_type::FLOAT)
+        (
+            &[Dimension::Batch, Dimension::Of(1), side, side],
+            data_type::FLOAT,
+        )
     };
     let output_shape = [Dimension::Batch, Dimension::Of(net.classes())];
     let [input_doc, output_doc] = model.signature(spec.preprocessing);
@@ -53,9 +80,20 @@ pub fn write(model: &ExportedModel, spec: &ExportSpec, quantize: bool) -> Result
         initializer: initializers,
         doc_string: model.description().plain(),
         input: vec![value(input, input_shape, format, input_doc.plain())],
-        output: vec![value(output, &output_shape, data_type::FLOAT, output_doc.plain())],
+        output: vec![value(
+            output,
+            &output_shape,
+            data_type::FLOAT,
+            output_doc.plain(),
+        )],
     };
-    let metadata = model.metadata().into_iter().map(|(key, value)| StringStringEntryProto { key: key.to_owned(), value });
+    let metadata = model
+        .metadata()
+        .into_iter()
+        .map(|(key, value)| StringStringEntryProto {
+            key: key.to_owned(),
+            value,
+        });
     let model = ModelProto {
         ir_version: ir_version(spec.opset),
         producer_name: "Inkling".to_owned(),
@@ -64,20 +102,38 @@ pub fn write(model: &ExportedModel, spec: &ExportSpec, quantize: bool) -> Result
         model_version: 1,
         doc_string: model.description().plain(),
         graph: Some(graph),
-        opset_import: vec![OperatorSetIdProto { domain: String::new(), version: i64::from(spec.opset) }],
+        opset_import: vec![OperatorSetIdProto {
+            domain: String::new(),
+            version: i64::from(spec.opset),
+        }],
         metadata_props: metadata.collect(),
     };
     Ok((model.encode_to_vec(), infos))
 }
 
-/// Adds the normalisation of pixels, with the same operations in the same order as in Inkling, so that results are bit-identical.
+/// Adds the normalisation of pixels, with the same operations in the same order as in Inkling, so
+/// that results are bit-identical.
 fn normalise(graph: &mut Graph<'_>, net: &Net) {
     let normalization = net.normalization();
     let channel = graph.weights.integers("preprocess.channel_axis", &[1]);
-    let numbers = [("preprocess.white", 255.0), ("preprocess.mean", normalization.mean), ("preprocess.std", normalization.std)];
+    let numbers = [
+        ("preprocess.white", 255.0),
+        ("preprocess.mean", normalization.mean),
+        ("preprocess.std", normalization.std),
+    ];
     let [white, mean, std] = numbers.map(|(name, value)| graph.weights.scalar(name, value));
-    graph.op("Cast", "preprocess.to_float", &[], vec![int("to", i64::from(data_type::FLOAT))]);
-    graph.op("Unsqueeze", "preprocess.add_channel", &[channel], Vec::new());
+    graph.op(
+        "Cast",
+        "preprocess.to_float",
+        &[],
+        vec![int("to", i64::from(data_type::FLOAT))],
+    );
+    graph.op(
+        "Unsqueeze",
+        "preprocess.add_channel",
+        &[channel],
+        Vec::new(),
+    );
     graph.op("Div", "preprocess.to_unit", &[white], Vec::new());
     graph.op("Sub", "preprocess.center", &[mean], Vec::new());
     graph.op("Div", "preprocess.normalize", &[std], Vec::new());
@@ -105,10 +161,20 @@ enum Dimension {
 
 fn value(name: &str, shape: &[Dimension], elem_type: i32, doc_string: String) -> ValueInfoProto {
     let dim = shape.iter().map(|length| match length {
-        Dimension::Batch => DimensionProto { dim_value: None, dim_param: Some("batch".to_owned()) },
-        Dimension::Of(length) => DimensionProto { dim_value: Some(*length as i64), dim_param: None },
+        Dimension::Batch => DimensionProto {
+            dim_value: None,
+            dim_param: Some("batch".to_owned()),
+        },
+        Dimension::Of(length) => DimensionProto {
+            dim_value: Some(*length as i64),
+            dim_param: None,
+        },
     });
     let shape = Some(TensorShapeProto { dim: dim.collect() });
     let tensor_type = Some(TensorTypeProto { elem_type, shape });
-    ValueInfoProto { name: name.to_owned(), r#type: Some(TypeProto { tensor_type }), doc_string }
+    ValueInfoProto {
+        name: name.to_owned(),
+        r#type: Some(TypeProto { tensor_type }),
+        doc_string,
+    }
 }

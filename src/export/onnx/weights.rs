@@ -1,4 +1,5 @@
-//! How weights are stored in an ONNX file: as f32, as f16 with a cast, or as 8-bit integers with scales. Computation is always in f32.
+//! How weights are stored in an ONNX file: as f32, as f16 with a cast, or as 8-bit integers with
+//! scales. Computation is always in f32.
 
 use half::f16;
 
@@ -24,9 +25,17 @@ pub struct Weights<'a> {
 }
 
 impl<'a> Weights<'a> {
-    /// The weights of `net` in this format; with `quantize`, matrices and kernels as 8-bit integers instead.
+    /// The weights of `net` in this format; with `quantize`, matrices and kernels as 8-bit integers
+    /// instead.
     pub const fn new(net: &'a Net, format: WeightFormat, quantize: bool) -> Self {
-        Self { net, format, quantize, initializers: Vec::new(), conversions: Vec::new(), infos: Vec::new() }
+        Self {
+            net,
+            format,
+            quantize,
+            initializers: Vec::new(),
+            conversions: Vec::new(),
+            infos: Vec::new(),
+        }
     }
 
     /// Adds a parameter and returns the name of its f32 value, in `PyTorch`'s layout.
@@ -40,36 +49,78 @@ impl<'a> Weights<'a> {
     }
 
     fn add(&mut self, name: &str, transpose: bool) -> Result<String, ExportError> {
-        let lacks = || ExportError::Lacks { parameter: name.to_owned() };
-        let parameter: &Parameter = self.net.parameters().iter().find(|parameter| parameter.name() == name).ok_or_else(lacks)?;
+        let lacks = || ExportError::Lacks {
+            parameter: name.to_owned(),
+        };
+        let parameter: &Parameter = self
+            .net
+            .parameters()
+            .iter()
+            .find(|parameter| parameter.name() == name)
+            .ok_or_else(lacks)?;
         let shape = parameter.tensor().dims().to_vec();
         let values = parameter.values()?;
-        let dims = if transpose { shape.iter().rev().copied().collect() } else { shape.clone() };
+        let dims = if transpose {
+            shape.iter().rev().copied().collect()
+        } else {
+            shape.clone()
+        };
         if self.quantize && is_quantized(parameter) {
-            let Quantized { values, scales } = Quantized::of(&values, shape.first().copied().unwrap_or(1));
-            let values = if transpose { transposed(&values, &shape) } else { values };
+            let Quantized { values, scales } =
+                Quantized::of(&values, shape.first().copied().unwrap_or(1));
+            let values = if transpose {
+                transposed(&values, &shape)
+            } else {
+                values
+            };
             let bytes = values.iter().map(|value| value.cast_unsigned()).collect();
             let [stored, scale] = [format!("{name}_int8"), format!("{name}_scale")];
             self.list(name, &dims, TensorFormat::Int8);
             self.list(&scale, &[scales.len()], TensorFormat::F32);
             self.constant(&stored, &dims, data_type::INT8, bytes);
-            self.constant(&scale, &[scales.len()], data_type::FLOAT, le_bytes(&scales, f32::to_le_bytes));
+            self.constant(
+                &scale,
+                &[scales.len()],
+                data_type::FLOAT,
+                le_bytes(&scales, f32::to_le_bytes),
+            );
             let axis = int("axis", i64::from(transpose));
-            self.convert("DequantizeLinear", &[&stored, &scale], name, "dequantize", axis);
+            self.convert(
+                "DequantizeLinear",
+                &[&stored, &scale],
+                name,
+                "dequantize",
+                axis,
+            );
             return Ok(name.to_owned());
         }
-        let values = if transpose { transposed(&values, &shape) } else { values };
+        let values = if transpose {
+            transposed(&values, &shape)
+        } else {
+            values
+        };
         match self.format {
             WeightFormat::F32 => {
                 self.list(name, &dims, TensorFormat::F32);
-                self.constant(name, &dims, data_type::FLOAT, le_bytes(&values, f32::to_le_bytes));
+                self.constant(
+                    name,
+                    &dims,
+                    data_type::FLOAT,
+                    le_bytes(&values, f32::to_le_bytes),
+                );
             }
             WeightFormat::F16 => {
                 let stored = format!("{name}_f16");
                 let bytes = le_bytes(&values, |value| f16::from_f32(value).to_le_bytes());
                 self.list(name, &dims, TensorFormat::F16);
                 self.constant(&stored, &dims, data_type::FLOAT16, bytes);
-                self.convert("Cast", &[&stored], name, "widen", int("to", i64::from(data_type::FLOAT)));
+                self.convert(
+                    "Cast",
+                    &[&stored],
+                    name,
+                    "widen",
+                    int("to", i64::from(data_type::FLOAT)),
+                );
             }
         }
         Ok(name.to_owned())
@@ -77,7 +128,15 @@ impl<'a> Weights<'a> {
 
     /// Adds a one-dimensional integer constant, such as a shape, and returns its name.
     pub fn integers(&mut self, name: &str, values: &[i64]) -> String {
-        self.constant(name, &[values.len()], data_type::INT64, values.iter().flat_map(|value| value.to_le_bytes()).collect());
+        self.constant(
+            name,
+            &[values.len()],
+            data_type::INT64,
+            values
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect(),
+        );
         name.to_owned()
     }
 
@@ -89,15 +148,31 @@ impl<'a> Weights<'a> {
 
     /// The same for a scalar that several operators take: it is added once.
     pub fn shared_scalar(&mut self, name: &str, value: f32) -> String {
-        if self.initializers.iter().any(|tensor| tensor.name == name) { name.to_owned() } else { self.scalar(name, value) }
+        if self.initializers.iter().any(|tensor| tensor.name == name) {
+            name.to_owned()
+        } else {
+            self.scalar(name, value)
+        }
     }
 
     fn constant(&mut self, name: &str, dims: &[usize], data_type: i32, raw_data: Vec<u8>) {
         let dims = dims.iter().map(|&length| length as i64).collect();
-        self.initializers.push(TensorProto { dims, data_type, name: name.to_owned(), raw_data });
+        self.initializers.push(TensorProto {
+            dims,
+            data_type,
+            name: name.to_owned(),
+            raw_data,
+        });
     }
 
-    fn convert(&mut self, op_type: &str, inputs: &[&str], output: &str, how: &str, attribute: super::proto::AttributeProto) {
+    fn convert(
+        &mut self,
+        op_type: &str,
+        inputs: &[&str],
+        output: &str,
+        how: &str,
+        attribute: super::proto::AttributeProto,
+    ) {
         self.conversions.push(NodeProto {
             input: inputs.iter().map(|&input| input.to_owned()).collect(),
             output: vec![output.to_owned()],
@@ -108,7 +183,11 @@ impl<'a> Weights<'a> {
     }
 
     fn list(&mut self, name: &str, shape: &[usize], format: TensorFormat) {
-        self.infos.push(TensorInfo { name: name.to_owned(), shape: shape.iter().map(|&length| length as u64).collect(), format });
+        self.infos.push(TensorInfo {
+            name: name.to_owned(),
+            shape: shape.iter().map(|&length| length as u64).collect(),
+            format,
+        });
     }
 }
 
@@ -119,5 +198,7 @@ fn le_bytes<const N: usize>(values: &[f32], bytes: impl Fn(f32) -> [u8; N]) -> V
 /// The transpose of a row-major matrix of this shape.
 fn transposed<T: Copy>(values: &[T], shape: &[usize]) -> Vec<T> {
     let columns = shape.get(1).copied().unwrap_or(1).max(1);
-    (0..columns).flat_map(|column| values.iter().skip(column).step_by(columns).copied()).collect()
+    (0..columns)
+        .flat_map(|column| values.iter().skip(column).step_by(columns).copied())
+        .collect()
 }

@@ -90,7 +90,12 @@ if __name__ == "__main__":
 "#,
         version = env!("CARGO_PKG_VERSION"),
         temperature = card.calibration.temperature,
-        labels = model.labels().iter().map(Untrusted::python_string).collect::<Vec<_>>().join(", "),
+        labels = model
+            .labels()
+            .iter()
+            .map(Untrusted::python_string)
+            .collect::<Vec<_>>()
+            .join(", "),
         title = model.title().python_doc(),
         sentence = model.description().python_doc(),
         stem = Untrusted::from(stem).python_doc(),
@@ -100,7 +105,11 @@ if __name__ == "__main__":
 }
 
 fn class_name(model: ModelKind) -> String {
-    model.label().chars().filter(char::is_ascii_alphanumeric).collect()
+    model
+        .label()
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect()
 }
 
 /// The module of a network without branches.
@@ -126,24 +135,65 @@ fn sequential_module(class: &str, layers: &[Layer]) -> String {
 /// What this layer is called if it is dropout: by its number where there are several.
 fn dropout_name(layers: &[Layer], index: usize) -> String {
     let count = |layers: &[Layer]| layers.iter().filter(|layer| layer.is_dropout()).count();
-    if count(layers) > 1 { format!("dropout{}", count(&layers[..index]) + 1) } else { "dropout".to_owned() }
+    if count(layers) > 1 {
+        format!("dropout{}", count(&layers[..index]) + 1)
+    } else {
+        "dropout".to_owned()
+    }
 }
 
 /// The line in `__init__` that creates a layer, with its name if it is dropout.
 fn init_line(layer: &Layer, dropout: &str) -> Option<String> {
     match layer {
-        Layer::ConvPool { name, inputs, outputs, kernel, padding, bias, .. } => {
-            let kernel = Window { size: *kernel, stride: 1, padding: *padding };
-            Some(format!("self.{name} = {}", convolution(*inputs, *outputs, kernel, *bias)))
+        Layer::ConvPool {
+            name,
+            inputs,
+            outputs,
+            kernel,
+            padding,
+            bias,
+            ..
+        } => {
+            let kernel = Window {
+                size: *kernel,
+                stride: 1,
+                padding: *padding,
+            };
+            Some(format!(
+                "self.{name} = {}",
+                convolution(*inputs, *outputs, kernel, *bias)
+            ))
         }
-        Layer::Conv { name, inputs, outputs, kernel, bias } => {
-            Some(format!("self.{name} = {}", convolution(*inputs, *outputs, *kernel, *bias)))
+        Layer::Conv {
+            name,
+            inputs,
+            outputs,
+            kernel,
+            bias,
+        } => Some(format!(
+            "self.{name} = {}",
+            convolution(*inputs, *outputs, *kernel, *bias)
+        )),
+        Layer::BatchNorm { name, channels, .. } => {
+            Some(format!("self.{name} = nn.BatchNorm2d({channels})"))
         }
-        Layer::BatchNorm { name, channels, .. } => Some(format!("self.{name} = nn.BatchNorm2d({channels})")),
-        Layer::Linear { name, inputs, outputs, .. } => Some(format!("self.{name} = nn.Linear({inputs}, {outputs})")),
+        Layer::Linear {
+            name,
+            inputs,
+            outputs,
+            ..
+        } => Some(format!("self.{name} = nn.Linear({inputs}, {outputs})")),
         Layer::Dropout(probability) => Some(format!("self.{dropout} = nn.Dropout({probability})")),
-        Layer::LayerNorm { name, features } => Some(format!("self.{name} = nn.LayerNorm({features})")),
-        Layer::Positions { name, tokens, features } => Some(format!("self.{name} = nn.Parameter(torch.zeros(1, {tokens}, {features}))")),
+        Layer::LayerNorm { name, features } => {
+            Some(format!("self.{name} = nn.LayerNorm({features})"))
+        }
+        Layer::Positions {
+            name,
+            tokens,
+            features,
+        } => Some(format!(
+            "self.{name} = nn.Parameter(torch.zeros(1, {tokens}, {features}))"
+        )),
         Layer::Activation(_)
         | Layer::GlobalAveragePool
         | Layer::Residual { .. }
@@ -155,7 +205,11 @@ fn init_line(layer: &Layer, dropout: &str) -> Option<String> {
 
 /// `nn.Conv2d` with the arguments that differ from its defaults.
 pub fn convolution(inputs: usize, outputs: usize, kernel: Window, bias: bool) -> String {
-    let Window { size, stride, padding } = kernel;
+    let Window {
+        size,
+        stride,
+        padding,
+    } = kernel;
     let mut text = format!("nn.Conv2d({inputs}, {outputs}, {size}");
     if stride != 1 {
         text += &format!(", stride={stride}");
@@ -172,9 +226,19 @@ pub fn convolution(inputs: usize, outputs: usize, kernel: Window, bias: bool) ->
 /// The line in `forward` that applies a layer, with its name if it is dropout.
 fn forward_line(layer: &Layer, dropout: &str) -> String {
     match layer {
-        Layer::ConvPool { name, activation, .. } => format!("x = {}", activated(&format!("F.max_pool2d(self.{name}(x), 2)"), *activation)),
+        Layer::ConvPool {
+            name, activation, ..
+        } => format!(
+            "x = {}",
+            activated(&format!("F.max_pool2d(self.{name}(x), 2)"), *activation)
+        ),
         Layer::Conv { name, .. } | Layer::LayerNorm { name, .. } => format!("x = self.{name}(x)"),
-        Layer::BatchNorm { name, activation, .. } | Layer::Linear { name, activation, .. } => {
+        Layer::BatchNorm {
+            name, activation, ..
+        }
+        | Layer::Linear {
+            name, activation, ..
+        } => {
             format!("x = {}", activated(&format!("self.{name}(x)"), *activation))
         }
         Layer::GlobalAveragePool => "x = x.mean((2, 3))".to_owned(),

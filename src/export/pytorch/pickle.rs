@@ -1,4 +1,5 @@
-//! The pickle of a state dict: protocol 2, with the same opcodes that `torch.save` writes for a dict of tensors.
+//! The pickle of a state dict: protocol 2, with the same opcodes that `torch.save` writes for a
+//! dict of tensors.
 
 /// The storage class of a tensor in torch.
 #[derive(Clone, Copy)]
@@ -24,7 +25,9 @@ pub struct Pickler {
 impl Pickler {
     /// Starts an empty ordered dict; `tensors` is the expected number of tensors.
     pub fn new(tensors: usize) -> Self {
-        let mut pickler = Self { bytes: Vec::with_capacity(128 * tensors) };
+        let mut pickler = Self {
+            bytes: Vec::with_capacity(128 * tensors),
+        };
         pickler.op(b"\x80\x02");
         pickler.empty_dict();
         // The items between this mark and the final opcode are added to it.
@@ -32,7 +35,8 @@ impl Pickler {
         pickler
     }
 
-    /// Adds the tensor `name` of this shape, whose values are in storage `index` in row-major order.
+    /// Adds the tensor `name` of this shape, whose values are in storage `index` in row-major
+    /// order.
     pub fn tensor(&mut self, name: &str, index: usize, storage: Storage, shape: &[usize]) {
         let count: usize = shape.iter().product();
         self.text(name);
@@ -48,7 +52,9 @@ impl Pickler {
         self.op(b"tQ");
         self.integer(0);
         self.integers(shape);
-        let strides: Vec<usize> = (0..shape.len()).map(|axis| shape.iter().skip(axis + 1).product()).collect();
+        let strides: Vec<usize> = (0..shape.len())
+            .map(|axis| shape.iter().skip(axis + 1).product())
+            .collect();
         self.integers(&strides);
         // requires_grad is false, and there are no hooks.
         self.op(b"\x89");

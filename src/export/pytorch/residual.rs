@@ -14,9 +14,20 @@ pub fn module(class: &str, layers: &[Layer], activation: Activation) -> String {
     for layer in layers {
         match layer {
             Layer::Conv { outputs, .. } => stem = *outputs,
-            Layer::Linear { inputs, outputs, .. } => (features, classes) = (*inputs, *outputs),
+            Layer::Linear {
+                inputs, outputs, ..
+            } => (features, classes) = (*inputs, *outputs),
             Layer::Residual { body, .. } => {
-                let Some(Layer::Conv { name, inputs, outputs, kernel, .. }) = body.first() else { continue };
+                let Some(Layer::Conv {
+                    name,
+                    inputs,
+                    outputs,
+                    kernel,
+                    ..
+                }) = body.first()
+                else {
+                    continue;
+                };
                 let stage = name.split('.').next().unwrap_or_default().to_owned();
                 if names.last() != Some(&stage) {
                     names.push(stage);
@@ -29,10 +40,24 @@ pub fn module(class: &str, layers: &[Layer], activation: Activation) -> String {
             _ => {}
         }
     }
-    let made: String =
-        names.iter().zip(&stages).map(|(name, blocks)| format!("        self.{name} = nn.Sequential({})\n", blocks.join(", "))).collect();
-    let calls = names.iter().fold("x".to_owned(), |x, name| format!("self.{name}({x})"));
-    let [inner, outer, first] = [act("self.bn1(self.conv1(x))"), act("y + self.downsample(x)"), act("self.bn1(self.conv1(x))")];
+    let made: String = names
+        .iter()
+        .zip(&stages)
+        .map(|(name, blocks)| {
+            format!(
+                "        self.{name} = nn.Sequential({})\n",
+                blocks.join(", ")
+            )
+        })
+        .collect();
+    let calls = names
+        .iter()
+        .fold("x".to_owned(), |x, name| format!("self.{name}({x})"));
+    let [inner, outer, first] = [
+        act("self.bn1(self.conv1(x))"),
+        act("y + self.downsample(x)"),
+        act("self.bn1(self.conv1(x))"),
+    ];
     format!(
         r#"class Block(nn.Module):
     """Two convolutions with a skip connection (He et al. 2016)."""

@@ -4,16 +4,24 @@ use super::model_py::activated;
 use crate::nn::Layer;
 use crate::run_config::Activation;
 
-/// The source: a convolutional stem, patches as tokens, blocks, and a linear layer on the mean of the tokens.
+/// The source: a convolutional stem, patches as tokens, blocks, and a linear layer on the mean of
+/// the tokens.
 pub fn module(class: &str, layers: &[Layer], activation: Activation) -> String {
     let act = |x: &str| activated(x, Some(activation));
-    let (mut tokens, mut features, mut heads, mut hidden, mut blocks, mut classes) = (0, 0, 1, 0, 0, 0);
+    let (mut tokens, mut features, mut heads, mut hidden, mut blocks, mut classes) =
+        (0, 0, 1, 0, 0, 0);
     let mut channels = Vec::new();
     for layer in layers {
         match layer {
-            Layer::ConvPool { outputs, .. } | Layer::Conv { outputs, .. } => channels.push(*outputs),
+            Layer::ConvPool { outputs, .. } | Layer::Conv { outputs, .. } => {
+                channels.push(*outputs)
+            }
             Layer::Linear { outputs, .. } => classes = *outputs,
-            Layer::Positions { tokens: count, features: width, .. } => (tokens, features) = (*count, *width),
+            Layer::Positions {
+                tokens: count,
+                features: width,
+                ..
+            } => (tokens, features) = (*count, *width),
             Layer::Residual { body, .. } => {
                 for layer in body {
                     match layer {
@@ -21,7 +29,9 @@ pub fn module(class: &str, layers: &[Layer], activation: Activation) -> String {
                             heads = *count;
                             blocks += 1;
                         }
-                        Layer::Linear { name, outputs, .. } if name.ends_with("mlp.fc1") => hidden = *outputs,
+                        Layer::Linear { name, outputs, .. } if name.ends_with("mlp.fc1") => {
+                            hidden = *outputs
+                        }
                         _ => {}
                     }
                 }
@@ -29,8 +39,13 @@ pub fn module(class: &str, layers: &[Layer], activation: Activation) -> String {
             _ => {}
         }
     }
-    let [first, second] = [channels.first(), channels.get(1)].map(|count| count.copied().unwrap_or_default());
-    let [stem1, stem2, mlp] = [act("self.bn1(F.max_pool2d(self.conv1(x), 2))"), act("self.bn2(self.conv2(x))"), act("self.fc1(x)")];
+    let [first, second] =
+        [channels.first(), channels.get(1)].map(|count| count.copied().unwrap_or_default());
+    let [stem1, stem2, mlp] = [
+        act("self.bn1(F.max_pool2d(self.conv1(x), 2))"),
+        act("self.bn2(self.conv2(x))"),
+        act("self.fc1(x)"),
+    ];
     format!(
         r#"class Stem(nn.Module):
     """Convolutional stem (Xiao et al. 2021)."""

@@ -12,29 +12,48 @@ const TICKS: f64 = 5.0;
 
 /// Accuracy by epoch, in percent.
 pub fn accuracy(epochs: &[EpochRecord]) -> String {
-    let of = |value: fn(&EpochRecord) -> f32| points(epochs, move |record| f64::from(value(record)) * 100.0);
-    chart("Accuracy by epoch, in %", &of(|record| record.train_accuracy), &of(|record| record.validation_accuracy))
+    let of = |value: fn(&EpochRecord) -> f32| {
+        points(epochs, move |record| f64::from(value(record)) * 100.0)
+    };
+    chart(
+        "Accuracy by epoch, in %",
+        &of(|record| record.train_accuracy),
+        &of(|record| record.validation_accuracy),
+    )
 }
 
 /// Mean cross-entropy by epoch, in nats.
 pub fn loss(epochs: &[EpochRecord]) -> String {
-    let of = |value: fn(&EpochRecord) -> f32| points(epochs, move |record| f64::from(value(record)));
-    chart("Loss by epoch (mean cross-entropy, in nats)", &of(|record| record.train_loss), &of(|record| record.validation_loss))
+    let of =
+        |value: fn(&EpochRecord) -> f32| points(epochs, move |record| f64::from(value(record)));
+    chart(
+        "Loss by epoch (mean cross-entropy, in nats)",
+        &of(|record| record.train_loss),
+        &of(|record| record.validation_loss),
+    )
 }
 
 fn points(epochs: &[EpochRecord], value: impl Fn(&EpochRecord) -> f64) -> Vec<[f64; 2]> {
-    epochs.iter().map(|record| [f64::from(record.epoch), value(record)]).filter(|[_, y]| y.is_finite()).collect()
+    epochs
+        .iter()
+        .map(|record| [f64::from(record.epoch), value(record)])
+        .filter(|[_, y]| y.is_finite())
+        .collect()
 }
 
 /// Two curves that differ in line style and markers, not only in colour.
 fn chart(title: &str, training: &[[f64; 2]], validation: &[[f64; 2]]) -> String {
     let both = || training.iter().chain(validation);
-    let range =
-        |axis: usize| both().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], point| [low.min(point[axis]), high.max(point[axis])]);
+    let range = |axis: usize| {
+        both().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], point| {
+            [low.min(point[axis]), high.max(point[axis])]
+        })
+    };
     let ([x_low, x_high], [y_low, y_high]) = (padded(range(0), 0.0), padded(range(1), 0.06));
     let [left, right, top, bottom] = MARGIN;
     let x = |value: f64| left + (value - x_low) / (x_high - x_low) * (WIDTH - left - right);
-    let y = |value: f64| HEIGHT - bottom - (value - y_low) / (y_high - y_low) * (HEIGHT - top - bottom);
+    let y =
+        |value: f64| HEIGHT - bottom - (value - y_low) / (y_high - y_low) * (HEIGHT - top - bottom);
     let mut svg = format!(
         "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=img aria-label=\"{title}\">\n<title>{title}</title>\n<text class=title x={left} y=18>{title}</text>\n"
     );
@@ -49,11 +68,21 @@ fn chart(title: &str, training: &[[f64; 2]], validation: &[[f64; 2]]) -> String 
             tick_label(tick)
         );
     }
-    for tick in ticks(x_low, x_high).into_iter().filter(|tick| tick.fract() == 0.0) {
-        svg += &format!("<text class=x x={:.1} y={:.1}>{tick}</text>\n", x(tick), HEIGHT - bottom + 20.0);
+    for tick in ticks(x_low, x_high)
+        .into_iter()
+        .filter(|tick| tick.fract() == 0.0)
+    {
+        svg += &format!(
+            "<text class=x x={:.1} y={:.1}>{tick}</text>\n",
+            x(tick),
+            HEIGHT - bottom + 20.0
+        );
     }
     for (class, curve) in [("training", training), ("validation", validation)] {
-        let line: Vec<String> = curve.iter().map(|&[epoch, value]| format!("{:.1},{:.1}", x(epoch), y(value))).collect();
+        let line: Vec<String> = curve
+            .iter()
+            .map(|&[epoch, value]| format!("{:.1},{:.1}", x(epoch), y(value)))
+            .collect();
         svg += &format!("<polyline class={class} points=\"{}\" />\n", line.join(" "));
         // Points have markers as long as there is space for them.
         let few = curve.len() <= 40;
@@ -96,14 +125,22 @@ fn padded([low, high]: [f64; 2], share: f64) -> [f64; 2] {
         return [0.0, 1.0];
     }
     let room = (high - low) * share;
-    if high > low { [low - room, high + room] } else { [low - 0.5, high + 0.5] }
+    if high > low {
+        [low - room, high + room]
+    } else {
+        [low - 0.5, high + 0.5]
+    }
 }
 
 /// Ticks within the range, spaced by 1, 2 or 5 times a power of ten.
 fn ticks(low: f64, high: f64) -> Vec<f64> {
     let rough = (high - low) / TICKS;
     let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|times| times * power).find(|step| *step >= rough).unwrap_or(10.0 * power);
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|times| times * power)
+        .find(|step| *step >= rough)
+        .unwrap_or(10.0 * power);
     let first = (low / step).ceil() as i64;
     let last = (high / step).floor() as i64;
     (first..=last).map(|count| count as f64 * step).collect()

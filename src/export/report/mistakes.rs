@@ -13,7 +13,12 @@ const SHOWN: usize = 20;
 
 /// The most confident errors as embedded images; empty if there are none.
 pub fn html(test: &Evaluation, classes: &Classes) -> String {
-    let figures: String = test.mistakes.iter().take(SHOWN).map(|mistake| figure(mistake, classes)).collect();
+    let figures: String = test
+        .mistakes
+        .iter()
+        .take(SHOWN)
+        .map(|mistake| figure(mistake, classes))
+        .collect();
     if figures.is_empty() {
         return String::new();
     }
@@ -24,12 +29,23 @@ pub fn html(test: &Evaluation, classes: &Classes) -> String {
 }
 
 fn figure(mistake: &Mistake, classes: &Classes) -> String {
-    let Mistake { image, label, answer, confidence, .. } = mistake;
+    let Mistake {
+        image,
+        label,
+        answer,
+        confidence,
+        ..
+    } = mistake;
     let [label, answer] = [label, answer].map(|class| Untrusted::from(classes.name(*class)).html());
     // Inverted: dark ink on light paper.
     let pixels: Vec<u8> = image.pixels().iter().map(|&pixel| 255 - pixel).collect();
     let mut png = Vec::new();
-    let written = PngEncoder::new(&mut png).write_image(&pixels, SIDE as u32, SIDE as u32, ExtendedColorType::L8);
+    let written = PngEncoder::new(&mut png).write_image(
+        &pixels,
+        SIDE as u32,
+        SIDE as u32,
+        ExtendedColorType::L8,
+    );
     if written.is_err() {
         return String::new();
     }

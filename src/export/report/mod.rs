@@ -15,7 +15,11 @@ const STYLE: &str = include_str!("../../../assets/export/report.css");
 
 /// The page.
 pub fn html(model: &ExportedModel) -> String {
-    let mut body = format!("<h1>{}</h1>\n<p class=lead>{}</p>\n", model.title().html(), model.description().html());
+    let mut body = format!(
+        "<h1>{}</h1>\n<p class=lead>{}</p>\n",
+        model.title().html(),
+        model.description().html()
+    );
     body += &headline(model);
     if let Some(run) = model.run.as_ref().filter(|run| !run.epochs.is_empty()) {
         body += "<h2>Learning curves</h2>\n<div class=charts>\n";
@@ -31,11 +35,23 @@ pub fn html(model: &ExportedModel) -> String {
     for (heading, rows) in details::sections(model) {
         let rows: String = rows
             .iter()
-            .map(|(name, value)| format!("<tr><th scope=row>{}</th><td>{}</td></tr>\n", Untrusted::from(*name).html(), value.html()))
+            .map(|(name, value)| {
+                format!(
+                    "<tr><th scope=row>{}</th><td>{}</td></tr>\n",
+                    Untrusted::from(*name).html(),
+                    value.html()
+                )
+            })
             .collect();
-        body += &format!("<h2>{}</h2>\n<table class=facts>\n{rows}</table>\n", Untrusted::from(heading).html());
+        body += &format!(
+            "<h2>{}</h2>\n<table class=facts>\n{rows}</table>\n",
+            Untrusted::from(heading).html()
+        );
     }
-    let limits: String = limits(&model.classes()).iter().map(|limit| format!("<li>{}</li>\n", Untrusted::from(*limit).html())).collect();
+    let limits: String = limits(&model.classes())
+        .iter()
+        .map(|limit| format!("<li>{}</li>\n", Untrusted::from(*limit).html()))
+        .collect();
     format!(
         "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n<meta name=viewport content=\"width=device-width, initial-scale=1\">\n\
          <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}<h2>Limits</h2>\n<ul>\n{limits}</ul>\n\
@@ -55,8 +71,12 @@ fn headline(model: &ExportedModel) -> String {
         }
         None => "<strong>Not evaluated on a test set</strong>".to_owned(),
     };
-    let quantized =
-        model.quantization().map_or_else(String::new, |words| format!("<p>Quantised weights: {}.</p>\n", Untrusted::from(words).html()));
+    let quantized = model.quantization().map_or_else(String::new, |words| {
+        format!(
+            "<p>Quantised weights: {}.</p>\n",
+            Untrusted::from(words).html()
+        )
+    });
     format!("<p class=figure>{accuracy}</p>\n{quantized}")
 }
 
@@ -66,20 +86,37 @@ fn confusion(test: &Evaluation, classes: &Classes) -> String {
         "<h2>Confusion matrix</h2>\n<p>Rows: true {}. Columns: prediction.</p>\n<table class=confusion>\n<tr><td></td>",
         classes.noun()
     );
-    table += &classes.names().map(|name| format!("<th scope=col>{}</th>", Untrusted::from(name).html())).collect::<String>();
+    table += &classes
+        .names()
+        .map(|name| format!("<th scope=col>{}</th>", Untrusted::from(name).html()))
+        .collect::<String>();
     table += "<th scope=col>accuracy</th></tr>\n";
     for (score, row) in class_scores(test).into_iter().zip(&test.confusion) {
-        table += &format!("<tr><th scope=row>{}</th>", Untrusted::from(classes.name(score.digit)).html());
+        table += &format!(
+            "<tr><th scope=row>{}</th>",
+            Untrusted::from(classes.name(score.digit)).html()
+        );
         for (answer, &count) in row.iter().enumerate() {
             let right = answer == usize::from(score.digit);
             // Errors are few, so their shade is scaled up to be visible from one in a hundred.
             let share = f64::from(count) / score.images.max(1) as f64;
-            let shade = if right { share * 0.5 } else { (share * 10.0).min(1.0).sqrt() };
+            let shade = if right {
+                share * 0.5
+            } else {
+                (share * 10.0).min(1.0).sqrt()
+            };
             let class = if right { "right" } else { "wrong" };
-            let count = if count == 0 { "·".to_owned() } else { count.to_string() };
+            let count = if count == 0 {
+                "·".to_owned()
+            } else {
+                count.to_string()
+            };
             table += &format!("<td class={class} style=\"--shade:{shade:.2}\">{count}</td>");
         }
-        let share = score.accuracy().map_or_else(|| "–".to_owned(), |share| crate::text::format::percent(share, 1));
+        let share = score.accuracy().map_or_else(
+            || "–".to_owned(),
+            |share| crate::text::format::percent(share, 1),
+        );
         table += &format!("<td>{share}</td></tr>\n");
     }
     table + "</table>\n"

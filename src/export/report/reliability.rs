@@ -6,7 +6,9 @@ use crate::records::Evaluation;
 
 /// The diagram with its sentence; empty for results of older versions, which counted no bins.
 pub fn html(test: &Evaluation) -> String {
-    let (Some(bins), Some(sentence)) = (&test.reliability, reliability_sentence(test)) else { return String::new() };
+    let (Some(bins), Some(sentence)) = (&test.reliability, reliability_sentence(test)) else {
+        return String::new();
+    };
     let title = "Accuracy by confidence, in %";
     let [left, right, top, bottom] = MARGIN;
     let x = |share: f64| left + share * (WIDTH - left - right);
@@ -27,9 +29,17 @@ pub fn html(test: &Evaluation) -> String {
             HEIGHT - bottom + 20.0
         );
     }
-    svg += &format!("<line class=ideal x1={:.1} y1={:.1} x2={:.1} y2={:.1} />\n", x(0.0), y(0.0), x(1.0), y(1.0));
+    svg += &format!(
+        "<line class=ideal x1={:.1} y1={:.1} x2={:.1} y2={:.1} />\n",
+        x(0.0),
+        y(0.0),
+        x(1.0),
+        y(1.0)
+    );
     for bin in bins {
-        let Some(accuracy) = bin.accuracy() else { continue };
+        let Some(accuracy) = bin.accuracy() else {
+            continue;
+        };
         let [confidence, accuracy] = [bin.confidence, accuracy].map(|share| share.clamp(0.0, 1.0));
         let (at, from, to) = (x(confidence), y(confidence), y(accuracy));
         svg += &format!(

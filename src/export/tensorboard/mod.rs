@@ -1,4 +1,5 @@
-//! Event files of `TensorBoard`: a run's figures while it trains, in a file that only grows, so that `TensorBoard` shows them live.
+//! Event files of `TensorBoard`: a run's figures while it trains, in a file that only grows, so
+//! that `TensorBoard` shows them live.
 
 pub mod proto;
 mod record;
@@ -10,8 +11,8 @@ use std::path::{Path, PathBuf};
 use prost::Message;
 
 use self::proto::{
-    DimensionProto, Event, HParam, HParamsPluginData, PluginData, SESSION_START, STRING, SessionLog, SessionStartInfo, Summary,
-    SummaryMetadata, TensorProto, TensorShapeProto, Value,
+    DimensionProto, Event, HParam, HParamsPluginData, PluginData, SESSION_START, STRING,
+    SessionLog, SessionStartInfo, Summary, SummaryMetadata, TensorProto, TensorShapeProto, Value,
 };
 use super::untrusted::Untrusted;
 use crate::run_config::RunConfig;
@@ -33,41 +34,77 @@ pub struct EventFile {
 }
 
 impl EventFile {
-    /// A new file for a run in this folder, which is created if need be. If a file that is there already has figures of the same run, these
-    /// are void from its first step on.
+    /// A new file for a run in this folder, which is created if need be. If a file that is there
+    /// already has figures of the same run, these are void from its first step on.
     pub fn begin(folder: &Path) -> Result<Self, WriteError> {
         let now = jiff::Timestamp::now().as_second();
-        let path = folder.join(format!("events.out.tfevents.{now:010}.{WRITER}.{}", std::process::id()));
+        let path = folder.join(format!(
+            "events.out.tfevents.{now:010}.{WRITER}.{}",
+            std::process::id()
+        ));
         let open = || {
             create_folder(folder)?;
             open_append(&path)
         };
         let file = open().map_err(|error| WriteError::new(&path, &error))?;
-        let mut events = Self { path, file, waiting: Vec::new() };
-        events.add(Event { file_version: Some(VERSION.to_owned()), ..Event::default() });
-        events.add(Event { session_log: Some(SessionLog { status: SESSION_START }), ..Event::default() });
+        let mut events = Self {
+            path,
+            file,
+            waiting: Vec::new(),
+        };
+        events.add(Event {
+            file_version: Some(VERSION.to_owned()),
+            ..Event::default()
+        });
+        events.add(Event {
+            session_log: Some(SessionLog {
+                status: SESSION_START,
+            }),
+            ..Event::default()
+        });
         Ok(events)
     }
 
-    /// The settings of the run, as text and as its hyperparameters; of folders and files only the names.
+    /// The settings of the run, as text and as its hyperparameters; of folders and files only the
+    /// names.
     pub fn settings(&mut self, config: &RunConfig) {
         let settings = serde_json::to_value(config.without_folders()).unwrap_or_default();
-        let settings = settings.as_object().into_iter().flatten().filter(|(name, value)| !value.is_null() && *name != "version");
+        let settings = settings
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(name, value)| !value.is_null() && *name != "version");
         let mut table = String::from("| setting | value |\n|---|---|\n");
         let mut hparams = std::collections::BTreeMap::new();
         for (name, value) in settings {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            table += &format!("| {name} | {} |\n", Untrusted::from(text.as_str()).markdown());
+            let text = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            table += &format!(
+                "| {name} | {} |\n",
+                Untrusted::from(text.as_str()).markdown()
+            );
             let param = match value {
-                serde_json::Value::Bool(value) => HParam { bool_value: Some(*value), ..HParam::default() },
-                serde_json::Value::Number(value) => HParam { number_value: value.as_f64(), ..HParam::default() },
-                _ => HParam { string_value: Some(Untrusted::from(text).plain()), ..HParam::default() },
+                serde_json::Value::Bool(value) => HParam {
+                    bool_value: Some(*value),
+                    ..HParam::default()
+                },
+                serde_json::Value::Number(value) => HParam {
+                    number_value: value.as_f64(),
+                    ..HParam::default()
+                },
+                _ => HParam {
+                    string_value: Some(Untrusted::from(text).plain()),
+                    ..HParam::default()
+                },
             };
             hparams.insert(name.clone(), param);
         }
         let tensor = TensorProto {
             dtype: STRING,
-            tensor_shape: Some(TensorShapeProto { dim: vec![DimensionProto { size: 1 }] }),
+            tensor_shape: Some(TensorShapeProto {
+                dim: vec![DimensionProto { size: 1 }],
+            }),
             string_val: vec![table.into_bytes()],
         };
         let text = Value {
@@ -76,20 +113,42 @@ impl EventFile {
             metadata: Some(shown_by("text", Vec::new())),
             ..Value::default()
         };
-        let start = SessionStartInfo { hparams, start_time_secs: now() };
-        let content = HParamsPluginData { session_start_info: Some(start) }.encode_to_vec();
-        let hparams =
-            Value { tag: "_hparams_/session_start_info".to_owned(), metadata: Some(shown_by("hparams", content)), ..Value::default() };
+        let start = SessionStartInfo {
+            hparams,
+            start_time_secs: now(),
+        };
+        let content = HParamsPluginData {
+            session_start_info: Some(start),
+        }
+        .encode_to_vec();
+        let hparams = Value {
+            tag: "_hparams_/session_start_info".to_owned(),
+            metadata: Some(shown_by("hparams", content)),
+            ..Value::default()
+        };
         for value in [text, hparams] {
-            self.add(Event { summary: Some(Summary { value: vec![value] }), ..Event::default() });
+            self.add(Event {
+                summary: Some(Summary { value: vec![value] }),
+                ..Event::default()
+            });
         }
     }
 
     /// These figures after this many steps, each with its tag.
     pub fn scalars(&mut self, step: u64, figures: &[(&str, f32)]) {
-        let value = |&(tag, figure): &(&str, f32)| Value { tag: tag.to_owned(), simple_value: Some(figure), ..Value::default() };
-        let summary = Summary { value: figures.iter().map(value).collect() };
-        self.add(Event { step: step as i64, summary: Some(summary), ..Event::default() });
+        let value = |&(tag, figure): &(&str, f32)| Value {
+            tag: tag.to_owned(),
+            simple_value: Some(figure),
+            ..Value::default()
+        };
+        let summary = Summary {
+            value: figures.iter().map(value).collect(),
+        };
+        self.add(Event {
+            step: step as i64,
+            summary: Some(summary),
+            ..Event::default()
+        });
     }
 
     /// Writes what was added since the last time.
@@ -100,13 +159,25 @@ impl EventFile {
     }
 
     fn add(&mut self, event: Event) {
-        record::add(&mut self.waiting, &Event { wall_time: now(), ..event }.encode_to_vec());
+        record::add(
+            &mut self.waiting,
+            &Event {
+                wall_time: now(),
+                ..event
+            }
+            .encode_to_vec(),
+        );
     }
 }
 
 /// Metadata of a value for this plugin.
 fn shown_by(plugin: &str, content: Vec<u8>) -> SummaryMetadata {
-    SummaryMetadata { plugin_data: Some(PluginData { plugin_name: plugin.to_owned(), content }) }
+    SummaryMetadata {
+        plugin_data: Some(PluginData {
+            plugin_name: plugin.to_owned(),
+            content,
+        }),
+    }
 }
 
 /// Seconds since 1970.

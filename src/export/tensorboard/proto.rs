@@ -1,11 +1,12 @@
-//! The messages of `TensorBoard`'s protocol buffers that Inkling writes: of `event.proto`, `summary.proto`, `tensor.proto`, and of its hparams
-//! plugin `plugin_data.proto`.
+//! The messages of `TensorBoard`'s protocol buffers that Inkling writes: of `event.proto`,
+//! `summary.proto`, `tensor.proto`, and of its hparams plugin `plugin_data.proto`.
 
 use std::collections::BTreeMap;
 
 use prost::Message;
 
-/// `SessionLog.SessionStatus.START`: a run begins at the event's step, and what an earlier file says of this step and later ones is void.
+/// `SessionLog.SessionStatus.START`: a run begins at the event's step, and what an earlier file
+/// says of this step and later ones is void.
 pub const SESSION_START: i32 = 1;
 
 /// `DataType.DT_STRING`.

@@ -1,8 +1,11 @@
-//! ONNX files: the weights of their layers, under names and in layouts as `PyTorch` has them, and what the file says of itself.
+//! ONNX files: the weights of their layers, under names and in layouts as `PyTorch` has them, and
+//! what the file says of itself.
 //!
-//! The operators are walked through once, in their order. Only what becomes of weights is followed: whether a matrix is transposed, 8-bit integers are
-//! multiplied by scales, or the values of an image lie with the channels last, as in Keras. The activation is that of its operators, where they have a single
-//! one; what else the network computes with the weights is found out by trials, as for any other file.
+//! The operators are walked through once, in their order. Only what becomes of weights is followed:
+//! whether a matrix is transposed, 8-bit integers are multiplied by scales, or the values of an
+//! image lie with the channels last, as in Keras. The activation is that of its operators, where
+//! they have a single one; what else the network computes with the weights is found out by trials,
+//! as for any other file.
 
 mod constant;
 mod walk;
@@ -43,8 +46,11 @@ impl<'a> OnnxFile<'a> {
         for field in Fields::of(bytes) {
             match field? {
                 (7, Value::Bytes(bytes)) => graph = bytes,
-                (14, Value::Bytes(entry)) if entry.len() <= MAX_ENTRY_BYTES && file.metadata.len() < MAX_ENTRIES => {
-                    let StringStringEntryProto { key, value } = StringStringEntryProto::decode(entry).map_err(|error| error.to_string())?;
+                (14, Value::Bytes(entry))
+                    if entry.len() <= MAX_ENTRY_BYTES && file.metadata.len() < MAX_ENTRIES =>
+                {
+                    let StringStringEntryProto { key, value } =
+                        StringStringEntryProto::decode(entry).map_err(|error| error.to_string())?;
                     file.metadata.insert(key, value);
                 }
                 _ => {}
@@ -66,28 +72,44 @@ impl<'a> OnnxFile<'a> {
                 walk.node(node)?;
             }
         }
-        file.activation = match walk.activations.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        file.activation = match walk
+            .activations
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()[..]
+        {
             ["Relu"] => Some(Activation::Relu),
             ["Tanh"] => Some(Activation::Tanh),
             // Others have parameters, or several operators.
             _ => None,
         };
-        file.convolutions = (!walk.convolutions.is_empty() && !walk.has_other_layers).then_some(walk.convolutions);
+        file.convolutions =
+            (!walk.convolutions.is_empty() && !walk.has_other_layers).then_some(walk.convolutions);
         file.weights = walk.weights;
         Ok(file)
     }
 
     /// Its weights, sorted by name.
     pub fn tensors(&self) -> Vec<NamedTensor> {
-        self.weights.iter().map(|(name, constant)| NamedTensor { name: name.clone(), shape: constant.shape.clone() }).collect()
+        self.weights
+            .iter()
+            .map(|(name, constant)| NamedTensor {
+                name: name.clone(),
+                shape: constant.shape.clone(),
+            })
+            .collect()
     }
 
     /// A weight's numbers in row-major order.
     pub fn values(&self, name: &str) -> Result<Vec<f32>, String> {
-        self.weights.get(name).map(Constant::values).ok_or_else(|| format!("{name} cannot be read"))
+        self.weights
+            .get(name)
+            .map(Constant::values)
+            .ok_or_else(|| format!("{name} cannot be read"))
     }
 
-    /// Its convolutions, in their order; `None` where there are other kinds of convolution or pooling than Inkling's CNN has.
+    /// Its convolutions, in their order; `None` where there are other kinds of convolution or
+    /// pooling than Inkling's CNN has.
     pub fn convolutions(&self) -> Option<&[Convolution]> {
         self.convolutions.as_deref()
     }
@@ -95,22 +117,42 @@ impl<'a> OnnxFile<'a> {
     /// What was fitted for these weights, where the file says so.
     pub fn calibration(&self) -> Option<Calibration> {
         let number = |key: &str| self.metadata.get(key)?.parse().ok();
-        let calibration = Calibration { temperature: number("temperature")?, digit_threshold: number("digit_threshold")? };
+        let calibration = Calibration {
+            temperature: number("temperature")?,
+            digit_threshold: number("digit_threshold")?,
+        };
         calibration.is_valid().then_some(calibration)
     }
 
-    /// What is known of the file, with what it says where nobody else does: Inkling writes that into its exports, and operators tell the activation.
+    /// What is known of the file, with what it says where nobody else does: Inkling writes that
+    /// into its exports, and operators tell the activation.
     pub fn described(&self, spec: &ImportSpec) -> ImportSpec {
         let entry = |key: &str| self.metadata.get(key).map(String::as_str);
-        let number = |key: &str| entry(key)?.parse().ok().filter(|number: &f32| number.is_finite());
-        let normalization = number("mean").zip(number("std")).filter(|(_, std)| *std > 0.0);
+        let number = |key: &str| {
+            entry(key)?
+                .parse()
+                .ok()
+                .filter(|number: &f32| number.is_finite())
+        };
+        let normalization = number("mean")
+            .zip(number("std"))
+            .filter(|(_, std)| *std > 0.0);
         // Whatever it names is not looked for.
-        let data = || serde_json::from_value::<DataSpec>(entry("data")?.into()).ok().map(|data| data.without_folders());
+        let data = || {
+            serde_json::from_value::<DataSpec>(entry("data")?.into())
+                .ok()
+                .map(|data| data.without_folders())
+        };
         ImportSpec {
             model: spec.model.or_else(|| entry("model")?.parse().ok()),
             layers: spec.layers.or_else(|| entry("layers")?.parse().ok()),
-            activation: spec.activation.or_else(|| entry("activation")?.parse().ok()).or(self.activation),
-            normalization: spec.normalization.or(normalization.map(|(mean, std)| Normalization { mean, std })),
+            activation: spec
+                .activation
+                .or_else(|| entry("activation")?.parse().ok())
+                .or(self.activation),
+            normalization: spec
+                .normalization
+                .or(normalization.map(|(mean, std)| Normalization { mean, std })),
             data: spec.data.clone().or_else(data),
             ..spec.clone()
         }

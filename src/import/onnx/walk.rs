@@ -1,4 +1,5 @@
-//! The operators of an ONNX file, one after the other: what becomes of the weights that go into them.
+//! The operators of an ONNX file, one after the other: what becomes of the weights that go into
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -43,7 +44,8 @@ pub(super) struct Walk<'a> {
     /// What is known before any image comes.
     pub constants: HashMap<String, Constant<'a>>,
     pub weights: BTreeMap<String, Constant<'a>>,
-    /// The name of the layer that a matrix product made this value, and how many there are of it: a sum with as many numbers adds its bias.
+    /// The name of the layer that a matrix product made this value, and how many there are of it: a
+    /// sum with as many numbers adds its bias.
     products: HashMap<String, (String, usize)>,
     /// The channels that the last convolution made.
     channels: usize,
@@ -72,13 +74,30 @@ impl<'a> Walk<'a> {
         if message.len() > MAX_NODE_BYTES {
             return Ok(());
         }
-        let node = NodeProto::decode(message).map_err(|error| format!("it is a damaged ONNX file ({error})"))?;
-        let Some(output) = node.output.first() else { return Ok(()) };
-        let input = |index: usize| node.input.get(index).map(String::as_str).unwrap_or_default();
+        let node = NodeProto::decode(message)
+            .map_err(|error| format!("it is a damaged ONNX file ({error})"))?;
+        let Some(output) = node.output.first() else {
+            return Ok(());
+        };
+        let input = |index: usize| {
+            node.input
+                .get(index)
+                .map(String::as_str)
+                .unwrap_or_default()
+        };
         let known = |walk: &Self, index: usize| walk.constants.get(input(index)).cloned();
-        let integer = |name: &str| node.attribute.iter().find(|attribute| attribute.name == name).and_then(|attribute| attribute.i);
-        let integers =
-            |name: &str| node.attribute.iter().find(|attribute| attribute.name == name).map(|attribute| attribute.ints.as_slice());
+        let integer = |name: &str| {
+            node.attribute
+                .iter()
+                .find(|attribute| attribute.name == name)
+                .and_then(|attribute| attribute.i)
+        };
+        let integers = |name: &str| {
+            node.attribute
+                .iter()
+                .find(|attribute| attribute.name == name)
+                .map(|attribute| attribute.ints.as_slice())
+        };
         self.note_pooling(&node);
         if ACTIVATIONS.contains(&node.op_type.as_str()) {
             self.activations.insert(node.op_type.clone());
@@ -101,8 +120,9 @@ impl<'a> Walk<'a> {
             "DequantizeLinear" => {
                 if let (Some(stored), Some(scales)) = (known(self, 0), known(self, 1)) {
                     let axis = usize::try_from(integer("axis").unwrap_or(1)).unwrap_or(usize::MAX);
-                    let constant =
-                        stored.dequantized(&scales, axis).ok_or_else(|| format!("\"{}\" has scales that do not fit", input(0)))?;
+                    let constant = stored
+                        .dequantized(&scales, axis)
+                        .ok_or_else(|| format!("\"{}\" has scales that do not fit", input(0)))?;
                     self.constants.insert(output.clone(), constant);
                 }
             }
@@ -113,27 +133,46 @@ impl<'a> Walk<'a> {
                     let layer = self.layer(input(1));
                     self.add(&layer, "weight", Some(kernel));
                     let bias = known(self, 2);
-                    self.products.insert(output.clone(), (layer.clone(), if bias.is_some() { 0 } else { self.channels }));
+                    self.products.insert(
+                        output.clone(),
+                        (
+                            layer.clone(),
+                            if bias.is_some() { 0 } else { self.channels },
+                        ),
+                    );
                     self.add(&layer, "bias", bias);
                 }
             }
             "Gemm" | "MatMul" => {
                 if let Some(matrix) = known(self, 1).filter(|matrix| matrix.shape.len() == 2) {
                     let is_transposed = node.op_type == "Gemm" && integer("transB") == Some(1);
-                    let matrix = if is_transposed { matrix } else { matrix.transpose() };
+                    let matrix = if is_transposed {
+                        matrix
+                    } else {
+                        matrix.transpose()
+                    };
                     let layer = self.layer(input(1));
                     let outputs = matrix.shape[0];
                     let matrix = self.with_channels_first(matrix);
                     self.add(&layer, "weight", Some(matrix));
-                    let bias = if node.op_type == "Gemm" { known(self, 2) } else { None };
-                    self.products.insert(output.clone(), (layer.clone(), if bias.is_some() { 0 } else { outputs }));
+                    let bias = if node.op_type == "Gemm" {
+                        known(self, 2)
+                    } else {
+                        None
+                    };
+                    self.products.insert(
+                        output.clone(),
+                        (layer.clone(), if bias.is_some() { 0 } else { outputs }),
+                    );
                     self.add(&layer, "bias", bias);
                 }
             }
             "Add" => {
                 let sum = [(0, 1), (1, 0)].into_iter().find_map(|(product, bias)| {
                     let (layer, outputs) = self.products.get(input(product)).cloned()?;
-                    let bias = known(self, bias).filter(|bias| outputs > 0 && bias.shape.iter().product::<usize>() == outputs)?;
+                    let bias = known(self, bias).filter(|bias| {
+                        outputs > 0 && bias.shape.iter().product::<usize>() == outputs
+                    })?;
                     Some((layer, bias.flattened()))
                 });
                 match sum {
@@ -143,7 +182,12 @@ impl<'a> Walk<'a> {
             }
             "BatchNormalization" => {
                 let layer = self.layer(input(1));
-                for (index, part) in [(1, "weight"), (2, "bias"), (3, "running_mean"), (4, "running_var")] {
+                for (index, part) in [
+                    (1, "weight"),
+                    (2, "bias"),
+                    (3, "running_mean"),
+                    (4, "running_var"),
+                ] {
                     let constant = known(self, index);
                     self.add(&layer, part, constant);
                 }
@@ -155,40 +199,78 @@ impl<'a> Walk<'a> {
 
     /// Notes how convolutions are padded, and whether they are pooled.
     fn note_pooling(&mut self, node: &NodeProto) {
-        let attribute = |name: &str| node.attribute.iter().find(|attribute| attribute.name == name);
-        let all = |name: &str, value: i64| attribute(name).is_none_or(|attribute| attribute.ints.iter().all(|&number| number == value));
+        let attribute = |name: &str| {
+            node.attribute
+                .iter()
+                .find(|attribute| attribute.name == name)
+        };
+        let all = |name: &str, value: i64| {
+            attribute(name)
+                .is_none_or(|attribute| attribute.ints.iter().all(|&number| number == value))
+        };
         match node.op_type.as_str() {
             "Conv" => {
-                let kernel = attribute("kernel_shape").and_then(|attribute| attribute.ints.first().copied());
-                let kernel = kernel.or_else(|| self.constants.get(node.input.get(1)?)?.shape.get(2).map(|&side| side as i64)).unwrap_or(1);
-                let same = attribute("auto_pad").and_then(|attribute| attribute.s.as_deref()).is_some_and(|pad| pad.starts_with(b"SAME"));
-                let given = attribute("pads").and_then(|attribute| attribute.ints.first().copied()).unwrap_or(0);
+                let kernel =
+                    attribute("kernel_shape").and_then(|attribute| attribute.ints.first().copied());
+                let kernel = kernel
+                    .or_else(|| {
+                        self.constants
+                            .get(node.input.get(1)?)?
+                            .shape
+                            .get(2)
+                            .map(|&side| side as i64)
+                    })
+                    .unwrap_or(1);
+                let same = attribute("auto_pad")
+                    .and_then(|attribute| attribute.s.as_deref())
+                    .is_some_and(|pad| pad.starts_with(b"SAME"));
+                let given = attribute("pads")
+                    .and_then(|attribute| attribute.ints.first().copied())
+                    .unwrap_or(0);
                 let padding = if same { kernel / 2 } else { given };
                 let is_even = all("pads", given) && !(same && kernel % 2 == 0);
-                let one_group = attribute("group").and_then(|attribute| attribute.i).unwrap_or(1) == 1;
-                self.has_other_layers |= !(is_even && one_group && all("strides", 1) && all("dilations", 1));
-                self.convolutions.push(Convolution { padding: u8::try_from(padding).unwrap_or(u8::MAX), is_pooled: false });
+                let one_group = attribute("group")
+                    .and_then(|attribute| attribute.i)
+                    .unwrap_or(1)
+                    == 1;
+                self.has_other_layers |=
+                    !(is_even && one_group && all("strides", 1) && all("dilations", 1));
+                self.convolutions.push(Convolution {
+                    padding: u8::try_from(padding).unwrap_or(u8::MAX),
+                    is_pooled: false,
+                });
             }
             "MaxPool" => {
-                let twice = |name: &str| attribute(name).is_some_and(|attribute| attribute.ints == [2, 2]);
-                let rounds_down = attribute("ceil_mode").and_then(|attribute| attribute.i).unwrap_or(0) == 0;
-                let is_usual = twice("kernel_shape") && twice("strides") && all("pads", 0) && rounds_down;
+                let twice =
+                    |name: &str| attribute(name).is_some_and(|attribute| attribute.ints == [2, 2]);
+                let rounds_down = attribute("ceil_mode")
+                    .and_then(|attribute| attribute.i)
+                    .unwrap_or(0)
+                    == 0;
+                let is_usual =
+                    twice("kernel_shape") && twice("strides") && all("pads", 0) && rounds_down;
                 match self.convolutions.last_mut() {
                     Some(last) if is_usual && !last.is_pooled => last.is_pooled = true,
                     _ => self.has_other_layers = true,
                 }
             }
-            "AveragePool" | "GlobalAveragePool" | "GlobalMaxPool" | "BatchNormalization" | "ReduceMean" => self.has_other_layers = true,
+            "AveragePool" | "GlobalAveragePool" | "GlobalMaxPool" | "BatchNormalization"
+            | "ReduceMean" => self.has_other_layers = true,
             _ => {}
         }
     }
 
-    /// Constants that go into any other operator are weights under their own names, unless they are scalars.
+    /// Constants that go into any other operator are weights under their own names, unless they are
+    /// scalars.
     fn plain<'n>(&mut self, inputs: impl IntoIterator<Item = &'n str>) {
         for input in inputs {
             let part = input.rsplit('.').next().unwrap_or_default();
             if matches!(part, "weight" | "bias" | "pos_embed") {
-                let constant = self.constants.get(input).filter(|constant| constant.is_weight() && !constant.shape.is_empty()).cloned();
+                let constant = self
+                    .constants
+                    .get(input)
+                    .filter(|constant| constant.is_weight() && !constant.shape.is_empty())
+                    .cloned();
                 if let Some(constant) = constant {
                     self.weights.entry(input.to_owned()).or_insert(constant);
                 }
@@ -199,12 +281,16 @@ impl<'a> Walk<'a> {
     /// The name of a layer with this weight: `fc1` of `fc1.weight`, else one by its position.
     fn layer(&mut self, weight: &str) -> String {
         self.layers += 1;
-        weight.strip_suffix(".weight").map_or_else(|| format!("layer{}", self.layers), str::to_owned)
+        weight
+            .strip_suffix(".weight")
+            .map_or_else(|| format!("layer{}", self.layers), str::to_owned)
     }
 
     fn add(&mut self, layer: &str, part: &str, constant: Option<Constant<'a>>) {
         if let Some(constant) = constant.filter(Constant::is_weight) {
-            self.weights.entry(format!("{layer}.{part}")).or_insert(constant);
+            self.weights
+                .entry(format!("{layer}.{part}"))
+                .or_insert(constant);
         }
     }
 
@@ -232,7 +318,9 @@ fn constant_of(message: &[u8]) -> Result<Option<(&str, Constant<'_>)>, String> {
             _ => {}
         }
     }
-    let Some(attribute) = attribute.filter(|_| is_constant) else { return Ok(None) };
+    let Some(attribute) = attribute.filter(|_| is_constant) else {
+        return Ok(None);
+    };
     for field in Fields::of(attribute) {
         // The tensor of an attribute.
         if let (5, Value::Bytes(tensor)) = field? {

@@ -21,18 +21,42 @@ const MAX_METADATA_BYTES: u64 = 16 << 20;
 /// Images are reduced to at most this many pixels a side: a digit needs few.
 const WORKING_SIDE: usize = 640;
 
-/// What `reduced` makes of the image in a file of `size` bytes, which is upright; errors name `path`.
-pub(super) fn read<T>(file: impl BufRead + Seek, size: u64, path: &Path, reduced: impl FnOnce(&DynamicImage) -> T) -> Result<T, InkError> {
-    let unreadable = |error: std::io::Error| InkError::Unreadable { path: path.to_owned(), reason: error.to_string() };
-    let malformed = |reason: String| InkError::Malformed { path: path.to_owned(), reason };
-    let too_large = |reason: String| InkError::TooLarge { path: path.to_owned(), reason };
+/// What `reduced` makes of the image in a file of `size` bytes, which is upright; errors name
+/// `path`.
+pub(super) fn read<T>(
+    file: impl BufRead + Seek,
+    size: u64,
+    path: &Path,
+    reduced: impl FnOnce(&DynamicImage) -> T,
+) -> Result<T, InkError> {
+    let unreadable = |error: std::io::Error| InkError::Unreadable {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    };
+    let malformed = |reason: String| InkError::Malformed {
+        path: path.to_owned(),
+        reason,
+    };
+    let too_large = |reason: String| InkError::TooLarge {
+        path: path.to_owned(),
+        reason,
+    };
     if size > MAX_FILE_BYTES {
-        return Err(too_large(format!("it has {size} bytes, but the limit for an image is {MAX_FILE_BYTES}")));
+        return Err(too_large(format!(
+            "it has {size} bytes, but the limit for an image is {MAX_FILE_BYTES}"
+        )));
     }
-    let reader = ImageReader::new(file).with_guessed_format().map_err(unreadable)?;
-    let format = reader.format().filter(|format| is_read(*format)).ok_or_else(|| malformed(format!("it is not {IMAGE_FORMATS}")))?;
+    let reader = ImageReader::new(file)
+        .with_guessed_format()
+        .map_err(unreadable)?;
+    let format = reader
+        .format()
+        .filter(|format| is_read(*format))
+        .ok_or_else(|| malformed(format!("it is not {IMAGE_FORMATS}")))?;
     let mut file = reader.into_inner();
-    let besides = precheck(&mut file, format, size, MAX_METADATA_BYTES).map_err(unreadable)?.map_err(malformed)?;
+    let besides = precheck(&mut file, format, size, MAX_METADATA_BYTES)
+        .map_err(unreadable)?
+        .map_err(malformed)?;
     let mut reader = ImageReader::with_format(file, format);
     let mut limits = Limits::default();
     limits.max_image_width = Some(MAX_SIDE);
@@ -49,11 +73,14 @@ pub(super) fn read<T>(file: impl BufRead + Seek, size: u64, path: &Path, reduced
     let color = decoder.color_type();
     let bytes = needed(width, height, color, format).saturating_add(besides);
     if bytes > allowed(size) {
-        return Err(too_large(format!("{size} bytes hold {width}x{height} pixels, which take {bytes} bytes of memory to decode")));
+        return Err(too_large(format!(
+            "{size} bytes hold {width}x{height} pixels, which take {bytes} bytes of memory to decode"
+        )));
     }
     if format == ImageFormat::Tiff {
         // All but this decoder's.
-        let image = u64::from(width) * u64::from(height) * tiff_buffer(u64::from(color.bytes_per_pixel()));
+        let image =
+            u64::from(width) * u64::from(height) * tiff_buffer(u64::from(color.bytes_per_pixel()));
         limits.max_alloc = Some(image.saturating_add(MAX_METADATA_BYTES));
         decoder.set_limits(limits).map_err(refused)?;
     }
@@ -63,7 +90,9 @@ pub(super) fn read<T>(file: impl BufRead + Seek, size: u64, path: &Path, reduced
     let orientation = decoder.orientation().map_err(refused)?;
     // Damaged files have made decoders panic.
     let decoded = catch_unwind(AssertUnwindSafe(|| DynamicImage::from_decoder(decoder)));
-    let mut image = decoded.map_err(|_| malformed("it is damaged".to_owned()))?.map_err(refused)?;
+    let mut image = decoded
+        .map_err(|_| malformed("it is damaged".to_owned()))?
+        .map_err(refused)?;
     image.apply_orientation(orientation);
     Ok(reduced(&image))
 }
@@ -83,8 +112,17 @@ pub(super) fn reduce(image: &DynamicImage) -> GrayImage {
         sums[cell] += f32::from(*luma) / 255.0 * alpha + background * (1.0 - alpha);
         counts[cell] += 1.0;
     }
-    let values = sums.iter().zip(&counts).map(|(sum, count)| sum / count).collect();
-    GrayImage { width: columns, height: rows, values, scale: step as f32 }
+    let values = sums
+        .iter()
+        .zip(&counts)
+        .map(|(sum, count)| sum / count)
+        .collect();
+    GrayImage {
+        width: columns,
+        height: rows,
+        values,
+        scale: step as f32,
+    }
 }
 
 /// The brightness to fill transparent pixels with: paper that contrasts with what is drawn on it.

@@ -1,5 +1,7 @@
-//! Reads image files: a photograph, scan or screenshot of one digit becomes the same 28x28 image as ink would.
-//! [`decode`] reads the file, in one of the formats of [`format`], within the memory that [`budget`] allows, [`foreground`] separates ink from paper, [`reframe`] brings the ink into MNIST's frame.
+//! Reads image files: a photograph, scan or screenshot of one digit becomes the same 28x28 image as
+//! ink would. [`decode`] reads the file, in one of the formats of [`format`], within the memory
+//! that [`budget`] allows, [`foreground`] separates ink from paper, [`reframe`] brings the ink into
+//! MNIST's frame.
 
 mod budget;
 mod decode;
@@ -25,14 +27,20 @@ use crate::system::files::open_regular;
 pub use format::{IMAGE_ENDINGS, IMAGE_FORMATS, is_named_like_an_image};
 pub use source::{PreparedImage, SourceImage};
 
-/// The image in a file, brought into MNIST's frame as ink is: dark on light or light on dark, with or
-/// without transparency, of any size, unevenly lit. A file that follows MNIST's conventions already is taken as it is. A
-/// file without anything on it gives [`Image::BLANK`]. Where the whole image counts, it is scaled.
+/// The image in a file, brought into MNIST's frame as ink is: dark on light or light on dark, with
+/// or without transparency, of any size, unevenly lit. A file that follows MNIST's conventions
+/// already is taken as it is. A file without anything on it gives [`Image::BLANK`]. Where the whole
+/// image counts, it is scaled.
 pub fn read_image_file(path: &Path, framing: Framing) -> Result<Image, InkError> {
     let (file, size) = open(path)?;
     match framing {
         Framing::Ink => read_image(file, size, path),
-        Framing::Whole => Ok(whole::whole(&decode::read(file, size, path, decode::reduce)?)),
+        Framing::Whole => Ok(whole::whole(&decode::read(
+            file,
+            size,
+            path,
+            decode::reduce,
+        )?)),
     }
 }
 
@@ -42,14 +50,21 @@ pub fn read_image(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<I
     Ok(as_mnist(&grey).unwrap_or_else(|| reframed(&grey)))
 }
 
-/// An image of a data set: one of 28x28 pixels is taken as it is, any other is read as [`read_image`] does it.
-pub fn read_set_image(file: impl BufRead + Seek, size: u64, path: &Path) -> Result<Image, InkError> {
+/// An image of a data set: one of 28x28 pixels is taken as it is, any other is read as
+/// [`read_image`] does it.
+pub fn read_set_image(
+    file: impl BufRead + Seek,
+    size: u64,
+    path: &Path,
+) -> Result<Image, InkError> {
     let grey = decode::read(file, size, path, decode::reduce)?;
     Ok(unchanged(&grey).unwrap_or_else(|| reframed(&grey)))
 }
 
 fn reframed(grey: &GrayImage) -> Image {
-    foreground::find_ink(grey, &Steps::ALL, &mut ()).map_or(Image::BLANK, |ink| reframe::reframe(&ink, &Steps::ALL, &mut ()))
+    foreground::find_ink(grey, &Steps::ALL, &mut ()).map_or(Image::BLANK, |ink| {
+        reframe::reframe(&ink, &Steps::ALL, &mut ())
+    })
 }
 
 /// What of an image a model is shown.
@@ -65,38 +80,70 @@ pub enum Framing {
 impl Framing {
     /// What a model with these classes is shown.
     pub const fn of(classes: &Classes) -> Self {
-        if classes.are_written() { Self::Ink } else { Self::Whole }
+        if classes.are_written() {
+            Self::Ink
+        } else {
+            Self::Whole
+        }
     }
 }
 
-/// What is written in an image file, divided into pieces each of which belongs to one digit; read as [`read_image_file`] does it.
+/// What is written in an image file, divided into pieces each of which belongs to one digit; read
+/// as [`read_image_file`] does it.
 pub fn read_writing_file(path: &Path, framing: Framing) -> Result<Writing, InkError> {
     let (file, size) = open(path)?;
     read_writing(file, size, path, framing)
 }
 
 /// The same for a file of `size` bytes that is open already; errors name `path`.
-pub fn read_writing(file: impl BufRead + Seek, size: u64, path: &Path, framing: Framing) -> Result<Writing, InkError> {
-    Ok(writing_of(&decode::read(file, size, path, decode::reduce)?, &Steps::ALL, framing, &mut ()))
+pub fn read_writing(
+    file: impl BufRead + Seek,
+    size: u64,
+    path: &Path,
+    framing: Framing,
+) -> Result<Writing, InkError> {
+    Ok(writing_of(
+        &decode::read(file, size, path, decode::reduce)?,
+        &Steps::ALL,
+        framing,
+        &mut (),
+    ))
 }
 
-/// What a model is shown of an image, found with these steps; `observer` is shown what each of them gives.
-fn writing_of(grey: &GrayImage, steps: &Steps, framing: Framing, observer: &mut impl Observer) -> Writing {
-    observer.stage(StageKind::Gray, || StageImage::Light(grey.reduced(STAGE_SIDE)));
+/// What a model is shown of an image, found with these steps; `observer` is shown what each of them
+/// gives.
+fn writing_of(
+    grey: &GrayImage,
+    steps: &Steps,
+    framing: Framing,
+    observer: &mut impl Observer,
+) -> Writing {
+    observer.stage(StageKind::Gray, || {
+        StageImage::Light(grey.reduced(STAGE_SIDE))
+    });
     if framing == Framing::Whole {
-        return Writing::whole(whole::whole(grey), [grey.width, grey.height].map(|side| side as f32 * grey.scale));
+        return Writing::whole(
+            whole::whole(grey),
+            [grey.width, grey.height].map(|side| side as f32 * grey.scale),
+        );
     }
     if let Some(image) = as_mnist(grey) {
         return Writing::framed(image);
     }
     let steps = steps.on_page([grey.width as f32, grey.height as f32]);
     let ink = foreground::find_ink(grey, &steps, observer);
-    ink.map_or_else(|| Writing::framed(Image::BLANK), |ink| Writing::of_pixels(ink, steps))
+    ink.map_or_else(
+        || Writing::framed(Image::BLANK),
+        |ink| Writing::of_pixels(ink, steps),
+    )
 }
 
 /// An image file and its size in bytes.
 fn open(path: &Path) -> Result<(BufReader<File>, u64), InkError> {
-    let unreadable = |error: std::io::Error| InkError::Unreadable { path: path.to_owned(), reason: error.to_string() };
+    let unreadable = |error: std::io::Error| InkError::Unreadable {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    };
     let file = open_regular(path).map_err(unreadable)?;
     let size = file.metadata().map_err(unreadable)?.len();
     Ok((BufReader::new(file), size))
@@ -114,10 +161,14 @@ fn unchanged(grey: &GrayImage) -> Option<Image> {
     Some(Image::new(pixels))
 }
 
-/// The image itself (or its negative) when it is in MNIST's frame: 28x28, dark margin, ink 20 pixels long and centred by mass.
+/// The image itself (or its negative) when it is in MNIST's frame: 28x28, dark margin, ink 20
+/// pixels long and centred by mass.
 fn as_mnist(grey: &GrayImage) -> Option<Image> {
     let pixels = *unchanged(grey)?.pixels();
-    [pixels, pixels.map(|pixel| 255 - pixel)].into_iter().find(follows_mnist).map(Image::new)
+    [pixels, pixels.map(|pixel| 255 - pixel)]
+        .into_iter()
+        .find(follows_mnist)
+        .map(Image::new)
 }
 
 fn follows_mnist(pixels: &[u8; PIXELS]) -> bool {
@@ -126,7 +177,11 @@ fn follows_mnist(pixels: &[u8; PIXELS]) -> bool {
     let mut low = [SIDE; 2];
     let mut high = [0; 2];
     let [mut mass, mut mass_x, mut mass_y] = [0.0_f32; 3];
-    for (index, &pixel) in pixels.iter().enumerate().filter(|(_, pixel)| **pixel >= INK) {
+    for (index, &pixel) in pixels
+        .iter()
+        .enumerate()
+        .filter(|(_, pixel)| **pixel >= INK)
+    {
         let place = [index % SIDE, index / SIDE];
         for axis in 0..2 {
             low[axis] = low[axis].min(place[axis]);
@@ -136,7 +191,9 @@ fn follows_mnist(pixels: &[u8; PIXELS]) -> bool {
         mass_x += f32::from(pixel) * place[0] as f32;
         mass_y += f32::from(pixel) * place[1] as f32;
     }
-    let longest = high[0].saturating_sub(low[0]).max(high[1].saturating_sub(low[1]));
+    let longest = high[0]
+        .saturating_sub(low[0])
+        .max(high[1].saturating_sub(low[1]));
     let centred = |moment: f32| (moment / mass - 14.0).abs() <= 0.75;
     (18..=20).contains(&longest) && centred(mass_x) && centred(mass_y)
 }

@@ -1,4 +1,5 @@
-//! Brings the ink found in an image file into MNIST's frame: cropped, scaled to the box, its strokes redrawn at the usual width, centred.
+//! Brings the ink found in an image file into MNIST's frame: cropped, scaled to the box, its
+//! strokes redrawn at the usual width, centred.
 
 use crate::ink::distance::distances;
 use crate::ink::gray_image::GrayImage;
@@ -14,16 +15,26 @@ const FINE_SIDE: usize = SIDE * FINE;
 /// Subpixels along a pixel's side where the pen is measured.
 const COARSE: usize = 4;
 
-/// Ink that is at least this many times as long as its stroke is wide has been written; anything shorter is a dot.
+/// Ink that is at least this many times as long as its stroke is wide has been written; anything
+/// shorter is a dot.
 const SHORTEST: f32 = 1.3;
-/// The path of the pen is at least this share of the ink's length: in a blob of thick strokes the pen is hard to tell.
+/// The path of the pen is at least this share of the ink's length: in a blob of thick strokes the
+/// pen is hard to tell.
 const SHORTEST_PATH: f32 = 0.45;
-/// The share of the ink that a pen may miss: more would be missing with a pen that is too large for the strokes.
+/// The share of the ink that a pen may miss: more would be missing with a pen that is too large for
+/// the strokes.
 const MISSED: f32 = 0.03;
 
-/// The image of this ink, whose values go from 0 to 1, with these steps. `observer` is shown what each of them gives.
-pub(in crate::ink) fn reframe(ink: &GrayImage, steps: &Steps, observer: &mut impl Observer) -> Image {
-    let Some(mut crop) = Crop::around(ink) else { return Image::BLANK };
+/// The image of this ink, whose values go from 0 to 1, with these steps. `observer` is shown what
+/// each of them gives.
+pub(in crate::ink) fn reframe(
+    ink: &GrayImage,
+    steps: &Steps,
+    observer: &mut impl Observer,
+) -> Image {
+    let Some(mut crop) = Crop::around(ink) else {
+        return Image::BLANK;
+    };
     let per_pixel = BOX as f32 / crop.longest;
     let pen = 2.0 * pen_radius(&crop.scaled(ink, per_pixel, COARSE)) / COARSE as f32 / per_pixel;
     // As `rasterize` does it: the path of the pen's centre fits the box with the usual pen.
@@ -41,7 +52,14 @@ pub(in crate::ink) fn reframe(ink: &GrayImage, steps: &Steps, observer: &mut imp
         (BOX as f32 - EDGE) / crop.longest
     };
     let mut fine = crop.scaled(ink, scale, FINE);
-    let image = |fine: &[f32]| StageImage::Ink(GrayImage { width: FINE_SIDE, height: FINE_SIDE, values: fine.to_vec(), scale: 1.0 });
+    let image = |fine: &[f32]| {
+        StageImage::Ink(GrayImage {
+            width: FINE_SIDE,
+            height: FINE_SIDE,
+            values: fine.to_vec(),
+            scale: 1.0,
+        })
+    };
     observer.stage(StageKind::Step(Step::Scaling), || image(&fine));
     if steps.has(Step::Pen) {
         redraw(&mut fine, scale * pen / 2.0 * FINE as f32);
@@ -53,7 +71,9 @@ pub(in crate::ink) fn reframe(ink: &GrayImage, steps: &Steps, observer: &mut imp
         coverage.0[y * SIDE + x] += value / (FINE * FINE) as f32;
     }
     let image = coverage.centered(steps);
-    observer.stage(StageKind::Step(Step::Centring), || StageImage::Model(Box::new(image.clone())));
+    observer.stage(StageKind::Step(Step::Centring), || {
+        StageImage::Model(Box::new(image.clone()))
+    });
     image
 }
 
@@ -67,10 +87,14 @@ impl Crop {
     fn around(ink: &GrayImage) -> Option<Self> {
         let bounds = ink.bounds((0..ink.values.len()).filter(|&index| ink.values[index] > 0.25));
         let longest = bounds.size(0).max(bounds.size(1));
-        (longest > 0.0).then(|| Self { middle: [bounds.middle(0), bounds.middle(1)], longest })
+        (longest > 0.0).then(|| Self {
+            middle: [bounds.middle(0), bounds.middle(1)],
+            longest,
+        })
     }
 
-    /// The ink on an image subdivided into `fine` by `fine` subpixels a pixel, `scale` image pixels for each pixel of the file, averaged where it shrinks.
+    /// The ink on an image subdivided into `fine` by `fine` subpixels a pixel, `scale` image pixels
+    /// for each pixel of the file, averaged where it shrinks.
     fn scaled(&self, ink: &GrayImage, scale: f32, fine: usize) -> Vec<f32> {
         let side = SIDE * fine;
         let step = 1.0 / (scale * fine as f32);
@@ -81,11 +105,19 @@ impl Crop {
         };
         let average = |x: usize, y: usize| {
             let sum: f32 = (0..samples * samples)
-                .map(|k| interpolated(ink, along(x, k % samples, self.middle[0]), along(y, k / samples, self.middle[1])))
+                .map(|k| {
+                    interpolated(
+                        ink,
+                        along(x, k % samples, self.middle[0]),
+                        along(y, k / samples, self.middle[1]),
+                    )
+                })
                 .sum();
             sum / (samples * samples) as f32
         };
-        (0..side * side).map(|index| average(index % side, index / side)).collect()
+        (0..side * side)
+            .map(|index| average(index % side, index / side))
+            .collect()
     }
 }
 
@@ -94,8 +126,13 @@ fn interpolated(ink: &GrayImage, x: f32, y: f32) -> f32 {
     let (x, y) = (x - 0.5, y - 0.5);
     let (left, top) = (x.floor(), y.floor());
     let value = |column: f32, row: f32| {
-        let inside = column >= 0.0 && row >= 0.0 && column < ink.width as f32 && row < ink.height as f32;
-        if inside { ink.at(column as usize, row as usize) } else { 0.0 }
+        let inside =
+            column >= 0.0 && row >= 0.0 && column < ink.width as f32 && row < ink.height as f32;
+        if inside {
+            ink.at(column as usize, row as usize)
+        } else {
+            0.0
+        }
     };
     let (right, down) = (x - left, y - top);
     let upper = value(left, top) * (1.0 - right) + value(left + 1.0, top) * right;
@@ -103,15 +140,20 @@ fn interpolated(ink: &GrayImage, x: f32, y: f32) -> f32 {
     upper * (1.0 - down) + lower * down
 }
 
-/// The radius of the pen, in subpixels: the largest with which nearly all of the ink can be drawn, by the size distribution of morphological
-/// openings (granulometry: Matheron 1975). Strokes vanish with any larger pen, also where loops are filled in and strokes run together.
+/// The radius of the pen, in subpixels: the largest with which nearly all of the ink can be drawn,
+/// by the size distribution of morphological openings (granulometry: Matheron 1975). Strokes vanish
+/// with any larger pen, also where loops are filled in and strokes run together.
 fn pen_radius(ink: &[f32]) -> f32 {
     let side = SIDE * COARSE;
     let depth = distances(ink, side, |value| value < 0.5);
     let all = depth.iter().filter(|&&depth| depth > 0.0).count() as f32;
     let missed = |radius: f32| {
         let to_path = distances(&depth, side, |depth| depth - 0.5 >= radius);
-        depth.iter().zip(&to_path).filter(|&(&depth, &distance)| depth > 0.0 && distance > radius + 0.5).count() as f32
+        depth
+            .iter()
+            .zip(&to_path)
+            .filter(|&(&depth, &distance)| depth > 0.0 && distance > radius + 0.5)
+            .count() as f32
     };
     let (mut fits, mut too_large) = (0.5, depth.iter().copied().fold(1.0, f32::max));
     while too_large - fits > 0.05 * fits.max(1.0) {
@@ -134,13 +176,20 @@ fn is_on_medial_axis(depth: &[f32], index: usize) -> bool {
     here > 0.0
         && (1..FINE_SIDE - 1).contains(&x)
         && (1..FINE_SIDE - 1).contains(&y)
-        && [(1_usize, 1.0_f32), (FINE_SIDE, 1.0), (FINE_SIDE + 1, std::f32::consts::SQRT_2), (FINE_SIDE - 1, std::f32::consts::SQRT_2)]
-            .iter()
-            .all(|&(step, length)| (depth[index + step].max(depth[index - step]) - here) < SLOPE * length)
+        && [
+            (1_usize, 1.0_f32),
+            (FINE_SIDE, 1.0),
+            (FINE_SIDE + 1, std::f32::consts::SQRT_2),
+            (FINE_SIDE - 1, std::f32::consts::SQRT_2),
+        ]
+        .iter()
+        .all(|&(step, length)| {
+            (depth[index + step].max(depth[index - step]) - here) < SLOPE * length
+        })
 }
 
-/// Redraws strokes of a pen of `radius` subpixels with the usual one. Its path is where a pen of that size fits into the ink; thinner parts
-/// keep their medial axis, so that they do not break.
+/// Redraws strokes of a pen of `radius` subpixels with the usual one. Its path is where a pen of
+/// that size fits into the ink; thinner parts keep their medial axis, so that they do not break.
 fn redraw(fine: &mut [f32], radius: f32) {
     /// Parts thinner than this share of the pen are the edge's roughness.
     const THINNEST: f32 = 0.45;
@@ -161,7 +210,10 @@ fn redraw(fine: &mut [f32], radius: f32) {
         *value = (growth - (outside - inside) + 0.5).clamp(0.0, 1.0);
     }
     if axis.contains(&1.0) {
-        for (value, to_axis) in fine.iter_mut().zip(distances(&axis, FINE_SIDE, |value| value > 0.5)) {
+        for (value, to_axis) in fine
+            .iter_mut()
+            .zip(distances(&axis, FINE_SIDE, |value| value > 0.5))
+        {
             *value = value.max((0.8 * usual - to_axis + 0.5).clamp(0.0, 1.0));
         }
     }

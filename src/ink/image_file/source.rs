@@ -36,17 +36,38 @@ impl SourceImage {
         decode::read(file, size, path, Self::of)
     }
 
-    /// An image of this width and height in pixels: red, green, blue and alpha for each, where the colours are multiplied by alpha. Errors name
-    /// `name`.
-    pub fn from_premultiplied([width, height]: [usize; 2], mut pixels: Vec<u8>, name: &Path) -> Result<Self, InkError> {
+    /// An image of this width and height in pixels: red, green, blue and alpha for each, where the
+    /// colours are multiplied by alpha. Errors name `name`.
+    pub fn from_premultiplied(
+        [width, height]: [usize; 2],
+        mut pixels: Vec<u8>,
+        name: &Path,
+    ) -> Result<Self, InkError> {
         let path = || name.to_owned();
-        let side = |side: usize| u32::try_from(side).ok().filter(|side| (1..=decode::MAX_SIDE).contains(side));
-        let bytes = |width, height| needed(width, height, image::ColorType::Rgba8, image::ImageFormat::Png);
+        let side = |side: usize| {
+            u32::try_from(side)
+                .ok()
+                .filter(|side| (1..=decode::MAX_SIDE).contains(side))
+        };
+        let bytes = |width, height| {
+            needed(
+                width,
+                height,
+                image::ColorType::Rgba8,
+                image::ImageFormat::Png,
+            )
+        };
         let (Some(width), Some(height)) = (side(width), side(height)) else {
-            return Err(InkError::TooLarge { path: path(), reason: format!("it has {width}x{height} pixels") });
+            return Err(InkError::TooLarge {
+                path: path(),
+                reason: format!("it has {width}x{height} pixels"),
+            });
         };
         if bytes(width, height) > TOTAL {
-            return Err(InkError::TooLarge { path: path(), reason: format!("it has {width}x{height} pixels") });
+            return Err(InkError::TooLarge {
+                path: path(),
+                reason: format!("it has {width}x{height} pixels"),
+            });
         }
         let _share = Share::take(bytes(width, height));
         for pixel in pixels.chunks_exact_mut(4) {
@@ -58,14 +79,23 @@ impl SourceImage {
             }
         }
         let image = RgbaImage::from_raw(width, height, pixels);
-        let image = image.ok_or_else(|| InkError::Malformed { path: path(), reason: "its pixels are not all there".to_owned() })?;
+        let image = image.ok_or_else(|| InkError::Malformed {
+            path: path(),
+            reason: "its pixels are not all there".to_owned(),
+        })?;
         Ok(Self::of(&DynamicImage::ImageRgba8(image)))
     }
 
     fn of(image: &DynamicImage) -> Self {
         let gray = decode::reduce(image);
-        let colored = image.thumbnail_exact(gray.width as u32, gray.height as u32).to_rgba8();
-        Self { gray, colored, size: [image.width(), image.height()] }
+        let colored = image
+            .thumbnail_exact(gray.width as u32, gray.height as u32)
+            .to_rgba8();
+        Self {
+            gray,
+            colored,
+            size: [image.width(), image.height()],
+        }
     }
 
     /// Width and height in pixels.
@@ -73,7 +103,8 @@ impl SourceImage {
         self.size
     }
 
-    /// The image reduced to what is worked with: width and height in pixels, and red, green, blue and alpha of each.
+    /// The image reduced to what is worked with: width and height in pixels, and red, green, blue
+    /// and alpha of each.
     pub fn colored(&self) -> ([usize; 2], &[u8]) {
         (self.gray.size(), self.colored.as_raw())
     }

@@ -10,26 +10,40 @@ pub struct Bounds {
 /// The bounds of nothing.
 impl Default for Bounds {
     fn default() -> Self {
-        Self { low: [f32::INFINITY; 2], high: [f32::NEG_INFINITY; 2] }
+        Self {
+            low: [f32::INFINITY; 2],
+            high: [f32::NEG_INFINITY; 2],
+        }
     }
 }
 
 impl Bounds {
     /// The bounds of these points.
     pub fn of(points: impl IntoIterator<Item = [f32; 2]>) -> Self {
-        points.into_iter().fold(Self::default(), |bounds, point| bounds.union(Self { low: point, high: point }))
+        points.into_iter().fold(Self::default(), |bounds, point| {
+            bounds.union(Self {
+                low: point,
+                high: point,
+            })
+        })
     }
 
     /// The smallest rectangle around both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
-        Self { low: [0, 1].map(|axis| self.low[axis].min(other.low[axis])), high: [0, 1].map(|axis| self.high[axis].max(other.high[axis])) }
+        Self {
+            low: [0, 1].map(|axis| self.low[axis].min(other.low[axis])),
+            high: [0, 1].map(|axis| self.high[axis].max(other.high[axis])),
+        }
     }
 
     /// The same in another unit, this many of which are one of this.
     #[must_use]
     pub fn scaled(self, factor: f32) -> Self {
-        Self { low: self.low.map(|value| value * factor), high: self.high.map(|value| value * factor) }
+        Self {
+            low: self.low.map(|value| value * factor),
+            high: self.high.map(|value| value * factor),
+        }
     }
 
     /// Its size on an axis: 0 is the width, 1 the height.

@@ -1,6 +1,7 @@
 //! Which pieces may be a digit together, and how plausible that is by their shape alone.
 //!
-//! The numbers here were chosen by strings of real people's digits; [figures](../../../docs/figures.md) has what they give.
+//! The numbers here were chosen by strings of real people's digits;
+//! [figures](../../../docs/figures.md) has what they give.
 
 use std::ops::Range;
 
@@ -11,25 +12,31 @@ use crate::ink::Image;
 
 /// The most pieces of one digit, unless it is all that is written.
 const MAX_PIECES: usize = 8;
-/// Pieces with a gap between them that is wider than this belong to different digits. Lengths are relative to the height of the writing.
+/// Pieces with a gap between them that is wider than this belong to different digits. Lengths are
+/// relative to the height of the writing.
 const WIDE_GAP: f32 = 0.6;
-/// Several pieces that are wider together than this are not a digit, unless they are all that is written.
+/// Several pieces that are wider together than this are not a digit, unless they are all that is
+/// written.
 const MAX_WIDTH: f32 = 1.8;
 
-// Penalties, as the negative logarithms of probabilities. `benches/strings.py` measures how well they are chosen.
+// Penalties, as the negative logarithms of probabilities. `benches/strings.py` measures how well
+// they are chosen.
 
 /// A gap between the pieces of a digit, and each height of the writing that it is wide.
 const GAP: [f32; 2] = [0.5, 4.6];
-/// The width from which on there is a penalty, and the penalty for each height of the writing above it: beside other digits and alone.
+/// The width from which on there is a penalty, and the penalty for each height of the writing above
+/// it: beside other digits and alone.
 const WIDE: [f32; 2] = [0.8, 8.0];
 const WIDE_ALONE: [f32; 2] = [0.9, 5.1];
-/// The height below which there is a penalty beside other digits, and the penalty for each height of the writing.
+/// The height below which there is a penalty beside other digits, and the penalty for each height
+/// of the writing.
 const LOW: [f32; 2] = [0.55, 30.0];
 /// Each height of the writing by which two digits overlap.
 const OVERLAP: f32 = 7.6;
 /// Strokes of two digits cross.
 const CROSSING: f32 = 0.3;
-/// A stroke or connected pixels are cut, and how much more for each height of the writing that they are narrower than the third number.
+/// A stroke or connected pixels are cut, and how much more for each height of the writing that they
+/// are narrower than the third number.
 const CUT: [f32; 3] = [1.5, 4.8, 2.14];
 
 /// Consecutive pieces that may be a digit together.
@@ -39,7 +46,8 @@ pub struct Candidate {
     pub pieces: Range<usize>,
     /// What is around them, in the unit of the drawing or in pixels of the image file.
     pub bounds: Bounds,
-    /// The log-probability, up to a constant, that these pieces and no others are one digit, by their sizes and positions.
+    /// The log-probability, up to a constant, that these pieces and no others are one digit, by
+    /// their sizes and positions.
     pub plausibility: f32,
 }
 
@@ -55,12 +63,22 @@ pub struct CandidateImage {
 impl Writing {
     /// All candidates with their images; nothing where nothing is written.
     pub fn candidate_images(&self) -> Vec<CandidateImage> {
-        let candidates = if self.is_blank() { Vec::new() } else { self.candidates() };
-        candidates.into_iter().map(|candidate| CandidateImage { image: self.image(candidate.pieces.clone()), candidate }).collect()
+        let candidates = if self.is_blank() {
+            Vec::new()
+        } else {
+            self.candidates()
+        };
+        candidates
+            .into_iter()
+            .map(|candidate| CandidateImage {
+                image: self.image(candidate.pieces.clone()),
+                candidate,
+            })
+            .collect()
     }
 
-    /// What may be a digit. Any sequence of candidates that goes through all pieces is a way to read the writing; its plausibility is the sum
-    /// of theirs.
+    /// What may be a digit. Any sequence of candidates that goes through all pieces is a way to
+    /// read the writing; its plausibility is the sum of theirs.
     pub fn candidates(&self) -> Vec<Candidate> {
         let mut candidates = Vec::new();
         let all = self.pieces.len();
@@ -77,7 +95,8 @@ impl Writing {
                 let possible = count < MAX_PIECES && bounds.size(0) <= MAX_WIDTH * self.height;
                 if count == 0 || pieces.len() == all || possible {
                     candidates.push(Candidate {
-                        plausibility: self.plausibility(&pieces, bounds) - boundaries.get(pieces.end).copied().unwrap_or_default(),
+                        plausibility: self.plausibility(&pieces, bounds)
+                            - boundaries.get(pieces.end).copied().unwrap_or_default(),
                         pieces,
                         bounds: bounds.scaled(self.unit()),
                     });
@@ -90,8 +109,13 @@ impl Writing {
     /// How plausible it is by their size and the gaps between them that these pieces are a digit.
     fn plausibility(&self, pieces: &Range<usize>, bounds: Bounds) -> f32 {
         let gap = self.relative(self.widest_gap(pieces));
-        let apart = if gap > 0.0 { GAP[0] + GAP[1] * gap } else { 0.0 };
-        let above = |limit: [f32; 2]| limit[1] * (self.relative(bounds.size(0)) - limit[0]).max(0.0);
+        let apart = if gap > 0.0 {
+            GAP[0] + GAP[1] * gap
+        } else {
+            0.0
+        };
+        let above =
+            |limit: [f32; 2]| limit[1] * (self.relative(bounds.size(0)) - limit[0]).max(0.0);
         let shape = if pieces.len() == self.pieces.len() {
             above(WIDE_ALONE)
         } else {
@@ -100,17 +124,26 @@ impl Writing {
         -shape - apart
     }
 
-    /// The penalty of a boundary between two digits before this piece: pieces on both sides of it overlap, cross or are parts of one.
+    /// The penalty of a boundary between two digits before this piece: pieces on both sides of it
+    /// overlap, cross or are parts of one.
     fn boundary(&self, at: usize) -> f32 {
         let (left, right) = self.pieces.split_at(at);
         let pairs = || left.iter().flat_map(|a| right.iter().map(move |b| (a, b)));
-        let overlap = pairs().map(|(a, b)| self.relative(a.bounds.overlap(&b.bounds, 0))).fold(0.0, f32::max);
-        let crossing = if pairs().any(|(a, b)| !a.is_cut_from_same(b) && a.crosses(b)) { CROSSING } else { 0.0 };
-        let cut = pairs().find(|(a, b)| a.is_cut_from_same(b)).map_or(0.0, |(a, _)| {
-            let parts = self.pieces.iter().filter(|piece| piece.is_cut_from_same(a));
-            let whole = parts.fold(Bounds::default(), |whole, part| whole.union(part.bounds));
-            CUT[0] + CUT[1] * (CUT[2] - self.relative(whole.size(0))).max(0.0)
-        });
+        let overlap = pairs()
+            .map(|(a, b)| self.relative(a.bounds.overlap(&b.bounds, 0)))
+            .fold(0.0, f32::max);
+        let crossing = if pairs().any(|(a, b)| !a.is_cut_from_same(b) && a.crosses(b)) {
+            CROSSING
+        } else {
+            0.0
+        };
+        let cut = pairs()
+            .find(|(a, b)| a.is_cut_from_same(b))
+            .map_or(0.0, |(a, _)| {
+                let parts = self.pieces.iter().filter(|piece| piece.is_cut_from_same(a));
+                let whole = parts.fold(Bounds::default(), |whole, part| whole.union(part.bounds));
+                CUT[0] + CUT[1] * (CUT[2] - self.relative(whole.size(0))).max(0.0)
+            });
         OVERLAP * overlap + crossing + cut
     }
 
@@ -122,12 +155,22 @@ impl Writing {
     /// The widest gap between these pieces, seen from above; where a stroke goes on there is none.
     fn widest_gap(&self, pieces: &Range<usize>) -> f32 {
         let parts = self.pieces.get(pieces.clone()).unwrap_or_default();
-        let goes_on = |at: usize| parts[..at].iter().any(|a| parts[at..].iter().any(|b| a.is_cut_from_same(b)));
+        let goes_on = |at: usize| {
+            parts[..at]
+                .iter()
+                .any(|a| parts[at..].iter().any(|b| a.is_cut_from_same(b)))
+        };
         (1..parts.len())
             .filter(|&at| !goes_on(at))
             .map(|at| {
-                let right = parts[at..].iter().map(|piece| piece.bounds.low[0]).fold(f32::INFINITY, f32::min);
-                let left = parts[..at].iter().map(|piece| piece.bounds.high[0]).fold(f32::NEG_INFINITY, f32::max);
+                let right = parts[at..]
+                    .iter()
+                    .map(|piece| piece.bounds.low[0])
+                    .fold(f32::INFINITY, f32::min);
+                let left = parts[..at]
+                    .iter()
+                    .map(|piece| piece.bounds.high[0])
+                    .fold(f32::NEG_INFINITY, f32::max);
                 right - left
             })
             .fold(0.0, f32::max)

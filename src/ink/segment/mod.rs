@@ -1,9 +1,10 @@
-//! Divides writing with several digits into candidates for single digits, from left to right. Which of them are digits, a classifier has to say:
-//! see the module `infer`.
+//! Divides writing with several digits into candidates for single digits, from left to right. Which
+//! of them are digits, a classifier has to say: see the module `infer`.
 //!
-//! The standard way to read a string of digits (over-segmentation; Casey & Lecolinet 1996, "A survey of methods and strategies in character
-//! segmentation"): [`strokes`] and [`pixels`] divide the writing into pieces, rather too many than too few, [`candidates`] puts consecutive
-//! pieces together to what may be a digit, and says how plausible that is by its shape alone.
+//! The standard way to read a string of digits (over-segmentation; Casey & Lecolinet 1996, "A
+//! survey of methods and strategies in character segmentation"): [`strokes`] and [`pixels`] divide
+//! the writing into pieces, rather too many than too few, [`candidates`] puts consecutive pieces
+//! together to what may be a digit, and says how plausible that is by its shape alone.
 
 mod bounds;
 mod candidates;
@@ -22,10 +23,12 @@ use super::strokes::Ink;
 pub use self::bounds::Bounds;
 pub use self::candidates::{Candidate, CandidateImage};
 
-/// The height of writing is at least this, relative to the width of its widest piece: that of a dash is not its own.
+/// The height of writing is at least this, relative to the width of its widest piece: that of a
+/// dash is not its own.
 const FLATTEST: f32 = 0.2;
 
-/// Writing, divided into pieces each of which belongs to one digit. Pieces are numbered from left to right.
+/// Writing, divided into pieces each of which belongs to one digit. Pieces are numbered from left
+/// to right.
 #[derive(Clone, Debug)]
 pub struct Writing {
     pieces: Vec<Piece>,
@@ -62,13 +65,23 @@ struct Piece {
 impl Piece {
     /// True when both are parts of one stroke or of connected pixels.
     fn is_cut_from_same(&self, other: &Self) -> bool {
-        self.cut_from.is_some_and(|(whole, _)| other.cut_from.is_some_and(|(other, _)| whole == other))
+        self.cut_from
+            .is_some_and(|(whole, _)| other.cut_from.is_some_and(|(other, _)| whole == other))
     }
 
-    /// True when a stroke of this one crosses or touches a stroke of the other. Parts of an image never do: they would be one.
+    /// True when a stroke of this one crosses or touches a stroke of the other. Parts of an image
+    /// never do: they would be one.
     fn crosses(&self, other: &Self) -> bool {
-        let apart = |axis: usize| self.bounds.low[axis].max(other.bounds.low[axis]) > self.bounds.high[axis].min(other.bounds.high[axis]);
-        !apart(0) && !apart(1) && self.strokes.iter().any(|a| other.strokes.iter().any(|b| strokes::cross(a, b)))
+        let apart = |axis: usize| {
+            self.bounds.low[axis].max(other.bounds.low[axis])
+                > self.bounds.high[axis].min(other.bounds.high[axis])
+        };
+        !apart(0)
+            && !apart(1)
+            && self
+                .strokes
+                .iter()
+                .any(|a| other.strokes.iter().any(|b| strokes::cross(a, b)))
     }
 }
 
@@ -92,21 +105,51 @@ impl Writing {
 
     /// An image that is in MNIST's frame already.
     pub fn framed(image: Image) -> Self {
-        let bounds = Bounds { low: [0.0; 2], high: [super::SIDE as f32; 2] };
-        Self::new(vec![Piece { bounds, ..Piece::default() }], Content::Framed(Box::new(image)), Steps::ALL)
+        let bounds = Bounds {
+            low: [0.0; 2],
+            high: [super::SIDE as f32; 2],
+        };
+        Self::new(
+            vec![Piece {
+                bounds,
+                ..Piece::default()
+            }],
+            Content::Framed(Box::new(image)),
+            Steps::ALL,
+        )
     }
 
     /// An image of this width and height, all of which a model is shown as `image`.
     pub(super) fn whole(image: Image, size: [f32; 2]) -> Self {
-        let bounds = Bounds { low: [0.0; 2], high: size };
-        Self::new(vec![Piece { bounds, ..Piece::default() }], Content::Framed(Box::new(image)), Steps::ALL)
+        let bounds = Bounds {
+            low: [0.0; 2],
+            high: size,
+        };
+        Self::new(
+            vec![Piece {
+                bounds,
+                ..Piece::default()
+            }],
+            Content::Framed(Box::new(image)),
+            Steps::ALL,
+        )
     }
 
     fn new(mut pieces: Vec<Piece>, content: Content, steps: Steps) -> Self {
         pieces.sort_by(|a, b| a.bounds.middle(0).total_cmp(&b.bounds.middle(0)));
-        let largest = |axis: usize| pieces.iter().map(|piece| piece.bounds.size(axis)).fold(0.0, f32::max);
+        let largest = |axis: usize| {
+            pieces
+                .iter()
+                .map(|piece| piece.bounds.size(axis))
+                .fold(0.0, f32::max)
+        };
         let height = largest(1).max(FLATTEST * largest(0));
-        Self { pieces, content, height, steps }
+        Self {
+            pieces,
+            content,
+            height,
+            steps,
+        }
     }
 
     /// True when nothing is written.
@@ -124,7 +167,12 @@ impl Writing {
 
     /// What is around all of it, in the unit of the candidates' bounds.
     pub fn bounds(&self) -> Bounds {
-        self.pieces.iter().fold(Bounds::default(), |bounds, piece| bounds.union(piece.bounds)).scaled(self.unit())
+        self.pieces
+            .iter()
+            .fold(Bounds::default(), |bounds, piece| {
+                bounds.union(piece.bounds)
+            })
+            .scaled(self.unit())
     }
 
     /// The unit of the pieces' bounds, in that of the candidates'.
@@ -150,16 +198,30 @@ impl Writing {
     fn observed(&self, pieces: Range<usize>, observer: &mut impl Observer) -> Image {
         let all = pieces.len() == self.pieces.len();
         let parts = self.pieces.get(pieces).unwrap_or_default();
-        let middle = || parts.iter().fold(Bounds::default(), |bounds, piece| bounds.union(piece.bounds)).middle(0);
+        let middle = || {
+            parts
+                .iter()
+                .fold(Bounds::default(), |bounds, piece| {
+                    bounds.union(piece.bounds)
+                })
+                .middle(0)
+        };
         match &self.content {
             Content::Framed(image) => {
-                observer.stage(StageKind::Step(Step::Centring), || StageImage::Model(image.clone()));
+                observer.stage(StageKind::Step(Step::Centring), || {
+                    StageImage::Model(image.clone())
+                });
                 Image::clone(image)
             }
             Content::Ink(ink) if all => rasterize_with(ink, &self.steps, observer),
-            Content::Ink(ink) => {
-                rasterize_with(&Ink { strokes: strokes::joined(parts), pen: ink.pen }, &self.steps.around(middle()), observer)
-            }
+            Content::Ink(ink) => rasterize_with(
+                &Ink {
+                    strokes: strokes::joined(parts),
+                    pen: ink.pen,
+                },
+                &self.steps.around(middle()),
+                observer,
+            ),
             Content::Pixels(ink) if all => reframe(ink, &self.steps, observer),
             Content::Pixels(ink) => {
                 let alone = pixels::only(ink, parts.iter().flat_map(|piece| &piece.pixels));

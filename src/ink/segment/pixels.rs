@@ -1,4 +1,5 @@
-//! The pieces of the ink in an image: connected pixels, and parts of those that may be several digits which touch.
+//! The pieces of the ink in an image: connected pixels, and parts of those that may be several
+//! digits which touch.
 
 use super::{Bounds, Piece};
 use crate::ink::gray_image::GrayImage;
@@ -7,9 +8,11 @@ use crate::ink::gray_image::GrayImage;
 const INK: f32 = 0.25;
 /// An image with more components than this is one piece.
 const MAX_COMPONENTS: usize = 32;
-/// A component that is wider than this, relative to the height of the writing, may be several digits.
+/// A component that is wider than this, relative to the height of the writing, may be several
+/// digits.
 const WIDE: f32 = 0.8;
-/// The least distance between two cuts, and of a cut from the ends, relative to the height of the writing.
+/// The least distance between two cuts, and of a cut from the ends, relative to the height of the
+/// writing.
 const APART: f32 = 0.2;
 /// The most ink in a column where a cut may be, relative to the height of the writing.
 const THIN: f32 = 0.4;
@@ -22,9 +25,16 @@ pub(super) fn pieces(ink: &GrayImage) -> Vec<Piece> {
     let bounds_of = |pixels: &[usize]| ink.bounds(pixels.iter().copied());
     if components.len() > MAX_COMPONENTS {
         let pixels = components.concat();
-        return vec![Piece { bounds: bounds_of(&pixels), pixels, ..Piece::default() }];
+        return vec![Piece {
+            bounds: bounds_of(&pixels),
+            pixels,
+            ..Piece::default()
+        }];
     }
-    let height = components.iter().map(|pixels| bounds_of(pixels).size(1)).fold(0.0, f32::max);
+    let height = components
+        .iter()
+        .map(|pixels| bounds_of(pixels).size(1))
+        .fold(0.0, f32::max);
     let mut pieces = Vec::new();
     for (index, pixels) in components.into_iter().enumerate() {
         let bounds = bounds_of(&pixels);
@@ -39,7 +49,12 @@ pub(super) fn pieces(ink: &GrayImage) -> Vec<Piece> {
         }
         for (part, pixels) in parts.into_iter().enumerate() {
             let cut_from = (!whole).then_some((index, part));
-            pieces.push(Piece { bounds: bounds_of(&pixels), pixels, cut_from, ..Piece::default() });
+            pieces.push(Piece {
+                bounds: bounds_of(&pixels),
+                pixels,
+                cut_from,
+                ..Piece::default()
+            });
         }
     }
     pieces
@@ -70,8 +85,9 @@ fn cuts(ink: &GrayImage, pixels: &[usize], bounds: Bounds, height: f32) -> Vec<u
         columns[pixel % ink.width - first] += 1.0;
     }
     let margin = (APART * height).max(1.0) as usize;
-    let mut possible: Vec<usize> =
-        (margin..columns.len().saturating_sub(margin)).filter(|&column| columns[column] <= THIN * height).collect();
+    let mut possible: Vec<usize> = (margin..columns.len().saturating_sub(margin))
+        .filter(|&column| columns[column] <= THIN * height)
+        .collect();
     // Of equals, the middle one: two digits that touch leave a gap above and below.
     let middle = |column: usize| {
         let equal = |other: &&f32| **other <= columns[column] + 1.0;
@@ -79,7 +95,11 @@ fn cuts(ink: &GrayImage, pixels: &[usize], bounds: Bounds, height: f32) -> Vec<u
         let right = columns[column..].iter().take_while(equal).count();
         left.abs_diff(right)
     };
-    possible.sort_by(|&a, &b| columns[a].total_cmp(&columns[b]).then(middle(a).cmp(&middle(b))));
+    possible.sort_by(|&a, &b| {
+        columns[a]
+            .total_cmp(&columns[b])
+            .then(middle(a).cmp(&middle(b)))
+    });
     let mut cuts: Vec<usize> = Vec::new();
     for column in possible {
         if cuts.len() < MAX_CUTS && cuts.iter().all(|cut| cut.abs_diff(column) >= margin) {

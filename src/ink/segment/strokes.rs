@@ -5,7 +5,8 @@ use crate::ink::strokes::{Ink, Stroke};
 
 /// A drawing with more strokes than this is one piece.
 const MAX_STROKES: usize = 64;
-/// A stroke that is wider than this, relative to the height of the writing, may run through several digits.
+/// A stroke that is wider than this, relative to the height of the writing, may run through several
+/// digits.
 const WIDE: f32 = 0.8;
 /// The least width and height of what a stroke is cut into, relative to the height of the writing.
 const MIN_SIZE: [f32; 2] = [0.1, 0.45];
@@ -16,13 +17,31 @@ const MAX_CUTS: usize = 6;
 
 /// The pieces of a drawing, in the order of its strokes.
 pub(super) fn pieces(ink: &Ink) -> Vec<Piece> {
-    let finite = |stroke: &Stroke| stroke.iter().copied().filter(|[x, y]| x.is_finite() && y.is_finite()).collect::<Stroke>();
-    let strokes: Vec<Stroke> = ink.strokes.iter().map(finite).filter(|stroke| !stroke.is_empty()).collect();
+    let finite = |stroke: &Stroke| {
+        stroke
+            .iter()
+            .copied()
+            .filter(|[x, y]| x.is_finite() && y.is_finite())
+            .collect::<Stroke>()
+    };
+    let strokes: Vec<Stroke> = ink
+        .strokes
+        .iter()
+        .map(finite)
+        .filter(|stroke| !stroke.is_empty())
+        .collect();
     if strokes.len() > MAX_STROKES {
         let bounds = Bounds::of(strokes.iter().flatten().copied());
-        return vec![Piece { bounds, strokes, ..Piece::default() }];
+        return vec![Piece {
+            bounds,
+            strokes,
+            ..Piece::default()
+        }];
     }
-    let height = strokes.iter().map(|stroke| Bounds::of(stroke.iter().copied()).size(1)).fold(0.0, f32::max);
+    let height = strokes
+        .iter()
+        .map(|stroke| Bounds::of(stroke.iter().copied()).size(1))
+        .fold(0.0, f32::max);
     let mut pieces = Vec::new();
     for (index, stroke) in strokes.into_iter().enumerate() {
         let cuts = cuts(&stroke, height);
@@ -31,7 +50,12 @@ pub(super) fn pieces(ink: &Ink) -> Vec<Piece> {
         for (part, to) in cuts.into_iter().chain([stroke.len()]).enumerate() {
             let points = stroke.get(from..to).unwrap_or_default().to_vec();
             let cut_from = (!whole).then_some((index, part));
-            pieces.push(Piece { bounds: Bounds::of(points.iter().copied()), strokes: vec![points], cut_from, ..Piece::default() });
+            pieces.push(Piece {
+                bounds: Bounds::of(points.iter().copied()),
+                strokes: vec![points],
+                cut_from,
+                ..Piece::default()
+            });
             from = to;
         }
     }
@@ -45,7 +69,9 @@ pub(super) fn joined(pieces: &[Piece]) -> Vec<Stroke> {
     let mut strokes: Vec<Stroke> = Vec::new();
     let mut last = None;
     for piece in parts {
-        let follows = piece.cut_from.is_some_and(|(stroke, part)| part > 0 && last == Some((stroke, part - 1)));
+        let follows = piece
+            .cut_from
+            .is_some_and(|(stroke, part)| part > 0 && last == Some((stroke, part - 1)));
         match strokes.last_mut().filter(|_| follows) {
             Some(stroke) => stroke.extend(piece.strokes.iter().flatten()),
             None => strokes.extend(piece.strokes.iter().cloned()),
@@ -55,8 +81,8 @@ pub(super) fn joined(pieces: &[Piece]) -> Vec<Stroke> {
     strokes
 }
 
-/// Where a stroke may go from one digit on to the next: before which of its points. There the pen moves to the right, and what was drawn
-/// before and what comes after reach least over each other.
+/// Where a stroke may go from one digit on to the next: before which of its points. There the pen
+/// moves to the right, and what was drawn before and what comes after reach least over each other.
 fn cuts(stroke: &[[f32; 2]], height: f32) -> Vec<usize> {
     let bounds = Bounds::of(stroke.iter().copied());
     if bounds.size(0) <= WIDE * height || bounds.size(1) <= MIN_SIZE[1] * height {
@@ -72,7 +98,9 @@ fn cuts(stroke: &[[f32; 2]], height: f32) -> Vec<usize> {
             let sides = [before[cut - 1], after[cut]];
             overlap(cut) <= OVERLAP * height
                 && stroke[cut][0] >= stroke[cut - 1][0]
-                && sides.iter().all(|side| side.size(0) >= MIN_SIZE[0] * height && side.size(1) >= MIN_SIZE[1] * height)
+                && sides.iter().all(|side| {
+                    side.size(0) >= MIN_SIZE[0] * height && side.size(1) >= MIN_SIZE[1] * height
+                })
         })
         .collect();
     possible.sort_by(|&a, &b| overlap(a).total_cmp(&overlap(b)));
@@ -91,24 +119,39 @@ fn cuts(stroke: &[[f32; 2]], height: f32) -> Vec<usize> {
 fn running_bounds<'a>(points: impl Iterator<Item = &'a [f32; 2]>) -> Vec<Bounds> {
     points
         .scan(Bounds::default(), |bounds, &point| {
-            *bounds = bounds.union(Bounds { low: point, high: point });
+            *bounds = bounds.union(Bounds {
+                low: point,
+                high: point,
+            });
             Some(*bounds)
         })
         .collect()
 }
 
-/// The most segments of a stroke that are looked at for crossings: longer strokes are looked at in coarser steps.
+/// The most segments of a stroke that are looked at for crossings: longer strokes are looked at in
+/// coarser steps.
 const SEGMENTS: usize = 64;
 
 /// True when two strokes cross or touch.
 pub(super) fn cross(a: &[[f32; 2]], b: &[[f32; 2]]) -> bool {
     let coarse = |stroke: &[[f32; 2]]| -> Vec<[f32; 2]> {
         let step = stroke.len().div_ceil(SEGMENTS).max(1);
-        stroke.iter().copied().step_by(step).chain(stroke.last().copied()).collect()
+        stroke
+            .iter()
+            .copied()
+            .step_by(step)
+            .chain(stroke.last().copied())
+            .collect()
     };
     let (a, b) = (coarse(a), coarse(b));
     // Twice the area of a triangle, with its sense.
-    let turn = |[ax, ay]: [f32; 2], [bx, by]: [f32; 2], [cx, cy]: [f32; 2]| (bx - ax) * (cy - ay) - (by - ay) * (cx - ax);
-    let on_both_sides = |[p, q]: &[[f32; 2]; 2], [r, s]: &[[f32; 2]; 2]| turn(*p, *q, *r) * turn(*p, *q, *s) <= 0.0;
-    a.array_windows().any(|one| b.array_windows().any(|two| on_both_sides(one, two) && on_both_sides(two, one)))
+    let turn = |[ax, ay]: [f32; 2], [bx, by]: [f32; 2], [cx, cy]: [f32; 2]| {
+        (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+    };
+    let on_both_sides =
+        |[p, q]: &[[f32; 2]; 2], [r, s]: &[[f32; 2]; 2]| turn(*p, *q, *r) * turn(*p, *q, *s) <= 0.0;
+    a.array_windows().any(|one| {
+        b.array_windows()
+            .any(|two| on_both_sides(one, two) && on_both_sides(two, one))
+    })
 }

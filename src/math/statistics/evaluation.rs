@@ -1,4 +1,5 @@
-//! The statistics of one evaluation: the interval of its accuracy, accuracy per class, calibration, the confusion matrix in words.
+//! The statistics of one evaluation: the interval of its accuracy, accuracy per class, calibration,
+//! the confusion matrix in words.
 
 use crate::records::{Evaluation, ReliabilityBin};
 use crate::run_config::Classes;
@@ -7,9 +8,10 @@ use crate::text::format::{capitalised, grouped, percent};
 /// The standard normal quantile of a two-sided 95 % interval.
 const Z_95: f64 = 1.959_963_984_540_054;
 
-/// The 95 % score interval of a share, `successes` out of `trials` (Wilson 1927, "Probable inference, the law of succession,
-/// and statistical inference", JASA 22). Stays within 0 to 1 and is right for shares near 1, where the normal approximation
-/// is not. Without trials it is all of 0 to 1.
+/// The 95 % score interval of a share, `successes` out of `trials` (Wilson 1927, "Probable
+/// inference, the law of succession, and statistical inference", JASA 22). Stays within 0 to 1 and
+/// is right for shares near 1, where the normal approximation is not. Without trials it is all of 0
+/// to 1.
 pub fn wilson_interval(successes: u64, trials: u64) -> (f64, f64) {
     if trials == 0 {
         return (0.0, 1.0);
@@ -19,8 +21,12 @@ pub fn wilson_interval(successes: u64, trials: u64) -> (f64, f64) {
     let z2 = Z_95 * Z_95;
     let centre = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = Z_95 / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
-    // At the ends the interval touches 0 or 1 exactly; rounding must not push it past the share itself.
-    ((centre - half).clamp(0.0, share), (centre + half).clamp(share, 1.0))
+    // At the ends the interval touches 0 or 1 exactly; rounding must not push it past the share
+    // itself.
+    (
+        (centre - half).clamp(0.0, share),
+        (centre + half).clamp(share, 1.0),
+    )
 }
 
 /// The result for one class.
@@ -53,30 +59,43 @@ pub fn class_scores(evaluation: &Evaluation) -> Vec<ClassScore> {
 
 /// The number of misclassified images.
 pub fn error_count(evaluation: &Evaluation) -> u64 {
-    class_scores(evaluation).iter().map(|score| score.images - score.correct).sum()
+    class_scores(evaluation)
+        .iter()
+        .map(|score| score.images - score.correct)
+        .sum()
 }
 
-/// The expected calibration error (Naeini, Cooper, Hauskrecht 2015, "Obtaining well calibrated probabilities using Bayesian binning"): the
-/// mean, over all images, of how far the accuracy in their bin is from the bin's mean confidence. 0 to 1; `None` without images, or where
-/// bins were not counted.
+/// The expected calibration error (Naeini, Cooper, Hauskrecht 2015, "Obtaining well calibrated
+/// probabilities using Bayesian binning"): the mean, over all images, of how far the accuracy in
+/// their bin is from the bin's mean confidence. 0 to 1; `None` without images, or where bins were
+/// not counted.
 pub fn calibration_error(evaluation: &Evaluation) -> Option<f64> {
     let bins = evaluation.reliability.as_ref()?;
     let images: f64 = bins.iter().map(|bin| f64::from(bin.images)).sum();
-    let gap = |bin: &ReliabilityBin| (f64::from(bin.correct) - bin.confidence * f64::from(bin.images)).abs();
+    let gap = |bin: &ReliabilityBin| {
+        (f64::from(bin.correct) - bin.confidence * f64::from(bin.images)).abs()
+    };
     (images > 0.0).then(|| bins.iter().map(gap).sum::<f64>() / images)
 }
 
-/// How sure a model is and how often it is right then, in a sentence on the bin that has most images below the highest one: "When it is 90 % sure,
-/// it is right 91 % of the time (57 images)." On all images where no such bin has ten; `None` where bins were not counted.
+/// How sure a model is and how often it is right then, in a sentence on the bin that has most
+/// images below the highest one: "When it is 90 % sure, it is right 91 % of the time (57 images)."
+/// On all images where no such bin has ten; `None` where bins were not counted.
 pub fn reliability_sentence(evaluation: &Evaluation) -> Option<String> {
     const ENOUGH: u32 = 10;
     let bins = evaluation.reliability.as_ref()?;
     let (_, lower) = bins.split_last()?;
-    let bin = lower.iter().max_by_key(|bin| bin.images).filter(|bin| bin.images >= ENOUGH);
+    let bin = lower
+        .iter()
+        .max_by_key(|bin| bin.images)
+        .filter(|bin| bin.images >= ENOUGH);
     let (confidence, accuracy, images) = match bin {
         Some(bin) => (bin.confidence, bin.accuracy()?, u64::from(bin.images)),
         None if evaluation.images > 0 => {
-            let sum: f64 = bins.iter().map(|bin| bin.confidence * f64::from(bin.images)).sum();
+            let sum: f64 = bins
+                .iter()
+                .map(|bin| bin.confidence * f64::from(bin.images))
+                .sum();
             return Some(format!(
                 "On average it is {} sure, and right on {} of the images.",
                 percent(sum / evaluation.images as f64, 1),
@@ -93,9 +112,10 @@ pub fn reliability_sentence(evaluation: &Evaluation) -> Option<String> {
     ))
 }
 
-/// The area under the ROC curve of scores that should be higher for `positive` than for `negative`: the probability that one of the former is
-/// higher than one of the latter, where equal scores count half (Mann, Whitney 1947; Fawcett 2006, "An introduction to ROC analysis").
-/// Half without scores of either kind.
+/// The area under the ROC curve of scores that should be higher for `positive` than for `negative`:
+/// the probability that one of the former is higher than one of the latter, where equal scores
+/// count half (Mann, Whitney 1947; Fawcett 2006, "An introduction to ROC analysis"). Half without
+/// scores of either kind.
 pub fn auroc(positive: &[f32], negative: &[f32]) -> f64 {
     if positive.is_empty() || negative.is_empty() {
         return 0.5;
@@ -126,11 +146,19 @@ pub fn cell_sentence(classes: &Classes, truth: usize, answer: usize, count: u32)
     if truth == answer {
         format!("{many} {noun} {verb} classified correctly")
     } else {
-        format!("{many} {noun} {verb} classified as {}", classes.name(answer))
+        format!(
+            "{many} {noun} {verb} classified as {}",
+            classes.name(answer)
+        )
     }
 }
 
 fn count_in_words(count: u32) -> String {
-    const WORDS: [&str; 13] = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-    WORDS.get(count as usize).map_or_else(|| grouped(u64::from(count)), |&word| word.to_owned())
+    const WORDS: [&str; 13] = [
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+        "eleven", "twelve",
+    ];
+    WORDS
+        .get(count as usize)
+        .map_or_else(|| grouped(u64::from(count)), |&word| word.to_owned())
 }

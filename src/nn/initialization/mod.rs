@@ -1,5 +1,6 @@
-//! Weights that follow from statistics of the training images, before the first step: normalisation from their mean and deviation, principal
-//! components as the first filters, and unit variance after every layer.
+//! Weights that follow from statistics of the training images, before the first step: normalisation
+//! from their mean and deviation, principal components as the first filters, and unit variance
+//! after every layer.
 
 mod lsuv;
 mod orthonormal;
@@ -18,11 +19,12 @@ use crate::run_config::{Activation, Initialization, Network};
 use principal_components::{PrincipalComponents, Whitening};
 use statistics::PixelStatistics;
 
-/// Images that go through the network: enough to know a variance to a few percent, and little work for a large network.
+/// Images that go through the network: enough to know a variance to a few percent, and little work
+/// for a large network.
 const BATCH: usize = 256;
 
-/// An untrained network for this many classes, whose weights follow from the training images at these indices, and what was found. The same seed and images give the
-/// same weights.
+/// An untrained network for this many classes, whose weights follow from the training images at
+/// these indices, and what was found. The same seed and images give the same weights.
 pub fn initialize(
     network: impl Into<Network>,
     activation: Activation,
@@ -43,13 +45,26 @@ pub fn initialize(
     gather_batch(images, &indices[..indices.len().min(BATCH)], &mut batch);
     let before = lsuv::variances(&net, &batch.images)?;
 
-    orthonormal::set_weights(&net, &mut Random::stream(seed, "orthonormal initialization", 0))?;
+    orthonormal::set_weights(
+        &net,
+        &mut Random::stream(seed, "orthonormal initialization", 0),
+    )?;
     let components = match method {
         Initialization::Pca | Initialization::Zca => {
             let mut random = Random::stream(seed, "principal components", 0);
             let components = PrincipalComponents::of_input(&net, images, indices, &mut random);
-            let whitening = if method == Initialization::Zca { Whitening::Zca } else { Whitening::Pca };
-            components.map(|components| components.set_first_filters(&net, whitening).map(|()| components.report())).transpose()?
+            let whitening = if method == Initialization::Zca {
+                Whitening::Zca
+            } else {
+                Whitening::Pca
+            };
+            components
+                .map(|components| {
+                    components
+                        .set_first_filters(&net, whitening)
+                        .map(|()| components.report())
+                })
+                .transpose()?
         }
         Initialization::Random | Initialization::Lsuv => None,
     };

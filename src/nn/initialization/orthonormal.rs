@@ -1,4 +1,5 @@
-//! Random weights whose rows, or columns where there are fewer of them, are orthonormal (Saxe et al. 2014): what LSUV starts from.
+//! Random weights whose rows, or columns where there are fewer of them, are orthonormal (Saxe et
+//! al. 2014): what LSUV starts from.
 
 use candle_core::Result;
 use nalgebra::DMatrix;
@@ -6,7 +7,8 @@ use nalgebra::DMatrix;
 use crate::math::random::Random;
 use crate::nn::{Net, Role};
 
-/// Sets every weight of the network, and every bias to zero; normalisations and positional embeddings stay as they are.
+/// Sets every weight of the network, and every bias to zero; normalisations and positional
+/// embeddings stay as they are.
 pub fn set_weights(net: &Net, random: &mut Random) -> Result<()> {
     for parameter in net.parameters() {
         match (parameter.role(), parameter.dims()) {
@@ -24,7 +26,13 @@ pub fn set_weights(net: &Net, random: &mut Random) -> Result<()> {
 /// A random matrix, row by row.
 fn matrix(rows: usize, columns: usize, random: &mut Random) -> Vec<f32> {
     let (long, short) = (rows.max(columns), rows.min(columns));
-    let orthonormal = DMatrix::from_fn(long, short, |_, _| random.normal()).qr().q();
+    let orthonormal = DMatrix::from_fn(long, short, |_, _| random.normal())
+        .qr()
+        .q();
     // nalgebra stores column by column, so a tall matrix is transposed to be read row by row.
-    if rows < columns { orthonormal.as_slice().to_vec() } else { orthonormal.transpose().as_slice().to_vec() }
+    if rows < columns {
+        orthonormal.as_slice().to_vec()
+    } else {
+        orthonormal.transpose().as_slice().to_vec()
+    }
 }

@@ -4,9 +4,14 @@ use super::{batch_norm, conv, conv_pool, linear};
 use crate::nn::Layer;
 use crate::run_config::Activation;
 
-/// Few channels, each normalised, and a mean over all places instead of a large layer: weights are spent on shapes, not on where they are.
-/// Pooling comes before normalisation, which leaves it a quarter of the numbers.
-pub fn layers([width1, width2, width3, width4]: [usize; 4], activation: Activation, classes: usize) -> Vec<Layer> {
+/// Few channels, each normalised, and a mean over all places instead of a large layer: weights are
+/// spent on shapes, not on where they are. Pooling comes before normalisation, which leaves it a
+/// quarter of the numbers.
+pub fn layers(
+    [width1, width2, width3, width4]: [usize; 4],
+    activation: Activation,
+    classes: usize,
+) -> Vec<Layer> {
     let act = Some(activation);
     vec![
         conv_pool("conv1", 1, width1, 5),

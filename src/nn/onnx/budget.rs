@@ -1,4 +1,5 @@
-//! How much memory and time the operators of an ONNX file may take for an image: known before each of them is computed.
+//! How much memory and time the operators of an ONNX file may take for an image: known before each
+//! of them is computed.
 
 use super::operators::{BROADCAST, Operator};
 
@@ -16,25 +17,49 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { values: MAX_VALUES, multiplications: MAX_MULTIPLICATIONS }
+        Self {
+            values: MAX_VALUES,
+            multiplications: MAX_MULTIPLICATIONS,
+        }
     }
 }
 
 impl Budget {
-    /// Takes from it what this operator needs for inputs of these shapes; an error where that is too much.
-    pub fn take(&mut self, operator: &Operator<'_>, shapes: &[Option<Vec<usize>>]) -> Result<(), String> {
-        let unknown = || format!("the shapes of what goes into its operator {} are not known", operator.op_type);
+    /// Takes from it what this operator needs for inputs of these shapes; an error where that is
+    /// too much.
+    pub fn take(
+        &mut self,
+        operator: &Operator<'_>,
+        shapes: &[Option<Vec<usize>>],
+    ) -> Result<(), String> {
+        let unknown = || {
+            format!(
+                "the shapes of what goes into its operator {} are not known",
+                operator.op_type
+            )
+        };
         let (values, multiplications) = operator.cost(shapes).ok_or_else(unknown)?;
-        let left = self.values.checked_sub(values).zip(self.multiplications.checked_sub(multiplications));
-        let (values, multiplications) = left
-            .ok_or_else(|| format!("its operator {} takes more memory or time than a network for small images needs", operator.op_type))?;
-        *self = Self { values, multiplications };
+        let left = self
+            .values
+            .checked_sub(values)
+            .zip(self.multiplications.checked_sub(multiplications));
+        let (values, multiplications) = left.ok_or_else(|| {
+            format!(
+                "its operator {} takes more memory or time than a network for small images needs",
+                operator.op_type
+            )
+        })?;
+        *self = Self {
+            values,
+            multiplications,
+        };
         Ok(())
     }
 }
 
 impl Operator<'_> {
-    /// At most how many numbers it gives, and the multiplications for all of them, from the shapes of its inputs; `None` where they do not tell.
+    /// At most how many numbers it gives, and the multiplications for all of them, from the shapes
+    /// of its inputs; `None` where they do not tell.
     fn cost(&self, shapes: &[Option<Vec<usize>>]) -> Option<(usize, usize)> {
         let shape = |index: usize| shapes.get(index)?.as_deref();
         let size = |index: usize| Some(product(shape(index)?));
@@ -42,9 +67,15 @@ impl Operator<'_> {
             "Shape" => (shape(0)?.len(), 0),
             "Unsqueeze" => (size(0)?, 0),
             "MaxPool" | "AveragePool" => {
-                let kernel = self.integers("kernel_shape").iter().map(|&length| usize::try_from(length).unwrap_or(usize::MAX));
+                let kernel = self
+                    .integers("kernel_shape")
+                    .iter()
+                    .map(|&length| usize::try_from(length).unwrap_or(usize::MAX));
                 let outputs = self.window_outputs(shape(0)?, product(shape(0)?.get(..2)?))?;
-                (outputs, outputs.saturating_mul(kernel.fold(1, usize::saturating_mul)))
+                (
+                    outputs,
+                    outputs.saturating_mul(kernel.fold(1, usize::saturating_mul)),
+                )
             }
             "Conv" => {
                 let weight = shape(1)?;
@@ -56,23 +87,37 @@ impl Operator<'_> {
                 (gathered, gathered)
             }
             "Concat" => {
-                let all = (0..self.inputs.len()).try_fold(0_usize, |sum, index| Some(sum.saturating_add(size(index)?)))?;
+                let all = (0..self.inputs.len())
+                    .try_fold(0_usize, |sum, index| Some(sum.saturating_add(size(index)?)))?;
                 (all, all)
             }
             "Gemm" => {
-                let (&[a, b], &[c, d]) = (shape(0)?, shape(1)?) else { return None };
-                let (rows, inner) = if self.integers("transA") == [1] { (b, a) } else { (a, b) };
+                let (&[a, b], &[c, d]) = (shape(0)?, shape(1)?) else {
+                    return None;
+                };
+                let (rows, inner) = if self.integers("transA") == [1] {
+                    (b, a)
+                } else {
+                    (a, b)
+                };
                 let columns = if self.integers("transB") == [1] { c } else { d };
                 let outputs = rows.saturating_mul(columns);
                 (outputs, outputs.saturating_mul(inner))
             }
             "MatMul" => {
-                let ([first @ .., rows, inner], [second @ .., _, columns]) = (shape(0)?, shape(1)?) else { return None };
-                let outputs = broadcast([first, second]).saturating_mul(*rows).saturating_mul(*columns);
+                let ([first @ .., rows, inner], [second @ .., _, columns]) = (shape(0)?, shape(1)?)
+                else {
+                    return None;
+                };
+                let outputs = broadcast([first, second])
+                    .saturating_mul(*rows)
+                    .saturating_mul(*columns);
                 (outputs, outputs.saturating_mul(*inner))
             }
             op_type if BROADCAST.contains(&op_type) => {
-                let shapes = (0..self.inputs.len()).map(shape).collect::<Option<Vec<_>>>()?;
+                let shapes = (0..self.inputs.len())
+                    .map(shape)
+                    .collect::<Option<Vec<_>>>()?;
                 let outputs = broadcast(shapes);
                 (outputs, outputs)
             }
@@ -80,15 +125,26 @@ impl Operator<'_> {
         })
     }
 
-    /// At most how many numbers come of an input of this shape where a window is moved over it, with this many channels in all images.
+    /// At most how many numbers come of an input of this shape where a window is moved over it,
+    /// with this many channels in all images.
     fn window_outputs(&self, input: &[usize], channels: usize) -> Option<usize> {
         let places = input.get(2..)?;
-        let number = |name: &str, index: usize| self.integers(name).get(index).map(|&number| usize::try_from(number).unwrap_or(usize::MAX));
+        let number = |name: &str, index: usize| {
+            self.integers(name)
+                .get(index)
+                .map(|&number| usize::try_from(number).unwrap_or(usize::MAX))
+        };
         let mut outputs = product(input.get(..1)?).saturating_mul(channels);
         for (axis, &length) in places.iter().enumerate() {
-            let padding = [axis, axis + places.len()].map(|index| number("pads", index).unwrap_or(0));
-            // Padding of its own never makes more places than there are; one more comes of rounding up.
-            let padded = if self.has_auto_padding { length } else { length.saturating_add(padding[0]).saturating_add(padding[1]) };
+            let padding =
+                [axis, axis + places.len()].map(|index| number("pads", index).unwrap_or(0));
+            // Padding of its own never makes more places than there are; one more comes of rounding
+            // up.
+            let padded = if self.has_auto_padding {
+                length
+            } else {
+                length.saturating_add(padding[0]).saturating_add(padding[1])
+            };
             let stride = number("strides", axis).unwrap_or(1).max(1);
             outputs = outputs.saturating_mul((padded / stride).saturating_add(1));
         }
@@ -106,7 +162,10 @@ fn broadcast<'s>(shapes: impl IntoIterator<Item = &'s [usize]>) -> usize {
     for shape in shapes {
         lengths.resize(lengths.len().max(shape.len()), 1);
         // The last dimensions are aligned.
-        lengths.iter_mut().zip(shape.iter().rev()).for_each(|(length, &other)| *length = (*length).max(other));
+        lengths
+            .iter_mut()
+            .zip(shape.iter().rev())
+            .for_each(|(length, &other)| *length = (*length).max(other));
     }
     product(&lengths)
 }

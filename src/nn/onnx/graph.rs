@@ -32,33 +32,59 @@ pub struct OnnxGraph {
 
 impl std::fmt::Debug for OnnxGraph {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { input_shape, classes, parameters, .. } = self;
-        f.debug_struct("OnnxGraph").field("input", input_shape).field("classes", classes).field("parameters", parameters).finish()
+        let Self {
+            input_shape,
+            classes,
+            parameters,
+            ..
+        } = self;
+        f.debug_struct("OnnxGraph")
+            .field("input", input_shape)
+            .field("classes", classes)
+            .field("parameters", parameters)
+            .finish()
     }
 }
 
 impl OnnxGraph {
-    /// Opens the ONNX file with these bytes, and computes its network once, operator by operator: none is computed that would take too
-    /// much memory or time. Errors say why the network cannot be used.
+    /// Opens the ONNX file with these bytes, and computes its network once, operator by operator:
+    /// none is computed that would take too much memory or time. Errors say why the network cannot
+    /// be used.
     pub fn open(bytes: &[u8]) -> Result<Self, String> {
         let operators = Operators::read(bytes)?;
         let mut options = ModelOptions::with_all_ops();
         // What is checked is what will be computed.
         options.enable_optimization(false);
-        let model = catch(|| options.load(bytes.to_vec()))?.map_err(|error| format!("its network cannot be read ({error})"))?;
+        let model = catch(|| options.load(bytes.to_vec()))?
+            .map_err(|error| format!("its network cannot be read ({error})"))?;
         let input = node(&model, operators.input)?;
-        let declared = model.node_info(input).and_then(|info| info.shape()).unwrap_or_default();
+        let declared = model
+            .node_info(input)
+            .and_then(|info| info.shape())
+            .unwrap_or_default();
         let input_shape = shape_of_one_image(&declared)?;
-        let blank = Value::from_shape(&input_shape, vec![0.0_f32; PIXELS]).map_err(|error| error.to_string())?;
+        let blank = Value::from_shape(&input_shape, vec![0.0_f32; PIXELS])
+            .map_err(|error| error.to_string())?;
         let values = evaluate(&model, &operators.list, (operators.input, blank))?;
         let Some(Value::FloatTensor(scores)) = values.get(operators.output) else {
-            return Err("its output is not computed by an operator, or is not a floating-point tensor".to_owned());
+            return Err(
+                "its output is not computed by an operator, or is not a floating-point tensor"
+                    .to_owned(),
+            );
         };
         let classes = match *scores.shape() {
             [1, classes] | [classes] if CLASSES.contains(&classes) => classes,
-            ref other => return Err(format!("its output has the shape {other:?}, and not a score for each class")),
+            ref other => {
+                return Err(format!(
+                    "its output has the shape {other:?}, and not a score for each class"
+                ));
+            }
         };
-        let last = operators.list.iter().rev().find(|operator| operator.outputs.contains(&operators.output));
+        let last = operators
+            .list
+            .iter()
+            .rev()
+            .find(|operator| operator.outputs.contains(&operators.output));
         Ok(Self {
             gives_probabilities: last.is_some_and(|operator| operator.op_type == "Softmax"),
             parameters: operators.parameters,
@@ -86,20 +112,32 @@ impl OnnxGraph {
         self.parameters
     }
 
-    /// The logits `[n, classes]` of normalised images `[n, height, width, 1]`; of a network that gives probabilities their logarithms.
+    /// The logits `[n, classes]` of normalised images `[n, height, width, 1]`; of a network that
+    /// gives probabilities their logarithms.
     pub fn logits(&self, images: &Tensor) -> candle_core::Result<Tensor> {
-        let values = images.to_device(&Device::Cpu)?.flatten_all()?.to_vec1::<f32>()?;
+        let values = images
+            .to_device(&Device::Cpu)?
+            .flatten_all()?
+            .to_vec1::<f32>()?;
         let mut logits = Vec::with_capacity(values.len() / PIXELS * self.classes);
         for image in values.chunks_exact(PIXELS) {
             logits.extend(self.logits_of(image).map_err(candle_core::Error::msg)?);
         }
-        Tensor::from_vec(logits, (values.len() / PIXELS, self.classes), images.device())
+        Tensor::from_vec(
+            logits,
+            (values.len() / PIXELS, self.classes),
+            images.device(),
+        )
     }
 
     fn logits_of(&self, image: &[f32]) -> Result<Vec<f32>, String> {
-        let image = Value::from_shape(&self.input_shape, image.to_vec()).map_err(|error| error.to_string())?;
-        let [value] =
-            catch(|| self.model.run_n(vec![(self.input, image.into())], [self.output], None))?.map_err(|error| error.to_string())?;
+        let image = Value::from_shape(&self.input_shape, image.to_vec())
+            .map_err(|error| error.to_string())?;
+        let [value] = catch(|| {
+            self.model
+                .run_n(vec![(self.input, image.into())], [self.output], None)
+        })?
+        .map_err(|error| error.to_string())?;
         let scores: Vec<f32> = match value {
             Value::FloatTensor(scores) => scores.into_data(),
             _ => Vec::new(),
@@ -107,8 +145,18 @@ impl OnnxGraph {
         if scores.len() != self.classes {
             return Err("its output depends on the image in more than its numbers".to_owned());
         }
-        let logarithm = |probability: f32| if probability.is_nan() { probability } else { probability.max(f32::MIN_POSITIVE).ln() };
-        Ok(if self.gives_probabilities { scores.into_iter().map(logarithm).collect() } else { scores })
+        let logarithm = |probability: f32| {
+            if probability.is_nan() {
+                probability
+            } else {
+                probability.max(f32::MIN_POSITIVE).ln()
+            }
+        };
+        Ok(if self.gives_probabilities {
+            scores.into_iter().map(logarithm).collect()
+        } else {
+            scores
+        })
     }
 }
 
@@ -118,19 +166,30 @@ fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 fn node(model: &Model, name: &str) -> Result<NodeId, String> {
-    model.find_node(name).ok_or_else(|| format!("it has no value named \"{name}\""))
+    model
+        .find_node(name)
+        .ok_or_else(|| format!("it has no value named \"{name}\""))
 }
 
 /// The shape of an input that takes one grey image, where `declared` allows that.
 fn shape_of_one_image(declared: &[Dimension]) -> Result<Vec<usize>, String> {
-    const SHAPES: [&[usize]; 4] = [&[1, 1, SIDE, SIDE], &[1, SIDE, SIDE, 1], &[1, SIDE, SIDE], &[1, PIXELS]];
+    const SHAPES: [&[usize]; 4] = [
+        &[1, 1, SIDE, SIDE],
+        &[1, SIDE, SIDE, 1],
+        &[1, SIDE, SIDE],
+        &[1, PIXELS],
+    ];
     let allows = |dimension: &Dimension, length: usize| match dimension {
         Dimension::Fixed(fixed) => *fixed == length,
         Dimension::Symbolic(_) => true,
     };
     let fits = |shape: &&[usize]| {
         declared.is_empty()
-            || (shape.len() == declared.len() && declared.iter().zip(*shape).all(|(dimension, length)| allows(dimension, *length)))
+            || (shape.len() == declared.len()
+                && declared
+                    .iter()
+                    .zip(*shape)
+                    .all(|(dimension, length)| allows(dimension, *length)))
     };
     let shape = SHAPES.into_iter().find(fits);
     shape.map(<[usize]>::to_vec).ok_or_else(|| {
@@ -141,16 +200,26 @@ fn shape_of_one_image(declared: &[Dimension]) -> Result<Vec<usize>, String> {
                 Dimension::Symbolic(_) => "any".to_owned(),
             })
             .collect();
-        format!("its input has the shape {}, and not that of one grey image of {SIDE}x{SIDE}", lengths.join("x"))
+        format!(
+            "its input has the shape {}, and not that of one grey image of {SIDE}x{SIDE}",
+            lengths.join("x")
+        )
     })
 }
 
 /// Every value that the operators compute for this input, within a [`Budget`].
-fn evaluate<'a>(model: &Model, operators: &[Operator<'a>], (input, image): (&'a str, Value)) -> Result<HashMap<&'a str, Value>, String> {
+fn evaluate<'a>(
+    model: &Model,
+    operators: &[Operator<'a>],
+    (input, image): (&'a str, Value),
+) -> Result<HashMap<&'a str, Value>, String> {
     let mut values = HashMap::from([(input, image)]);
     let mut budget = Budget::default();
     // What is constant is known since the file was read.
-    for operator in operators.iter().filter(|operator| operator.op_type != "Constant") {
+    for operator in operators
+        .iter()
+        .filter(|operator| operator.op_type != "Constant")
+    {
         let known: Vec<Option<Vec<usize>>> = operator
             .inputs
             .iter()
@@ -160,8 +229,12 @@ fn evaluate<'a>(model: &Model, operators: &[Operator<'a>], (input, image): (&'a 
             })
             .collect();
         budget.take(operator, &known)?;
-        let outputs =
-            operator.outputs.iter().filter(|name| !name.is_empty()).map(|name| node(model, name)).collect::<Result<Vec<_>, _>>()?;
+        let outputs = operator
+            .outputs
+            .iter()
+            .filter(|name| !name.is_empty())
+            .map(|name| node(model, name))
+            .collect::<Result<Vec<_>, _>>()?;
         let mut inputs: Vec<(NodeId, ValueOrView<'_>)> = Vec::new();
         for name in &operator.inputs {
             if let Some(value) = values.get(name) {
@@ -171,9 +244,20 @@ fn evaluate<'a>(model: &Model, operators: &[Operator<'a>], (input, image): (&'a 
                 }
             }
         }
-        let computed = catch(|| model.run(inputs, &outputs, None))?
-            .map_err(|error| format!("its operator {} cannot be computed ({error})", operator.op_type))?;
-        values.extend(operator.outputs.iter().copied().filter(|name| !name.is_empty()).zip(computed));
+        let computed = catch(|| model.run(inputs, &outputs, None))?.map_err(|error| {
+            format!(
+                "its operator {} cannot be computed ({error})",
+                operator.op_type
+            )
+        })?;
+        values.extend(
+            operator
+                .outputs
+                .iter()
+                .copied()
+                .filter(|name| !name.is_empty())
+                .zip(computed),
+        );
     }
     Ok(values)
 }
@@ -183,5 +267,10 @@ fn constant_shape(model: &Model, name: &str) -> Option<Vec<usize>> {
         Dimension::Fixed(length) => Some(length),
         Dimension::Symbolic(_) => None,
     };
-    model.node_info(model.find_node(name)?)?.shape()?.into_iter().map(fixed).collect()
+    model
+        .node_info(model.find_node(name)?)?
+        .shape()?
+        .into_iter()
+        .map(fixed)
+        .collect()
 }

@@ -1,5 +1,7 @@
-//! Networks of ONNX files that Inkling cannot build, computed as they are: rten computes their operators, one image at a time and on the CPU. They
-//! cannot be trained. Before anything is computed, every operator is checked: what a file from anywhere may take of memory and time is limited.
+//! Networks of ONNX files that Inkling cannot build, computed as they are: rten computes their
+//! operators, one image at a time and on the CPU. They cannot be trained. Before anything is
+//! computed, every operator is checked: what a file from anywhere may take of memory and time is
+//! limited.
 
 mod budget;
 mod graph;

@@ -56,9 +56,20 @@ const NO_LARGER: [&str; 46] = [
     "Transpose",
 ];
 /// Operators that combine numbers of inputs whose shapes are broadcast.
-pub const BROADCAST: [&str; 9] = ["Add", "Div", "Max", "Min", "Mul", "PRelu", "Pow", "Sub", "Sum"];
+pub const BROADCAST: [&str; 9] = [
+    "Add", "Div", "Max", "Min", "Mul", "PRelu", "Pow", "Sub", "Sum",
+];
 /// Operators with a size of their own.
-const OTHERS: [&str; 8] = ["Concat", "Constant", "Conv", "Gather", "Gemm", "MatMul", "Shape", "Unsqueeze"];
+const OTHERS: [&str; 8] = [
+    "Concat",
+    "Constant",
+    "Conv",
+    "Gather",
+    "Gemm",
+    "MatMul",
+    "Shape",
+    "Unsqueeze",
+];
 /// All that are supported.
 pub const SUPPORTED_OPERATORS: [&[&str]; 3] = [&NO_LARGER, &BROADCAST, &OTHERS];
 
@@ -89,21 +100,26 @@ pub struct Operators<'a> {
 }
 
 impl<'a> Operators<'a> {
-    /// Reads them. Nothing is accepted that contains graphs or types within others, to any depth: whoever reads those may run out of stack.
+    /// Reads them. Nothing is accepted that contains graphs or types within others, to any depth:
+    /// whoever reads those may run out of stack.
     pub fn read(bytes: &'a [u8]) -> Result<Self, String> {
         let (mut graph, mut operators): (&[u8], _) = (&[], Self::default());
         for field in Fields::of(bytes) {
             match field? {
                 (7, Value::Bytes(bytes)) if graph.is_empty() => graph = bytes,
                 (7, _) => return Err("it has more than one graph".to_owned()),
-                (20 | 25, _) => return Err("it has functions or training steps of its own".to_owned()),
+                (20 | 25, _) => {
+                    return Err("it has functions or training steps of its own".to_owned());
+                }
                 _ => {}
             }
         }
         let (mut inputs, mut constants) = (Vec::new(), HashSet::new());
         for field in Fields::of(graph) {
             match field? {
-                (1, Value::Bytes(node)) if operators.list.len() < MAX_OPERATORS => operators.list.push(Operator::read(node)?),
+                (1, Value::Bytes(node)) if operators.list.len() < MAX_OPERATORS => {
+                    operators.list.push(Operator::read(node)?)
+                }
                 (1, _) => return Err(format!("it has more than {MAX_OPERATORS} operators")),
                 (5, Value::Bytes(tensor)) => {
                     let (name, numbers) = tensor_size(tensor)?;
@@ -126,7 +142,12 @@ impl<'a> Operators<'a> {
         }
         // Older files list their weights among the inputs.
         inputs.retain(|name| !constants.contains(name));
-        let [input] = inputs[..] else { return Err(format!("it has {} inputs, and not a single image", inputs.len())) };
+        let [input] = inputs[..] else {
+            return Err(format!(
+                "it has {} inputs, and not a single image",
+                inputs.len()
+            ));
+        };
         Ok(Self { input, ..operators })
     }
 }
@@ -145,10 +166,18 @@ impl<'a> Operator<'a> {
                 _ => {}
             }
         }
-        let known = SUPPORTED_OPERATORS.iter().any(|operators| operators.contains(&operator.op_type));
+        let known = SUPPORTED_OPERATORS
+            .iter()
+            .any(|operators| operators.contains(&operator.op_type));
         if !known || !["", "ai.onnx"].contains(&domain) {
-            let name = if domain.is_empty() { operator.op_type.to_owned() } else { format!("{domain}.{}", operator.op_type) };
-            return Err(format!("it has the operator {name}, which Inkling does not support"));
+            let name = if domain.is_empty() {
+                operator.op_type.to_owned()
+            } else {
+                format!("{domain}.{}", operator.op_type)
+            };
+            return Err(format!(
+                "it has the operator {name}, which Inkling does not support"
+            ));
         }
         Ok(operator)
     }
@@ -159,13 +188,21 @@ impl<'a> Operator<'a> {
             match field? {
                 (1, Value::Bytes(bytes)) => name = text(bytes)?,
                 (3, Value::Varint(number)) => integer = Some(number.cast_signed()),
-                (4, Value::Bytes(value)) => self.has_auto_padding |= name == "auto_pad" && !matches!(value, b"NOTSET" | b"VALID"),
+                (4, Value::Bytes(value)) => {
+                    self.has_auto_padding |=
+                        name == "auto_pad" && !matches!(value, b"NOTSET" | b"VALID")
+                }
                 (8, numbers) => {
                     for number in varints(numbers) {
                         integers.push(number?.cast_signed());
                     }
                 }
-                (6 | 11 | 14 | 15 | 22 | 23, _) => return Err(format!("its operator {} contains operators of its own", self.op_type)),
+                (6 | 11 | 14 | 15 | 22 | 23, _) => {
+                    return Err(format!(
+                        "its operator {} contains operators of its own",
+                        self.op_type
+                    ));
+                }
                 _ => {}
             }
         }
@@ -173,7 +210,10 @@ impl<'a> Operator<'a> {
         let is_ambiguous = integer.is_some() && !integers.is_empty();
         integers.extend(integer);
         if is_ambiguous || self.integers.insert(name, integers).is_some() {
-            return Err(format!("its operator {} has the attribute \"{name}\" more than once", self.op_type));
+            return Err(format!(
+                "its operator {} has the attribute \"{name}\" more than once",
+                self.op_type
+            ));
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! The wire format of protocol buffers, read without copying: a message is the list of its fields. Whatever a file claims, nothing is allocated for
-//! it here.
+//! The wire format of protocol buffers, read without copying: a message is the list of its fields.
+//! Whatever a file claims, nothing is allocated for it here.
 
 use prost::encoding::{WireType, decode_key, decode_varint};
 
@@ -17,7 +17,8 @@ pub enum Value<'a> {
     Fixed,
 }
 
-/// The fields of a message, with their tags, in their order. Ends with an error where it is damaged.
+/// The fields of a message, with their tags, in their order. Ends with an error where it is
+/// damaged.
 #[derive(Clone, Debug)]
 pub struct Fields<'a>(&'a [u8]);
 
@@ -57,7 +58,9 @@ impl<'a> Iterator for Fields<'a> {
         if self.0.is_empty() {
             return None;
         }
-        let field = self.field().ok_or_else(|| "it is a damaged ONNX file".to_owned());
+        let field = self
+            .field()
+            .ok_or_else(|| "it is a damaged ONNX file".to_owned());
         if field.is_err() {
             // Nothing after that can be trusted.
             self.0 = &[];
@@ -71,7 +74,8 @@ pub fn text(bytes: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(bytes).map_err(|_| "a name in this ONNX file is not text".to_owned())
 }
 
-/// The numbers of a repeated field: one by itself, or several of them packed. Ends with an error where they are damaged.
+/// The numbers of a repeated field: one by itself, or several of them packed. Ends with an error
+/// where they are damaged.
 pub fn varints(value: Value<'_>) -> impl Iterator<Item = Result<u64, String>> {
     let (mut single, mut packed): (_, &[u8]) = match value {
         Value::Varint(number) => (Some(number), &[]),

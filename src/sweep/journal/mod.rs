@@ -1,7 +1,7 @@
 //! A sweep on disk: its definition, and a journal of all that happened, line by line.
 //!
-//! A line is on the disk before anything else happens, so that no process that is killed loses more than the trials in progress. Half a
-//! line at the end, as a power cut leaves it, is dropped.
+//! A line is on the disk before anything else happens, so that no process that is killed loses more
+//! than the trials in progress. Half a line at the end, as a power cut leaves it, is dropped.
 
 mod folder;
 mod record;
@@ -43,8 +43,14 @@ impl Sweep {
         &self.definition
     }
 
-    /// Changes how long it goes on and how many trials train at once: everything else is as it was begun.
-    pub fn extend(&mut self, trials: Option<u32>, seconds: Option<f64>, at_once: Option<u32>) -> Result<(), SweepError> {
+    /// Changes how long it goes on and how many trials train at once: everything else is as it was
+    /// begun.
+    pub fn extend(
+        &mut self,
+        trials: Option<u32>,
+        seconds: Option<f64>,
+        at_once: Option<u32>,
+    ) -> Result<(), SweepError> {
         let old = &self.definition;
         let definition = Definition {
             trials: trials.or(old.trials),
@@ -52,7 +58,11 @@ impl Sweep {
             at_once: at_once.unwrap_or(old.at_once),
             ..old.clone()
         };
-        definition.problems().into_iter().next().map_or(Ok(()), Err)?;
+        definition
+            .problems()
+            .into_iter()
+            .next()
+            .map_or(Ok(()), Err)?;
         if definition != self.definition {
             folder::write_definition(&self.folder, &definition)?;
             self.definition = definition;
@@ -70,9 +80,13 @@ impl Sweep {
         self.trials.get(number.checked_sub(1)? as usize)
     }
 
-    /// The trial with the highest validation accuracy of those that trained to their end; of equals the earliest.
+    /// The trial with the highest validation accuracy of those that trained to their end; of equals
+    /// the earliest.
     pub fn best(&self) -> Option<&Trial> {
-        Trial::ranked(&self.trials).into_iter().next().filter(|trial| trial.result().is_some())
+        Trial::ranked(&self.trials)
+            .into_iter()
+            .next()
+            .filter(|trial| trial.result().is_some())
     }
 
     /// The trials that have ended, in the order in which they did, and after how many seconds.
@@ -82,8 +96,12 @@ impl Sweep {
 
     /// Whether its budget is used up.
     pub fn is_complete(&self) -> bool {
-        let is_over = |seconds: f64| self.elapsed >= seconds && self.ends.len() == self.trials.len();
-        let of_trials = self.definition.max_trials().is_some_and(|most| self.ends.len() >= most as usize);
+        let is_over =
+            |seconds: f64| self.elapsed >= seconds && self.ends.len() == self.trials.len();
+        let of_trials = self
+            .definition
+            .max_trials()
+            .is_some_and(|most| self.ends.len() >= most as usize);
         of_trials || self.definition.seconds.is_some_and(is_over)
     }
 

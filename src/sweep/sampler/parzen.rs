@@ -5,10 +5,11 @@ use std::f64::consts::{SQRT_2, TAU};
 use super::uniform;
 use crate::math::random::Random;
 
-/// Normal distributions around the points, cut off at the ends of the axis, and a wide one in the middle of it as prior, all with the same
-/// weight. Each is as wide as the distance to the farther of its neighbours (Bergstra et al. 2011, section 4.2), within limits: with few
-/// points none is so narrow that nothing else would be tried. The lower limit is a third of hyperopt's and Optuna's: sweeps here have
-/// dozens of trials, not hundreds, and of those the best are a handful.
+/// Normal distributions around the points, cut off at the ends of the axis, and a wide one in the
+/// middle of it as prior, all with the same weight. Each is as wide as the distance to the farther
+/// of its neighbours (Bergstra et al. 2011, section 4.2), within limits: with few points none is so
+/// narrow that nothing else would be tried. The lower limit is a third of hyperopt's and Optuna's:
+/// sweeps here have dozens of trials, not hundreds, and of those the best are a handful.
 #[derive(Clone, Debug)]
 pub struct Parzen {
     low: f64,
@@ -29,14 +30,18 @@ impl Parzen {
             let width = (points[index] - left).max(right - points[index]);
             (points[index], width.clamp(narrowest, range))
         };
-        let parts = (0..points.len()).map(part).chain([(f64::midpoint(low, high), range)]).collect();
+        let parts = (0..points.len())
+            .map(part)
+            .chain([(f64::midpoint(low, high), range)])
+            .collect();
         Self { low, high, parts }
     }
 
     /// The density at a point between the ends; its integral from end to end is 1.
     pub fn density(&self, x: f64) -> f64 {
         let part = |&(mean, deviation): &(f64, f64)| {
-            let within = cumulative((self.high - mean) / deviation) - cumulative((self.low - mean) / deviation);
+            let within = cumulative((self.high - mean) / deviation)
+                - cumulative((self.low - mean) / deviation);
             let z = (x - mean) / deviation;
             (-0.5 * z * z).exp() / (TAU.sqrt() * deviation * within)
         };
@@ -57,11 +62,15 @@ impl Parzen {
     }
 }
 
-/// The standard normal distribution function, to 1.5e-7: the error function as in Abramowitz & Stegun 1964, formula 7.1.26.
+/// The standard normal distribution function, to 1.5e-7: the error function as in Abramowitz &
+/// Stegun 1964, formula 7.1.26.
 fn cumulative(z: f64) -> f64 {
     let x = z.abs() / SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);
-    let series = t * (0.254_829_592 + t * (-0.284_496_736 + t * (1.421_413_741 + t * (-1.453_152_027 + t * 1.061_405_429))));
+    let series = t
+        * (0.254_829_592
+            + t * (-0.284_496_736
+                + t * (1.421_413_741 + t * (-1.453_152_027 + t * 1.061_405_429))));
     let erf = 1.0 - series * (-x * x).exp();
     0.5 * (1.0 + erf.copysign(z))
 }

@@ -1,8 +1,9 @@
-//! The tree-structured Parzen estimator (Bergstra, Bardenet, Bengio & Kégl 2011, "Algorithms for hyper-parameter optimization", NIPS 24),
-//! section 4, each setting by itself.
+//! The tree-structured Parzen estimator (Bergstra, Bardenet, Bengio & Kégl 2011, "Algorithms for
+//! hyper-parameter optimization", NIPS 24), section 4, each setting by itself.
 //!
-//! The trials so far are split into the best and the rest. A density is estimated from either; candidates are drawn from that of the best,
-//! and the one is taken for which the ratio of both densities, and with it the expected improvement, is greatest.
+//! The trials so far are split into the best and the rest. A density is estimated from either;
+//! candidates are drawn from that of the best, and the one is taken for which the ratio of both
+//! densities, and with it the expected improvement, is greatest.
 
 use super::super::setting::Value;
 use super::super::space::{Dimension, Range};
@@ -36,22 +37,54 @@ pub fn suggest(space: &[Dimension], trials: &[Trial], random: &mut Random) -> Ve
     space.iter().enumerate().map(next).collect()
 }
 
-fn on_axis(dimension: &Dimension, index: usize, best: &[&Trial], rest: &[&Trial], random: &mut Random) -> Value {
-    let places = |trials: &[&Trial]| trials.iter().filter_map(|trial| dimension.place_of(trial.values.get(index)?)).collect();
-    let (good, bad) = (Parzen::new(places(best), dimension.ends()), Parzen::new(places(rest), dimension.ends()));
+fn on_axis(
+    dimension: &Dimension,
+    index: usize,
+    best: &[&Trial],
+    rest: &[&Trial],
+    random: &mut Random,
+) -> Value {
+    let places = |trials: &[&Trial]| {
+        trials
+            .iter()
+            .filter_map(|trial| dimension.place_of(trial.values.get(index)?))
+            .collect()
+    };
+    let (good, bad) = (
+        Parzen::new(places(best), dimension.ends()),
+        Parzen::new(places(rest), dimension.ends()),
+    );
     let candidate = |_| {
         let place = good.sample(random);
         (good.density(place).ln() - bad.density(place).ln(), place)
     };
     let candidates = (0..CANDIDATES).map(candidate);
-    dimension.value_at(candidates.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(f64::NAN, |(_, place)| place))
+    dimension.value_at(
+        candidates
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map_or(f64::NAN, |(_, place)| place),
+    )
 }
 
 /// The same with probabilities: how often each value was among them, once more than it was.
-fn listed(values: &[Value], index: usize, best: &[&Trial], rest: &[&Trial], random: &mut Random) -> Value {
+fn listed(
+    values: &[Value],
+    index: usize,
+    best: &[&Trial],
+    rest: &[&Trial],
+    random: &mut Random,
+) -> Value {
     let probabilities = |trials: &[&Trial]| -> Vec<f64> {
-        let count = |value: &Value| trials.iter().filter(|trial| trial.values.get(index) == Some(value)).count();
-        values.iter().map(|value| (count(value) + 1) as f64 / (trials.len() + values.len()) as f64).collect()
+        let count = |value: &Value| {
+            trials
+                .iter()
+                .filter(|trial| trial.values.get(index) == Some(value))
+                .count()
+        };
+        values
+            .iter()
+            .map(|value| (count(value) + 1) as f64 / (trials.len() + values.len()) as f64)
+            .collect()
     };
     let (good, bad) = (probabilities(best), probabilities(rest));
     let mut draw = || {
@@ -61,8 +94,17 @@ fn listed(values: &[Value], index: usize, best: &[&Trial], rest: &[&Trial], rand
             left < 0.0
         })
     };
-    let candidates: Vec<usize> = (0..CANDIDATES).map(|_| draw().unwrap_or(values.len() - 1)).collect();
+    let candidates: Vec<usize> = (0..CANDIDATES)
+        .map(|_| draw().unwrap_or(values.len() - 1))
+        .collect();
     let ratio = |&&candidate: &&usize| good[candidate] / bad[candidate];
-    let chosen = candidates.iter().max_by(|a, b| ratio(a).total_cmp(&ratio(b))).copied().unwrap_or_default();
-    values.get(chosen).cloned().unwrap_or(Value::Number(f64::NAN))
+    let chosen = candidates
+        .iter()
+        .max_by(|a, b| ratio(a).total_cmp(&ratio(b)))
+        .copied()
+        .unwrap_or_default();
+    values
+        .get(chosen)
+        .cloned()
+        .unwrap_or(Value::Number(f64::NAN))
 }

@@ -15,8 +15,12 @@ impl Setting {
         let optional = |number: Option<f64>| number.map_or_else(|| name(OFF), Value::Number);
         match self {
             Self::Model => name(config.model.name()),
-            Self::Widths => config.widths.map_or_else(|| name(DEFAULT), |widths| Value::parse(&widths.to_string())),
-            Self::Layers => config.layers.map_or_else(|| name(DEFAULT), |layers| Value::parse(&layers.to_string())),
+            Self::Widths => config
+                .widths
+                .map_or_else(|| name(DEFAULT), |widths| Value::parse(&widths.to_string())),
+            Self::Layers => config
+                .layers
+                .map_or_else(|| name(DEFAULT), |layers| Value::parse(&layers.to_string())),
             Self::Activation => name(config.activation.name()),
             Self::Epochs => Value::Number(config.epochs.into()),
             Self::BatchSize => Value::Number(config.batch_size.into()),
@@ -37,7 +41,8 @@ impl Setting {
         }
     }
 
-    /// Puts a value into a configuration. Whether the number is in the setting's range is for [`RunConfig::problems`] to say.
+    /// Puts a value into a configuration. Whether the number is in the setting's range is for
+    /// [`RunConfig::problems`] to say.
     pub fn apply(self, value: &Value, config: &mut RunConfig) -> Result<(), DefinitionError> {
         match self {
             Self::Model => config.model = self.choice(value)?,
@@ -56,7 +61,9 @@ impl Setting {
             Self::LabelSmoothing => config.label_smoothing = self.number(value)?,
             Self::ClipNorm => config.clip_norm = self.optional(value, Self::number)?,
             Self::Accumulation => config.accumulation = self.count(value)?,
-            Self::WeightAveraging => config.weight_averaging = self.optional(value, Self::number)?,
+            Self::WeightAveraging => {
+                config.weight_averaging = self.optional(value, Self::number)?
+            }
             Self::EarlyStopping => config.early_stopping = self.optional(value, Self::count)?,
             Self::Augmentation => config.augmentation = self.choice(value)?,
             Self::Seed => config.seed = self.whole(value)?,
@@ -65,7 +72,11 @@ impl Setting {
     }
 
     fn wrong(self, value: &Value, wanted: impl Into<String>) -> DefinitionError {
-        DefinitionError::Value { setting: self, given: value.to_string(), wanted: wanted.into() }
+        DefinitionError::Value {
+            setting: self,
+            given: value.to_string(),
+            wanted: wanted.into(),
+        }
     }
 
     fn number(self, value: &Value) -> Result<f64, DefinitionError> {
@@ -77,7 +88,11 @@ impl Setting {
 
     fn whole(self, value: &Value) -> Result<u64, DefinitionError> {
         match value {
-            Value::Number(number) if number.fract() == 0.0 && (0.0..=MAX_WHOLE).contains(number) => Ok(*number as u64),
+            Value::Number(number)
+                if number.fract() == 0.0 && (0.0..=MAX_WHOLE).contains(number) =>
+            {
+                Ok(*number as u64)
+            }
             _ => Err(self.wrong(value, "a whole number")),
         }
     }
@@ -86,20 +101,46 @@ impl Setting {
         u32::try_from(self.whole(value)?).map_err(|_| self.wrong(value, "a smaller number"))
     }
 
-    fn choice<T: std::str::FromStr<Err = crate::run_config::UnknownChoice>>(self, value: &Value) -> Result<T, DefinitionError> {
-        value.to_string().parse().map_err(|error: crate::run_config::UnknownChoice| self.wrong(value, format!("one of {}", error.known)))
+    fn choice<T: std::str::FromStr<Err = crate::run_config::UnknownChoice>>(
+        self,
+        value: &Value,
+    ) -> Result<T, DefinitionError> {
+        value
+            .to_string()
+            .parse()
+            .map_err(|error: crate::run_config::UnknownChoice| {
+                self.wrong(value, format!("one of {}", error.known))
+            })
     }
 
     fn widths(self, value: &Value) -> Result<Option<Widths>, DefinitionError> {
         let text = value.to_string();
-        if text == DEFAULT { Ok(None) } else { text.parse().map(Some).map_err(|_| self.wrong(value, "widths such as 128-64, or default")) }
+        if text == DEFAULT {
+            Ok(None)
+        } else {
+            text.parse()
+                .map(Some)
+                .map_err(|_| self.wrong(value, "widths such as 128-64, or default"))
+        }
     }
 
     fn layers(self, value: &Value) -> Result<Option<CnnLayers>, DefinitionError> {
         let text = value.to_string();
-        let wanted =
-            |error: NotCnnLayers| self.wrong(value, format!("layers such as {} ({}), or default", CnnLayers::DEFAULT, error.reason));
-        if text == DEFAULT { Ok(None) } else { text.parse().map(Some).map_err(wanted) }
+        let wanted = |error: NotCnnLayers| {
+            self.wrong(
+                value,
+                format!(
+                    "layers such as {} ({}), or default",
+                    CnnLayers::DEFAULT,
+                    error.reason
+                ),
+            )
+        };
+        if text == DEFAULT {
+            Ok(None)
+        } else {
+            text.parse().map(Some).map_err(wanted)
+        }
     }
 
     fn switch(self, value: &Value) -> Result<bool, DefinitionError> {
@@ -110,7 +151,15 @@ impl Setting {
         }
     }
 
-    fn optional<T>(self, value: &Value, some: fn(Self, &Value) -> Result<T, DefinitionError>) -> Result<Option<T>, DefinitionError> {
-        if *value == off() { Ok(None) } else { some(self, value).map(Some) }
+    fn optional<T>(
+        self,
+        value: &Value,
+        some: fn(Self, &Value) -> Result<T, DefinitionError>,
+    ) -> Result<Option<T>, DefinitionError> {
+        if *value == off() {
+            Ok(None)
+        } else {
+            some(self, value).map(Some)
+        }
     }
 }

@@ -8,16 +8,22 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::error::DefinitionError;
-use crate::run_config::{Activation, Augmentation, ModelKind, OptimizerKind, Precision, ScheduleKind};
+use crate::run_config::{
+    Activation, Augmentation, ModelKind, OptimizerKind, Precision, ScheduleKind,
+};
 
 use value::{OFF, ON};
 
 pub use value::Value;
 
-/// A setting that decides what a run learns. Where it trains, on what data and on how many threads is the same for all trials.
+/// A setting that decides what a run learns. Where it trains, on what data and on how many threads
+/// is the same for all trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
-#[expect(missing_docs, reason = "the names are those of the configuration's fields")]
+#[expect(
+    missing_docs,
+    reason = "the names are those of the configuration's fields"
+)]
 pub enum Setting {
     Model,
     Widths,
@@ -143,25 +149,50 @@ impl Setting {
     /// The names of its values and what the window calls them; none for a number.
     pub fn choices(self) -> Vec<(&'static str, &'static str)> {
         match self {
-            Self::Model => ModelKind::ALL.iter().map(|choice| (choice.name(), choice.label())).collect(),
-            Self::Activation => Activation::ALL.iter().map(|choice| (choice.name(), choice.label())).collect(),
-            Self::Precision => Precision::ALL.iter().map(|choice| (choice.name(), choice.label())).collect(),
-            Self::Optimizer => OptimizerKind::ALL.iter().map(|choice| (choice.name(), choice.label())).collect(),
-            Self::Schedule => ScheduleKind::ALL.iter().map(|choice| (choice.name(), choice.label())).collect(),
-            Self::Augmentation => Augmentation::ALL.iter().map(|choice| (choice.name(), choice.label())).collect(),
+            Self::Model => ModelKind::ALL
+                .iter()
+                .map(|choice| (choice.name(), choice.label()))
+                .collect(),
+            Self::Activation => Activation::ALL
+                .iter()
+                .map(|choice| (choice.name(), choice.label()))
+                .collect(),
+            Self::Precision => Precision::ALL
+                .iter()
+                .map(|choice| (choice.name(), choice.label()))
+                .collect(),
+            Self::Optimizer => OptimizerKind::ALL
+                .iter()
+                .map(|choice| (choice.name(), choice.label()))
+                .collect(),
+            Self::Schedule => ScheduleKind::ALL
+                .iter()
+                .map(|choice| (choice.name(), choice.label()))
+                .collect(),
+            Self::Augmentation => Augmentation::ALL
+                .iter()
+                .map(|choice| (choice.name(), choice.label()))
+                .collect(),
             Self::Nesterov => vec![(ON, "On"), (OFF, "Off")],
             _ => Vec::new(),
         }
     }
 
-    /// The setting of this name; `batch_size` and `learning-rate`, as configurations call them, are understood too.
+    /// The setting of this name; `batch_size` and `learning-rate`, as configurations call them, are
+    /// understood too.
     pub fn parse(name: &str) -> Result<Self, DefinitionError> {
         let meant = name.trim().to_ascii_lowercase().replace('_', "-");
-        let meant = if meant == "learning-rate" { Self::LearningRate.name() } else { &meant };
+        let meant = if meant == "learning-rate" {
+            Self::LearningRate.name()
+        } else {
+            &meant
+        };
         Self::ALL
             .into_iter()
             .find(|setting| setting.name() == meant)
-            .ok_or_else(|| DefinitionError::UnknownSetting { name: name.to_owned() })
+            .ok_or_else(|| DefinitionError::UnknownSetting {
+                name: name.to_owned(),
+            })
     }
 
     /// What its values are.
@@ -169,13 +200,24 @@ impl Setting {
         match self {
             Self::Widths => Kind::Widths,
             Self::Layers => Kind::Layers,
-            Self::Model | Self::Activation | Self::Precision | Self::Optimizer | Self::Schedule | Self::Nesterov | Self::Augmentation => {
-                Kind::Name
-            }
-            Self::Epochs | Self::BatchSize | Self::Accumulation | Self::EarlyStopping | Self::Seed => Kind::Whole,
-            Self::LearningRate | Self::WeightDecay | Self::Momentum | Self::LabelSmoothing | Self::ClipNorm | Self::WeightAveraging => {
-                Kind::Real
-            }
+            Self::Model
+            | Self::Activation
+            | Self::Precision
+            | Self::Optimizer
+            | Self::Schedule
+            | Self::Nesterov
+            | Self::Augmentation => Kind::Name,
+            Self::Epochs
+            | Self::BatchSize
+            | Self::Accumulation
+            | Self::EarlyStopping
+            | Self::Seed => Kind::Whole,
+            Self::LearningRate
+            | Self::WeightDecay
+            | Self::Momentum
+            | Self::LabelSmoothing
+            | Self::ClipNorm
+            | Self::WeightAveraging => Kind::Real,
         }
     }
 }

@@ -25,7 +25,10 @@ impl Value {
     /// The number in this text, or the name that it is.
     pub fn parse(text: &str) -> Self {
         let text = text.trim();
-        text.parse().ok().filter(|number: &f64| number.is_finite()).map_or_else(|| Self::Name(text.to_ascii_lowercase()), Self::Number)
+        text.parse()
+            .ok()
+            .filter(|number: &f64| number.is_finite())
+            .map_or_else(|| Self::Name(text.to_ascii_lowercase()), Self::Number)
     }
 }
 

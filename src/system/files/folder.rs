@@ -18,11 +18,13 @@ const OLD_NAME: &str = "old.json";
 /// File names have at most 255 bytes or UTF-16 units, each of which takes up to six bytes here.
 const MAX_NAME_BYTES: u64 = 4_096;
 
-/// A new, hidden folder; deleted when dropped unless it was put in its place. `remove_leftovers` leaves it alone as long as this lives.
+/// A new, hidden folder; deleted when dropped unless it was put in its place. `remove_leftovers`
+/// leaves it alone as long as this lives.
 #[derive(Debug)]
 pub struct TemporaryFolder {
     path: PathBuf,
-    /// Beside the folder and named after it. Created before the folder and deleted after it, so no living folder is ever without it.
+    /// Beside the folder and named after it. Created before the folder and deleted after it, so no
+    /// living folder is ever without it.
     _lock: NamedTempFile,
     kept: bool,
 }
@@ -35,7 +37,11 @@ impl TemporaryFolder {
         let lock = temporary_file(parent, LOCK_SUFFIX)?;
         let path = lock.path().with_extension("");
         std::fs::create_dir(&path)?;
-        Ok(Self { path, _lock: lock, kept: false })
+        Ok(Self {
+            path,
+            _lock: lock,
+            kept: false,
+        })
     }
 
     /// Its path.
@@ -43,7 +49,8 @@ impl TemporaryFolder {
         &self.path
     }
 
-    /// Renames it to `target`, where there must be nothing: `AlreadyExists` otherwise, and another target may be tried.
+    /// Renames it to `target`, where there must be nothing: `AlreadyExists` otherwise, and another
+    /// target may be tried.
     pub fn move_to(&mut self, target: &Path) -> io::Result<()> {
         if target.symlink_metadata().is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -58,13 +65,15 @@ impl TemporaryFolder {
         Ok(())
     }
 
-    /// Puts it in the place of the folder `target`, beside it, if there is one. At every moment the old one or the new one is there, or
-    /// `remove_leftovers` puts the old one back.
+    /// Puts it in the place of the folder `target`, beside it, if there is one. At every moment the
+    /// old one or the new one is there, or `remove_leftovers` puts the old one back.
     pub fn replace(&mut self, target: &Path) -> io::Result<()> {
         match target.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return self.move_to(target),
             Err(error) => return Err(error),
-            Ok(there) if !there.is_dir() => return require_regular(&there).and(Err(io::ErrorKind::NotADirectory.into())),
+            Ok(there) if !there.is_dir() => {
+                return require_regular(&there).and(Err(io::ErrorKind::NotADirectory.into()));
+            }
             Ok(_) => {}
         }
         let parent = folder_of(target);
@@ -75,7 +84,8 @@ impl TemporaryFolder {
         }
         let mut aside = Self::new_in(parent)?;
         let name = serde_json::to_vec(target.file_name().ok_or(io::ErrorKind::InvalidInput)?)?;
-        write_whole(&aside.path.join(OLD_NAME), &name).map_err(|error| io::Error::other(error.reason))?;
+        write_whole(&aside.path.join(OLD_NAME), &name)
+            .map_err(|error| io::Error::other(error.reason))?;
         std::fs::rename(target, aside.path.join(OLD))?;
         if let Err(error) = std::fs::rename(&self.path, target) {
             // Where even that fails, the old one stays where the next start finds it.
@@ -103,13 +113,15 @@ impl Drop for TemporaryFolder {
     }
 }
 
-/// Puts the folder that this temporary one was to replace back in its place, unless something is there.
+/// Puts the folder that this temporary one was to replace back in its place, unless something is
+/// there.
 pub fn put_back(temporary: &Path) -> io::Result<()> {
     let old = temporary.join(OLD);
     if !old.is_dir() {
         return Ok(());
     }
-    let name: OsString = serde_json::from_slice(&read_limited(&temporary.join(OLD_NAME), MAX_NAME_BYTES)?)?;
+    let name: OsString =
+        serde_json::from_slice(&read_limited(&temporary.join(OLD_NAME), MAX_NAME_BYTES)?)?;
     let target = in_folder(folder_of(temporary), &name)?;
     if target.symlink_metadata().is_ok() {
         return Ok(());
@@ -122,7 +134,14 @@ pub fn put_back(temporary: &Path) -> io::Result<()> {
 /// The path of a file or folder directly in `folder`; an error for a name that leads elsewhere.
 pub fn in_folder(folder: &Path, name: &OsStr) -> io::Result<PathBuf> {
     let is_name = Path::new(name).file_name() == Some(name);
-    if is_name { Ok(folder.join(name)) } else { Err(io::Error::new(io::ErrorKind::InvalidData, "a name leads to another folder")) }
+    if is_name {
+        Ok(folder.join(name))
+    } else {
+        Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "a name leads to another folder",
+        ))
+    }
 }
 
 /// Lets two folders change places, in one step.

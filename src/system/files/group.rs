@@ -1,8 +1,9 @@
 //! Several files in one folder, all or none.
 //!
-//! New files are written to a temporary folder in the target folder, together with links to the files that they replace and a journal. Then
-//! they are renamed to their targets. Deleting the journal is the moment at which the group counts: whoever finds one of a process that
-//! has ended undoes what was renamed.
+//! New files are written to a temporary folder in the target folder, together with links to the
+//! files that they replace and a journal. Then they are renamed to their targets. Deleting the
+//! journal is the moment at which the group counts: whoever finds one of a process that has ended
+//! undoes what was renamed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -22,19 +23,24 @@ const JOURNAL: &str = "group.json";
 /// Larger journals are not ours: a group has a few files.
 const MAX_JOURNAL_BYTES: u64 = 1 << 20;
 
-/// What has to be known of a file to undo it. Its new content lies under its number in the temporary folder, what it replaces beside that.
+/// What has to be known of a file to undo it. Its new content lies under its number in the
+/// temporary folder, what it replaces beside that.
 #[derive(Serialize, Deserialize)]
 struct Entry {
     name: OsString,
     replaces: bool,
-    /// SHA-256 of the new content: a file that differs from it is somebody else's by now, and left alone.
+    /// SHA-256 of the new content: a file that differs from it is somebody else's by now, and left
+    /// alone.
     digest: [u8; 32],
 }
 
-/// Writes several files in the same folder, which is created if need be. On any failure, all of them are as before; where the process dies
-/// in between, `remove_leftovers` makes them so. Refuses to replace anything but regular files.
+/// Writes several files in the same folder, which is created if need be. On any failure, all of
+/// them are as before; where the process dies in between, `remove_leftovers` makes them so. Refuses
+/// to replace anything but regular files.
 pub fn write_group<B: AsRef<[u8]>>(files: &[(PathBuf, B)]) -> Result<(), WriteError> {
-    let Some((first, _)) = files.first() else { return Ok(()) };
+    let Some((first, _)) = files.first() else {
+        return Ok(());
+    };
     if let [(path, bytes)] = files {
         return write_whole(path, bytes.as_ref());
     }
@@ -55,14 +61,21 @@ pub fn write_group<B: AsRef<[u8]>>(files: &[(PathBuf, B)]) -> Result<(), WriteEr
 }
 
 /// Everything that has to be on the disk before the first file is renamed.
-fn prepare<B: AsRef<[u8]>>(folder: &Path, files: &[(PathBuf, B)]) -> Result<TemporaryFolder, WriteError> {
+fn prepare<B: AsRef<[u8]>>(
+    folder: &Path,
+    files: &[(PathBuf, B)],
+) -> Result<TemporaryFolder, WriteError> {
     let of_folder = |error: &io::Error| WriteError::new(folder, error);
     let temporary = TemporaryFolder::new_in(folder).map_err(|error| of_folder(&error))?;
     let mut entries: Vec<Entry> = Vec::new();
     for (number, (path, bytes)) in files.iter().enumerate() {
-        let entry = stage(temporary.path(), number, folder, path, bytes.as_ref()).map_err(|error| WriteError::new(path, &error))?;
+        let entry = stage(temporary.path(), number, folder, path, bytes.as_ref())
+            .map_err(|error| WriteError::new(path, &error))?;
         if entries.iter().any(|earlier| earlier.name == entry.name) {
-            return Err(WriteError::new(path, &io::Error::other("two files of a group have this name")));
+            return Err(WriteError::new(
+                path,
+                &io::Error::other("two files of a group have this name"),
+            ));
         }
         entries.push(entry);
     }
@@ -72,16 +85,32 @@ fn prepare<B: AsRef<[u8]>>(folder: &Path, files: &[(PathBuf, B)]) -> Result<Temp
     Ok(temporary)
 }
 
-fn stage(temporary: &Path, number: usize, folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<Entry> {
+fn stage(
+    temporary: &Path,
+    number: usize,
+    folder: &Path,
+    path: &Path,
+    bytes: &[u8],
+) -> io::Result<Entry> {
     check_target(path)?;
-    let name = path.file_name().filter(|_| folder_of(path) == folder).map(OsStr::to_owned);
-    let name = name.ok_or_else(|| io::Error::other("the files of a group must be in one folder"))?;
-    fill(&mut File::create(new_file(temporary, number))?, |file| file.write_all(bytes))?;
+    let name = path
+        .file_name()
+        .filter(|_| folder_of(path) == folder)
+        .map(OsStr::to_owned);
+    let name =
+        name.ok_or_else(|| io::Error::other("the files of a group must be in one folder"))?;
+    fill(&mut File::create(new_file(temporary, number))?, |file| {
+        file.write_all(bytes)
+    })?;
     let replaces = path.exists();
     if replaces {
         keep_old(path, &old_file(temporary, number))?;
     }
-    Ok(Entry { name, replaces, digest: Sha256::digest(bytes).into() })
+    Ok(Entry {
+        name,
+        replaces,
+        digest: Sha256::digest(bytes).into(),
+    })
 }
 
 /// Gives a file a second name, or a copy where the file system has no links.
@@ -101,7 +130,8 @@ fn undone(prepared: TemporaryFolder, path: &Path, error: &io::Error) -> WriteErr
     WriteError::new(path, error)
 }
 
-/// Undoes the group of a temporary folder, if it has one that was not finished. May be interrupted and called again.
+/// Undoes the group of a temporary folder, if it has one that was not finished. May be interrupted
+/// and called again.
 pub fn undo(temporary: &Path) -> io::Result<()> {
     let journal = temporary.join(JOURNAL);
     if !journal.is_file() {

@@ -13,12 +13,18 @@ use super::temporary::{LOCK_SUFFIX, Lock, is_temporary};
 /// Where a file system has no locks, what has not changed for so long is a leftover.
 const UNLOCKED_AGE: Duration = Duration::from_hours(24);
 
-/// Deletes temporary files and folders directly in `folder` whose process has ended, and first undoes what such a process left half done
-/// there. What cannot be deleted stays until the next time. Called at every start for the folders of this installation; whatever
-/// writes calls it for the folder that it writes to.
+/// Deletes temporary files and folders directly in `folder` whose process has ended, and first
+/// undoes what such a process left half done there. What cannot be deleted stays until the next
+/// time. Called at every start for the folders of this installation; whatever writes calls it for
+/// the folder that it writes to.
 pub fn remove_leftovers(folder: &Path) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.filter_map(Result::ok).filter(|entry| is_temporary(&entry.file_name())) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries
+        .filter_map(Result::ok)
+        .filter(|entry| is_temporary(&entry.file_name()))
+    {
         let path = entry.path();
         let removed = match entry.file_type() {
             Ok(kind) if kind.is_dir() => remove_folder(&path),
@@ -27,7 +33,9 @@ pub fn remove_leftovers(folder: &Path) {
             _ => continue,
         };
         match removed {
-            Ok(true) => tracing::info!(path = %path.display(), "removed what a process that has ended left behind"),
+            Ok(true) => {
+                tracing::info!(path = %path.display(), "removed what a process that has ended left behind")
+            }
             Ok(false) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => tracing::info!(%error, path = %path.display(), "a leftover remains"),
@@ -37,7 +45,11 @@ pub fn remove_leftovers(folder: &Path) {
 
 fn remove_file(path: &Path) -> io::Result<bool> {
     // The lock of a folder goes with the folder, which may still have something to undo.
-    if path.extension().is_some_and(|extension| extension == &LOCK_SUFFIX[1..]) && path.with_extension("").is_dir() {
+    if path
+        .extension()
+        .is_some_and(|extension| extension == &LOCK_SUFFIX[1..])
+        && path.with_extension("").is_dir()
+    {
         return Ok(false);
     }
     // Open, and so locked, until it is deleted.
@@ -76,6 +88,10 @@ fn is_in_use(file: &File) -> io::Result<bool> {
     Ok(match Lock::of(file) {
         Lock::Taken => false,
         Lock::Held => true,
-        Lock::Unsupported => file.metadata()?.modified()?.elapsed().is_ok_and(|age| age < UNLOCKED_AGE),
+        Lock::Unsupported => file
+            .metadata()?
+            .modified()?
+            .elapsed()
+            .is_ok_and(|age| age < UNLOCKED_AGE),
     })
 }

@@ -13,7 +13,8 @@
 //! | write for nobody but the user to read | [`keep_new_files_private`] |
 //! | delete what killed processes left behind | [`remove_leftovers`] |
 //!
-//! Whatever is being written is called `.inkling-` and six letters or digits, beside its target, and locked as long as its process lives.
+//! Whatever is being written is called `.inkling-` and six letters or digits, beside its target,
+//! and locked as long as its process lives.
 
 mod folder;
 mod group;
@@ -28,4 +29,6 @@ pub use group::write_group;
 pub use leftovers::remove_leftovers;
 pub use read::{open_append, open_append_private, open_lock, open_regular, read_limited};
 pub use sync::{create_folder, folder_of, sync_folder};
-pub use write::{check_target, keep_new_files_private, write_through_links, write_whole, write_whole_with};
+pub use write::{
+    check_target, keep_new_files_private, write_through_links, write_whole, write_whole_with,
+};

@@ -1,4 +1,5 @@
-//! Opening files that may be anything. Pipes and devices are refused: reading one may wait for ever or never end.
+//! Opening files that may be anything. Pipes and devices are refused: reading one may wait for ever
+//! or never end.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -21,17 +22,28 @@ pub fn read_limited(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     // The length may be wrong: files grow, and those of the kernel say 0.
     if length <= max_bytes {
         bytes.reserve(usize::try_from(length).unwrap_or_default());
-        file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+        file.take(max_bytes.saturating_add(1))
+            .read_to_end(&mut bytes)?;
     }
     if length.max(bytes.len() as u64) > max_bytes {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {}", size(max_bytes))));
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it is larger than {}", size(max_bytes)),
+        ));
     }
     Ok(bytes)
 }
 
 /// Opens a regular file for a lock, and creates it where there is none.
 pub fn open_lock(path: &Path) -> io::Result<File> {
-    checked(options().create(true).truncate(false).read(true).write(true).open(path)?)
+    checked(
+        options()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(path)?,
+    )
 }
 
 /// Opens a regular file to add to its end, and creates it where there is none.
@@ -66,7 +78,10 @@ pub fn require_regular(metadata: &Metadata) -> io::Result<()> {
     } else {
         special(kind)
     };
-    Err(io::Error::new(io::ErrorKind::InvalidInput, NotRegular(other)))
+    Err(io::Error::new(
+        io::ErrorKind::InvalidInput,
+        NotRegular(other),
+    ))
 }
 
 #[cfg(unix)]
@@ -90,7 +105,10 @@ const fn special(_: std::fs::FileType) -> &'static str {
 #[cfg(unix)]
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK | libc::O_NOCTTY);
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        libc::O_NONBLOCK | libc::O_NOCTTY,
+    );
     options
 }
 

@@ -1,5 +1,5 @@
-//! Names and locks of temporary files. A lock says that the process that writes the file lives: the system releases it when the process
-//! ends, however it ends.
+//! Names and locks of temporary files. A lock says that the process that writes the file lives: the
+//! system releases it when the process ends, however it ends.
 
 use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
@@ -17,10 +17,14 @@ pub const LOCK_SUFFIX: &str = ".lock";
 /// How often another name is tried when a new file was taken for a leftover before it was locked.
 const ATTEMPTS: usize = 16;
 
-/// A new, locked file in `folder`, deleted when dropped, with the rights (less the umask) that any new file gets.
+/// A new, locked file in `folder`, deleted when dropped, with the rights (less the umask) that any
+/// new file gets.
 pub fn temporary_file(folder: &Path, suffix: &str) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
-    builder.prefix(PREFIX).rand_bytes(RANDOM_LENGTH).suffix(suffix);
+    builder
+        .prefix(PREFIX)
+        .rand_bytes(RANDOM_LENGTH)
+        .suffix(suffix);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     for _ in 0..ATTEMPTS {
@@ -32,7 +36,9 @@ pub fn temporary_file(folder: &Path, suffix: &str) -> io::Result<NamedTempFile> 
             Lock::Taken | Lock::Unsupported => return Ok(file),
         }
     }
-    Err(io::Error::other("temporary files disappear as soon as they are created"))
+    Err(io::Error::other(
+        "temporary files disappear as soon as they are created",
+    ))
 }
 
 /// The result of trying to lock a file.
@@ -56,9 +62,12 @@ impl Lock {
     }
 }
 
-/// True for names that `temporary_file` and `TemporaryFolder` give, and for no others: what else begins alike may be somebody's.
+/// True for names that `temporary_file` and `TemporaryFolder` give, and for no others: what else
+/// begins alike may be somebody's.
 pub fn is_temporary(name: &OsStr) -> bool {
     let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
     let random = random.map(|random| random.strip_suffix(LOCK_SUFFIX).unwrap_or(random));
-    random.is_some_and(|random| random.len() == RANDOM_LENGTH && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    random.is_some_and(|random| {
+        random.len() == RANDOM_LENGTH && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
 }

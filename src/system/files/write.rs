@@ -13,14 +13,18 @@ use crate::system::WriteError;
 /// Longer chains of symbolic links lead in circles.
 const MAX_LINKS: usize = 40;
 
-/// Writes `bytes` to `path`, creating its folder; on any failure the old file, if there was one, is untouched. Refuses to replace anything
-/// but a regular file: a folder, a device, a pipe, a symbolic link.
+/// Writes `bytes` to `path`, creating its folder; on any failure the old file, if there was one, is
+/// untouched. Refuses to replace anything but a regular file: a folder, a device, a pipe, a
+/// symbolic link.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     write_whole_with(path, |file| file.write_all(bytes))
 }
 
 /// The same with whatever `write` writes, piece by piece.
-pub fn write_whole_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), WriteError> {
+pub fn write_whole_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), WriteError> {
     let write_all = || -> io::Result<()> {
         check_target(path)?;
         let folder = folder_of(path);
@@ -35,7 +39,8 @@ pub fn write_whole_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::R
     write_all().map_err(|error| WriteError::new(path, &error))
 }
 
-/// The same where `path` may be a symbolic link, which stays one: the file that it leads to is written, or created.
+/// The same where `path` may be a symbolic link, which stays one: the file that it leads to is
+/// written, or created.
 pub fn write_through_links(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     let target = follow(path).map_err(|error| WriteError::new(path, &error))?;
     write_whole(&target, bytes)
@@ -62,8 +67,14 @@ pub fn check_target(path: &Path) -> io::Result<()> {
 }
 
 /// Writes what `write` writes, to the disk itself.
-pub fn fill(file: &mut File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut watched = Watched { to: BufWriter::new(&mut *file), error: None };
+pub fn fill(
+    file: &mut File,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut watched = Watched {
+        to: BufWriter::new(&mut *file),
+        error: None,
+    };
     let written = write(&mut watched).and_then(|()| watched.flush());
     // What the system says, even where a format's library puts words of its own in its place.
     written.map_err(|error| watched.error.take().unwrap_or(error))?;
@@ -80,7 +91,11 @@ struct Watched<W> {
 impl<W> Watched<W> {
     fn kept<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
         if let Err(error) = &result {
-            self.error = Some(error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error));
+            self.error = Some(
+                error
+                    .raw_os_error()
+                    .map_or_else(|| error.kind().into(), io::Error::from_raw_os_error),
+            );
         }
         result
     }
@@ -98,8 +113,8 @@ impl<W: Write> Write for Watched<W> {
     }
 }
 
-/// Lets nobody but the user read what this process writes from now on: folders have the mode 700, files 600. On Windows, the user's folders are
-/// private already.
+/// Lets nobody but the user read what this process writes from now on: folders have the mode 700,
+/// files 600. On Windows, the user's folders are private already.
 pub fn keep_new_files_private() {
     #[cfg(unix)]
     // SAFETY: it changes nothing but the umask, and cannot fail.

@@ -1,5 +1,5 @@
-//! The file behind the log: every process of Inkling appends to the same one, a line at a time. One that is full is renamed, and the one
-//! before the last is deleted. Only the user can read it.
+//! The file behind the log: every process of Inkling appends to the same one, a line at a time. One
+//! that is full is renamed, and the one before the last is deleted. Only the user can read it.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
@@ -23,12 +23,18 @@ pub struct LogFile {
 
 impl LogFile {
     pub fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), open: Mutex::new(None) }
+        Self {
+            folder: folder.to_owned(),
+            open: Mutex::new(None),
+        }
     }
 
     fn append(&self, line: &[u8]) -> io::Result<()> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if !open.as_ref().is_some_and(|file| file.metadata().is_ok_and(|metadata| metadata.len() < MAX_BYTES)) {
+        if !open.as_ref().is_some_and(|file| {
+            file.metadata()
+                .is_ok_and(|metadata| metadata.len() < MAX_BYTES)
+        }) {
             *open = Some(self.next()?);
         }
         open.as_mut().map_or(Ok(()), |file| file.write_all(line))
@@ -39,11 +45,16 @@ impl LogFile {
         std::fs::create_dir_all(&self.folder)?;
         let [current, older, oldest] = NAMES.map(|name| self.folder.join(name));
         let file = open_append_private(&current)?;
-        let is_full = || current.metadata().is_ok_and(|metadata| metadata.len() >= MAX_BYTES);
+        let is_full = || {
+            current
+                .metadata()
+                .is_ok_and(|metadata| metadata.len() >= MAX_BYTES)
+        };
         if !is_full() {
             return Ok(file);
         }
-        // One process renames; what others write in the meantime goes to the full one. Without locks, two of them may lose an older log.
+        // One process renames; what others write in the meantime goes to the full one. Without
+        // locks, two of them may lose an older log.
         if !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) && is_full() {
             let _ = std::fs::rename(&older, oldest);
             std::fs::rename(&current, older)?;

@@ -12,7 +12,8 @@ use tracing_subscriber::registry::LookupSpan;
 use super::shown;
 use crate::text::visible;
 
-/// Writes such lines. Values are always quoted, with line breaks and quotation marks escaped, so that it is certain where each ends.
+/// Writes such lines. Values are always quoted, with line breaks and quotation marks escaped, so
+/// that it is certain where each ends.
 pub struct LineFormat;
 
 impl<S, N> FormatEvent<S, N> for LineFormat
@@ -20,12 +21,23 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
 {
-    fn format_event(&self, _: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+    fn format_event(
+        &self,
+        _: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
         let time = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
         let (level, target) = (event.metadata().level(), event.metadata().target());
         let mut fields = Fields::default();
         event.record(&mut fields);
-        writeln!(writer, "{time} {} {level} {target}: {}{}", std::process::id(), fields.message, fields.others)
+        writeln!(
+            writer,
+            "{time} {} {level} {target}: {}{}",
+            std::process::id(),
+            fields.message,
+            fields.others
+        )
     }
 }
 
@@ -41,7 +53,12 @@ impl Visit for Fields {
             self.message = shown(value);
         } else {
             // Writing to a string cannot fail.
-            let _ = write!(self.others, " {}={:?}", field.name(), visible::without_credentials(value));
+            let _ = write!(
+                self.others,
+                " {}={:?}",
+                field.name(),
+                visible::without_credentials(value)
+            );
         }
     }
 

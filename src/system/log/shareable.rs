@@ -5,16 +5,21 @@ use std::io;
 use super::names::Names;
 
 /// Fields whose values Inkling itself words: numbers, and names that stand in its source.
-const OWN_FIELDS: [&str; 6] = ["command", "location", "problem", "status", "thread", "version"];
+const OWN_FIELDS: [&str; 6] = [
+    "command", "location", "problem", "status", "thread", "version",
+];
 /// What stands for any other value.
 const HIDDEN: &str = "…";
 /// How the system's errors are numbered in texts.
 const SYSTEM_ERROR: &str = "(os error ";
 
-/// The line without anything personal; `None` for what is not a line of Inkling's log, or only part of one.
+/// The line without anything personal; `None` for what is not a line of Inkling's log, or only part
+/// of one.
 pub fn shareable(line: &str, names: &Names) -> Option<String> {
     let (head, rest) = line.split_once(": ")?;
-    let [_, process, level, target] = head.split(' ').collect::<Vec<_>>()[..] else { return None };
+    let [_, process, level, target] = head.split(' ').collect::<Vec<_>>()[..] else {
+        return None;
+    };
     process.parse::<u32>().ok()?;
     if !["ERROR", "WARN", "INFO"].contains(&level) {
         return None;
@@ -37,13 +42,20 @@ pub fn shareable(line: &str, names: &Names) -> Option<String> {
 /// Where the fields begin.
 fn first_field(rest: &str) -> usize {
     let begins = |at: &usize| field(&rest[*at..]).is_some();
-    rest.match_indices(' ').map(|(at, _)| at).find(begins).unwrap_or(rest.len())
+    rest.match_indices(' ')
+        .map(|(at, _)| at)
+        .find(begins)
+        .unwrap_or(rest.len())
 }
 
 /// The name and the escaped value of the field that `text` begins with, and what follows.
 fn field(text: &str) -> Option<(&str, &str, &str)> {
     let (name, rest) = text.strip_prefix(' ')?.split_once("=\"")?;
-    if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte)) {
+    if name.is_empty()
+        || !name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte))
+    {
         return None;
     }
     let mut escaped = false;
@@ -60,6 +72,11 @@ fn shareable_value(name: &str, value: &str) -> String {
         return value.to_owned();
     }
     // The system's own words, from its number: what stands before it may be a file's name.
-    let number = value.rsplit_once(SYSTEM_ERROR).and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
-    number.map_or_else(|| HIDDEN.to_owned(), |number| format!("{HIDDEN} {}", io::Error::from_raw_os_error(number)))
+    let number = value
+        .rsplit_once(SYSTEM_ERROR)
+        .and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
+    number.map_or_else(
+        || HIDDEN.to_owned(),
+        |number| format!("{HIDDEN} {}", io::Error::from_raw_os_error(number)),
+    )
 }

@@ -1,5 +1,6 @@
-//! How large the parts of the Draw screen are: the canvas, the column beside it and, where there is room, the recent drawings beside that, or
-//! the digits that were read below the canvas for several.
+//! How large the parts of the Draw screen are: the canvas, the column beside it and, where there is
+//! room, the recent drawings beside that, or the digits that were read below the canvas for
+//! several.
 
 use eframe::egui::{Rect, Ui, Vec2, pos2, vec2};
 
@@ -46,16 +47,37 @@ impl Arrangement {
         let beside = room.x - column - Self::GAP;
         if several {
             let shape = WIDE_CANVAS / UNITS;
-            let width = beside.min((room.y - tools - BELOW) * shape).clamp(*CANVAS.start(), *CANVAS.end()).floor();
+            let width = beside
+                .min((room.y - tools - BELOW) * shape)
+                .clamp(*CANVAS.start(), *CANVAS.end())
+                .floor();
             let left = ((beside - width) / 2.0).max(0.0).floor();
-            return Self { canvas: vec2(width, width / shape), height: room.y, tools, column, recent: None, left };
+            return Self {
+                canvas: vec2(width, width / shape),
+                height: room.y,
+                tools,
+                column,
+                recent: None,
+                left,
+            };
         }
-        let side = beside.min(room.y - tools).clamp(*CANVAS.start(), *CANVAS.end()).floor();
+        let side = beside
+            .min(room.y - tools)
+            .clamp(*CANVAS.start(), *CANVAS.end())
+            .floor();
         let spare = beside - side;
-        let recent = Some((spare - Self::GAP).min(*RECENT.end())).filter(|width| width >= RECENT.start());
+        let recent =
+            Some((spare - Self::GAP).min(*RECENT.end())).filter(|width| width >= RECENT.start());
         let unused = spare - recent.map_or(0.0, |width| width + Self::GAP);
         let left = (unused / 2.0).max(0.0).floor();
-        Self { canvas: vec2(side, side), height: side + tools, tools, column, recent, left }
+        Self {
+            canvas: vec2(side, side),
+            height: side + tools,
+            tools,
+            column,
+            recent,
+            left,
+        }
     }
 
     /// The column beside the canvas, in this part of the window.

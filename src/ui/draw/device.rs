@@ -1,4 +1,5 @@
-//! The line that says which device recognises drawings and how fast; clicking it opens the choice of device and the measurements.
+//! The line that says which device recognises drawings and how fast; clicking it opens the choice
+//! of device and the measurements.
 
 use eframe::egui::{Grid, Label, Popup, PopupCloseBehavior, RichText, Ui, vec2};
 
@@ -17,16 +18,19 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             icons::icon(ui, icons::Icon::Problem);
         }
         let line = RichText::new(app.device_summary());
-        let response = ui
-            .add(style::small_button(line).truncate())
-            .on_hover_text("The device that recognises drawings. Click for measurements and to choose another");
+        let response = ui.add(style::small_button(line).truncate()).on_hover_text(
+            "The device that recognises drawings. Click for measurements and to choose another",
+        );
         // Not a menu popup: that has no focus rings around radio buttons and justifies text.
         let popup = Popup::from_toggle_button_response(&response);
-        popup.close_behavior(PopupCloseBehavior::CloseOnClickOutside).width(WIDTH).show(|ui| {
-            ui.set_width(WIDTH);
-            choice(ui, app, actions);
-            figures(ui, app);
-        });
+        popup
+            .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+            .width(WIDTH)
+            .show(|ui| {
+                ui.set_width(WIDTH);
+                choice(ui, app, actions);
+                figures(ui, app);
+            });
     });
 }
 
@@ -60,19 +64,30 @@ fn figures(ui: &mut Ui, app: &App) {
         );
         return;
     };
-    Grid::new("inference measurements").num_columns(5).spacing(vec2(style::GAP * 1.2, 4.0)).show(ui, |ui| {
-        for head in ["Device", "Median", "99th percentile", "Max. diff.", "Agreement"] {
-            ui.label(style::hint(head));
-        }
-        ui.end_row();
-        for trial in &report.trials {
-            let Ok(figures) = &trial.outcome else { continue };
-            for text in inference_row(trial.device, figures) {
-                ui.label(text);
+    Grid::new("inference measurements")
+        .num_columns(5)
+        .spacing(vec2(style::GAP * 1.2, 4.0))
+        .show(ui, |ui| {
+            for head in [
+                "Device",
+                "Median",
+                "99th percentile",
+                "Max. diff.",
+                "Agreement",
+            ] {
+                ui.label(style::hint(head));
             }
             ui.end_row();
-        }
-    });
+            for trial in &report.trials {
+                let Ok(figures) = &trial.outcome else {
+                    continue;
+                };
+                for text in inference_row(trial.device, figures) {
+                    ui.label(text);
+                }
+                ui.end_row();
+            }
+        });
     for flaw in app.inference_rejections() {
         style::invalid(ui, &flaw);
     }

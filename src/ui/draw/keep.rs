@@ -1,21 +1,25 @@
-//! Keeping the drawing: with the digit that was recognised, or with the one that it is; and the guided collection.
+//! Keeping the drawing: with the digit that was recognised, or with the one that it is; and the
+//! guided collection.
 
 use eframe::egui::{
-    Align, Button, Event, Key, KeyboardShortcut, Layout, Modifiers, Popup, RichText, Role, Sense, Ui, WidgetInfo, accesskit,
-    containers::menu::MenuButton, vec2,
+    Align, Button, Event, Key, KeyboardShortcut, Layout, Modifiers, Popup, RichText, Role, Sense,
+    Ui, WidgetInfo, accesskit, containers::menu::MenuButton, vec2,
 };
 
 use crate::app::{Action, App, Collection, Screen};
 use crate::records::Prediction;
 use crate::ui::style;
 
-/// Turns Enter, the digits and, during the guided collection, Escape into actions, unless they are meant for something else: `canvas_focused` is true while the canvas has the focus.
+/// Turns Enter, the digits and, during the guided collection, Escape into actions, unless they are
+/// meant for something else: `canvas_focused` is true while the canvas has the focus.
 pub fn shortcuts(ui: &Ui, app: &App, canvas_focused: bool, actions: &mut Vec<Action>) {
     let ctx = ui.ctx();
     if ctx.text_edit_focused() {
         return;
     }
-    if app.my_digits.collection.is_some() && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+    if app.my_digits.collection.is_some()
+        && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
+    {
         return actions.push(Action::StopCollecting);
     }
     if !app.can_keep() {
@@ -27,10 +31,13 @@ pub fn shortcuts(ui: &Ui, app: &App, canvas_focused: bool, actions: &mut Vec<Act
         return actions.push(Action::Keep(None));
     }
     let typed = ui.input(|input| {
-        input
-            .events
-            .iter()
-            .find_map(|event| if let Event::Text(text) = event { text.parse::<u8>().ok().filter(|digit| *digit < 10) } else { None })
+        input.events.iter().find_map(|event| {
+            if let Event::Text(text) = event {
+                text.parse::<u8>().ok().filter(|digit| *digit < 10)
+            } else {
+                None
+            }
+        })
     });
     if let Some(digit) = typed {
         actions.push(Action::Keep(Some(digit)));
@@ -74,7 +81,8 @@ pub fn digits(ui: &mut Ui, without: Option<u8>, mut chosen: impl FnMut(u8)) {
     for row in [0..5_u8, 5..10] {
         ui.horizontal(|ui| {
             for digit in row {
-                let button = Button::new(RichText::new(digit.to_string()).strong()).min_size(vec2(30.0, 30.0));
+                let button = Button::new(RichText::new(digit.to_string()).strong())
+                    .min_size(vec2(30.0, 30.0));
                 if ui.add_enabled(without != Some(digit), button).clicked() {
                     chosen(digit);
                     ui.close();
@@ -86,61 +94,124 @@ pub fn digits(ui: &mut Ui, without: Option<u8>, mut chosen: impl FnMut(u8)) {
 
 /// What the guided collection asks for, in the place of the verdict, in type of this `size`.
 pub fn prompt(ui: &mut Ui, collection: &Collection, reading: Option<&Prediction>, size: f32) {
-    ui.allocate_ui_with_layout(vec2(ui.available_width(), size * 1.25), Layout::left_to_right(Align::Center), |ui| {
-        ui.set_min_height(size * 1.25);
-        ui.spacing_mut().item_spacing.x = size * 0.2;
-        ui.label(RichText::new(collection.digit().to_string()).size(size).color(style::palette(ui).accent).strong());
-        ui.vertical(|ui| {
-            ui.add_space((ui.available_height() - size * 0.6).max(0.0) / 2.0);
-            ui.label(RichText::new(format!("Draw a {}", collection.digit())).size((size * 0.17).max(22.0)));
-            // In the place of how far it is, so that nothing moves; nothing is refused.
-            let doubt = reading.filter(|reading| !reading.is_digit || reading.digit != collection.digit());
-            ui.label(match doubt {
-                Some(reading) if reading.is_digit => RichText::new(format!("Looks like a {} to the model", reading.digit)).strong(),
-                Some(_) => RichText::new("Does not look like a digit to the model").strong(),
-                None => {
-                    RichText::new(format!("Round {} of {}, {} left", collection.round(), collection.rounds(), collection.left())).weak()
-                }
-            });
-            ui.add(style::progress_bar(ui, collection.fraction()).desired_width(120.0).desired_height(8.0))
+    ui.allocate_ui_with_layout(
+        vec2(ui.available_width(), size * 1.25),
+        Layout::left_to_right(Align::Center),
+        |ui| {
+            ui.set_min_height(size * 1.25);
+            ui.spacing_mut().item_spacing.x = size * 0.2;
+            ui.label(
+                RichText::new(collection.digit().to_string())
+                    .size(size)
+                    .color(style::palette(ui).accent)
+                    .strong(),
+            );
+            ui.vertical(|ui| {
+                ui.add_space((ui.available_height() - size * 0.6).max(0.0) / 2.0);
+                ui.label(
+                    RichText::new(format!("Draw a {}", collection.digit()))
+                        .size((size * 0.17).max(22.0)),
+                );
+                // In the place of how far it is, so that nothing moves; nothing is refused.
+                let doubt = reading
+                    .filter(|reading| !reading.is_digit || reading.digit != collection.digit());
+                ui.label(match doubt {
+                    Some(reading) if reading.is_digit => {
+                        RichText::new(format!("Looks like a {} to the model", reading.digit))
+                            .strong()
+                    }
+                    Some(_) => RichText::new("Does not look like a digit to the model").strong(),
+                    None => RichText::new(format!(
+                        "Round {} of {}, {} left",
+                        collection.round(),
+                        collection.rounds(),
+                        collection.left()
+                    ))
+                    .weak(),
+                });
+                ui.add(
+                    style::progress_bar(ui, collection.fraction())
+                        .desired_width(120.0)
+                        .desired_height(8.0),
+                )
                 .accessible_name("Collection progress");
-        });
-    });
+            });
+        },
+    );
 }
 
-/// Says what the last drawing was kept as, with the way back, in the place of the verdict and in type of this `size`, until something is drawn.
+/// Says what the last drawing was kept as, with the way back, in the place of the verdict and in
+/// type of this `size`, until something is drawn.
 pub fn kept(ui: &mut Ui, digit: u8, size: f32, actions: &mut Vec<Action>) {
-    let row = ui.allocate_ui_with_layout(vec2(ui.available_width(), size * 1.25), Layout::left_to_right(Align::Center), |ui| {
-        ui.set_min_height(size * 1.25);
-        ui.spacing_mut().item_spacing.x = size * 0.2;
-        ui.label(RichText::new(digit.to_string()).size(size).color(style::palette(ui).line));
-        ui.label(RichText::new(format!("Kept as {digit}")).size((size * 0.17).max(22.0)));
-        let keys = ui.ctx().format_shortcut(&KeyboardShortcut::new(Modifiers::COMMAND, Key::Z));
-        let undo = ui.add(Button::new("Undo keep"));
-        if undo.on_hover_text(format!("Put the drawing back on the canvas, and keep it no longer ({keys})")).clicked() {
-            actions.push(Action::UndoKept);
-        }
-    });
-    let response = ui.interact(row.response.rect, ui.scope_id().with("kept"), Sense::empty());
+    let row = ui.allocate_ui_with_layout(
+        vec2(ui.available_width(), size * 1.25),
+        Layout::left_to_right(Align::Center),
+        |ui| {
+            ui.set_min_height(size * 1.25);
+            ui.spacing_mut().item_spacing.x = size * 0.2;
+            ui.label(
+                RichText::new(digit.to_string())
+                    .size(size)
+                    .color(style::palette(ui).line),
+            );
+            ui.label(RichText::new(format!("Kept as {digit}")).size((size * 0.17).max(22.0)));
+            let keys = ui
+                .ctx()
+                .format_shortcut(&KeyboardShortcut::new(Modifiers::COMMAND, Key::Z));
+            let undo = ui.add(Button::new("Undo keep"));
+            if undo
+                .on_hover_text(format!(
+                    "Put the drawing back on the canvas, and keep it no longer ({keys})"
+                ))
+                .clicked()
+            {
+                actions.push(Action::UndoKept);
+            }
+        },
+    );
+    let response = ui.interact(
+        row.response.rect,
+        ui.scope_id().with("kept"),
+        Sense::empty(),
+    );
     let said = format!("kept as {digit}");
-    response.widget_info(|| WidgetInfo { current_text_value: Some(said.clone()), ..WidgetInfo::labeled(Role::Status, true, "Verdict") });
-    ui.ctx().accesskit_node_builder(response.id, |node| node.set_live(accesskit::Live::Polite));
+    response.widget_info(|| WidgetInfo {
+        current_text_value: Some(said.clone()),
+        ..WidgetInfo::labeled(Role::Status, true, "Verdict")
+    });
+    ui.ctx()
+        .accesskit_node_builder(response.id, |node| node.set_live(accesskit::Live::Polite));
 }
 
 fn collection_row(ui: &mut Ui, app: &App, collection: &Collection, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
-        let next = ui.add_enabled(app.can_keep(), Button::new("Next").min_size(vec2(60.0, 0.0)));
-        if next.on_hover_text("Keep the drawing and go on (Enter)").on_disabled_hover_text("Draw the digit first").clicked() {
+        let next = ui.add_enabled(
+            app.can_keep(),
+            Button::new("Next").min_size(vec2(60.0, 0.0)),
+        );
+        if next
+            .on_hover_text("Keep the drawing and go on (Enter)")
+            .on_disabled_hover_text("Draw the digit first")
+            .clicked()
+        {
             actions.push(Action::Keep(None));
         }
-        if ui.button("Skip").on_hover_text("Go on without a drawing of this one").clicked() {
+        if ui
+            .button("Skip")
+            .on_hover_text("Go on without a drawing of this one")
+            .clicked()
+        {
             actions.push(Action::SkipDigit);
         }
         let back = ui.add_enabled(collection.can_go_back(), Button::new("Back"));
         if back.on_hover_text("Draw the one before again").clicked() {
             actions.push(Action::PreviousDigit);
         }
-        if ui.button("Stop").on_hover_text("End the collection; what you have drawn is kept (Escape)").clicked() {
+        if ui
+            .button("Stop")
+            .on_hover_text("End the collection; what you have drawn is kept (Escape)")
+            .clicked()
+        {
             actions.push(Action::StopCollecting);
         }
     });

@@ -1,4 +1,5 @@
-//! The Draw screen: the canvas on one side, the model's prediction on the other. The engine classifies; [`App`] holds its answer.
+//! The Draw screen: the canvas on one side, the model's prediction on the other. The engine
+//! classifies; [`App`] holds its answer.
 
 mod arrangement;
 pub mod bars;
@@ -26,7 +27,8 @@ use crate::ink::Image;
 use crate::records::ModelRef;
 use crate::text::format::capitalised;
 
-/// From this height on, in points, the time that recognition took stands beside the image that the model sees.
+/// From this height on, in points, the time that recognition took stands beside the image that the
+/// model sees.
 const WITH_TIMING: f32 = 84.0;
 /// The height of the bars in the narrow column, in points.
 const COMPACT_BARS: f32 = 60.0;
@@ -45,7 +47,8 @@ pub struct DrawView {
 impl DrawView {
     /// What the pointer does on the canvas, which is to be applied before the frame is laid out.
     pub fn follow_pointer(&mut self, ctx: &Context, app: &App, actions: &mut Vec<Action>) {
-        self.canvas.follow_pointer(ctx, app.drawing_shown(), app.tool, actions);
+        self.canvas
+            .follow_pointer(ctx, app.drawing_shown(), app.tool, actions);
     }
 }
 
@@ -62,14 +65,29 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
             ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
             tools::show(ui, app, false, actions);
             if let Some(image) = app.image_shown() {
-                let rect = image::show(ui, app, image, &mut view.image, arrangement.canvas, actions);
-                number::boxes(ui, app, rect, rect.width() / image.source.size()[0] as f32, 0.0);
+                let rect =
+                    image::show(ui, app, image, &mut view.image, arrangement.canvas, actions);
+                number::boxes(
+                    ui,
+                    app,
+                    rect,
+                    rect.width() / image.source.size()[0] as f32,
+                    0.0,
+                );
                 if app.draws_several() {
                     number::digits(ui, app, &mut view.number, actions);
                 }
                 return;
             }
-            let shown = canvas::show(ui, app.drawing_shown(), &app.classes(), app.tool, &mut view.canvas, arrangement.canvas.x, actions);
+            let shown = canvas::show(
+                ui,
+                app.drawing_shown(),
+                &app.classes(),
+                app.tool,
+                &mut view.canvas,
+                arrangement.canvas.x,
+                actions,
+            );
             if app.draws_several() {
                 let drawing = &app.number.drawing;
                 let scale = shown.rect.height() / drawing.size()[1];
@@ -86,31 +104,57 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
         });
         if let Some(width) = arrangement.recent {
             ui.add_space(Arrangement::GAP);
-            ui.allocate_ui_with_layout(vec2(width, height), column, |ui| recent::show(ui, app, &mut view.recent, actions));
+            ui.allocate_ui_with_layout(vec2(width, height), column, |ui| {
+                recent::show(ui, app, &mut view.recent, actions)
+            });
         }
     });
 }
 
-/// Where notices cover neither the canvas nor a control, at the lower end: the column beside the canvas. `content` is the whole screen's place.
+/// Where notices cover neither the canvas nor a control, at the lower end: the column beside the
+/// canvas. `content` is the whole screen's place.
 pub fn place_for_notices(content: Rect, app: &App, ui: &Ui) -> Rect {
     Arrangement::of(content.size(), app.draws_several(), ui).column_in(content)
 }
 
-/// Canvas, verdict and bars in a narrow column beside the plots, at most `height` points high where that leaves a canvas to draw on. The tools
-/// leave so much space free at the right end of their row.
-pub fn show_compact(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, free: f32, actions: &mut Vec<Action>) {
+/// Canvas, verdict and bars in a narrow column beside the plots, at most `height` points high where
+/// that leaves a canvas to draw on. The tools leave so much space free at the right end of their
+/// row.
+pub fn show_compact(
+    ui: &mut Ui,
+    app: &App,
+    view: &mut DrawView,
+    height: f32,
+    free: f32,
+    actions: &mut Vec<Action>,
+) {
     tools::shortcuts(ui, app, actions);
     let reading = app.prediction();
-    let side = ui.available_width().min(height - compact_height(ui, 0.0)).clamp(120.0, 360.0).floor();
+    let side = ui
+        .available_width()
+        .min(height - compact_height(ui, 0.0))
+        .clamp(120.0, 360.0)
+        .floor();
     ui.scope(|ui| {
         ui.set_max_width(ui.available_width() - free);
         tools::show(ui, app, true, actions);
     });
-    canvas::show(ui, &app.drawing, &app.classes(), app.tool, &mut view.canvas, side, actions);
+    canvas::show(
+        ui,
+        &app.drawing,
+        &app.classes(),
+        app.tool,
+        &mut view.canvas,
+        side,
+        actions,
+    );
     verdict::verdict(ui, reading, &app.classes(), style::VERDICT_SMALL);
     bars::vertical(ui, reading, &app.classes(), COMPACT_BARS);
     if let Some(reader) = &app.model_in_use {
-        let line = capitalised(&crate::app::verdict::model_sentence(reader, app.run.as_ref()));
+        let line = capitalised(&crate::app::verdict::model_sentence(
+            reader,
+            app.run.as_ref(),
+        ));
         ui.add(Label::new(RichText::new(line).weak().small()).truncate());
     }
 }
@@ -120,22 +164,43 @@ pub fn compact_height(ui: &Ui, side: f32) -> f32 {
     side + style::VERDICT_SMALL * 1.25 + COMPACT_BARS + 3.0 * ui.spacing().interact_size.y
 }
 
-/// What can be chosen above, and below it, where notices may cover it for a while, what the model makes of the drawing.
-fn prediction_column(ui: &mut Ui, app: &App, view: &mut DrawView, height: f32, actions: &mut Vec<Action>) {
+/// What can be chosen above, and below it, where notices may cover it for a while, what the model
+/// makes of the drawing.
+fn prediction_column(
+    ui: &mut Ui,
+    app: &App,
+    view: &mut DrawView,
+    height: f32,
+    actions: &mut Vec<Action>,
+) {
     let reading = app.prediction_shown();
     verdict::model_choice(ui, app, actions);
     device::show(ui, app, actions);
     let largest = (ui.available_width() * 0.3).max(*style::VERDICT_LARGE.start());
-    let size = (height * 0.155).min(largest).clamp(*style::VERDICT_LARGE.start(), *style::VERDICT_LARGE.end());
-    let is_ensemble = app.model_in_use.as_ref().is_some_and(|model| matches!(model.reference, ModelRef::Ensemble(_)));
-    // The verdict leaves room for the line on the uncertainty, which the lowest window would not have otherwise.
-    let size = if is_ensemble { size - ui.text_style_height(&egui::TextStyle::Body) } else { size };
+    let size = (height * 0.155)
+        .min(largest)
+        .clamp(*style::VERDICT_LARGE.start(), *style::VERDICT_LARGE.end());
+    let is_ensemble = app
+        .model_in_use
+        .as_ref()
+        .is_some_and(|model| matches!(model.reference, ModelRef::Ensemble(_)));
+    // The verdict leaves room for the line on the uncertainty, which the lowest window would not
+    // have otherwise.
+    let size = if is_ensemble {
+        size - ui.text_style_height(&egui::TextStyle::Body)
+    } else {
+        size
+    };
     match &app.my_digits.collection {
         Some(collection) => keep::prompt(ui, collection, reading, size),
         None if app.image_shown().is_some() && app.number.digits().is_empty() => {
             ui.label(RichText::new("No digit was found in this image").weak());
         }
-        None if app.draws_several() || app.number.digits().len() > 1 && app.image_shown().is_some() => number::verdict(ui, app, size),
+        None if app.draws_several()
+            || app.number.digits().len() > 1 && app.image_shown().is_some() =>
+        {
+            number::verdict(ui, app, size)
+        }
         None => match app.just_kept().filter(|_| app.image_shown().is_none()) {
             Some(digit) => keep::kept(ui, digit, size, actions),
             None => verdict::verdict(ui, reading, &app.classes(), size),

@@ -1,4 +1,5 @@
-//! The drawings that were cleared from the canvas, each with what the model made of it; a click brings one back.
+//! The drawings that were cleared from the canvas, each with what the model made of it; a click
+//! brings one back.
 
 use eframe::egui::{Label, Popup, RichText, ScrollArea, Ui};
 
@@ -27,12 +28,25 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut RecentView, actions: &mut Vec<Act
         ui.add(Label::new(RichText::new(about).weak()).wrap());
         return;
     }
-    if view.images.as_ref().is_none_or(|(version, _)| *version != recent.version()) {
+    if view
+        .images
+        .as_ref()
+        .is_none_or(|(version, _)| *version != recent.version())
+    {
         let images: Vec<_> = recent.iter().map(|drawing| &drawing.image).collect();
-        view.images = Some((recent.version(), ImageSheet::new(ui.ctx(), "recent drawings", images.into_iter())));
+        view.images = Some((
+            recent.version(),
+            ImageSheet::new(ui.ctx(), "recent drawings", images.into_iter()),
+        ));
     }
-    let Some((_, sheet)) = &view.images else { return };
-    let side = if ui.available_width() < WIDE { SIDES[0] } else { SIDES[1] };
+    let Some((_, sheet)) = &view.images else {
+        return;
+    };
+    let side = if ui.available_width() < WIDE {
+        SIDES[0]
+    } else {
+        SIDES[1]
+    };
     ScrollArea::vertical().id_salt("recent drawings").auto_shrink(false).show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = eframe::egui::Vec2::splat(style::GAP * 0.75);

@@ -17,17 +17,26 @@ pub fn stroke(points: impl IntoIterator<Item = Node>, color: Color32, pixel: f32
     ribbon(&curve, 0..curve.len().saturating_sub(1), color, pixel)
 }
 
-/// Draws the parts of a curve with these indices, from the node of the same index to the next; rounded where that is an end of the whole curve.
-/// `pixel` is the size of a pixel in points: edges fade over one.
+/// Draws the parts of a curve with these indices, from the node of the same index to the next;
+/// rounded where that is an end of the whole curve. `pixel` is the size of a pixel in points: edges
+/// fade over one.
 pub fn ribbon(curve: &[Node], parts: Range<usize>, color: Color32, pixel: f32) -> Mesh {
-    let mut ribbon = Ribbon { mesh: Mesh::default(), color, pixel };
+    let mut ribbon = Ribbon {
+        mesh: Mesh::default(),
+        color,
+        pixel,
+    };
     if let [dot] = *curve {
         ribbon.fan(dot, Vec2::RIGHT, TAU);
         return ribbon.mesh;
     }
     let direction = |part: usize| {
         let way = curve.get(part + 1)?.at - curve.get(part)?.at;
-        Some(if way == Vec2::ZERO { Vec2::RIGHT } else { way.normalized() })
+        Some(if way == Vec2::ZERO {
+            Vec2::RIGHT
+        } else {
+            way.normalized()
+        })
     };
     if parts.start == 0
         && let (Some(&first), Some(along)) = (curve.first(), direction(0))
@@ -37,19 +46,34 @@ pub fn ribbon(curve: &[Node], parts: Range<usize>, color: Color32, pixel: f32) -
     }
     let mut section = None;
     for part in parts {
-        let (Some(&from), Some(&to), Some(along)) = (curve.get(part), curve.get(part + 1), direction(part)) else { break };
+        let (Some(&from), Some(&to), Some(along)) =
+            (curve.get(part), curve.get(part + 1), direction(part))
+        else {
+            break;
+        };
         let before = part.checked_sub(1).and_then(direction).unwrap_or(along);
         let start = match ribbon.joint(from, before, along) {
             Joint::Smooth(across) => section.unwrap_or_else(|| ribbon.section(from, across)),
             Joint::Round(turn) => {
-                let outer = if turn > 0.0 { before.rot90() } else { -before.rot90() };
+                let outer = if turn > 0.0 {
+                    before.rot90()
+                } else {
+                    -before.rot90()
+                };
                 ribbon.fan(from, outer, turn);
                 ribbon.section(from, along.rot90())
             }
         };
         let after = direction(part + 1).unwrap_or(along);
         let joint = ribbon.joint(to, along, after);
-        let end = ribbon.section(to, if let Joint::Smooth(across) = joint { across } else { along.rot90() });
+        let end = ribbon.section(
+            to,
+            if let Joint::Smooth(across) = joint {
+                across
+            } else {
+                along.rot90()
+            },
+        );
         ribbon.connect(start, end);
         section = matches!(joint, Joint::Smooth(_)).then_some(end);
         if part + 2 == curve.len() {
@@ -63,7 +87,8 @@ pub fn ribbon(curve: &[Node], parts: Range<usize>, color: Color32, pixel: f32) -
 enum Joint {
     /// They share a cross-section; this is half of it, for a radius of 1.
     Smooth(Vec2),
-    /// The gap on the outer side is filled by an arc over this angle: clockwise where it is positive.
+    /// The gap on the outer side is filled by an arc over this angle: clockwise where it is
+    /// positive.
     Round(f32),
 }
 
@@ -92,7 +117,12 @@ impl Ribbon {
     fn section(&mut self, node: Node, across: Vec2) -> Section {
         let first = self.mesh.vertices.len() as u32;
         let [solid, faded] = self.edges(node.radius);
-        for (offset, color) in [(faded, Color32::TRANSPARENT), (solid, self.color), (-solid, self.color), (-faded, Color32::TRANSPARENT)] {
+        for (offset, color) in [
+            (faded, Color32::TRANSPARENT),
+            (solid, self.color),
+            (-solid, self.color),
+            (-faded, Color32::TRANSPARENT),
+        ] {
             self.mesh.colored_vertex(node.at + across * offset, color);
         }
         Section(first)
@@ -100,8 +130,10 @@ impl Ribbon {
 
     fn connect(&mut self, Section(from): Section, Section(to): Section) {
         for edge in 0..3 {
-            self.mesh.add_triangle(from + edge, from + edge + 1, to + edge);
-            self.mesh.add_triangle(from + edge + 1, to + edge + 1, to + edge);
+            self.mesh
+                .add_triangle(from + edge, from + edge + 1, to + edge);
+            self.mesh
+                .add_triangle(from + edge + 1, to + edge + 1, to + edge);
         }
     }
 
@@ -114,9 +146,14 @@ impl Ribbon {
         self.mesh.colored_vertex(node.at, self.color);
         for step in 0..=steps {
             let (sine, cosine) = (angle * step as f32 / steps as f32).sin_cos();
-            let outward = vec2(from.x * cosine - from.y * sine, from.x * sine + from.y * cosine);
-            self.mesh.colored_vertex(node.at + outward * solid, self.color);
-            self.mesh.colored_vertex(node.at + outward * faded, Color32::TRANSPARENT);
+            let outward = vec2(
+                from.x * cosine - from.y * sine,
+                from.x * sine + from.y * cosine,
+            );
+            self.mesh
+                .colored_vertex(node.at + outward * solid, self.color);
+            self.mesh
+                .colored_vertex(node.at + outward * faded, Color32::TRANSPARENT);
             if step > 0 {
                 let here = center + 1 + 2 * step;
                 self.mesh.add_triangle(center, here - 2, here);

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use eframe::egui::containers::menu::MenuButton;
-use eframe::egui::{Button, Color32, Event, Key, KeyboardShortcut, Modifiers, RichText, Role, Slider, Ui, WidgetInfo};
+use eframe::egui::{
+    Button, Color32, Event, Key, KeyboardShortcut, Modifiers, RichText, Role, Slider, Ui,
+    WidgetInfo,
+};
 
 use crate::app::{Action, App, PEN, Screen, Tool};
 use crate::ui::{shortcuts, style};
@@ -81,7 +84,9 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
 
 /// Draws a button, with what it does as a hint; true when it is clicked.
 fn tool(ui: &mut Ui, name: &str, hint: String, possible: bool) -> bool {
-    ui.add_enabled(possible, Button::new(name)).on_hover_text(hint).clicked()
+    ui.add_enabled(possible, Button::new(name))
+        .on_hover_text(hint)
+        .clicked()
 }
 
 /// The choice between the canvas for one digit and the one for several, in `short` or in words.
@@ -90,18 +95,28 @@ fn canvas_choice(ui: &mut Ui, app: &App, short: bool, actions: &mut Vec<Action>)
     ui.spacing_mut().item_spacing.x = 2.0;
     for (several, name, sign, about) in [
         (false, "One digit", "1", "A canvas for one digit"),
-        (true, "Several digits", "123", "A wide canvas for several digits, which are read from left to right"),
+        (
+            true,
+            "Several digits",
+            "123",
+            "A wide canvas for several digits, which are read from left to right",
+        ),
     ] {
         let chosen = app.settings.several_digits == several;
         let response = ui.add(style::toggle(ui, if short { sign } else { name }, chosen));
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, name));
-        if response.on_hover_text(format!("{about} ({keys})")).clicked() && !chosen {
+        if response
+            .on_hover_text(format!("{about} ({keys})"))
+            .clicked()
+            && !chosen
+        {
             actions.push(Action::ChooseCanvas { several });
         }
     }
 }
 
-/// Undo, redo, eraser, clear and save by keyboard, and on the Draw screen the choice of the canvas, unless a text field has the focus.
+/// Undo, redo, eraser, clear and save by keyboard, and on the Draw screen the choice of the canvas,
+/// unless a text field has the focus.
 pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     if ui.ctx().text_edit_focused() {
         return;
@@ -109,31 +124,53 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     shortcuts::undo_and_redo(ui, Action::Undo, Action::Redo, actions);
     ui.input_mut(|input| {
         if app.screen == Screen::Draw && input.consume_shortcut(&CANVAS_CHOICE) {
-            actions.push(Action::ChooseCanvas { several: !app.settings.several_digits });
+            actions.push(Action::ChooseCanvas {
+                several: !app.settings.several_digits,
+            });
         }
         if input.consume_key(Modifiers::NONE, Key::E) {
-            actions.push(Action::ChooseTool(if app.tool == Tool::Eraser { Tool::Pen } else { Tool::Eraser }));
+            actions.push(Action::ChooseTool(if app.tool == Tool::Eraser {
+                Tool::Pen
+            } else {
+                Tool::Eraser
+            }));
         }
         if app.screen == Screen::Draw && input.consume_shortcut(&OPEN) {
             actions.push(Action::OpenInDraw);
         }
         // As for copying; text on the clipboard arrives as another event.
-        let pasted = input.events.iter().find_map(|event| if let Event::PasteImage(image) = event { Some(image) } else { None });
+        let pasted = input.events.iter().find_map(|event| {
+            if let Event::PasteImage(image) = event {
+                Some(image)
+            } else {
+                None
+            }
+        });
         if let Some(image) = pasted.filter(|_| app.screen == Screen::Draw) {
             let pixels = image.pixels.iter().flat_map(Color32::to_array).collect();
-            actions.push(Action::PasteImage { size: image.size, pixels: Arc::new(pixels) });
+            actions.push(Action::PasteImage {
+                size: image.size,
+                pixels: Arc::new(pixels),
+            });
         }
         if app.screen == Screen::Draw && input.consume_shortcut(&STEPS) {
             actions.push(Action::ShowSteps(!app.settings.steps_shown));
         }
         // What copies is Ctrl+C or a key of its own; either arrives as this event.
-        if app.screen == Screen::Draw && input.events.iter().any(|event| matches!(event, Event::Copy)) {
+        if app.screen == Screen::Draw
+            && input
+                .events
+                .iter()
+                .any(|event| matches!(event, Event::Copy))
+        {
             actions.push(Action::CopyImage);
         }
         if input.consume_key(Modifiers::COMMAND, Key::S) {
             actions.push(Action::SaveDrawing);
         }
-        if input.consume_key(Modifiers::NONE, Key::Delete) || input.consume_key(Modifiers::NONE, Key::Backspace) {
+        if input.consume_key(Modifiers::NONE, Key::Delete)
+            || input.consume_key(Modifiers::NONE, Key::Backspace)
+        {
             actions.push(Action::ClearDrawing);
         }
     });

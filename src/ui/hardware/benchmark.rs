@@ -14,7 +14,11 @@ use crate::ui::style;
 /// Draws the section.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.heading("Benchmark");
-    if let Some(running) = app.jobs.benchmark().filter(|running| matches!(running.job, Job::Benchmark(_))) {
+    if let Some(running) = app
+        .jobs
+        .benchmark()
+        .filter(|running| matches!(running.job, Job::Benchmark(_)))
+    {
         progress(ui, running, actions);
         ui.add_space(style::GAP / 2.0);
         table::show(ui, &sections(&running.rows, &[]));
@@ -29,7 +33,12 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         last(ui, report, saved.as_ref(), actions);
     } else {
         ui.label(RichText::new("No benchmark has been run on this machine yet.").strong());
-        ui.label(RichText::new("Run one to see how fast each network trains here. It takes less than a minute.").weak());
+        ui.label(
+            RichText::new(
+                "Run one to see how fast each network trains here. It takes less than a minute.",
+            )
+            .weak(),
+        );
     }
 }
 
@@ -38,11 +47,19 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         let why = "Unavailable while training or another benchmark is running.";
         let full = ui.add_enabled(!busy, style::primary_button(ui, "Run benchmark"));
-        if full.on_hover_text("Takes less than a minute").on_disabled_hover_text(why).clicked() {
+        if full
+            .on_hover_text("Takes less than a minute")
+            .on_disabled_hover_text(why)
+            .clicked()
+        {
             actions.push(Action::Benchmark(Extent::Full));
         }
         let quick = ui.add_enabled(!busy, style::secondary_button("Quick benchmark"));
-        if quick.on_hover_text("About ten seconds; results are less precise").on_disabled_hover_text(why).clicked() {
+        if quick
+            .on_hover_text("About ten seconds; results are less precise")
+            .on_disabled_hover_text(why)
+            .clicked()
+        {
             actions.push(Action::Benchmark(Extent::Quick));
         }
         if busy {
@@ -55,19 +72,29 @@ fn progress(ui: &mut Ui, running: &RunningJob, actions: &mut Vec<Action>) {
     let what = match (running.cancelling, running.progress.subject) {
         (true, _) => "Cancelling…".to_owned(),
         (false, None) => "Starting…".to_owned(),
-        (false, Some(now)) => format!("{}, {} left", subject(now), remaining(running.progress.remaining_seconds.unwrap_or_default())),
+        (false, Some(now)) => format!(
+            "{}, {} left",
+            subject(now),
+            remaining(running.progress.remaining_seconds.unwrap_or_default())
+        ),
     };
     ui.horizontal(|ui| {
         let cancel = ui.add_enabled(!running.cancelling, style::secondary_button("Cancel"));
-        if cancel.on_hover_text("Results so far are discarded").clicked() {
+        if cancel
+            .on_hover_text("Results so far are discarded")
+            .clicked()
+        {
             actions.push(Action::CancelJob(running.id));
         }
         ui.vertical(|ui| {
             ui.label(what);
-            ui.add(style::progress_bar(ui, running.progress.fraction).desired_height(10.0)).accessible_name("Benchmark progress");
+            ui.add(style::progress_bar(ui, running.progress.fraction).desired_height(10.0))
+                .accessible_name("Benchmark progress");
             if running.progress.background_load > BUSY {
-                let sentence =
-                    format!("{} Figures will not be reliable; better close other programs.", busy(running.progress.background_load));
+                let sentence = format!(
+                    "{} Figures will not be reliable; better close other programs.",
+                    busy(running.progress.background_load)
+                );
                 style::caution(ui, &sentence);
             }
         });
@@ -82,11 +109,18 @@ fn last(ui: &mut Ui, report: &Report, saved: Option<&Saved>, actions: &mut Vec<A
         style::caution(ui, &sentence);
     }
     ui.horizontal_wrapped(|ui| {
-        if ui.button("Copy as text").on_hover_text("Copy all results as text").clicked() {
+        if ui
+            .button("Copy as text")
+            .on_hover_text("Copy all results as text")
+            .clicked()
+        {
             ui.copy_text(text(report));
         }
         if let Some(folder) = saved.and_then(|saved| saved.json.parent())
-            && ui.button("Open folder").on_hover_text(visible::path(folder)).clicked()
+            && ui
+                .button("Open folder")
+                .on_hover_text(visible::path(folder))
+                .clicked()
         {
             actions.push(Action::OpenFolder(folder.to_owned()));
         }

@@ -20,10 +20,18 @@ pub fn show(ui: &mut Ui, app: &App) {
         });
         return;
     };
-    let in_a_row = if ui.available_width() < TWO_IN_A_ROW { 1 } else { 2 };
+    let in_a_row = if ui.available_width() < TWO_IN_A_ROW {
+        1
+    } else {
+        2
+    };
     for row in lines(hardware).chunks(in_a_row) {
         ui.columns(in_a_row, |columns| {
-            let text_height = row.iter().zip(columns.iter()).map(|(line, ui)| text_height(ui, line)).fold(0.0, f32::max);
+            let text_height = row
+                .iter()
+                .zip(columns.iter())
+                .map(|(line, ui)| text_height(ui, line))
+                .fold(0.0, f32::max);
             for (line, ui) in row.iter().zip(columns) {
                 card(ui, line, text_height);
             }
@@ -48,11 +56,20 @@ fn card(ui: &mut Ui, line: &Line, text_height: f32) {
 /// The height of a part's text in a card as wide as there is room for, in points.
 fn text_height(ui: &Ui, line: &Line) -> f32 {
     let width = ui.available_width() - style::card(ui).total_margin().sum().x;
-    let height = |text: RichText| WidgetText::from(text).into_galley(ui, Some(TextWrapMode::Wrap), width, FontSelection::Default).size().y;
+    let height = |text: RichText| {
+        WidgetText::from(text)
+            .into_galley(ui, Some(TextWrapMode::Wrap), width, FontSelection::Default)
+            .size()
+            .y
+    };
     texts(line).map(height).into_iter().sum::<f32>() + 2.0 * LINE_GAP
 }
 
 /// What it is, what was found, and what that means for training.
 fn texts(line: &Line) -> [RichText; 3] {
-    [style::hint(&line.label), RichText::new(&line.value).strong(), RichText::new(&line.meaning).weak()]
+    [
+        style::hint(&line.label),
+        RichText::new(&line.value).strong(),
+        RichText::new(&line.meaning).weak(),
+    ]
 }

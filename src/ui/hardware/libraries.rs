@@ -1,4 +1,5 @@
-//! The card that shows where NVIDIA's libraries are searched for, and lets the person choose a folder.
+//! The card that shows where NVIDIA's libraries are searched for, and lets the person choose a
+//! folder.
 
 use eframe::egui::{Label, RichText, Ui};
 
@@ -9,7 +10,10 @@ use crate::ui::style;
 
 /// Draws the card where it matters: in a build with CUDA, on a machine with an NVIDIA GPU.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let has_gpu = app.hardware.as_ref().is_some_and(|hardware| !hardware.gpus.is_empty());
+    let has_gpu = app
+        .hardware
+        .as_ref()
+        .is_some_and(|hardware| !hardware.gpus.is_empty());
     if HAS_CUDA && (has_gpu || app.settings.cuda_folder.is_some()) {
         card(ui, app, actions);
     }

@@ -38,29 +38,36 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return;
     }
     let height = ui.available_height();
-    let width = (ui.available_width() * HARDWARE_SHARE).clamp(*HARDWARE_WIDTH.start(), *HARDWARE_WIDTH.end());
+    let width = (ui.available_width() * HARDWARE_SHARE)
+        .clamp(*HARDWARE_WIDTH.start(), *HARDWARE_WIDTH.end());
     ui.horizontal_top(|ui| {
         ui.allocate_ui_with_layout(vec2(width, height), Layout::top_down(Align::Min), |ui| {
             ui.scope(|ui| {
                 ui.set_max_width(ui.available_width() - style::GAP);
                 machine_in_use(ui, app, actions);
             });
-            ScrollArea::vertical().id_salt("findings").auto_shrink(false).show(ui, |ui| {
-                ui.set_max_width(ui.available_width() - style::GAP);
-                parts(ui, app, actions);
-            });
+            ScrollArea::vertical()
+                .id_salt("findings")
+                .auto_shrink(false)
+                .show(ui, |ui| {
+                    ui.set_max_width(ui.available_width() - style::GAP);
+                    parts(ui, app, actions);
+                });
         });
         ui.add_space(style::GAP);
         ui.vertical(|ui| {
-            ScrollArea::vertical().id_salt("benchmark").auto_shrink(false).show(ui, |ui| {
-                ui.set_max_width(ui.available_width() - style::GAP);
-                ui.scope(|ui| {
-                    ui.set_max_width(ui.available_width().min(TEXT_WIDTH));
-                    self_test::show(ui, app, actions);
+            ScrollArea::vertical()
+                .id_salt("benchmark")
+                .auto_shrink(false)
+                .show(ui, |ui| {
+                    ui.set_max_width(ui.available_width() - style::GAP);
+                    ui.scope(|ui| {
+                        ui.set_max_width(ui.available_width().min(TEXT_WIDTH));
+                        self_test::show(ui, app, actions);
+                    });
+                    ui.add_space(style::GAP);
+                    benchmark::show(ui, app, actions);
                 });
-                ui.add_space(style::GAP);
-                benchmark::show(ui, app, actions);
-            });
         });
     });
 }
@@ -71,10 +78,13 @@ pub fn summary(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     cards::show(ui, app);
 }
 
-/// The machine that is trained on, and the button for another one: above what scrolls, where it is always in view.
+/// The machine that is trained on, and the button for another one: above what scrolls, where it is
+/// always in view.
 fn machine_in_use(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let other = app.other_machine();
-    let title = other.map_or("This machine".to_owned(), |machine| format!("Training on {}", visible::label(machine.host.name())));
+    let title = other.map_or("This machine".to_owned(), |machine| {
+        format!("Training on {}", visible::label(machine.host.name()))
+    });
     help::beside(ui, Topic::Hardware, |ui| _ = ui.heading(title));
     let (name, action) = match other {
         Some(machine) => {
@@ -85,7 +95,10 @@ fn machine_in_use(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     };
     let why_not = app.why_not_move();
     let button = ui.add_enabled(why_not.is_none(), style::secondary_button(name));
-    if button.on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
+    if button
+        .on_disabled_hover_text(why_not.unwrap_or_default())
+        .clicked()
+    {
         actions.push(Action::Machine(action));
     }
 }

@@ -23,7 +23,11 @@ fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &
     style::card(ui).show(ui, |ui| {
         ui.set_min_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = 3.0;
-        ui.label(style::hint(if device == DeviceChoice::Cpu { "Self-test".to_owned() } else { format!("Self-test: {}", device.label()) }));
+        ui.label(style::hint(if device == DeviceChoice::Cpu {
+            "Self-test".to_owned()
+        } else {
+            format!("Self-test: {}", device.label())
+        }));
         let report = match checked {
             Some(Checked::Running) => {
                 ui.horizontal(|ui| {
@@ -51,12 +55,18 @@ fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &
             },
         };
         ui.add_space(4.0);
-        let again = if checked.is_none() { "Run self-test" } else { "Run again" };
+        let again = if checked.is_none() {
+            "Run self-test"
+        } else {
+            "Run again"
+        };
         if ui.button(again).on_hover_text(ABOUT).clicked() {
             actions.push(Action::CheckDevice(device));
         }
         if let Some(report) = report {
-            let each = CollapsingHeader::new("All checks").id_salt(device).default_open(report.failed() > 0);
+            let each = CollapsingHeader::new("All checks")
+                .id_salt(device)
+                .default_open(report.failed() > 0);
             each.show(ui, |ui| table::show(ui, &sections(report)));
         }
     });
@@ -68,7 +78,9 @@ fn result(ui: &mut Ui, report: &Report) {
     if passed {
         ui.add(Label::new(RichText::new(PASSED).weak()).wrap());
     }
-    for reason in Precision::on(report.device).filter_map(|precision| report.passed(precision).err()) {
+    for reason in
+        Precision::on(report.device).filter_map(|precision| report.passed(precision).err())
+    {
         ui.add(Label::new(style::hint(reason)).wrap());
     }
 }
@@ -79,7 +91,14 @@ const PASSED: &str = "All operations, gradients, a short training run and recogn
 
 fn verdict(ui: &mut Ui, passed: bool, text: &str) {
     ui.horizontal_top(|ui| {
-        icons::icon(ui, if passed { icons::Icon::Done } else { icons::Icon::Problem });
+        icons::icon(
+            ui,
+            if passed {
+                icons::Icon::Done
+            } else {
+                icons::Icon::Problem
+            },
+        );
         ui.add(Label::new(RichText::new(text).strong()).wrap());
     });
 }

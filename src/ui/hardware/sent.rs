@@ -1,4 +1,5 @@
-//! What was sent to the other machine: a list with a button to delete each, and whether My digits may be sent there.
+//! What was sent to the other machine: a list with a button to delete each, and whether My digits
+//! may be sent there.
 
 use eframe::egui::{Align, Button, Label, Layout, RichText, Ui};
 
@@ -47,14 +48,32 @@ fn row(ui: &mut Ui, app: &App, bundle: &ReceivedBundle, actions: &mut Vec<Action
         ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
             let button = ui.add_enabled(!bundle.in_use && !app.sent.is_busy, Button::new("Delete"));
             let button = button.on_hover_text("It is sent again if a run needs it");
-            if button.on_disabled_hover_text(if bundle.in_use { "In use by a run" } else { "Asking the machine…" }).clicked() {
-                actions.push(Action::Machine(MachineAction::DeleteSent(bundle.id.clone())));
+            if button
+                .on_disabled_hover_text(if bundle.in_use {
+                    "In use by a run"
+                } else {
+                    "Asking the machine…"
+                })
+                .clicked()
+            {
+                actions.push(Action::Machine(MachineAction::DeleteSent(
+                    bundle.id.clone(),
+                )));
             }
             ui.with_layout(Layout::top_down(Align::Min), |ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
                 ui.add(Label::new(RichText::new(&bundle.what).strong()).wrap());
-                let used = if bundle.in_use { "in use".to_owned() } else { format!("last used {}", local_time(&bundle.last_used)) };
-                ui.add(Label::new(RichText::new(format!("{}, {used}", file_size(bundle.bytes))).weak()).wrap());
+                let used = if bundle.in_use {
+                    "in use".to_owned()
+                } else {
+                    format!("last used {}", local_time(&bundle.last_used))
+                };
+                ui.add(
+                    Label::new(
+                        RichText::new(format!("{}, {used}", file_size(bundle.bytes))).weak(),
+                    )
+                    .wrap(),
+                );
             });
         });
     });
@@ -70,7 +89,10 @@ fn consent(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             }
         });
     } else {
-        ui.add(Label::new(RichText::new("My digits are not sent there unless you agree.").weak()).wrap());
+        ui.add(
+            Label::new(RichText::new("My digits are not sent there unless you agree.").weak())
+                .wrap(),
+        );
     }
     let drawn = "While this machine is in use, what you draw on the canvas is recognized there, and not stored.";
     ui.add(Label::new(RichText::new(drawn).weak()).wrap());

@@ -1,4 +1,5 @@
-//! What a run makes of its held-out images while it trains, and its first layer: below the canvas beside the plots.
+//! What a run makes of its held-out images while it trains, and its first layer: below the canvas
+//! beside the plots.
 
 mod filters;
 mod grid;
@@ -48,7 +49,10 @@ pub fn height(ui: &Ui, width: f32) -> f32 {
 /// Draws the panel.
 pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
     let learning = app.learning();
-    let initialized = app.run.as_ref().and_then(|run| run.initialization.as_ref().map(|report| (run.id, report)));
+    let initialized = app
+        .run
+        .as_ref()
+        .and_then(|run| run.initialization.as_ref().map(|report| (run.id, report)));
     if initialized.is_none() && view.shown == Shown::Start {
         view.shown = Shown::Images;
     }
@@ -75,7 +79,9 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
     let side = square(width);
     let words = match (learning, view.shown) {
         (_, Shown::Start) => {
-            let Some((run, report)) = initialized else { return };
+            let Some((run, report)) = initialized else {
+                return;
+            };
             start::show(ui, report, run, &mut view.components, side);
             report.summary()
         }
@@ -85,17 +91,27 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
         }
         (Some(learning), Shown::Images) => {
             grid::show(ui, learning, view, side);
-            let selected = view.selected.map(|index| learning.sentence(index)).filter(|sentence| !sentence.is_empty());
-            let total = initialized.map_or_else(|| "Held-out images".to_owned(), |_| learning.total());
-            selected.unwrap_or_else(|| format!("{total}. Select one to see what the network makes of it."))
+            let selected = view
+                .selected
+                .map(|index| learning.sentence(index))
+                .filter(|sentence| !sentence.is_empty());
+            let total =
+                initialized.map_or_else(|| "Held-out images".to_owned(), |_| learning.total());
+            selected.unwrap_or_else(|| {
+                format!("{total}. Select one to see what the network makes of it.")
+            })
         }
         (Some(learning), Shown::Filters) => {
             filters::show(ui, learning, &mut view.layer, side);
-            learning.layer_sentence().unwrap_or_else(|| "The first layer is shown as soon as the run has taken its first steps.".to_owned())
+            learning.layer_sentence().unwrap_or_else(|| {
+                "The first layer is shown as soon as the run has taken its first steps.".to_owned()
+            })
         }
     };
     // The same space whatever is said, so that nothing moves.
-    ui.allocate_ui(vec2(width, LINES * line(ui)), |ui| ui.add(Label::new(style::hint(words)).wrap()));
+    ui.allocate_ui(vec2(width, LINES * line(ui)), |ui| {
+        ui.add(Label::new(style::hint(words)).wrap())
+    });
 }
 
 /// The side of the ten by ten images.

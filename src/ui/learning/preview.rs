@@ -2,7 +2,8 @@
 
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{
-    self, Align, Label, Layout, Rect, Response, RichText, Role, ScrollArea, Sense, Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, vec2,
+    self, Align, Label, Layout, Rect, Response, RichText, Role, ScrollArea, Sense, Stroke,
+    StrokeKind, Ui, UiBuilder, WidgetInfo, vec2,
 };
 
 use crate::app::{App, Block, Samples, blocks};
@@ -38,9 +39,17 @@ struct Sheets {
 
 impl Sheets {
     fn new(ui: &Ui, shown: &Samples) -> Self {
-        let issues = shown.overview.iter().flat_map(|overview| &overview.issues).enumerate();
+        let issues = shown
+            .overview
+            .iter()
+            .flat_map(|overview| &overview.issues)
+            .enumerate();
         let of_issue = |(index, issue): (usize, &Issue)| {
-            ImageSheet::new(ui.ctx(), &format!("issue {index}"), issue.examples.iter().map(|example| &example.image))
+            ImageSheet::new(
+                ui.ctx(),
+                &format!("issue {index}"),
+                issue.examples.iter().map(|example| &example.image),
+            )
         };
         Self {
             data: shown.data.clone(),
@@ -67,7 +76,14 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
         data(ui, app, view);
         ui.add_space(style::GAP);
         style::section(ui, "Network");
-        network(ui, &blocks(app.config.network(), app.config.activation, app.data_classes().len()));
+        network(
+            ui,
+            &blocks(
+                app.config.network(),
+                app.config.activation,
+                app.data_classes().len(),
+            ),
+        );
         ui.add_space(style::GAP);
         style::section(ui, "The run");
         for line in app.run_outline() {
@@ -81,31 +97,64 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     let width = ui.available_width().min(520.0);
     let size = ((width / COLUMNS as f32).floor() - 4.0).round_to_pixels(ui.pixels_per_point());
     let rows = 4;
-    let (area, response) = ui.allocate_exact_size(vec2(width, rows as f32 * (size + 4.0)), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, format!("Samples of {}", app.config.data.label())));
+    let (area, response) =
+        ui.allocate_exact_size(vec2(width, rows as f32 * (size + 4.0)), Sense::hover());
+    response.widget_info(|| {
+        WidgetInfo::labeled(
+            Role::Image,
+            true,
+            format!("Samples of {}", app.config.data.label()),
+        )
+    });
     let Some(samples) = app.samples() else {
         // Built-in digits are there at once.
         if app.is_looking_at_data() && app.config.data != DataSpec::builtin() {
-            ui.scope_builder(UiBuilder::new().max_rect(area), |ui| ui.label(style::hint("Looking at the images…")));
+            ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
+                ui.label(style::hint("Looking at the images…"))
+            });
         }
         return;
     };
-    if view.samples.as_ref().is_none_or(|sheets| sheets.data != samples.data) {
+    if view
+        .samples
+        .as_ref()
+        .is_none_or(|sheets| sheets.data != samples.data)
+    {
         view.samples = Some(Sheets::new(ui, samples));
     }
-    let Some(Sheets { samples: sheet, count, issues, .. }) = &view.samples else { return };
+    let Some(Sheets {
+        samples: sheet,
+        count,
+        issues,
+        ..
+    }) = &view.samples
+    else {
+        return;
+    };
     let palette = style::palette(ui);
     // Class by class, as many of each: a column for each of ten, else one after the other.
     let of_each = count.div_ceil(COLUMNS).max(1);
     let ten = app.data_classes().len() == COLUMNS;
     for index in 0..*count {
-        let (column, row) = if ten { (index / of_each, index % of_each) } else { (index % COLUMNS, index / COLUMNS) };
+        let (column, row) = if ten {
+            (index / of_each, index % of_each)
+        } else {
+            (index % COLUMNS, index / COLUMNS)
+        };
         let at = area.min + vec2(column as f32, row as f32) * (size + 4.0);
-        let rect = Rect::from_min_size(at, egui::Vec2::splat(size)).round_to_pixels(ui.pixels_per_point());
+        let rect =
+            Rect::from_min_size(at, egui::Vec2::splat(size)).round_to_pixels(ui.pixels_per_point());
         sheet.paint(ui.painter(), index, rect, palette);
-        ui.painter().rect_stroke(rect, 0.0, Stroke::new(1.0, palette.line), StrokeKind::Outside);
+        ui.painter().rect_stroke(
+            rect,
+            0.0,
+            Stroke::new(1.0, palette.line),
+            StrokeKind::Outside,
+        );
     }
-    let Some(overview) = &samples.overview else { return };
+    let Some(overview) = &samples.overview else {
+        return;
+    };
     for part in [Part::Training, Part::Test] {
         ui.add(Label::new(style::hint(format!("{}.", overview.summary(part)))).wrap());
     }
@@ -122,8 +171,14 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
 fn examples(ui: &mut Ui, issue: &Issue, sheet: &ImageSheet) {
     ui.horizontal_wrapped(|ui| {
         for (index, example) in issue.examples.iter().enumerate() {
-            let (rect, response) = ui.allocate_exact_size(egui::Vec2::splat(EXAMPLE), Sense::hover());
-            framed(ui, sheet, index, rect.round_to_pixels(ui.pixels_per_point()));
+            let (rect, response) =
+                ui.allocate_exact_size(egui::Vec2::splat(EXAMPLE), Sense::hover());
+            framed(
+                ui,
+                sheet,
+                index,
+                rect.round_to_pixels(ui.pixels_per_point()),
+            );
             let text = issue.place_of(example);
             response.widget_info(|| WidgetInfo::labeled(Role::Image, true, text.clone()));
             response.on_hover_text(text);
@@ -133,15 +188,22 @@ fn examples(ui: &mut Ui, issue: &Issue, sheet: &ImageSheet) {
 
 /// The layers one after the other, each a card.
 fn network(ui: &mut Ui, blocks: &[Block]) {
-    let columns = ((ui.available_width() + ARROW) / (CARD + ARROW)).floor().max(1.0) as usize;
-    let details = blocks.iter().map(|block| block.details.len()).max().unwrap_or_default();
+    let columns = ((ui.available_width() + ARROW) / (CARD + ARROW))
+        .floor()
+        .max(1.0) as usize;
+    let details = blocks
+        .iter()
+        .map(|block| block.details.len())
+        .max()
+        .unwrap_or_default();
     for (row, cards) in blocks.chunks(columns).enumerate() {
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = 0.0;
             for (column, block) in cards.iter().enumerate() {
                 let response = card(ui, block, details);
                 if row * columns + column + 1 < blocks.len() {
-                    let (rect, _) = ui.allocate_exact_size(vec2(ARROW, response.rect.height()), Sense::hover());
+                    let (rect, _) =
+                        ui.allocate_exact_size(vec2(ARROW, response.rect.height()), Sense::hover());
                     ui.painter().arrow(
                         rect.left_center() + vec2(4.0, 0.0),
                         vec2(ARROW - 8.0, 0.0),
@@ -152,24 +214,45 @@ fn network(ui: &mut Ui, blocks: &[Block]) {
         });
     }
     let parameters: u64 = blocks.iter().map(|block| block.parameters).sum();
-    ui.label(style::hint(format!("{} parameters in all.", grouped(parameters))));
+    ui.label(style::hint(format!(
+        "{} parameters in all.",
+        grouped(parameters)
+    )));
 }
 
 /// A card with room for this many lines of details.
 fn card(ui: &mut Ui, block: &Block, details: usize) -> Response {
     const MARGIN: f32 = 9.0;
     let small = ui.text_style_height(&egui::TextStyle::Small) + 2.0;
-    let height = 2.0 * MARGIN + ui.text_style_height(&egui::TextStyle::Body) + (details + 1) as f32 * small;
+    let height =
+        2.0 * MARGIN + ui.text_style_height(&egui::TextStyle::Body) + (details + 1) as f32 * small;
     let (rect, response) = ui.allocate_exact_size(vec2(CARD, height), Sense::hover());
     let palette = style::palette(ui);
-    ui.painter().rect(rect, style::RADIUS_SMALL, palette.paper, Stroke::new(1.0, palette.line), StrokeKind::Inside);
-    let mut inside = ui.new_child(UiBuilder::new().max_rect(rect.shrink(MARGIN)).layout(Layout::top_down(Align::Min)));
+    ui.painter().rect(
+        rect,
+        style::RADIUS_SMALL,
+        palette.paper,
+        Stroke::new(1.0, palette.line),
+        StrokeKind::Inside,
+    );
+    let mut inside = ui.new_child(
+        UiBuilder::new()
+            .max_rect(rect.shrink(MARGIN))
+            .layout(Layout::top_down(Align::Min)),
+    );
     inside.spacing_mut().item_spacing.y = 2.0;
-    let name = if block.repeats > 1 { format!("{} × {}", block.repeats, block.name) } else { block.name.to_owned() };
+    let name = if block.repeats > 1 {
+        format!("{} × {}", block.repeats, block.name)
+    } else {
+        block.name.to_owned()
+    };
     inside.add(Label::new(RichText::new(name).strong()).truncate());
     for detail in &block.details {
         inside.add(Label::new(RichText::new(detail).small()).truncate());
     }
-    inside.label(style::hint(format!("{} parameters", grouped(block.parameters))));
+    inside.label(style::hint(format!(
+        "{} parameters",
+        grouped(block.parameters)
+    )));
     response
 }

@@ -28,8 +28,15 @@ pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| offers::buttons(ui, &offers::of_starter(app), actions));
     ui.add_space(style::GAP / 2.0);
     ui.label("A small model, included with Inkling so that you can draw before training a model of your own.");
-    let Some(reader) = &app.starter_model else { return };
-    export::show(ui, app, (&ModelRef::Starter, reader.network.model()), actions);
+    let Some(reader) = &app.starter_model else {
+        return;
+    };
+    export::show(
+        ui,
+        app,
+        (&ModelRef::Starter, reader.network.model()),
+        actions,
+    );
     ui.add_space(style::GAP / 2.0);
     facts(ui, "starter facts", |fact| {
         if let Some(accuracy) = &reader.accuracy {
@@ -42,19 +49,36 @@ pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 /// A run that cannot be loaded, and why.
-pub fn broken(ui: &mut Ui, entry: &RunEntry, problem: &Problem, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
+pub fn broken(
+    ui: &mut Ui,
+    entry: &RunEntry,
+    problem: &Problem,
+    confirming: &mut Option<PathBuf>,
+    actions: &mut Vec<Action>,
+) {
     heading::title(ui, "This run cannot be loaded");
     ui.horizontal(|ui| {
         if ui.add(style::secondary_button("Open folder")).clicked() {
             actions.push(Action::OpenFolder(entry.folder.clone()));
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if ui.add(style::secondary_button(RichText::new("Delete…").color(style::palette(ui).bad))).clicked() {
+            if ui
+                .add(style::secondary_button(
+                    RichText::new("Delete…").color(style::palette(ui).bad),
+                ))
+                .clicked()
+            {
                 *confirming = Some(entry.folder.clone());
             }
         });
     });
-    before_deleting(ui, entry, || "Delete this run's folder?".to_owned(), confirming, actions);
+    before_deleting(
+        ui,
+        entry,
+        || "Delete this run's folder?".to_owned(),
+        confirming,
+        actions,
+    );
     ui.add_space(style::GAP / 2.0);
     let message = Message::from(problem);
     ui.label(message.what);
@@ -78,12 +102,24 @@ pub fn run(
     offers::of_run(ui, app, entry, summary, view, actions);
     let question = || {
         let together = Repeats::of(runs, summary).map_or(1, |repeats| repeats.runs().len());
-        let of = if together > 1 { format!(", one of {together} with different seeds,") } else { String::new() };
+        let of = if together > 1 {
+            format!(", one of {together} with different seeds,")
+        } else {
+            String::new()
+        };
         format!("Delete this run{of} with its model, settings and training history?")
     };
     before_deleting(ui, entry, question, &mut view.confirming, actions);
     heading::about(ui, entry, summary, view);
-    export::show(ui, app, (&ModelRef::File(summary.model_path.clone()), summary.config.model), actions);
+    export::show(
+        ui,
+        app,
+        (
+            &ModelRef::File(summary.model_path.clone()),
+            summary.config.model,
+        ),
+        actions,
+    );
     ui.add_space(style::GAP);
     repeats::show(ui, runs, entry, summary, &mut view.selected);
     let curve = app.thumbnail(&entry.folder);
@@ -109,7 +145,11 @@ pub fn run(
         settings(ui, summary);
     }
     ui.add_space(style::GAP / 2.0);
-    ui.add(Label::new(RichText::new(visible::path(&entry.folder)).weak().small()).wrap().selectable(true));
+    ui.add(
+        Label::new(RichText::new(visible::path(&entry.folder)).weak().small())
+            .wrap()
+            .selectable(true),
+    );
 }
 
 /// A column of this width.
@@ -147,26 +187,49 @@ fn on_images(accuracy: &Accuracy) -> String {
         let (low, high) = wilson_interval((accuracy.value * images as f64).round() as u64, images);
         format!(" (95 % CI {} to {})", percent(low, 2), percent(high, 2))
     });
-    format!("{} on {}{interval}", accuracy.percent(), accuracy.measured_on())
+    format!(
+        "{} on {}{interval}",
+        accuracy.percent(),
+        accuracy.measured_on()
+    )
 }
 
 fn figures(ui: &mut Ui, summary: &RunSummary) {
     facts(ui, "figures", |fact| {
         match &summary.test {
             Some(test) => fact("Test accuracy", on_images(&test.accuracy())),
-            None => fact("Test accuracy", "not evaluated; open Results to evaluate it".to_owned()),
+            None => fact(
+                "Test accuracy",
+                "not evaluated; open Results to evaluate it".to_owned(),
+            ),
         }
         if let Some(record) = summary.kept() {
-            // Those of a mix are from all of its sources: not the same measure as the test accuracy.
-            let held_out = format!("{} images held out from training", grouped(summary.plan.validation_images));
-            fact("Validation accuracy", format!("{} on {held_out}", percent(f64::from(record.validation_accuracy), 2)));
+            // Those of a mix are from all of its sources: not the same measure as the test
+            // accuracy.
+            let held_out = format!(
+                "{} images held out from training",
+                grouped(summary.plan.validation_images)
+            );
+            fact(
+                "Validation accuracy",
+                format!(
+                    "{} on {held_out}",
+                    percent(f64::from(record.validation_accuracy), 2)
+                ),
+            );
         }
         fact("Parameters", grouped(summary.plan.parameters));
         // Weights are stored as 32-bit floats in every precision.
         fact("Model size", file_size(summary.plan.parameters * 4));
         if !summary.epochs.is_empty() {
             fact("Training time", duration(summary.train_seconds));
-            fact("Throughput", format!("{} images/s", grouped(summary.images_per_second.max(0.0).round() as u64)));
+            fact(
+                "Throughput",
+                format!(
+                    "{} images/s",
+                    grouped(summary.images_per_second.max(0.0).round() as u64)
+                ),
+            );
         }
         if !summary.machine.is_empty() {
             fact("Machine", visible::label(&summary.machine));
@@ -179,15 +242,35 @@ fn settings(ui: &mut Ui, summary: &RunSummary) {
     let (config, plan) = (&summary.config, &summary.plan);
     facts(ui, "settings", |fact| {
         fact("Data", config.data.label());
-        fact("Images", format!("{} for training, {} for validation", grouped(plan.train_images), grouped(plan.validation_images)));
-        fact("Preset", config.preset.map_or_else(|| "custom settings".to_owned(), |preset| preset.label().to_owned()));
+        fact(
+            "Images",
+            format!(
+                "{} for training, {} for validation",
+                grouped(plan.train_images),
+                grouped(plan.validation_images)
+            ),
+        );
+        fact(
+            "Preset",
+            config.preset.map_or_else(
+                || "custom settings".to_owned(),
+                |preset| preset.label().to_owned(),
+            ),
+        );
         for (name, value) in config.training_settings() {
             // What is turned off is left out.
             if let Some(value) = value {
                 fact(name, value);
             }
         }
-        fact("Device", format!("{}, {}", plan.device.label(), count(plan.threads.into(), "thread")));
+        fact(
+            "Device",
+            format!(
+                "{}, {}",
+                plan.device.label(),
+                count(plan.threads.into(), "thread")
+            ),
+        );
         fact("Precision", plan.precision.label().to_owned());
         fact("Seed", config.seed.to_string());
     });
@@ -195,11 +278,14 @@ fn settings(ui: &mut Ui, summary: &RunSummary) {
 
 /// A table of names and values.
 fn facts(ui: &mut Ui, id: &str, fill: impl FnOnce(&mut dyn FnMut(&str, String))) {
-    Grid::new(id).num_columns(2).spacing(vec2(style::GAP, 4.0)).show(ui, |ui| {
-        fill(&mut |name: &str, value: String| {
-            ui.label(RichText::new(name).weak());
-            ui.add(Label::new(value).wrap());
-            ui.end_row();
+    Grid::new(id)
+        .num_columns(2)
+        .spacing(vec2(style::GAP, 4.0))
+        .show(ui, |ui| {
+            fill(&mut |name: &str, value: String| {
+                ui.label(RichText::new(name).weak());
+                ui.add(Label::new(value).wrap());
+                ui.end_row();
+            });
         });
-    });
 }

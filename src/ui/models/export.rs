@@ -12,13 +12,22 @@ use crate::text::visible;
 use crate::ui::{icons, style};
 
 /// Draws the dialog if it is open for this model.
-pub fn show(ui: &mut Ui, app: &App, (model, kind): (&ModelRef, ModelKind), actions: &mut Vec<Action>) {
-    let Some(view) = app.export.as_ref().filter(|view| view.model == *model) else { return };
+pub fn show(
+    ui: &mut Ui,
+    app: &App,
+    (model, kind): (&ModelRef, ModelKind),
+    actions: &mut Vec<Action>,
+) {
+    let Some(view) = app.export.as_ref().filter(|view| view.model == *model) else {
+        return;
+    };
     ui.add_space(style::GAP / 2.0);
     style::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.label(RichText::new("Export").strong());
-        ui.add_enabled_ui(app.jobs.export().is_none(), |ui| choices(ui, kind, &view.spec, actions));
+        ui.add_enabled_ui(app.jobs.export().is_none(), |ui| {
+            choices(ui, kind, &view.spec, actions)
+        });
         ui.add_space(style::GAP / 2.0);
         match &view.in_the_way {
             Some(in_the_way) => replace(ui, in_the_way, actions),
@@ -42,20 +51,30 @@ fn choices(ui: &mut Ui, kind: ModelKind, spec: &ExportSpec, actions: &mut Vec<Ac
     chosen.quantize &= kind.is_trainable();
     ui.horizontal_wrapped(|ui| {
         for &format in ExportFormat::ALL {
-            let toggle = ui.add_enabled(format.exists_for(kind), style::toggle(ui, format.label(), spec.format == format));
-            let toggle =
-                toggle.on_hover_text(about(format)).on_disabled_hover_text("An imported ONNX network cannot be exported in this format");
+            let toggle = ui.add_enabled(
+                format.exists_for(kind),
+                style::toggle(ui, format.label(), spec.format == format),
+            );
+            let toggle = toggle.on_hover_text(about(format)).on_disabled_hover_text(
+                "An imported ONNX network cannot be exported in this format",
+            );
             if toggle.clicked() {
                 chosen.format = format;
             }
         }
     });
     ui.add(Label::new(style::hint(about(chosen.format))).wrap());
-    let onnx = matches!(chosen.format, ExportFormat::Onnx | ExportFormat::Zip) && kind.is_trainable();
-    let weights = !matches!(chosen.format, ExportFormat::Card | ExportFormat::Report) && kind.is_trainable();
+    let onnx =
+        matches!(chosen.format, ExportFormat::Onnx | ExportFormat::Zip) && kind.is_trainable();
+    let weights =
+        !matches!(chosen.format, ExportFormat::Card | ExportFormat::Report) && kind.is_trainable();
     // The boxes never move: those that do not apply to the format are disabled.
     let mut half = chosen.weights == WeightFormat::F16;
-    let only = if kind.is_trainable() { "Only for ONNX" } else { "The original ONNX file is exported unchanged" };
+    let only = if kind.is_trainable() {
+        "Only for ONNX"
+    } else {
+        "The original ONNX file is exported unchanged"
+    };
     ui.horizontal_wrapped(|ui| {
         ui.add_enabled(weights, Checkbox::new(&mut half, "16-bit weights"))
             .on_hover_text("Half the size, with almost the same accuracy")
@@ -71,22 +90,39 @@ fn choices(ui: &mut Ui, kind: ModelKind, spec: &ExportSpec, actions: &mut Vec<Ac
             )
             .on_disabled_hover_text(only);
     });
-    chosen.weights = if half { WeightFormat::F16 } else { WeightFormat::F32 };
+    chosen.weights = if half {
+        WeightFormat::F16
+    } else {
+        WeightFormat::F32
+    };
     if chosen != *spec {
         actions.push(Action::ChangeExport(chosen));
     }
 }
 
-/// Asks whether files that exist may be replaced. The file dialog asks for one file, and an export can have several.
+/// Asks whether files that exist may be replaced. The file dialog asks for one file, and an export
+/// can have several.
 fn replace(ui: &mut Ui, in_the_way: &InTheWay, actions: &mut Vec<Action>) {
-    let names: Vec<String> = in_the_way.paths.iter().map(|path| visible::path(path)).collect();
-    let question = if names.len() == 1 { "This file exists already:" } else { "These files exist already:" };
+    let names: Vec<String> = in_the_way
+        .paths
+        .iter()
+        .map(|path| visible::path(path))
+        .collect();
+    let question = if names.len() == 1 {
+        "This file exists already:"
+    } else {
+        "These files exist already:"
+    };
     ui.add(Label::new(format!("{question} {}", names.join(", "))).wrap());
     ui.horizontal_wrapped(|ui| {
         if ui.add(style::secondary_button("Replace")).clicked() {
             actions.push(Action::ReplaceExported(true));
         }
-        if ui.add(style::secondary_button("Cancel")).on_hover_text("Nothing is written").clicked() {
+        if ui
+            .add(style::secondary_button("Cancel"))
+            .on_hover_text("Nothing is written")
+            .clicked()
+        {
             actions.push(Action::ReplaceExported(false));
         }
     });
@@ -113,20 +149,41 @@ fn buttons(ui: &mut Ui, app: &App, view: &ExportView, actions: &mut Vec<Action>)
             if ui.add(style::secondary_button("Cancel")).clicked() {
                 actions.push(Action::CancelJob(running.id));
             }
-            let status = if fraction > 0.0 { "Evaluating the 8-bit model…" } else { "Writing…" };
+            let status = if fraction > 0.0 {
+                "Evaluating the 8-bit model…"
+            } else {
+                "Writing…"
+            };
             ui.label(status);
-            ui.add(style::progress_bar(ui, fraction).desired_width(180.0).desired_height(10.0)).accessible_name("Export progress");
+            ui.add(
+                style::progress_bar(ui, fraction)
+                    .desired_width(180.0)
+                    .desired_height(10.0),
+            )
+            .accessible_name("Export progress");
             return;
         }
-        if ui.add_enabled(view.preview.is_some(), style::primary_button(ui, "Save as…")).clicked() {
+        if ui
+            .add_enabled(
+                view.preview.is_some(),
+                style::primary_button(ui, "Save as…"),
+            )
+            .clicked()
+        {
             actions.push(Action::SaveExport);
         }
         if ui.add(style::secondary_button("Close")).clicked() {
             actions.push(Action::CloseExport);
         }
-        let folder = view.written.as_ref().and_then(|written| written.paths.first()?.parent());
+        let folder = view
+            .written
+            .as_ref()
+            .and_then(|written| written.paths.first()?.parent());
         if let Some(folder) = folder.map(std::path::Path::to_owned)
-            && ui.add(style::secondary_button("Open folder")).on_hover_text(visible::path(&folder)).clicked()
+            && ui
+                .add(style::secondary_button("Open folder"))
+                .on_hover_text(visible::path(&folder))
+                .clicked()
         {
             actions.push(Action::OpenFolder(folder));
         }
@@ -156,35 +213,52 @@ fn tensors(ui: &mut Ui, file: &FileInfo) {
     if file.tensors.is_empty() {
         return;
     }
-    let numbers: u64 = file.tensors.iter().map(|tensor| tensor.shape.iter().product::<u64>()).sum();
+    let numbers: u64 = file
+        .tensors
+        .iter()
+        .map(|tensor| tensor.shape.iter().product::<u64>())
+        .sum();
     let heading = match file.tensors.len() {
         1 => format!("1 tensor, {} parameters", grouped(numbers)),
         tensors => format!("{tensors} tensors, {} parameters", grouped(numbers)),
     };
-    CollapsingHeader::new(RichText::new(heading).weak()).id_salt(("tensors", &file.name)).show(ui, |ui| {
-        Grid::new(("tensors of", &file.name)).num_columns(3).spacing(vec2(style::GAP, 2.0)).show(ui, |ui| {
-            for tensor in &file.tensors {
-                ui.label(RichText::new(&tensor.name).monospace());
-                let shape: Vec<String> = tensor.shape.iter().map(u64::to_string).collect();
-                ui.label(shape.join(" × "));
-                ui.label(RichText::new(tensor.format.name()).weak());
-                ui.end_row();
-            }
+    CollapsingHeader::new(RichText::new(heading).weak())
+        .id_salt(("tensors", &file.name))
+        .show(ui, |ui| {
+            Grid::new(("tensors of", &file.name))
+                .num_columns(3)
+                .spacing(vec2(style::GAP, 2.0))
+                .show(ui, |ui| {
+                    for tensor in &file.tensors {
+                        ui.label(RichText::new(&tensor.name).monospace());
+                        let shape: Vec<String> = tensor.shape.iter().map(u64::to_string).collect();
+                        ui.label(shape.join(" × "));
+                        ui.label(RichText::new(tensor.format.name()).weak());
+                        ui.end_row();
+                    }
+                });
         });
-    });
 }
 
 /// What a format contains and what it is for.
 const fn about(format: ExportFormat) -> &'static str {
     match format {
-        ExportFormat::Safetensors => "The weights with their names and a description. Can be loaded by candle, PyTorch and Inkling.",
+        ExportFormat::Safetensors => {
+            "The weights with their names and a description. Can be loaded by candle, PyTorch and Inkling."
+        }
         ExportFormat::Onnx => {
             "The whole model in one file that runs in ONNX Runtime, tract, browsers and on phones, with a script that recognises images."
         }
-        ExportFormat::PyTorch => "The weights as a state dict and the network as a readable Python module.",
+        ExportFormat::PyTorch => {
+            "The weights as a state dict and the network as a readable Python module."
+        }
         ExportFormat::Candle => "A small Rust program that recognises images, and its weights.",
-        ExportFormat::Card => "A description of the model with its accuracy and limitations, as Markdown and JSON.",
-        ExportFormat::Report => "A web page with training curves, confusion matrix and misclassified images; it works offline.",
+        ExportFormat::Card => {
+            "A description of the model with its accuracy and limitations, as Markdown and JSON."
+        }
+        ExportFormat::Report => {
+            "A web page with training curves, confusion matrix and misclassified images; it works offline."
+        }
         ExportFormat::Zip => "All formats in one archive.",
     }
 }

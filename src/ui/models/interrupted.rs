@@ -18,7 +18,13 @@ pub fn show(ui: &mut Ui, app: &App, confirming: &mut Option<PathBuf>, actions: &
     }
 }
 
-fn card(ui: &mut Ui, app: &App, run: &InterruptedRun, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
+fn card(
+    ui: &mut Ui,
+    app: &App,
+    run: &InterruptedRun,
+    confirming: &mut Option<PathBuf>,
+    actions: &mut Vec<Action>,
+) {
     let card = &run.card;
     style::card(ui).show(ui, |ui| {
         ui.set_min_width(ui.available_width());

@@ -1,4 +1,5 @@
-//! The Models screen: the starter model, finished and interrupted runs, and what can be done with each.
+//! The Models screen: the starter model, finished and interrupted runs, and what can be done with
+//! each.
 
 mod accuracy_plot;
 mod card;
@@ -49,7 +50,8 @@ pub struct ModelsView {
     editor: Option<Editor>,
 }
 
-/// Below this width, in points, details are shown below the selected model instead of beside the list.
+/// Below this width, in points, details are shown below the selected model instead of beside the
+/// list.
 const TWO_COLUMNS: f32 = 760.0;
 /// The list's share of the width beside the details, and its limits in points.
 const LIST_SHARE: f32 = 0.34;
@@ -90,7 +92,11 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         return compare::show(ui, app, runs, &mut view.compared, actions);
     }
     // A model that has just been imported is selected.
-    if let Some(folder) = app.run_to_select.as_ref().filter(|folder| runs.iter().any(|entry| entry.folder == **folder)) {
+    if let Some(folder) = app
+        .run_to_select
+        .as_ref()
+        .filter(|folder| runs.iter().any(|entry| entry.folder == **folder))
+    {
         view.selected = Some(Selected::Run(folder.clone()));
         actions.push(Action::RunSelected);
     }
@@ -101,7 +107,10 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         && let Selected::Run(folder) = &chosen
         && ui.input_mut(|input| input.consume_shortcut(&shortcuts::RENAME))
     {
-        view.editor = runs.iter().find(|entry| entry.folder == *folder).and_then(|entry| Editor::open(entry, First::Name));
+        view.editor = runs
+            .iter()
+            .find(|entry| entry.folder == *folder)
+            .and_then(|entry| Editor::open(entry, First::Name));
     }
     editor::show(ui, app, &mut view.editor, actions);
     if app.export.is_some() && escape_closes(ui) {
@@ -109,28 +118,50 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
     }
 }
 
-/// True once Escape was pressed, and nothing else takes it: neither an open list nor whatever has the keyboard's focus.
+/// True once Escape was pressed, and nothing else takes it: neither an open list nor whatever has
+/// the keyboard's focus.
 fn escape_closes(ui: &Ui) -> bool {
-    let is_free = ui.memory(|memory| memory.focused().is_none() && memory.top_modal_layer().is_none()) && !Popup::is_any_open(ui.ctx());
+    let is_free = ui
+        .memory(|memory| memory.focused().is_none() && memory.top_modal_layer().is_none())
+        && !Popup::is_any_open(ui.ctx());
     is_free && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
 }
 
 /// The list, and the details beside it or below the selected model.
-fn content(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen: &Selected, actions: &mut Vec<Action>) {
+fn content(
+    ui: &mut Ui,
+    app: &App,
+    runs: &[RunEntry],
+    view: &mut ModelsView,
+    chosen: &Selected,
+    actions: &mut Vec<Action>,
+) {
     if ui.available_width() < TWO_COLUMNS {
-        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| list(ui, app, runs, view, chosen, true, actions));
+        ScrollArea::vertical()
+            .auto_shrink(false)
+            .show(ui, |ui| list(ui, app, runs, view, chosen, true, actions));
         return;
     }
     let height = ui.available_height();
-    let list_width = (ui.available_width() * LIST_SHARE).clamp(*LIST_WIDTH.start(), *LIST_WIDTH.end()).floor();
+    let list_width = (ui.available_width() * LIST_SHARE)
+        .clamp(*LIST_WIDTH.start(), *LIST_WIDTH.end())
+        .floor();
     ui.horizontal_top(|ui| {
-        ui.allocate_ui_with_layout(vec2(list_width, height), Layout::top_down(Align::Min), |ui| {
-            let area = ScrollArea::vertical().id_salt("list of models").auto_shrink(false);
-            area.show(ui, |ui| list(ui, app, runs, view, chosen, false, actions));
-        });
+        ui.allocate_ui_with_layout(
+            vec2(list_width, height),
+            Layout::top_down(Align::Min),
+            |ui| {
+                let area = ScrollArea::vertical()
+                    .id_salt("list of models")
+                    .auto_shrink(false);
+                area.show(ui, |ui| list(ui, app, runs, view, chosen, false, actions));
+            },
+        );
         ui.add_space(style::GAP);
         ui.vertical(|ui| {
-            let area = ScrollArea::vertical().id_salt("details of the model").auto_shrink(false);
+            let area = ScrollArea::vertical()
+                .id_salt("details of the model")
+                .auto_shrink(false);
             area.show(ui, |ui| {
                 ui.set_max_width(ui.available_width().min(DETAILS_WIDTH));
                 show_details(ui, app, runs, view, chosen, actions);
@@ -142,13 +173,28 @@ fn content(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, cho
 /// The selected model if it still exists; else the newest run, else the starter model.
 fn chosen(view: &ModelsView, runs: &[RunEntry]) -> Selected {
     match &view.selected {
-        Some(Selected::Run(folder)) if runs.iter().any(|entry| entry.folder == *folder) => Selected::Run(folder.clone()),
+        Some(Selected::Run(folder)) if runs.iter().any(|entry| entry.folder == *folder) => {
+            Selected::Run(folder.clone())
+        }
         Some(Selected::Starter) => Selected::Starter,
-        _ => runs.iter().find(|entry| entry.summary.is_ok()).map_or(Selected::Starter, |entry| Selected::Run(entry.folder.clone())),
+        _ => runs
+            .iter()
+            .find(|entry| entry.summary.is_ok())
+            .map_or(Selected::Starter, |entry| {
+                Selected::Run(entry.folder.clone())
+            }),
     }
 }
 
-fn list(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen: &Selected, inline: bool, actions: &mut Vec<Action>) {
+fn list(
+    ui: &mut Ui,
+    app: &App,
+    runs: &[RunEntry],
+    view: &mut ModelsView,
+    chosen: &Selected,
+    inline: bool,
+    actions: &mut Vec<Action>,
+) {
     interrupted::show(ui, app, &mut view.confirming, actions);
     view.order.show(ui, runs);
     let listed = view.order.arrange(runs);
@@ -156,7 +202,10 @@ fn list(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen
         ui.label(style::hint("No model matches the search."));
     }
     let shown = match chosen {
-        Selected::Run(folder) => runs.iter().find(|entry| entry.folder == *folder).map(|entry| repeats::represented_by(runs, entry)),
+        Selected::Run(folder) => runs
+            .iter()
+            .find(|entry| entry.folder == *folder)
+            .map(|entry| repeats::represented_by(runs, entry)),
         Selected::Starter => None,
     };
     let mut group = None;
@@ -176,20 +225,30 @@ fn list(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen
             if card.double_clicked() {
                 actions.push(Action::DrawWith(ModelRef::File(summary.model_path.clone())));
             }
-            if card.has_focus() && view.editor.is_none() && ui.input_mut(|input| input.consume_shortcut(&shortcuts::RENAME)) {
+            if card.has_focus()
+                && view.editor.is_none()
+                && ui.input_mut(|input| input.consume_shortcut(&shortcuts::RENAME))
+            {
                 view.selected = Some(this.clone());
                 view.editor = Editor::open(entry, First::Name);
             }
             card.context_menu(|ui| offers::context_menu(ui, app, entry, summary, view, actions));
         }
         if inline && is_shown {
-            ui.indent("details", |ui| show_details(ui, app, runs, view, chosen, actions));
+            ui.indent("details", |ui| {
+                show_details(ui, app, runs, view, chosen, actions)
+            });
         }
     }
     if runs.is_empty() {
         ui.add_space(style::GAP / 2.0);
         ui.label(RichText::new("Your trained models will appear here.").strong());
-        ui.label(RichText::new("Until you have trained one, the starter model recognises your drawings.").weak());
+        ui.label(
+            RichText::new(
+                "Until you have trained one, the starter model recognises your drawings.",
+            )
+            .weak(),
+        );
         if ui.button("Train a model").clicked() {
             actions.push(Action::Show(Screen::Train));
         }
@@ -199,18 +258,35 @@ fn list(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen
         view.selected = Some(Selected::Starter);
     }
     if inline && *chosen == Selected::Starter {
-        ui.indent("details of the starter", |ui| show_details(ui, app, runs, view, chosen, actions));
+        ui.indent("details of the starter", |ui| {
+            show_details(ui, app, runs, view, chosen, actions)
+        });
     }
 }
 
-fn show_details(ui: &mut Ui, app: &App, runs: &[RunEntry], view: &mut ModelsView, chosen: &Selected, actions: &mut Vec<Action>) {
+fn show_details(
+    ui: &mut Ui,
+    app: &App,
+    runs: &[RunEntry],
+    view: &mut ModelsView,
+    chosen: &Selected,
+    actions: &mut Vec<Action>,
+) {
     match chosen {
         Selected::Starter => details::starter(ui, app, actions),
         Selected::Run(folder) => {
-            let Some(entry) = runs.iter().find(|entry| entry.folder == *folder) else { return };
+            let Some(entry) = runs.iter().find(|entry| entry.folder == *folder) else {
+                return;
+            };
             match &entry.summary {
                 Ok(summary) => details::run(ui, app, runs, entry, summary, view, actions),
-                Err(error) => details::broken(ui, entry, &error.clone().into(), &mut view.confirming, actions),
+                Err(error) => details::broken(
+                    ui,
+                    entry,
+                    &error.clone().into(),
+                    &mut view.confirming,
+                    actions,
+                ),
             }
         }
     }

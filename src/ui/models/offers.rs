@@ -1,4 +1,5 @@
-//! What can be done with a model: the most usual on one line of buttons, which is in the same place for every model, the rest in a menu.
+//! What can be done with a model: the most usual on one line of buttons, which is in the same place
+//! for every model, the rest in a menu.
 
 use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{Button, Response, RichText, Ui, vec2};
@@ -26,17 +27,31 @@ pub struct Offer {
 
 impl Offer {
     fn new(label: impl Into<String>, about: &'static str, action: Action) -> Self {
-        Self { label: label.into(), about, why_not: None, actions: vec![action] }
+        Self {
+            label: label.into(),
+            about,
+            why_not: None,
+            actions: vec![action],
+        }
     }
 
     fn unless(self, obstacle: bool, why_not: &'static str) -> Self {
-        Self { why_not: if obstacle { Some(why_not) } else { self.why_not }, ..self }
+        Self {
+            why_not: if obstacle {
+                Some(why_not)
+            } else {
+                self.why_not
+            },
+            ..self
+        }
     }
 
     /// Draws it as this button; true once it was clicked.
     fn show(&self, ui: &mut Ui, button: Button<'_>, actions: &mut Vec<Action>) -> bool {
         let response: Response = ui.add_enabled(self.why_not.is_none(), button);
-        let response = response.on_hover_text(self.about).on_disabled_hover_text(self.why_not.unwrap_or_default());
+        let response = response
+            .on_hover_text(self.about)
+            .on_disabled_hover_text(self.why_not.unwrap_or_default());
         if response.clicked() {
             actions.extend(self.actions.iter().cloned());
         }
@@ -48,11 +63,22 @@ impl Offer {
 fn of_any(app: &App, model: &ModelRef) -> [Offer; 2] {
     let about = "Export as ONNX, PyTorch, safetensors, a candle program, a model card or a report";
     let draw = if app.is_in_use(model) {
-        Offer::new(IN_USE, "This model recognizes your drawings. Go to Draw", Action::Show(Screen::Draw))
+        Offer::new(
+            IN_USE,
+            "This model recognizes your drawings. Go to Draw",
+            Action::Show(Screen::Draw),
+        )
     } else {
-        Offer::new("Draw with it", "Draw digits and see this model recognize them", Action::DrawWith(model.clone()))
+        Offer::new(
+            "Draw with it",
+            "Draw digits and see this model recognize them",
+            Action::DrawWith(model.clone()),
+        )
     };
-    [draw, Offer::new("Export…", about, Action::OpenExport(model.clone()))]
+    [
+        draw,
+        Offer::new("Export…", about, Action::OpenExport(model.clone())),
+    ]
 }
 
 /// The most usual of what can be done with the starter model.
@@ -87,25 +113,36 @@ fn further(app: &App, entry: &RunEntry, summary: &RunSummary) -> Vec<Offer> {
     let mut offers: Vec<Offer> = ensembles.collect();
     let fine_tune = "Set up a run that starts from these weights, at a tenth of the learning rate, on any data set";
     let fine_tune = Offer::new("Fine-tune", fine_tune, Action::TrainFurther(folder()));
-    let fine_tune = fine_tune.unless(training, TRAINING).unless(!summary.config.model.is_trainable(), NOT_TRAINABLE);
+    let fine_tune = fine_tune
+        .unless(training, TRAINING)
+        .unless(!summary.config.model.is_trainable(), NOT_TRAINABLE);
     // How imported weights were trained is not known.
     if summary.epochs.is_empty() {
         offers.push(fine_tune);
     } else {
         let curves = "Loss and accuracy during training, on the Train screen";
         let reproduce = "Train it again with the same settings and seed, and see whether the weights come out the same, bit for bit";
-        let mut reuse =
-            Offer::new("Reuse settings", "Set up a run with these settings", Action::Configure(Box::new(summary.config.clone())));
+        let mut reuse = Offer::new(
+            "Reuse settings",
+            "Set up a run with these settings",
+            Action::Configure(Box::new(summary.config.clone())),
+        );
         reuse.actions.push(Action::Show(Screen::Train));
         offers.extend([
             Offer::new("Curves", curves, Action::ShowCurves(folder())).unless(training, TRAINING),
             fine_tune,
             reuse,
-            Offer::new("Reproduce", reproduce, Action::Reproduce(folder()))
-                .unless(training || app.is_sweeping(), "Unavailable while a run or a sweep is in progress"),
+            Offer::new("Reproduce", reproduce, Action::Reproduce(folder())).unless(
+                training || app.is_sweeping(),
+                "Unavailable while a run or a sweep is in progress",
+            ),
         ]);
     }
-    offers.push(Offer::new("Open folder", "Show the files of this run", Action::OpenFolder(folder())));
+    offers.push(Offer::new(
+        "Open folder",
+        "Show the files of this run",
+        Action::OpenFolder(folder()),
+    ));
     offers
 }
 
@@ -113,8 +150,11 @@ fn further(app: &App, entry: &RunEntry, summary: &RunSummary) -> Vec<Offer> {
 pub fn buttons(ui: &mut Ui, offers: &[Offer], actions: &mut Vec<Action>) {
     for (index, offer) in offers.iter().enumerate() {
         let button = match index {
-            0 if offer.label == IN_USE => style::secondary_button(IN_USE).min_size(vec2(FIRST_WIDTH, style::BUTTON_HEIGHT)),
-            0 => style::primary_button(ui, offer.label.as_str()).min_size(vec2(FIRST_WIDTH, style::BUTTON_HEIGHT)),
+            0 if offer.label == IN_USE => {
+                style::secondary_button(IN_USE).min_size(vec2(FIRST_WIDTH, style::BUTTON_HEIGHT))
+            }
+            0 => style::primary_button(ui, offer.label.as_str())
+                .min_size(vec2(FIRST_WIDTH, style::BUTTON_HEIGHT)),
             _ => style::secondary_button(offer.label.as_str()),
         };
         offer.show(ui, button, actions);
@@ -122,32 +162,68 @@ pub fn buttons(ui: &mut Ui, offers: &[Offer], actions: &mut Vec<Action>) {
 }
 
 /// Draws the buttons of a run's model, and after them the menu with the rest.
-pub fn of_run(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, view: &mut ModelsView, actions: &mut Vec<Action>) {
+pub fn of_run(
+    ui: &mut Ui,
+    app: &App,
+    entry: &RunEntry,
+    summary: &RunSummary,
+    view: &mut ModelsView,
+    actions: &mut Vec<Action>,
+) {
     ui.horizontal(|ui| {
         buttons(ui, &usual(app, entry, summary), actions);
-        MenuButton::from_button(style::secondary_button("More")).ui(ui, |ui| more(ui, app, entry, summary, view, actions));
+        MenuButton::from_button(style::secondary_button("More"))
+            .ui(ui, |ui| more(ui, app, entry, summary, view, actions));
     });
 }
 
 /// What a right click on a run's card offers: all of it.
-pub fn context_menu(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, view: &mut ModelsView, actions: &mut Vec<Action>) {
+pub fn context_menu(
+    ui: &mut Ui,
+    app: &App,
+    entry: &RunEntry,
+    summary: &RunSummary,
+    view: &mut ModelsView,
+    actions: &mut Vec<Action>,
+) {
     for offer in usual(app, entry, summary) {
         if offer.show(ui, Button::new(offer.label.as_str()), actions) {
             view.selected = Some(Selected::Run(entry.folder.clone()));
         }
     }
     ui.separator();
-    if ui.button(if entry.annotation.starred { "Remove the star" } else { "Star" }).clicked() {
+    if ui
+        .button(if entry.annotation.starred {
+            "Remove the star"
+        } else {
+            "Star"
+        })
+        .clicked()
+    {
         actions.push(heading::star(entry));
     }
     more(ui, app, entry, summary, view, actions);
 }
 
 /// The menu of what is done more seldom; deleting is the last, and apart from the others.
-fn more(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, view: &mut ModelsView, actions: &mut Vec<Action>) {
+fn more(
+    ui: &mut Ui,
+    app: &App,
+    entry: &RunEntry,
+    summary: &RunSummary,
+    view: &mut ModelsView,
+    actions: &mut Vec<Action>,
+) {
     let rename = Button::new("Rename…").shortcut_text(ui.ctx().format_shortcut(&shortcuts::RENAME));
-    let (note, tags) = (Button::new(heading::note_label(entry)), Button::new(heading::tags_label(entry)));
-    for (button, first) in [(rename, First::Name), (note, First::Note), (tags, First::Tags)] {
+    let (note, tags) = (
+        Button::new(heading::note_label(entry)),
+        Button::new(heading::tags_label(entry)),
+    );
+    for (button, first) in [
+        (rename, First::Name),
+        (note, First::Note),
+        (tags, First::Tags),
+    ] {
         if ui.add(button).clicked() {
             view.editor = Editor::open(entry, first);
         }
@@ -159,7 +235,10 @@ fn more(ui: &mut Ui, app: &App, entry: &RunEntry, summary: &RunSummary, view: &m
         }
     }
     ui.separator();
-    if ui.button(RichText::new("Delete…").color(style::palette(ui).bad)).clicked() {
+    if ui
+        .button(RichText::new("Delete…").color(style::palette(ui).bad))
+        .clicked()
+    {
         view.selected = Some(Selected::Run(entry.folder.clone()));
         view.confirming = Some(entry.folder.clone());
     }

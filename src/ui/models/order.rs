@@ -21,7 +21,13 @@ enum SortBy {
 }
 
 impl SortBy {
-    const ALL: [Self; 5] = [Self::Newest, Self::Starred, Self::Accuracy, Self::Network, Self::Tag];
+    const ALL: [Self; 5] = [
+        Self::Newest,
+        Self::Starred,
+        Self::Accuracy,
+        Self::Network,
+        Self::Tag,
+    ];
 
     const fn label(self) -> &'static str {
         match self {
@@ -54,15 +60,27 @@ impl Order {
         ui.horizontal(|ui| {
             let gap = ui.spacing().item_spacing.x;
             let width = (ui.available_width() - gap) * 0.5;
-            let search = TextEdit::singleline(&mut self.search).hint_text("Search").desired_width(width - 2.0 * gap).char_limit(100);
-            ui.add(search).on_hover_text("Name, note, tag, network, data set or date").accessible_name("Search models");
-            let list = ComboBox::from_id_salt("order of models").width(ui.available_width()).truncate().selected_text(self.sort.label());
+            let search = TextEdit::singleline(&mut self.search)
+                .hint_text("Search")
+                .desired_width(width - 2.0 * gap)
+                .char_limit(100);
+            ui.add(search)
+                .on_hover_text("Name, note, tag, network, data set or date")
+                .accessible_name("Search models");
+            let list = ComboBox::from_id_salt("order of models")
+                .width(ui.available_width())
+                .truncate()
+                .selected_text(self.sort.label());
             let list = list.show_ui(ui, |ui| {
                 for sort in SortBy::ALL {
                     ui.selectable_value(&mut self.sort, sort, sort.label());
                 }
             });
-            style::explain_list(list.response.accessible_name("Order of models"), self.sort.label(), "");
+            style::explain_list(
+                list.response.accessible_name("Order of models"),
+                self.sort.label(),
+                "",
+            );
         });
         ui.add_space(style::GAP / 2.0);
     }
@@ -75,17 +93,32 @@ impl Order {
     /// The group that this run is listed in, where the list is grouped: its first tag.
     pub fn group(&self, entry: &RunEntry) -> Option<String> {
         let tag = first_tag(entry);
-        (self.sort == SortBy::Tag).then(|| if tag.is_empty() { "Without a tag".to_owned() } else { tag.to_owned() })
+        (self.sort == SortBy::Tag).then(|| {
+            if tag.is_empty() {
+                "Without a tag".to_owned()
+            } else {
+                tag.to_owned()
+            }
+        })
     }
 
-    /// The runs that match, in this order, of repeated ones the first; those that cannot be read come last.
+    /// The runs that match, in this order, of repeated ones the first; those that cannot be read
+    /// come last.
     pub fn arrange<'r>(&self, runs: &'r [RunEntry]) -> Vec<&'r RunEntry> {
-        let words: Vec<String> = self.search.split_whitespace().map(str::to_lowercase).collect();
+        let words: Vec<String> = self
+            .search
+            .split_whitespace()
+            .map(str::to_lowercase)
+            .collect();
         let matches = |entry: &&RunEntry| {
             let text = card::searched_text(entry).to_lowercase();
             words.iter().all(|word| text.contains(word))
         };
-        let mut listed: Vec<&RunEntry> = runs.iter().filter(|entry| !repeats::is_represented(runs, entry)).filter(matches).collect();
+        let mut listed: Vec<&RunEntry> = runs
+            .iter()
+            .filter(|entry| !repeats::is_represented(runs, entry))
+            .filter(matches)
+            .collect();
         let by = |order: fn(&RunSummary, &RunSummary) -> Ordering| {
             move |a: &&RunEntry, b: &&RunEntry| match (&a.summary, &b.summary) {
                 (Ok(a), Ok(b)) => order(a, b),
@@ -97,7 +130,12 @@ impl Order {
             SortBy::Newest => {}
             SortBy::Starred => listed.sort_by_key(|entry| !entry.annotation.starred),
             SortBy::Accuracy => listed.sort_by(by(|a, b| accuracy(b).total_cmp(&accuracy(a)))),
-            SortBy::Tag => listed.sort_by_key(|entry| (entry.annotation.tags.is_empty(), first_tag(entry).to_lowercase())),
+            SortBy::Tag => listed.sort_by_key(|entry| {
+                (
+                    entry.annotation.tags.is_empty(),
+                    first_tag(entry).to_lowercase(),
+                )
+            }),
             SortBy::Network => listed.sort_by(by(|a, b| a.config.title().cmp(&b.config.title()))),
         }
         listed

@@ -16,20 +16,33 @@ pub(super) struct Figure {
     pub value: String,
     /// An explanation in a sentence or two.
     pub about: String,
-    /// The latest samples, oldest first, as shares of the curve's height; empty for a figure without a curve.
+    /// The latest samples, oldest first, as shares of the curve's height; empty for a figure
+    /// without a curve.
     pub curve: Vec<f32>,
     /// The longest value it can have, so that the layout does not move when it changes.
     pub widest: &'static str,
 }
 
-/// All figures in the order they are shown in; before the first sample, those that every machine has.
+/// All figures in the order they are shown in; before the first sample, those that every machine
+/// has.
 pub(super) fn all(readings: &VecDeque<LoadSample>) -> Vec<Figure> {
     let now = readings.back();
-    let mut figures = vec![cpu(readings, now), inkling_memory(readings, now), free_memory(readings, now)];
+    let mut figures = vec![
+        cpu(readings, now),
+        inkling_memory(readings, now),
+        free_memory(readings, now),
+    ];
     let gpus = now.map_or(&[][..], |now| now.gpus.as_slice());
     for (index, gpu) in gpus.iter().enumerate() {
-        let name = if gpus.len() == 1 { "GPU".to_owned() } else { format!("GPU {}", index + 1) };
-        let past: Vec<&Gpu> = readings.iter().filter_map(|reading| reading.gpus.get(index)).collect();
+        let name = if gpus.len() == 1 {
+            "GPU".to_owned()
+        } else {
+            format!("GPU {}", index + 1)
+        };
+        let past: Vec<&Gpu> = readings
+            .iter()
+            .filter_map(|reading| reading.gpus.get(index))
+            .collect();
         figures.extend(of_gpu(&name, gpu, &past));
     }
     figures
@@ -40,38 +53,61 @@ fn cpu(readings: &VecDeque<LoadSample>, now: Option<&LoadSample>) -> Figure {
     Figure {
         name: "CPU".to_owned(),
         value: now.map_or_else(unknown, |now| share(now.processor)),
-        about: format!("Utilisation of all cores together, by all programs.{}", between(&curve, |value| share(*value))),
+        about: format!(
+            "Utilisation of all cores together, by all programs.{}",
+            between(&curve, |value| share(*value))
+        ),
         curve,
         widest: "100 %",
     }
 }
 
 fn inkling_memory(readings: &VecDeque<LoadSample>, now: Option<&LoadSample>) -> Figure {
-    let past: Vec<u64> = readings.iter().filter_map(|reading| reading.process_memory).collect();
+    let past: Vec<u64> = readings
+        .iter()
+        .filter_map(|reading| reading.process_memory)
+        .collect();
     // There is no natural maximum: the scale ends a little above the highest sample.
     let top = past.iter().max().map_or(1.0, |&most| most as f32 * 1.25);
     Figure {
         name: "Inkling's memory".to_owned(),
-        value: now.and_then(|now| now.process_memory).map_or_else(unknown, memory),
-        about: format!("Memory used by Inkling, including its engine.{}", between(&past, |&bytes| memory(bytes))),
+        value: now
+            .and_then(|now| now.process_memory)
+            .map_or_else(unknown, memory),
+        about: format!(
+            "Memory used by Inkling, including its engine.{}",
+            between(&past, |&bytes| memory(bytes))
+        ),
         curve: past.iter().map(|&bytes| bytes as f32 / top).collect(),
         widest: "999 MiB",
     }
 }
 
 fn free_memory(readings: &VecDeque<LoadSample>, now: Option<&LoadSample>) -> Figure {
-    let past: Vec<u64> = readings.iter().map(|reading| reading.memory_available).collect();
+    let past: Vec<u64> = readings
+        .iter()
+        .map(|reading| reading.memory_available)
+        .collect();
     let total = now.map_or(1, |now| now.memory_total.max(1));
-    let low = if now.is_some_and(|now| now.memory_available < LOW_MEMORY) { ", low" } else { "" };
+    let low = if now.is_some_and(|now| now.memory_available < LOW_MEMORY) {
+        ", low"
+    } else {
+        ""
+    };
     Figure {
         name: "Free memory".to_owned(),
-        value: now.map_or_else(unknown, |now| format!("{}{low}", memory(now.memory_available))),
+        value: now.map_or_else(unknown, |now| {
+            format!("{}{low}", memory(now.memory_available))
+        }),
         about: format!(
             "Memory available to programs, of {} in this machine. Training takes about 300 MiB.{}",
             memory(total),
             between(&past, |&bytes| memory(bytes))
         ),
-        curve: past.iter().map(|&bytes| bytes as f32 / total as f32).collect(),
+        curve: past
+            .iter()
+            .map(|&bytes| bytes as f32 / total as f32)
+            .collect(),
         widest: "599 MiB, low",
     }
 }
@@ -81,11 +117,18 @@ fn of_gpu(name: &str, gpu: &Gpu, past: &[&Gpu]) -> Vec<Figure> {
     let busy: Vec<f32> = past.iter().filter_map(|gpu| gpu.utilization).collect();
     let taken: Vec<u64> = past.iter().map(|gpu| used(gpu)).collect();
     let total = gpu.memory_total.max(1) as f32;
-    let thermal = [gpu.temperature.map(|degrees| format!("{degrees} °C")), gpu.power.map(|watts| format!("{watts:.0} W"))];
+    let thermal = [
+        gpu.temperature.map(|degrees| format!("{degrees} °C")),
+        gpu.power.map(|watts| format!("{watts:.0} W")),
+    ];
     let mut figures = vec![Figure {
         name: format!("{name} memory"),
         value: format!("{} of {}", memory(used(gpu)), memory(gpu.memory_total)),
-        about: format!("Memory of the {} in use by all programs.{}", gpu.name, between(&taken, |&bytes| memory(bytes))),
+        about: format!(
+            "Memory of the {} in use by all programs.{}",
+            gpu.name,
+            between(&taken, |&bytes| memory(bytes))
+        ),
         curve: taken.iter().map(|&bytes| bytes as f32 / total).collect(),
         widest: "139.9 GiB of 139.9 GiB",
     }];
@@ -94,7 +137,11 @@ fn of_gpu(name: &str, gpu: &Gpu, past: &[&Gpu]) -> Vec<Figure> {
         let busy = Figure {
             name: name.to_owned(),
             value: share(utilization),
-            about: format!("Utilisation of the {}, by all programs.{}", gpu.name, between(&busy, |value| share(*value))),
+            about: format!(
+                "Utilisation of the {}, by all programs.{}",
+                gpu.name,
+                between(&busy, |value| share(*value))
+            ),
             curve: busy,
             widest: "100 %",
         };
@@ -123,6 +170,12 @@ fn unknown() -> String {
 /// " In the last two minutes: 12 % to 98 %."
 fn between<T: PartialOrd>(values: &[T], word: impl Fn(&T) -> String) -> String {
     let less = |a: &&T, b: &&T| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal);
-    let (Some(least), Some(most)) = (values.iter().min_by(less), values.iter().max_by(less)) else { return String::new() };
-    format!(" In the last two minutes: {} to {}.", word(least), word(most))
+    let (Some(least), Some(most)) = (values.iter().min_by(less), values.iter().max_by(less)) else {
+        return String::new();
+    };
+    format!(
+        " In the last two minutes: {} to {}.",
+        word(least),
+        word(most)
+    )
 }

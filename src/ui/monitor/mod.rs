@@ -1,5 +1,5 @@
-//! The monitor: a strip of live figures above the status bar, each with a curve of the last two minutes. [`App`] samples them only while
-//! it is shown.
+//! The monitor: a strip of live figures above the status bar, each with a curve of the last two
+//! minutes. [`App`] samples them only while it is shown.
 
 mod figures;
 mod tile;
@@ -16,7 +16,10 @@ const MAX_HEIGHT: f32 = 3.0 * (tile::HEIGHT + style::GAP);
 pub fn show(ui: &mut Ui, app: &App) {
     let figures = figures::all(app.monitor.samples());
     // As high as its content needs, whatever the panel's height was a frame ago.
-    let area = ScrollArea::vertical().max_height(MAX_HEIGHT).min_scrolled_height(MAX_HEIGHT).auto_shrink([false, true]);
+    let area = ScrollArea::vertical()
+        .max_height(MAX_HEIGHT)
+        .min_scrolled_height(MAX_HEIGHT)
+        .auto_shrink([false, true]);
     area.show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = vec2(style::GAP * 1.5, style::GAP / 2.0);

@@ -1,6 +1,9 @@
 //! Draws one live figure: its name, its value, and a small curve of the last two minutes.
 
-use eframe::egui::{Align2, FontSelection, Mesh, Rect, RichText, Role, Sense, Stroke, TextStyle, Ui, WidgetInfo, WidgetText, pos2, vec2};
+use eframe::egui::{
+    Align2, FontSelection, Mesh, Rect, RichText, Role, Sense, Stroke, TextStyle, Ui, WidgetInfo,
+    WidgetText, pos2, vec2,
+};
 
 use super::figures::Figure;
 use crate::ui::style;
@@ -17,22 +20,48 @@ const TEXT_GAP: f32 = 8.0;
 /// Draws a tile.
 pub fn show(ui: &mut Ui, figure: &Figure) {
     let palette = style::palette(ui);
-    let measured = |text: RichText| WidgetText::from(text).into_galley(ui, None, f32::INFINITY, FontSelection::Default).size().x;
-    let text = measured(RichText::new(figure.widest).strong()).max(measured(style::hint(&figure.name)));
+    let measured = |text: RichText| {
+        WidgetText::from(text)
+            .into_galley(ui, None, f32::INFINITY, FontSelection::Default)
+            .size()
+            .x
+    };
+    let text =
+        measured(RichText::new(figure.widest).strong()).max(measured(style::hint(&figure.name)));
     let has_curve = !figure.curve.is_empty();
     let width = text + if has_curve { TEXT_GAP + CURVE } else { 0.0 };
     let (rect, response) = ui.allocate_exact_size(vec2(width.ceil(), HEIGHT), Sense::hover());
-    let (small, body) = (TextStyle::Small.resolve(ui.style()), TextStyle::Body.resolve(ui.style()));
+    let (small, body) = (
+        TextStyle::Small.resolve(ui.style()),
+        TextStyle::Body.resolve(ui.style()),
+    );
     let painter = ui.painter();
-    painter.text(rect.left_top(), Align2::LEFT_TOP, &figure.name, small, palette.faded);
-    painter.text(rect.left_bottom(), Align2::LEFT_BOTTOM, &figure.value, body, ui.visuals().strong_text_color());
+    painter.text(
+        rect.left_top(),
+        Align2::LEFT_TOP,
+        &figure.name,
+        small,
+        palette.faded,
+    );
+    painter.text(
+        rect.left_bottom(),
+        Align2::LEFT_BOTTOM,
+        &figure.value,
+        body,
+        ui.visuals().strong_text_color(),
+    );
     if has_curve {
-        let place = Rect::from_min_max(pos2(rect.right() - CURVE, rect.top() + 3.0), rect.right_bottom() - vec2(0.0, 3.0));
+        let place = Rect::from_min_max(
+            pos2(rect.right() - CURVE, rect.top() + 3.0),
+            rect.right_bottom() - vec2(0.0, 3.0),
+        );
         curve(ui, place, &figure.curve);
     }
     let label = format!("{}, current value", figure.name);
-    response
-        .widget_info(|| WidgetInfo { current_text_value: Some(figure.value.clone()), ..WidgetInfo::labeled(Role::Meter, true, &label) });
+    response.widget_info(|| WidgetInfo {
+        current_text_value: Some(figure.value.clone()),
+        ..WidgetInfo::labeled(Role::Meter, true, &label)
+    });
     response.on_hover_text(&figure.about);
 }
 
@@ -45,7 +74,12 @@ fn curve(ui: &Ui, place: Rect, shares: &[f32]) {
         .iter()
         .rev()
         .enumerate()
-        .map(|(age, share)| pos2(place.right() - age as f32 * STEP, place.bottom() - 1.0 - share.clamp(0.0, 1.0) * (place.height() - 2.0)))
+        .map(|(age, share)| {
+            pos2(
+                place.right() - age as f32 * STEP,
+                place.bottom() - 1.0 - share.clamp(0.0, 1.0) * (place.height() - 2.0),
+            )
+        })
         .take_while(|point| point.x >= place.left() - 0.5)
         .collect();
     let mut ground = Mesh::default();

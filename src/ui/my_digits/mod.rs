@@ -1,9 +1,13 @@
-//! The My digits screen: the drawings that the person keeps, by digit, what the model in use makes of them, and fine-tuning it on them.
+//! The My digits screen: the drawings that the person keeps, by digit, what the model in use makes
+//! of them, and fine-tuning it on them.
 
 mod fine_tune;
 mod tiles;
 
-use eframe::egui::{Align, Button, Key, KeyboardShortcut, Layout, Modifiers, ScrollArea, Ui, containers::menu::MenuButton};
+use eframe::egui::{
+    Align, Button, Key, KeyboardShortcut, Layout, Modifiers, ScrollArea, Ui,
+    containers::menu::MenuButton,
+};
 
 use super::image_sheet::ImageSheet;
 use super::{help, shortcuts, style};
@@ -48,7 +52,9 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec
     }
     fine_tune::result(ui, app, actions);
     ui.add_space(style::GAP / 2.0);
-    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| tiles::show(ui, app, view, actions));
+    ScrollArea::vertical()
+        .auto_shrink(false)
+        .show(ui, |ui| tiles::show(ui, app, view, actions));
 }
 
 /// The key figures, and the buttons: beside them where there is room.
@@ -74,17 +80,39 @@ fn overview(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn figures(ui: &mut Ui, app: &App) {
     let digits = &app.my_digits;
     let drawings = digits.drawings();
-    style::figure(ui, "Drawings", &grouped(drawings.len() as u64), "kept on this machine");
+    style::figure(
+        ui,
+        "Drawings",
+        &grouped(drawings.len() as u64),
+        "kept on this machine",
+    );
     let missing = digits.missing();
     let about = match missing.as_slice() {
         [] => "at least one of each".to_owned(),
-        missing => format!("missing: {}", missing.iter().map(u8::to_string).collect::<Vec<_>>().join(", ")),
+        missing => format!(
+            "missing: {}",
+            missing
+                .iter()
+                .map(u8::to_string)
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
     };
-    style::figure(ui, "Digits", &format!("{} of {DIGITS}", DIGITS - missing.len()), &about);
+    style::figure(
+        ui,
+        "Digits",
+        &format!("{} of {DIGITS}", DIGITS - missing.len()),
+        &about,
+    );
     if let Some(model) = &app.model_in_use {
         let name = app.model_name(&model.reference);
         if app.may_send_my_digits() == Some(false) {
-            style::figure(ui, "Recognised", "–", "not checked: the other machine would need your drawings");
+            style::figure(
+                ui,
+                "Recognised",
+                "–",
+                "not checked: the other machine would need your drawings",
+            );
             return;
         }
         let (value, about) = match digits.correct(drawings.iter()) {
@@ -94,7 +122,10 @@ fn figures(ui: &mut Ui, app: &App) {
                     1 => "; 1 does not look like a digit".to_owned(),
                     several => format!("; {several} do not look like digits"),
                 };
-                (percent(correct as f64 / drawings.len() as f64, 0), format!("{correct} of {}, by {name}{strange}", drawings.len()))
+                (
+                    percent(correct as f64 / drawings.len() as f64, 0),
+                    format!("{correct} of {}, by {name}{strange}", drawings.len()),
+                )
             }
             None => ("…".to_owned(), format!("by {name}, which is at work")),
         };
@@ -121,31 +152,69 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         });
         menu.on_hover_text("Write the drawings as images, tables or ink");
     });
-    if ui.button("Import…").on_hover_text("Add the drawings of an ink file with labels").clicked() {
+    if ui
+        .button("Import…")
+        .on_hover_text("Add the drawings of an ink file with labels")
+        .clicked()
+    {
         actions.push(Action::ImportInk);
     }
     // From the right: the one that changes its name is last, so that no other moves.
-    let keys = |modifiers, key| ui.ctx().format_shortcut(&KeyboardShortcut::new(modifiers, key));
-    let (undo_keys, redo_keys) = (keys(Modifiers::COMMAND, Key::Z), keys(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z));
+    let keys = |modifiers, key| {
+        ui.ctx()
+            .format_shortcut(&KeyboardShortcut::new(modifiers, key))
+    };
+    let (undo_keys, redo_keys) = (
+        keys(Modifiers::COMMAND, Key::Z),
+        keys(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z),
+    );
     let redo = ui.add_enabled(app.my_digits.can_redo(), Button::new("Redo"));
-    if redo.on_hover_text(format!("Make the change again that was taken back last ({redo_keys})")).clicked() {
+    if redo
+        .on_hover_text(format!(
+            "Make the change again that was taken back last ({redo_keys})"
+        ))
+        .clicked()
+    {
         actions.push(Action::RedoKept);
     }
     let (name, about) = undo_words(app);
     let undo = ui.add_enabled(app.my_digits.can_undo(), Button::new(name));
-    if undo.on_hover_text(format!("{about} ({undo_keys})")).clicked() {
+    if undo
+        .on_hover_text(format!("{about} ({undo_keys})"))
+        .clicked()
+    {
         actions.push(Action::UndoKept);
     }
 }
 
 /// What would be taken back: the button's name, and in a sentence.
 fn undo_words(app: &App) -> (&'static str, String) {
-    let Some(edit) = app.my_digits.last_change() else { return ("Undo", "Take back the last change of the drawings".to_owned()) };
+    let Some(edit) = app.my_digits.last_change() else {
+        return (
+            "Undo",
+            "Take back the last change of the drawings".to_owned(),
+        );
+    };
     match (edit.remove.as_slice(), edit.add.as_slice()) {
-        ([], [kept]) => ("Undo keep", format!("Keep the last drawing, a {}, no longer", kept.digit)),
-        ([], several) => ("Undo import", format!("Remove the {} that were imported", count(several.len() as u64, "drawing"))),
-        ([deleted], []) => ("Undo delete", format!("Bring the deleted drawing of a {} back", deleted.digit)),
-        ([before, ..], _) => ("Undo change", format!("Make the drawing a {} again", before.digit)),
+        ([], [kept]) => (
+            "Undo keep",
+            format!("Keep the last drawing, a {}, no longer", kept.digit),
+        ),
+        ([], several) => (
+            "Undo import",
+            format!(
+                "Remove the {} that were imported",
+                count(several.len() as u64, "drawing")
+            ),
+        ),
+        ([deleted], []) => (
+            "Undo delete",
+            format!("Bring the deleted drawing of a {} back", deleted.digit),
+        ),
+        ([before, ..], _) => (
+            "Undo change",
+            format!("Make the drawing a {} again", before.digit),
+        ),
     }
 }
 
@@ -158,7 +227,12 @@ fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
         let primary = style::primary_button(ui, fine_tune::collection_name(usual));
         fine_tune::collect(ui, primary, usual, actions);
         ui.add_space(style::GAP / 2.0);
-        fine_tune::collect(ui, style::secondary_button(fine_tune::collection_name(more)), more, actions);
+        fine_tune::collect(
+            ui,
+            style::secondary_button(fine_tune::collection_name(more)),
+            more,
+            actions,
+        );
         ui.add_space(style::GAP / 2.0);
         if ui.add(style::secondary_button("Go to Draw")).clicked() {
             actions.push(Action::Show(Screen::Draw));

@@ -1,6 +1,9 @@
-//! The drawings by digit. A click on one opens what can be done with it; those that are recognised wrongly, or as no digit, are crossed.
+//! The drawings by digit. A click on one opens what can be done with it; those that are recognised
+//! wrongly, or as no digit, are crossed.
 
-use eframe::egui::{Align, Layout, Popup, Rect, Response, RichText, Stroke, TextStyle, Ui, Vec2, vec2};
+use eframe::egui::{
+    Align, Layout, Popup, Rect, Response, RichText, Stroke, TextStyle, Ui, Vec2, vec2,
+};
 
 use super::MyDigitsScreen;
 use crate::app::DIGITS;
@@ -30,38 +33,66 @@ fn columns(width: f32) -> usize {
 pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec<Action>) {
     let digits = &app.my_digits;
     let by_digit = digits.by_digit();
-    let shown = |digit: usize| by_digit[digit].iter().rev().take(SHOWN).map(|place| &digits.drawings()[*place]);
-    if view.sheet.as_ref().is_none_or(|(version, _)| *version != digits.version()) {
-        let images: Vec<_> = (0..DIGITS).flat_map(shown).map(|drawing| &drawing.image).collect();
-        view.sheet = Some((digits.version(), ImageSheet::new(ui.ctx(), "my digits", images.into_iter())));
+    let shown = |digit: usize| {
+        by_digit[digit]
+            .iter()
+            .rev()
+            .take(SHOWN)
+            .map(|place| &digits.drawings()[*place])
+    };
+    if view
+        .sheet
+        .as_ref()
+        .is_none_or(|(version, _)| *version != digits.version())
+    {
+        let images: Vec<_> = (0..DIGITS)
+            .flat_map(shown)
+            .map(|drawing| &drawing.image)
+            .collect();
+        view.sheet = Some((
+            digits.version(),
+            ImageSheet::new(ui.ctx(), "my digits", images.into_iter()),
+        ));
     }
-    let Some((_, sheet)) = &view.sheet else { return };
+    let Some((_, sheet)) = &view.sheet else {
+        return;
+    };
     let columns = columns(ui.available_width());
     let margins = style::card(ui).total_margin().sum();
-    let width = ((ui.available_width() - (columns - 1) as f32 * style::GAP) / columns as f32).floor() - margins.x;
+    let width = ((ui.available_width() - (columns - 1) as f32 * style::GAP) / columns as f32)
+        .floor()
+        - margins.x;
     let in_row = ((width + SPACING) / (SIDES[0] + SPACING)).floor().max(1.0);
     let side = ((width + SPACING) / in_row - SPACING).floor().min(SIDES[1]);
     let mut index = 0;
     for first in (0..DIGITS).step_by(columns) {
         let cards = first..first + columns;
-        let most = cards.clone().map(|digit| shown(digit).len()).max().unwrap_or(0);
+        let most = cards
+            .clone()
+            .map(|digit| shown(digit).len())
+            .max()
+            .unwrap_or(0);
         let rows = most.div_ceil(in_row as usize).max(1) as f32;
         let height = heading_height(ui) + rows * tile_height(ui, side);
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = style::GAP;
             for digit in cards {
                 style::card(ui).show(ui, |ui| {
-                    ui.allocate_ui_with_layout(vec2(width, height), Layout::top_down(Align::Min), |ui| {
-                        ui.set_min_size(vec2(width, height));
-                        heading(ui, app, digit, &by_digit[digit]);
-                        ui.horizontal_wrapped(|ui| {
-                            ui.spacing_mut().item_spacing = vec2(SPACING, 0.0);
-                            for drawing in shown(digit) {
-                                tile(ui, app, sheet, (index, side), drawing, actions);
-                                index += 1;
-                            }
-                        });
-                    });
+                    ui.allocate_ui_with_layout(
+                        vec2(width, height),
+                        Layout::top_down(Align::Min),
+                        |ui| {
+                            ui.set_min_size(vec2(width, height));
+                            heading(ui, app, digit, &by_digit[digit]);
+                            ui.horizontal_wrapped(|ui| {
+                                ui.spacing_mut().item_spacing = vec2(SPACING, 0.0);
+                                for drawing in shown(digit) {
+                                    tile(ui, app, sheet, (index, side), drawing, actions);
+                                    index += 1;
+                                }
+                            });
+                        },
+                    );
                 });
             }
         });
@@ -97,7 +128,14 @@ fn heading(ui: &mut Ui, app: &App, digit: usize, places: &[usize]) {
 }
 
 /// Image `index` of the sheet, with sides of this length.
-fn tile(ui: &mut Ui, app: &App, sheet: &ImageSheet, (index, side): (usize, f32), drawing: &MyDrawing, actions: &mut Vec<Action>) {
+fn tile(
+    ui: &mut Ui,
+    app: &App,
+    sheet: &ImageSheet,
+    (index, side): (usize, f32),
+    drawing: &MyDrawing,
+    actions: &mut Vec<Action>,
+) {
     let digit = drawing.kept.digit;
     let wrong = app.my_digits.is_wrong(drawing);
     let said = match app.my_digits.answer(drawing) {
@@ -107,19 +145,32 @@ fn tile(ui: &mut Ui, app: &App, sheet: &ImageSheet, (index, side): (usize, f32),
         Some(_) => "recognised".to_owned(),
     };
     let spoken = format!("Drawing of {digit}, {said}");
-    let response = image_sheet::tile(ui, sheet, index, side, [if wrong { &said } else { "" }], &spoken);
+    let response = image_sheet::tile(
+        ui,
+        sheet,
+        index,
+        side,
+        [if wrong { &said } else { "" }],
+        &spoken,
+    );
     if wrong {
         cross(ui, &response, side);
     }
     Popup::menu(&response).show(|ui| {
         ui.label(RichText::new(format!("This is a {digit}. Change it to:")));
-        keep::digits(ui, Some(digit), |digit| actions.push(Action::Relabel(Box::new(drawing.kept.clone()), digit)));
+        keep::digits(ui, Some(digit), |digit| {
+            actions.push(Action::Relabel(Box::new(drawing.kept.clone()), digit))
+        });
         ui.separator();
         if ui.button("Open in Draw").clicked() {
             actions.push(Action::DrawKept(Box::new(drawing.kept.clone())));
             ui.close();
         }
-        if ui.button("Delete").on_hover_text("Undo brings it back").clicked() {
+        if ui
+            .button("Delete")
+            .on_hover_text("Undo brings it back")
+            .clicked()
+        {
             actions.push(Action::DeleteKept(Box::new(drawing.kept.clone())));
             ui.close();
         }
@@ -129,7 +180,10 @@ fn tile(ui: &mut Ui, app: &App, sheet: &ImageSheet, (index, side): (usize, f32),
 /// A cross in the upper right corner.
 fn cross(ui: &Ui, tile: &Response, side: f32) {
     let palette = style::palette(ui);
-    let corner = Rect::from_min_size(tile.rect.left_top() + vec2(side - 17.0, 3.0), Vec2::splat(14.0));
+    let corner = Rect::from_min_size(
+        tile.rect.left_top() + vec2(side - 17.0, 3.0),
+        Vec2::splat(14.0),
+    );
     let painter = ui.painter();
     painter.rect_filled(corner.expand(1.0), style::RADIUS_SMALL, palette.background);
     let stroke = Stroke::new(2.0, palette.bad);

@@ -60,7 +60,8 @@ pub struct Curves {
 }
 
 impl Curves {
-    /// Adds what is new in the run's history. Another run, or a history that shrank, replaces all curves. True if they are another run's.
+    /// Adds what is new in the run's history. Another run, or a history that shrank, replaces all
+    /// curves. True if they are another run's.
     pub fn sync(&mut self, run: &RunView, smoothing: f64) -> bool {
         let history = &run.history;
         let shrank = self.steps_taken > history.steps.len()
@@ -68,7 +69,11 @@ impl Curves {
             || self.telemetry_taken > history.telemetry.len();
         let is_another = self.run != Some(run.id);
         if is_another || shrank {
-            *self = Self { run: Some(run.id), smoothing, ..Self::default() };
+            *self = Self {
+                run: Some(run.id),
+                smoothing,
+                ..Self::default()
+            };
         }
         if self.smoothing != smoothing {
             self.smoothing = smoothing;
@@ -78,17 +83,25 @@ impl Curves {
         for point in history.steps.get(self.steps_taken..).unwrap_or_default() {
             let x = point.step as f64;
             self.loss.push(x, f64::from(point.loss), smoothing);
-            self.accuracy.push(x, f64::from(point.accuracy) * 100.0, smoothing);
+            self.accuracy
+                .push(x, f64::from(point.accuracy) * 100.0, smoothing);
             self.learning_rate.push(x, f64::from(point.learning_rate));
         }
         for record in history.epochs.get(self.epochs_taken..).unwrap_or_default() {
             let x = record.step as f64;
-            self.validation_loss.push(x, f64::from(record.validation_loss));
-            self.validation_accuracy.push(x, f64::from(record.validation_accuracy) * 100.0);
+            self.validation_loss
+                .push(x, f64::from(record.validation_loss));
+            self.validation_accuracy
+                .push(x, f64::from(record.validation_accuracy) * 100.0);
         }
-        for telemetry in history.telemetry.get(self.telemetry_taken..).unwrap_or_default() {
+        for telemetry in history
+            .telemetry
+            .get(self.telemetry_taken..)
+            .unwrap_or_default()
+        {
             let x = telemetry.step as f64;
-            self.throughput.push(x, f64::from(telemetry.images_per_second));
+            self.throughput
+                .push(x, f64::from(telemetry.images_per_second));
             self.memory.push(x, telemetry.memory_bytes as f64 / MIB);
         }
         self.steps_taken = history.steps.len();

@@ -1,4 +1,5 @@
-//! What pointer and keys do to a chart: scroll zooms, drag pans, Shift or the secondary button draws a box, double click fits.
+//! What pointer and keys do to a chart: scroll zooms, drag pans, Shift or the secondary button
+//! draws a box, double click fits.
 
 use eframe::egui::{self, CursorIcon, Key, PointerButton, Response, Ui};
 use egui_plot::PlotTransform;
@@ -26,26 +27,35 @@ pub struct Target<'a> {
 impl Target<'_> {
     /// The step at a horizontal position on the screen.
     pub fn step(&self, x: f32) -> f64 {
-        self.x.step(self.transform.value_from_position(egui::pos2(x, 0.0)).x)
+        self.x
+            .step(self.transform.value_from_position(egui::pos2(x, 0.0)).x)
     }
 
     /// The steps that this many points are.
     fn steps(&self, points: f32) -> f64 {
-        self.x.step(f64::from(points) * self.transform.dvalue_dpos()[0])
+        self.x
+            .step(f64::from(points) * self.transform.dvalue_dpos()[0])
     }
 
-    /// What is being done to the chart in this frame. `from` is where the box that is being drawn began, and is kept here.
+    /// What is being done to the chart in this frame. `from` is where the box that is being drawn
+    /// began, and is kept here.
     pub fn gesture(&self, ui: &Ui, from: &mut Option<f64>) -> Option<Gesture> {
         let response = self.response;
         if response.double_clicked() {
             return Some(Gesture::Fit);
         }
-        self.drawn_box(ui, from).or_else(|| self.pan(ui)).or_else(|| self.scroll(ui)).or_else(|| self.keys(ui))
+        self.drawn_box(ui, from)
+            .or_else(|| self.pan(ui))
+            .or_else(|| self.scroll(ui))
+            .or_else(|| self.keys(ui))
     }
 
     fn drawn_box(&self, ui: &Ui, from: &mut Option<f64>) -> Option<Gesture> {
         let response = self.response;
-        if response.drag_started() && (response.dragged_by(PointerButton::Secondary) || ui.input(|input| input.modifiers.shift)) {
+        if response.drag_started()
+            && (response.dragged_by(PointerButton::Secondary)
+                || ui.input(|input| input.modifiers.shift))
+        {
             let origin = ui.input(|input| input.pointer.press_origin())?;
             *from = Some(self.step(origin.x));
         }
@@ -71,11 +81,17 @@ impl Target<'_> {
     }
 
     fn scroll(&self, ui: &Ui) -> Option<Gesture> {
-        let pointer = ui.input(|input| input.pointer.hover_pos()).filter(|_| self.response.contains_pointer())?;
-        let (scrolled, pinched) = ui.input(|input| (input.smooth_scroll_delta(), f64::from(input.zoom_delta())));
+        let pointer = ui
+            .input(|input| input.pointer.hover_pos())
+            .filter(|_| self.response.contains_pointer())?;
+        let (scrolled, pinched) =
+            ui.input(|input| (input.smooth_scroll_delta(), f64::from(input.zoom_delta())));
         let factor = (-f64::from(scrolled.y) / ZOOM_POINTS).exp() / pinched;
         if factor != 1.0 {
-            return Some(Gesture::Zoom { factor, about: self.step(pointer.x) });
+            return Some(Gesture::Zoom {
+                factor,
+                about: self.step(pointer.x),
+            });
         }
         (scrolled.x != 0.0).then(|| Gesture::Pan(-self.steps(scrolled.x)))
     }
@@ -85,10 +101,19 @@ impl Target<'_> {
             return None;
         }
         let zoom = ui.input(|input| {
-            let pressed = |key| if input.modifiers.command { 0 } else { input.num_presses(key) as i32 };
+            let pressed = |key| {
+                if input.modifiers.command {
+                    0
+                } else {
+                    input.num_presses(key) as i32
+                }
+            };
             pressed(Key::Minus) - pressed(Key::Plus) - pressed(Key::Equals)
         });
-        (zoom != 0).then(|| Gesture::Zoom { factor: KEY_ZOOM.powi(zoom), about: self.cursor })
+        (zoom != 0).then(|| Gesture::Zoom {
+            factor: KEY_ZOOM.powi(zoom),
+            about: self.cursor,
+        })
     }
 }
 

@@ -37,7 +37,8 @@ use crate::text::format::grouped;
 /// The title of the dialog that asks where a figure is to be saved.
 const SAVE_FIGURE: &str = "Save the figure";
 /// How to find one's way in the plots.
-const NAVIGATION: &str = "Scroll to zoom, drag to pan, Shift and drag to zoom to a box, double-click to fit.";
+const NAVIGATION: &str =
+    "Scroll to zoom, drag to pan, Shift and drag to zoom to a box, double-click to fit.";
 
 /// Which traces are visible.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +68,11 @@ pub struct PlotsView {
 
 impl Default for VisibleTraces {
     fn default() -> Self {
-        Self { smooth: true, raw: true, validation: true }
+        Self {
+            smooth: true,
+            raw: true,
+            validation: true,
+        }
     }
 }
 
@@ -77,8 +82,16 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
         run_choice(ui, app, actions);
     }
     let Some(run) = app.run.as_ref().filter(|_| !app.shows_next_run()) else {
-        if let Some(obstacle) = app.validation_errors().iter().find(|obstacle| obstacle.field == Field::Data) {
-            return style::empty_state(ui, "There is no data to train on", &obstacle.message.to_string());
+        if let Some(obstacle) = app
+            .validation_errors()
+            .iter()
+            .find(|obstacle| obstacle.field == Field::Data)
+        {
+            return style::empty_state(
+                ui,
+                "There is no data to train on",
+                &obstacle.message.to_string(),
+            );
         }
         return preview::show(ui, app, &mut view.preview);
     };
@@ -89,15 +102,31 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     if view.curves.loss.raw.is_empty() && view.curves.validation_loss.is_empty() {
         return before_the_first_step(ui, app, run, &mut view.data_images);
     }
-    let training = view.curves.accuracy.smooth.points().last().map(|point| point[1] / 100.0);
+    let training = view
+        .curves
+        .accuracy
+        .smooth
+        .points()
+        .last()
+        .map(|point| point[1] / 100.0);
     headline::show(ui, app, run, training, actions);
     if let Some(format) = toolbar::show(ui, app, view, actions) {
         save_figure(ui, app, view, run, format, actions);
     }
-    egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| charts(ui, app, view, run));
-    if let Some(bytes) = view.painting.as_ref().and_then(|painting| painting.try_recv().ok()) {
+    egui::ScrollArea::vertical()
+        .auto_shrink(false)
+        .show(ui, |ui| charts(ui, app, view, run));
+    if let Some(bytes) = view
+        .painting
+        .as_ref()
+        .and_then(|painting| painting.try_recv().ok())
+    {
         view.painting = None;
-        actions.push(Action::SaveFile { title: SAVE_FIGURE, name: figure_name(run, "png"), bytes });
+        actions.push(Action::SaveFile {
+            title: SAVE_FIGURE,
+            name: figure_name(run, "png"),
+            bytes,
+        });
     }
 }
 
@@ -106,11 +135,23 @@ fn run_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let keys = ui.ctx().format_shortcut(&shortcuts::NEXT_RUN);
     ui.horizontal(|ui| {
         for (next, name, about) in [
-            (false, "This run", "The curves of the run in progress, or of the last one"),
-            (true, "Next run", "The data and the network of the next run as they are set now, and what it will do"),
+            (
+                false,
+                "This run",
+                "The curves of the run in progress, or of the last one",
+            ),
+            (
+                true,
+                "Next run",
+                "The data and the network of the next run as they are set now, and what it will do",
+            ),
         ] {
             let button = style::toggle(ui, name, app.shows_next_run() == next);
-            if ui.add(button).on_hover_text(format!("{about} ({keys})")).clicked() {
+            if ui
+                .add(button)
+                .on_hover_text(format!("{about} ({keys})"))
+                .clicked()
+            {
                 actions.push(Action::ShowNextRun(next));
             }
         }
@@ -125,22 +166,42 @@ enum FigureFormat {
 }
 
 /// Saves loss and accuracy as they are shown. A PNG is painted on a thread of its own.
-fn save_figure(ui: &Ui, app: &App, view: &mut PlotsView, run: &RunView, format: FigureFormat, actions: &mut Vec<Action>) {
+fn save_figure(
+    ui: &Ui,
+    app: &App,
+    view: &mut PlotsView,
+    run: &RunView,
+    format: FigureFormat,
+    actions: &mut Vec<Action>,
+) {
     let note = smoothing_note(run, view.visible);
-    let [loss, accuracy, ..] = subjects(&view.curves, view.visible, style::on_white(), app.settings.log_loss, &note);
+    let [loss, accuracy, ..] = subjects(
+        &view.curves,
+        view.visible,
+        style::on_white(),
+        app.settings.log_loss,
+        &note,
+    );
     let drawing = lay_out(
         &Contents {
             title: run.title(),
             subtitle: run.caption(),
             note: &note,
-            panels: [loss.into_panel("Loss (nats)"), accuracy.into_panel("Accuracy")],
+            panels: [
+                loss.into_panel("Loss (nats)"),
+                accuracy.into_panel("Accuracy"),
+            ],
             x: x_axis(view, run),
             range: view.range.steps(view.curves.last_step()),
         },
         style::on_white(),
     );
     if format == FigureFormat::Svg {
-        actions.push(Action::SaveFile { title: SAVE_FIGURE, name: figure_name(run, "svg"), bytes: figure::svg(&drawing).into_bytes() });
+        actions.push(Action::SaveFile {
+            title: SAVE_FIGURE,
+            name: figure_name(run, "svg"),
+            bytes: figure::svg(&drawing).into_bytes(),
+        });
         return;
     }
     let (sender, painting) = channel();
@@ -160,7 +221,12 @@ fn figure_name(run: &RunView, ending: &str) -> String {
 }
 
 fn x_axis(view: &PlotsView, run: &RunView) -> XAxis {
-    XAxis { unit: view.unit, steps_per_epoch: run.steps_per_epoch().map_or(1.0, |steps| steps.max(1) as f64) }
+    XAxis {
+        unit: view.unit,
+        steps_per_epoch: run
+            .steps_per_epoch()
+            .map_or(1.0, |steps| steps.max(1) as f64),
+    }
 }
 
 fn before_the_first_step(ui: &mut Ui, app: &App, run: &RunView, images: &mut DataImageGrid) {
@@ -169,10 +235,18 @@ fn before_the_first_step(ui: &mut Ui, app: &App, run: &RunView, images: &mut Dat
             data_images::show(ui, run, &run.state(), app.jobs.progress_of(run.id), images);
         }
         Phase::Failed | Phase::Interrupted => {
-            style::empty_state(ui, "The run failed before its first step", "See the message above for the reason and what to do.");
+            style::empty_state(
+                ui,
+                "The run failed before its first step",
+                "See the message above for the reason and what to do.",
+            );
         }
         Phase::Discarded => {
-            style::empty_state(ui, "The run was stopped before its first step", "Press Start to begin a new one.");
+            style::empty_state(
+                ui,
+                "The run was stopped before its first step",
+                "Press Start to begin a new one.",
+            );
         }
         _ => data_images::show(ui, run, "Computing the first step", None, images),
     }
@@ -182,19 +256,43 @@ fn before_the_first_step(ui: &mut Ui, app: &App, run: &RunView, images: &mut Dat
 fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView) {
     let x = x_axis(view, run);
     let note = smoothing_note(run, view.visible);
-    let [loss, accuracy, throughput, memory] = subjects(&view.curves, view.visible, style::palette(ui), app.settings.log_loss, &note);
-    let readout = view.cursor.and_then(|step| Readout::at(&view.curves, step, x.steps_per_epoch));
+    let [loss, accuracy, throughput, memory] = subjects(
+        &view.curves,
+        view.visible,
+        style::palette(ui),
+        app.settings.log_loss,
+        &note,
+    );
+    let readout = view
+        .cursor
+        .and_then(|step| Readout::at(&view.curves, step, x.steps_per_epoch));
     let last_step = view.curves.last_step();
     let (range, is_whole) = (view.range.steps(last_step), view.range.is_whole());
-    let frame = Frame { x, range, is_whole, last_step, cursor: view.cursor, selected: view.selected, readout };
+    let frame = Frame {
+        x,
+        range,
+        is_whole,
+        last_step,
+        cursor: view.cursor,
+        selected: view.selected,
+        readout,
+    };
 
-    // Loss and accuracy share the height; throughput and memory get a quarter of it. Below these minima the area scrolls.
+    // Loss and accuracy share the height; throughput and memory get a quarter of it. Below these
+    // minima the area scrolls.
     let height = ui.available_height();
-    let share = if app.settings.speed_and_memory { 0.375 } else { 0.5 };
+    let share = if app.settings.speed_and_memory {
+        0.375
+    } else {
+        0.5
+    };
     let learning = (height * share).max(style::PLOT_MIN_HEIGHT);
     let machine = (height * 0.25).max(style::PLOT_MIN_HEIGHT * 0.75);
     let from = &mut view.box_from;
-    let mut shown = vec![frame.show(ui, loss, learning, from), frame.show(ui, accuracy, learning, from)];
+    let mut shown = vec![
+        frame.show(ui, loss, learning, from),
+        frame.show(ui, accuracy, learning, from),
+    ];
     if app.settings.speed_and_memory {
         ui.columns(2, |columns| {
             for (column, subject) in columns.iter_mut().zip([throughput, memory]) {
@@ -206,17 +304,23 @@ fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView) {
     change_range(ui, view, &shown, last_step);
     if let Some(readout) = &frame.readout
         && view.selected.is_none()
-        && let Some(place) = shown.iter().find(|shown| shown.hovered_step.is_some() || shown.focused)
+        && let Some(place) = shown
+            .iter()
+            .find(|shown| shown.hovered_step.is_some() || shown.focused)
     {
         readout::show(ui, readout, x, place);
     }
 }
 
-/// That the training loss is not the quantity that the validation loss is; empty where it is, or is hidden.
+/// That the training loss is not the quantity that the validation loss is; empty where it is, or is
+/// hidden.
 fn smoothing_note(run: &RunView, visible: VisibleTraces) -> String {
     let smoothing = run.config.label_smoothing;
     if smoothing > 0.0 && (visible.smooth || visible.raw) {
-        format!("Training loss includes label smoothing of {}", significant(smoothing))
+        format!(
+            "Training loss includes label smoothing of {}",
+            significant(smoothing)
+        )
     } else {
         String::new()
     }
@@ -226,7 +330,11 @@ fn smoothing_note(run: &RunView, visible: VisibleTraces) -> String {
 fn change_range(ui: &Ui, view: &mut PlotsView, shown: &[Shown], last_step: f64) {
     let before = (view.range, view.selected);
     let gesture = shown.iter().find_map(|shown| shown.gesture);
-    view.selected = if let Some(Gesture::Box(steps)) = gesture { Some(steps) } else { None };
+    view.selected = if let Some(Gesture::Box(steps)) = gesture {
+        Some(steps)
+    } else {
+        None
+    };
     if let Some(gesture) = gesture {
         view.range.follow(gesture, last_step);
     }
@@ -241,12 +349,19 @@ fn change_range(ui: &Ui, view: &mut PlotsView, shown: &[Shown], last_step: f64) 
     }
 }
 
-/// The crosshair follows the pointer; otherwise it stays where the arrow keys moved it while a chart has the focus.
+/// The crosshair follows the pointer; otherwise it stays where the arrow keys moved it while a
+/// chart has the focus.
 fn move_cursor(ui: &Ui, view: &mut PlotsView, shown: &[Shown]) {
     let before = view.cursor;
     let hovered = shown.iter().find_map(|shown| shown.hovered_step);
     let moved = shown.iter().find_map(|shown| shown.moved_to);
-    view.cursor = moved.or(hovered).or(if shown.iter().any(|shown| shown.focused) { before } else { None });
+    view.cursor = moved
+        .or(hovered)
+        .or(if shown.iter().any(|shown| shown.focused) {
+            before
+        } else {
+            None
+        });
     if view.cursor != before {
         // Charts above the one that moved the crosshair were drawn with its old position.
         ui.ctx().request_repaint();
@@ -269,27 +384,95 @@ struct Subject<'a> {
 impl<'a> Subject<'a> {
     /// The same in a figure.
     fn into_panel(self, name: &'static str) -> Panel<'a> {
-        Panel { name, traces: self.traces, y: self.y }
+        Panel {
+            name,
+            traces: self.traces,
+            y: self.y,
+        }
     }
 }
 
-fn subjects<'a>(curves: &'a Curves, visible: VisibleTraces, palette: style::Palette, log: bool, note: &'a str) -> [Subject<'a>; 4] {
+fn subjects<'a>(
+    curves: &'a Curves,
+    visible: VisibleTraces,
+    palette: style::Palette,
+    log: bool,
+    note: &'a str,
+) -> [Subject<'a>; 4] {
     let learning = |measured: &'a Measured, validation: &'a Pyramid| {
         let all = [
-            (visible.raw, Trace { name: "raw", curve: &measured.raw, look: Look::Faint, color: palette.train }),
-            (visible.smooth, Trace { name: "training", curve: &measured.smooth, look: Look::Solid, color: palette.train }),
-            (visible.validation, Trace { name: "validation", curve: validation, look: Look::Marked, color: palette.validation }),
+            (
+                visible.raw,
+                Trace {
+                    name: "raw",
+                    curve: &measured.raw,
+                    look: Look::Faint,
+                    color: palette.train,
+                },
+            ),
+            (
+                visible.smooth,
+                Trace {
+                    name: "training",
+                    curve: &measured.smooth,
+                    look: Look::Solid,
+                    color: palette.train,
+                },
+            ),
+            (
+                visible.validation,
+                Trace {
+                    name: "validation",
+                    curve: validation,
+                    look: Look::Marked,
+                    color: palette.validation,
+                },
+            ),
         ];
-        all.into_iter().filter(|(shown, _)| *shown).map(|(_, trace)| trace).collect()
+        all.into_iter()
+            .filter(|(shown, _)| *shown)
+            .map(|(_, trace)| trace)
+            .collect()
     };
-    let machine = |name, curve| vec![Trace { name, curve, look: Look::Solid, color: palette.machine }];
+    let machine = |name, curve| {
+        vec![Trace {
+            name,
+            curve,
+            look: Look::Solid,
+            color: palette.machine,
+        }]
+    };
     let loss = if log {
-        YAxis { log, unit: "", from_zero: false, least_range: 0.05, without_data: (-1.0, 0.0) }
+        YAxis {
+            log,
+            unit: "",
+            from_zero: false,
+            least_range: 0.05,
+            without_data: (-1.0, 0.0),
+        }
     } else {
-        YAxis { log, unit: "", from_zero: false, least_range: 0.002, without_data: (0.0, 2.3) }
+        YAxis {
+            log,
+            unit: "",
+            from_zero: false,
+            least_range: 0.002,
+            without_data: (0.0, 2.3),
+        }
     };
-    let accuracy = YAxis { log: false, unit: "%", from_zero: false, least_range: 0.2, without_data: (0.0, 100.0) };
-    let machine_axis = YAxis { log: false, unit: "", from_zero: true, least_range: 1.0, without_data: (0.0, 1.0) };
+    let accuracy = YAxis {
+        log: false,
+        unit: "%",
+        from_zero: false,
+        least_range: 0.2,
+        without_data: (0.0, 100.0),
+    };
+    let machine_axis = YAxis {
+        log: false,
+        unit: "",
+        from_zero: true,
+        least_range: 1.0,
+        without_data: (0.0, 1.0),
+    };
     [
         Subject {
             name: "Loss plot",
@@ -297,7 +480,14 @@ fn subjects<'a>(curves: &'a Curves, visible: VisibleTraces, palette: style::Pale
             about: "Cross-entropy in nats: the mean of −ln p, where p is the probability given to the correct digit. Lower is better.",
             has_help: true,
             note,
-            newest: newest(curves, &[("training", &curves.loss.smooth), ("validation", &curves.validation_loss)], significant),
+            newest: newest(
+                curves,
+                &[
+                    ("training", &curves.loss.smooth),
+                    ("validation", &curves.validation_loss),
+                ],
+                significant,
+            ),
             traces: learning(&curves.loss, &curves.validation_loss),
             y: loss,
         },
@@ -307,7 +497,14 @@ fn subjects<'a>(curves: &'a Curves, visible: VisibleTraces, palette: style::Pale
             about: "Share of images classified correctly. Validation images are not trained on, so validation accuracy shows how well the network generalises.",
             has_help: false,
             note: "",
-            newest: newest(curves, &[("training", &curves.accuracy.smooth), ("validation", &curves.validation_accuracy)], percents),
+            newest: newest(
+                curves,
+                &[
+                    ("training", &curves.accuracy.smooth),
+                    ("validation", &curves.validation_accuracy),
+                ],
+                percents,
+            ),
             traces: learning(&curves.accuracy, &curves.validation_accuracy),
             y: accuracy,
         },
@@ -317,7 +514,9 @@ fn subjects<'a>(curves: &'a Curves, visible: VisibleTraces, palette: style::Pale
             about: "Training images per second.",
             has_help: false,
             note: "",
-            newest: newest(curves, &[("", &curves.throughput)], |value| format!("{} images/s", grouped(value.max(0.0).round() as u64))),
+            newest: newest(curves, &[("", &curves.throughput)], |value| {
+                format!("{} images/s", grouped(value.max(0.0).round() as u64))
+            }),
             traces: machine("throughput", &curves.throughput),
             y: machine_axis,
         },
@@ -338,9 +537,19 @@ fn subjects<'a>(curves: &'a Curves, visible: VisibleTraces, palette: style::Pale
 fn newest(curves: &Curves, figures: &[(&str, &Pyramid)], format: impl Fn(f64) -> String) -> String {
     let values: Vec<String> = figures
         .iter()
-        .filter_map(|(name, curve)| curve.points().last().map(|point| format!("{name} {}", format(point[1])).trim_start().to_owned()))
+        .filter_map(|(name, curve)| {
+            curve.points().last().map(|point| {
+                format!("{name} {}", format(point[1]))
+                    .trim_start()
+                    .to_owned()
+            })
+        })
         .collect();
-    if values.is_empty() { "no data yet".to_owned() } else { format!("{} at step {:.0}", values.join(", "), curves.last_step()) }
+    if values.is_empty() {
+        "no data yet".to_owned()
+    } else {
+        format!("{} at step {:.0}", values.join(", "), curves.last_step())
+    }
 }
 
 /// What all charts share in this frame.
@@ -357,11 +566,18 @@ struct Frame {
 
 impl Frame {
     /// A title line and the chart below it, together `height` points high.
-    fn show(&self, ui: &mut Ui, subject: Subject<'_>, height: f32, box_from: &mut Option<f64>) -> Shown {
+    fn show(
+        &self,
+        ui: &mut Ui,
+        subject: Subject<'_>,
+        height: f32,
+        box_from: &mut Option<f64>,
+    ) -> Shown {
         ui.vertical(|ui| {
             let top = ui.cursor().top();
             let title = |ui: &mut Ui| {
-                ui.label(RichText::new(subject.title).strong()).on_hover_text(format!("{}\n\n{NAVIGATION}", subject.about));
+                ui.label(RichText::new(subject.title).strong())
+                    .on_hover_text(format!("{}\n\n{NAVIGATION}", subject.about));
                 ui.add(Label::new(RichText::new(&subject.newest).weak()).truncate());
             };
             // The first chart's title line ends with the help on all plots.
@@ -372,20 +588,53 @@ impl Frame {
             }
             let value = self.told(&subject);
             let left = height - (ui.cursor().top() - top) - ui.spacing().item_spacing.y;
-            let Self { x, range, last_step, cursor, selected, .. } = *self;
-            let Subject { name, note, traces, y, .. } = subject;
-            Chart { name, value, note, traces, x, y, range, last_step, height: left, cursor, selected }.show(ui, box_from)
+            let Self {
+                x,
+                range,
+                last_step,
+                cursor,
+                selected,
+                ..
+            } = *self;
+            let Subject {
+                name,
+                note,
+                traces,
+                y,
+                ..
+            } = subject;
+            Chart {
+                name,
+                value,
+                note,
+                traces,
+                x,
+                y,
+                range,
+                last_step,
+                height: left,
+                cursor,
+                selected,
+            }
+            .show(ui, box_from)
         })
         .inner
     }
 
     /// The values at the crosshair or the latest ones, and what else there is to see in the chart.
     fn told(&self, subject: &Subject<'_>) -> String {
-        let mut told = self.readout.as_ref().map_or_else(|| subject.newest.clone(), Readout::sentence);
+        let mut told = self
+            .readout
+            .as_ref()
+            .map_or_else(|| subject.newest.clone(), Readout::sentence);
         if !subject.note.is_empty() {
             told = format!("{told}. {}", subject.note);
         }
         let [from, to] = self.range;
-        if self.is_whole { told } else { format!("Steps {from:.0} to {to:.0} in view; {told}") }
+        if self.is_whole {
+            told
+        } else {
+            format!("Steps {from:.0} to {to:.0} in view; {told}")
+        }
     }
 }

@@ -45,7 +45,10 @@ impl Range {
     pub fn follow(&mut self, gesture: Gesture, last: f64) {
         let [from, to] = self.steps(last);
         let wanted = match gesture {
-            Gesture::Zoom { factor, about } => [about - (about - from) * factor, about + (to - about) * factor],
+            Gesture::Zoom { factor, about } => [
+                about - (about - from) * factor,
+                about + (to - about) * factor,
+            ],
             Gesture::Pan(steps) => [from + steps, to + steps],
             Gesture::Show([one, other]) => [one.min(other), one.max(other)],
             Gesture::Box(_) => return,
@@ -57,7 +60,10 @@ impl Range {
     /// Moves so far that this step is in view.
     pub fn reveal(&mut self, step: f64, last: f64) {
         let [from, to] = self.steps(last);
-        self.follow(Gesture::Pan((step - to).max(0.0) + (step - from).min(0.0)), last);
+        self.follow(
+            Gesture::Pan((step - to).max(0.0) + (step - from).min(0.0)),
+            last,
+        );
     }
 
     /// Keeps a part of the run in view, after it became another or was rolled back.
@@ -66,7 +72,8 @@ impl Range {
     }
 }
 
-/// The range moved and widened so that it is a part of the run; `None` if it is the whole run, or is not a range.
+/// The range moved and widened so that it is a part of the run; `None` if it is the whole run, or
+/// is not a range.
 fn within([from, to]: [f64; 2], last: f64) -> Option<[f64; 2]> {
     let width = (to - from).max(MIN_STEPS);
     if !(from.is_finite() && width < last) {

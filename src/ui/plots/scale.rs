@@ -1,4 +1,5 @@
-//! Axes: from values to positions and tick labels, linear or logarithmic, by step or epoch, with units.
+//! Axes: from values to positions and tick labels, linear or logarithmic, by step or epoch, with
+//! units.
 
 use egui_plot::{GridInput, GridMark};
 
@@ -18,19 +19,35 @@ pub fn marks(input: &GridInput, apart: f32) -> Vec<GridMark> {
         return Vec::new();
     }
     let power = 10f64.powf(least.log10().floor());
-    let step_size = [1.0, 2.0, 5.0].into_iter().map(|factor| factor * power).find(|&step| step >= least).unwrap_or(10.0 * power);
+    let step_size = [1.0, 2.0, 5.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|&step| step >= least)
+        .unwrap_or(10.0 * power);
     let (first, last) = ((from / step_size).ceil(), (to / step_size).floor());
     // A view is a few thousand points wide at most; anything else is a degenerate axis.
     if !(0.0..=2000.0).contains(&(last - first)) {
         return Vec::new();
     }
-    (0..=(last - first) as u32).map(|index| GridMark { value: (first + f64::from(index)) * step_size, step_size }).collect()
+    (0..=(last - first) as u32)
+        .map(|index| GridMark {
+            value: (first + f64::from(index)) * step_size,
+            step_size,
+        })
+        .collect()
 }
 
 /// The same at whole numbers alone, as for epochs.
 pub fn whole_marks(input: &GridInput, apart: f32) -> Vec<GridMark> {
-    let marks = marks(input, apart).into_iter().filter(|mark| (mark.value - mark.value.round()).abs() < 1e-6);
-    marks.map(|mark| GridMark { step_size: mark.step_size.max(1.0), ..mark }).collect()
+    let marks = marks(input, apart)
+        .into_iter()
+        .filter(|mark| (mark.value - mark.value.round()).abs() < 1e-6);
+    marks
+        .map(|mark| GridMark {
+            step_size: mark.step_size.max(1.0),
+            ..mark
+        })
+        .collect()
 }
 
 /// The unit of the x axis.
@@ -98,7 +115,11 @@ pub struct YAxis {
 impl YAxis {
     /// The position of a value on the axis.
     pub fn position(self, value: f64) -> f64 {
-        if self.log { value.max(LOG_FLOOR).log10() } else { value }
+        if self.log {
+            value.max(LOG_FLOOR).log10()
+        } else {
+            value
+        }
     }
 
     /// A tick's label.
@@ -106,11 +127,20 @@ impl YAxis {
         if self.unit == "%" && mark.value > 100.0 + 1e-9 {
             return String::new();
         }
-        let text = if self.log { logarithmic(mark.value) } else { tick_value(mark.value, mark.step_size) };
-        if self.unit.is_empty() { text } else { format!("{text} {}", self.unit) }
+        let text = if self.log {
+            logarithmic(mark.value)
+        } else {
+            tick_value(mark.value, mark.step_size)
+        };
+        if self.unit.is_empty() {
+            text
+        } else {
+            format!("{text} {}", self.unit)
+        }
     }
 
-    /// Ticks of a logarithmic axis: powers of ten, and twice and five times as much where there is space.
+    /// Ticks of a logarithmic axis: powers of ten, and twice and five times as much where there is
+    /// space.
     pub fn log_marks(input: &GridInput) -> Vec<GridMark> {
         let (from, to) = input.bounds;
         if !(from.is_finite() && to.is_finite()) || to - from > 60.0 {
@@ -126,18 +156,30 @@ impl YAxis {
             }
         }
         // Between two of them the axis would be empty.
-        if found.len() < 2 { marks(input, 32.0) } else { found }
+        if found.len() < 2 {
+            marks(input, 32.0)
+        } else {
+            found
+        }
     }
 }
 
 /// The value at a position on a logarithmic axis, short also where it is small: 0.05, 5e-5.
 fn logarithmic(position: f64) -> String {
     let value = 10f64.powf(position);
-    if value >= 0.001 { significant(value) } else { format!("{value:.1e}").replace(".0e", "e") }
+    if value >= 0.001 {
+        significant(value)
+    } else {
+        format!("{value:.1e}").replace(".0e", "e")
+    }
 }
 
 fn tick_value(value: f64, step_size: f64) -> String {
-    if value.abs() >= 1000.0 { count_tick(value, step_size) } else { decimals(value, step_size) }
+    if value.abs() >= 1000.0 {
+        count_tick(value, step_size)
+    } else {
+        decimals(value, step_size)
+    }
 }
 
 /// A count in few characters, but as many as it takes to tell it from the next tick.
@@ -172,7 +214,15 @@ pub fn short_count(value: f64) -> String {
 fn decimals(value: f64, step_size: f64) -> String {
     let places = (-step_size.abs().max(1e-9).log10()).ceil().clamp(0.0, 6.0) as usize;
     let text = format!("{value:.places$}");
-    if text.trim_start_matches('-').chars().all(|letter| matches!(letter, '0' | '.')) { "0".to_owned() } else { text }
+    if text
+        .trim_start_matches('-')
+        .chars()
+        .all(|letter| matches!(letter, '0' | '.'))
+    {
+        "0".to_owned()
+    } else {
+        text
+    }
 }
 
 /// Three significant digits: 2.31, 0.0123, 0.000412.
@@ -182,5 +232,9 @@ pub fn significant(value: f64) -> String {
     }
     let places = (2 - value.abs().log10().floor() as i32).clamp(0, 9) as usize;
     let text = format!("{value:.places$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }

@@ -1,4 +1,5 @@
-//! The misclassified images, each with its true digit, the prediction and its probability. A selected cell of the matrix filters them.
+//! The misclassified images, each with its true digit, the prediction and its probability. A
+//! selected cell of the matrix filters them.
 
 use eframe::egui::{self, Rect, RichText, Ui};
 
@@ -27,14 +28,26 @@ impl Gallery {
             return false;
         }
         self.mistakes = mistakes.to_vec();
-        self.sheet = Some(ImageSheet::new(ctx, "mistakes", self.mistakes.iter().map(|mistake| &mistake.image)));
+        self.sheet = Some(ImageSheet::new(
+            ctx,
+            "mistakes",
+            self.mistakes.iter().map(|mistake| &mistake.image),
+        ));
         true
     }
 
     /// The images of the chosen cell, or all, by index.
     pub fn of_cell(&self, chosen: Option<Cell>) -> Vec<(usize, &Mistake)> {
-        let belongs = |mistake: &Mistake| chosen.is_none_or(|cell| cell == (usize::from(mistake.label), usize::from(mistake.answer)));
-        self.mistakes.iter().enumerate().filter(|(_, mistake)| belongs(mistake)).collect()
+        let belongs = |mistake: &Mistake| {
+            chosen.is_none_or(|cell| {
+                cell == (usize::from(mistake.label), usize::from(mistake.answer))
+            })
+        };
+        self.mistakes
+            .iter()
+            .enumerate()
+            .filter(|(_, mistake)| belongs(mistake))
+            .collect()
     }
 
     /// Paints an image; sides of a whole number of screen pixels per pixel are crisp.
@@ -45,7 +58,13 @@ impl Gallery {
     }
 
     /// Draws the images of the chosen cell, or all, and returns the one that was clicked.
-    pub fn show(&self, ui: &mut Ui, classes: &Classes, chosen: Option<Cell>, count: u32) -> Option<usize> {
+    pub fn show(
+        &self,
+        ui: &mut Ui,
+        classes: &Classes,
+        chosen: Option<Cell>,
+        count: u32,
+    ) -> Option<usize> {
         let shown = self.of_cell(chosen);
         if shown.is_empty() {
             let text = match chosen {
@@ -65,7 +84,9 @@ impl Gallery {
             ui.label(RichText::new(text).weak());
             return None;
         }
-        let Some(sheet) = &self.sheet else { return None };
+        let Some(sheet) = &self.sheet else {
+            return None;
+        };
         let mut clicked = None;
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = egui::Vec2::splat(style::GAP * 0.75);
@@ -79,16 +100,27 @@ impl Gallery {
     }
 
     /// True when it was clicked.
-    fn tile(ui: &mut Ui, sheet: &ImageSheet, index: usize, mistake: &Mistake, classes: &Classes) -> bool {
+    fn tile(
+        ui: &mut Ui,
+        sheet: &ImageSheet,
+        index: usize,
+        mistake: &Mistake,
+        classes: &Classes,
+    ) -> bool {
         let confidence = whole_percent(mistake.confidence);
         let [answer, label] = [mistake.answer, mistake.label].map(|class| classes.name(class));
-        let spoken = format!("True {} {label}, predicted {answer}, probability {confidence}", classes.noun());
+        let spoken = format!(
+            "True {} {label}, predicted {answer}, probability {confidence}",
+            classes.noun()
+        );
         let [first, second] = if classes.are_digits() {
             [format!("{answer} instead of {label}"), confidence]
         } else {
             // There is room for a name in a line.
             [answer.to_owned(), format!("not {label}")]
         };
-        image_sheet::tile(ui, sheet, index, IMAGE_SIDE, [&first, &second], &spoken).on_hover_text("Click to enlarge").clicked()
+        image_sheet::tile(ui, sheet, index, IMAGE_SIDE, [&first, &second], &spoken)
+            .on_hover_text("Click to enlarge")
+            .clicked()
     }
 }

@@ -76,45 +76,66 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
             columns(ui, evaluation, view, visible - above);
         }
     });
-    opened::show(ui, &view.gallery, &view.classes, view.cell, &mut view.opened);
+    opened::show(
+        ui,
+        &view.gallery,
+        &view.classes,
+        view.cell,
+        &mut view.opened,
+    );
 }
 
-/// The matrix, and beside it, scrolled by themselves, the bars by digit and the images: first what the person is looking for.
+/// The matrix, and beside it, scrolled by themselves, the bars by digit and the images: first what
+/// the person is looking for.
 fn columns(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, height: f32) {
     let wide = ui.available_width() >= THREE_COLUMNS;
-    let side = (height - MATRIX_TEXTS).min(ui.available_width() * 0.5).clamp(*MATRIX_SIDE.start(), *MATRIX_SIDE.end()).floor();
+    let side = (height - MATRIX_TEXTS)
+        .min(ui.available_width() * 0.5)
+        .clamp(*MATRIX_SIDE.start(), *MATRIX_SIDE.end())
+        .floor();
     let height = height.max(side + MATRIX_TEXTS);
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
         let column = Layout::top_down(Align::Min);
-        ui.allocate_ui_with_layout(vec2(side, height), column, |ui| matrix(ui, evaluation, view, side));
+        ui.allocate_ui_with_layout(vec2(side, height), column, |ui| {
+            matrix(ui, evaluation, view, side)
+        });
         if wide {
             ui.allocate_ui_with_layout(vec2(BARS[0], height), column, |ui| {
-                per_class(ui, evaluation, &view.classes, (height - reliability::TOTAL_HEIGHT).clamp(BARS[1], 440.0));
+                per_class(
+                    ui,
+                    evaluation,
+                    &view.classes,
+                    (height - reliability::TOTAL_HEIGHT).clamp(BARS[1], 440.0),
+                );
                 ui.add_space(style::GAP);
                 reliability::show(ui, evaluation);
             });
         }
         ui.allocate_ui_with_layout(vec2(ui.available_width(), height), column, |ui| {
             ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
-            ScrollArea::vertical().id_salt("misclassified").auto_shrink(false).max_height(height).show(ui, |ui| {
-                let chosen = view.cell.is_some();
-                if chosen || wide {
-                    misclassified(ui, evaluation, view);
-                    ui.add_space(style::GAP);
-                }
-                if !wide {
-                    per_class(ui, evaluation, &view.classes, BARS[1]);
-                }
-                if !chosen && !wide {
-                    ui.add_space(style::GAP);
-                    misclassified(ui, evaluation, view);
-                }
-                if !wide {
-                    ui.add_space(style::GAP);
-                    reliability::show(ui, evaluation);
-                }
-            });
+            ScrollArea::vertical()
+                .id_salt("misclassified")
+                .auto_shrink(false)
+                .max_height(height)
+                .show(ui, |ui| {
+                    let chosen = view.cell.is_some();
+                    if chosen || wide {
+                        misclassified(ui, evaluation, view);
+                        ui.add_space(style::GAP);
+                    }
+                    if !wide {
+                        per_class(ui, evaluation, &view.classes, BARS[1]);
+                    }
+                    if !chosen && !wide {
+                        ui.add_space(style::GAP);
+                        misclassified(ui, evaluation, view);
+                    }
+                    if !wide {
+                        ui.add_space(style::GAP);
+                        reliability::show(ui, evaluation);
+                    }
+                });
         });
     });
 }
@@ -145,16 +166,35 @@ fn subject(app: &App, results: &ResultsView) -> String {
     let name = app.model_name(&results.model.reference);
     let SplitEvaluation { data, split, .. } = &results.measured;
     let data = format!("{} ({})", data.label(), split.label());
-    let network = format!("{} on {}", results.model.network.label(), results.model.data.label());
-    if name.starts_with(&network) { format!("{name}, evaluated on {data}") } else { format!("{name} ({network}), evaluated on {data}") }
+    let network = format!(
+        "{} on {}",
+        results.model.network.label(),
+        results.model.data.label()
+    );
+    if name.starts_with(&network) {
+        format!("{name}, evaluated on {data}")
+    } else {
+        format!("{name} ({network}), evaluated on {data}")
+    }
 }
 
 fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: f32) {
     ui.label(RichText::new("Confusion matrix").strong());
     let explained = confusion::show(ui, evaluation, &view.classes, &mut view.cell, side);
     let text = match explained {
-        Some((truth, answer)) => format!("{}.", cell_sentence(&view.classes, truth, answer, evaluation.count(truth, answer))),
-        None => format!("Rows: true {0}. Columns: predicted {0}. Select a cell to see its images.", view.classes.nouns()),
+        Some((truth, answer)) => format!(
+            "{}.",
+            cell_sentence(
+                &view.classes,
+                truth,
+                answer,
+                evaluation.count(truth, answer)
+            )
+        ),
+        None => format!(
+            "Rows: true {0}. Columns: predicted {0}. Select a cell to see its images.",
+            view.classes.nouns()
+        ),
     };
     ui.label(RichText::new(text).weak());
 }
@@ -172,14 +212,23 @@ fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen)
                 ui.label(RichText::new("most confident errors first").weak());
             }
             Some((truth, answer)) => {
-                ui.label(RichText::new(format!("only {} instead of {}", view.classes.name(answer), view.classes.name(truth))).weak());
+                ui.label(
+                    RichText::new(format!(
+                        "only {} instead of {}",
+                        view.classes.name(answer),
+                        view.classes.name(truth)
+                    ))
+                    .weak(),
+                );
                 if ui.button("Show all").clicked() {
                     view.cell = None;
                 }
             }
         }
     });
-    let count = view.cell.map_or(0, |(truth, answer)| evaluation.count(truth, answer));
+    let count = view
+        .cell
+        .map_or(0, |(truth, answer)| evaluation.count(truth, answer));
     if let Some(index) = view.gallery.show(ui, &view.classes, view.cell, count) {
         view.opened = Some(index);
     }

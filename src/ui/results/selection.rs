@@ -16,10 +16,26 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     let models = app.models(usize::MAX);
     let data = data_sets(app);
     // The last evaluation's model and data, unless others were chosen and still exist.
-    let measured = app.results.as_ref().map(|results| (results.model.reference.clone(), results.measured.data.clone()));
-    let model = view.model.clone().filter(|model| models.contains(model)).or_else(|| measured.as_ref().map(|(model, _)| model.clone()));
-    let model = model.filter(|model| models.contains(model)).unwrap_or(ModelRef::Starter);
-    let set = view.data.clone().filter(|set| data.contains(set)).or_else(|| measured.map(|(_, set)| set)).unwrap_or_else(DataSpec::builtin);
+    let measured = app.results.as_ref().map(|results| {
+        (
+            results.model.reference.clone(),
+            results.measured.data.clone(),
+        )
+    });
+    let model = view
+        .model
+        .clone()
+        .filter(|model| models.contains(model))
+        .or_else(|| measured.as_ref().map(|(model, _)| model.clone()));
+    let model = model
+        .filter(|model| models.contains(model))
+        .unwrap_or(ModelRef::Starter);
+    let set = view
+        .data
+        .clone()
+        .filter(|set| data.contains(set))
+        .or_else(|| measured.map(|(_, set)| set))
+        .unwrap_or_else(DataSpec::builtin);
     // All stand on one line, as high as the main button.
     let height = std::mem::replace(&mut ui.spacing_mut().interact_size.y, style::BUTTON_HEIGHT);
     ui.horizontal_wrapped(|ui| {
@@ -67,14 +83,22 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     ui.spacing_mut().interact_size.y = height;
 }
 
-/// The built-in digits, the data sets found on this machine, the person's own drawings, and the folders that were chosen.
+/// The built-in digits, the data sets found on this machine, the person's own drawings, and the
+/// folders that were chosen.
 fn data_sets(app: &App) -> Vec<DataSpec> {
     let found = app.found.iter().flatten().map(|found| app.source_of(found));
     let mine = (!app.my_digits.drawings().is_empty()).then_some(DataSource::Mine);
-    let chosen = app.settings.data_folders.iter().map(|folder| DataSource::Path(Path::new(folder).to_owned()));
+    let chosen = app
+        .settings
+        .data_folders
+        .iter()
+        .map(|folder| DataSource::Path(Path::new(folder).to_owned()));
     let mut sets = vec![DataSpec::builtin()];
-    for set in found.chain(mine).chain(chosen).map(DataSpec::single).chain(app.results.iter().map(|results| results.measured.data.clone()))
-    {
+    for set in found.chain(mine).chain(chosen).map(DataSpec::single).chain(
+        app.results
+            .iter()
+            .map(|results| results.measured.data.clone()),
+    ) {
         if !sets.contains(&set) {
             sets.push(set);
         }

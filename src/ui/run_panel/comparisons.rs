@@ -1,4 +1,5 @@
-//! The comparisons of batch sizes and of devices in the run panel: starting them, their progress, and a bar for each result.
+//! The comparisons of batch sizes and of devices in the run panel: starting them, their progress,
+//! and a bar for each result.
 
 use eframe::egui::{Align2, Rect, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
@@ -26,12 +27,19 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ComparisonKind::Devices => "Comparing devices",
         };
         ui.horizontal(|ui| {
-            if ui.add_enabled(!running.cancelling, style::secondary_button("Cancel")).clicked() {
+            if ui
+                .add_enabled(!running.cancelling, style::secondary_button("Cancel"))
+                .clicked()
+            {
                 actions.push(Action::CancelJob(running.id));
             }
             ui.vertical(|ui| {
-                ui.label(style::hint(format!("{doing}, {} left", remaining(running.progress.remaining_seconds.unwrap_or_default()))));
-                ui.add(style::progress_bar(ui, running.progress.fraction).desired_height(8.0)).accessible_name("Comparison progress");
+                ui.label(style::hint(format!(
+                    "{doing}, {} left",
+                    remaining(running.progress.remaining_seconds.unwrap_or_default())
+                )));
+                ui.add(style::progress_bar(ui, running.progress.fraction).desired_height(8.0))
+                    .accessible_name("Comparison progress");
                 if running.progress.background_load > BUSY {
                     style::caution(ui, &busy(running.progress.background_load));
                 }
@@ -39,8 +47,16 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         });
         return;
     }
-    let sizes = app.benchmark.batch_sizes.as_ref().filter(|found| found.holds_for(&app.config));
-    let devices = app.benchmark.devices.as_ref().filter(|found| found.holds_for(&app.config));
+    let sizes = app
+        .benchmark
+        .batch_sizes
+        .as_ref()
+        .filter(|found| found.holds_for(&app.config));
+    let devices = app
+        .benchmark
+        .devices
+        .as_ref()
+        .filter(|found| found.holds_for(&app.config));
     if let Some(found) = sizes {
         batch_sizes(ui, app, found, actions);
     }
@@ -71,7 +87,9 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         }
     });
     if let Some(benchmark) = app.jobs.shown().filter(|_| app.jobs.benchmark().is_some())
-        && ui.link(RichText::new("Unavailable while a benchmark is running.").small()).clicked()
+        && ui
+            .link(RichText::new("Unavailable while a benchmark is running.").small())
+            .clicked()
     {
         actions.push(Action::Show(benchmark.screen));
     }
@@ -80,18 +98,28 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-/// A bar for each batch size, its length the throughput; a click selects the size. The smallest size at full speed is marked.
+/// A bar for each batch size, its length the throughput; a click selects the size. The smallest
+/// size at full speed is marked.
 fn batch_sizes(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) {
     let highest = highest(found);
     let spot = sweet_spot(&found.rows);
     for (Side { batch_size, .. }, rate) in rates(&found.rows) {
         let enough = spot == Some(batch_size);
-        let config = RunConfig { batch_size, ..app.config.clone() };
-        let memory = app.memory_needed(&config).map_or_else(String::new, |bytes| format!(", {}", memory(bytes)));
+        let config = RunConfig {
+            batch_size,
+            ..app.config.clone()
+        };
+        let memory = app
+            .memory_needed(&config)
+            .map_or_else(String::new, |bytes| format!(", {}", memory(bytes)));
         let bar = Bar {
             name: batch_size.to_string(),
             accessible_name: format!("Batch size {batch_size}"),
-            text: format!("{} images/s{memory}{}", grouped(rate.round() as u64), if enough { ", recommended" } else { "" }),
+            text: format!(
+                "{} images/s{memory}{}",
+                grouped(rate.round() as u64),
+                if enough { ", recommended" } else { "" }
+            ),
             below: String::new(),
             share: (rate / highest) as f32,
             best: enough,
@@ -113,22 +141,36 @@ fn sides(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) 
     let first = rates(&found.rows).next();
     for (side, rate) in rates(&found.rows) {
         let best = fastest == Some(side);
-        let ratio = first.filter(|(first, _)| *first != side).map_or_else(String::new, |(_, base)| format!(", {:.2}×", rate / base));
+        let ratio = first
+            .filter(|(first, _)| *first != side)
+            .map_or_else(String::new, |(_, base)| format!(", {:.2}×", rate / base));
         let name = app.side_name(side);
         let bar = Bar {
             accessible_name: name.clone(),
             name,
-            text: format!("{} images/s{ratio}{}", grouped(rate.round() as u64), if best { ", recommended" } else { "" }),
-            below: app.total_time(&app.config, rate).map_or_else(String::new, |time| format!("about {time}")),
+            text: format!(
+                "{} images/s{ratio}{}",
+                grouped(rate.round() as u64),
+                if best { ", recommended" } else { "" }
+            ),
+            below: app
+                .total_time(&app.config, rate)
+                .map_or_else(String::new, |time| format!("about {time}")),
             share: (rate / highest) as f32,
             best,
-            about: if best { "The fastest, or as fast as any and the simplest. Click to use it." } else { "Click to use it." },
+            about: if best {
+                "The fastest, or as fast as any and the simplest. Click to use it."
+            } else {
+                "Click to use it."
+            },
         };
         bar.show(ui, AFTER_DEVICES, app.on_side(side), app, actions);
     }
     failures(ui, found);
     if !app.has_other_devices() {
-        ui.label(style::hint("No GPU available: only the CPU can be compared."));
+        ui.label(style::hint(
+            "No GPU available: only the CPU can be compared.",
+        ));
     }
 }
 
@@ -139,7 +181,13 @@ fn highest(found: &Comparison) -> f64 {
 /// What makes the figures unreliable, and the candidates that could not be measured.
 fn failures(ui: &mut Ui, found: &Comparison) {
     if found.is_disturbed() {
-        style::caution(ui, &format!("{} These figures are not reliable: compare again.", busy(found.background_load)));
+        style::caution(
+            ui,
+            &format!(
+                "{} These figures are not reliable: compare again.",
+                busy(found.background_load)
+            ),
+        );
     }
     for text in found.failures() {
         style::invalid(ui, &text);
@@ -161,15 +209,23 @@ struct Bar {
 impl Bar {
     /// Draws the bar; a click applies `config`.
     fn show(self, ui: &mut Ui, left: f32, config: RunConfig, app: &App, actions: &mut Vec<Action>) {
-        let height = if self.below.is_empty() { HEIGHT } else { HEIGHT_OF_TWO };
-        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
+        let height = if self.below.is_empty() {
+            HEIGHT
+        } else {
+            HEIGHT_OF_TWO
+        };
+        let (rect, response) =
+            ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
         self.paint(ui, rect, left);
         if response.has_focus() {
             style::focus_ring(ui, rect);
         }
         let chosen = app.config == config;
-        let accessible_name =
-            [format!("{}: {}", self.accessible_name, self.text), self.below].join(if height == HEIGHT { "" } else { ", " });
+        let accessible_name = [
+            format!("{}: {}", self.accessible_name, self.text),
+            self.below,
+        ]
+        .join(if height == HEIGHT { "" } else { ", " });
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, &accessible_name));
         if response.on_hover_text(self.about).clicked() {
             actions.push(Action::Configure(Box::new(config)));
@@ -181,17 +237,44 @@ impl Bar {
         let font = TextStyle::Small.resolve(ui.style());
         let color = ui.visuals().text_color();
         let left = rect.left() + left;
-        let full = Rect::from_min_max(pos2(left, rect.top() + 2.0), pos2(rect.right(), rect.bottom() - 2.0));
+        let full = Rect::from_min_max(
+            pos2(left, rect.top() + 2.0),
+            pos2(rect.right(), rect.bottom() - 2.0),
+        );
         let filled = Rect::from_min_size(full.min, vec2(full.width() * self.share, full.height()));
         let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
-        painter.text(pos2(left - 6.0, rect.center().y), Align2::RIGHT_CENTER, &self.name, font.clone(), color);
-        painter.rect_filled(filled, 3.0, palette.accent.gamma_multiply(if self.best { 0.38 } else { 0.18 }));
-        let line = |text: &str, y, color| painter.text(pos2(left + 6.0, y), Align2::LEFT_CENTER, text, font.clone(), color);
+        painter.text(
+            pos2(left - 6.0, rect.center().y),
+            Align2::RIGHT_CENTER,
+            &self.name,
+            font.clone(),
+            color,
+        );
+        painter.rect_filled(
+            filled,
+            3.0,
+            palette
+                .accent
+                .gamma_multiply(if self.best { 0.38 } else { 0.18 }),
+        );
+        let line = |text: &str, y, color| {
+            painter.text(
+                pos2(left + 6.0, y),
+                Align2::LEFT_CENTER,
+                text,
+                font.clone(),
+                color,
+            )
+        };
         if self.below.is_empty() {
             line(&self.text, rect.center().y, color);
         } else {
             line(&self.text, rect.top() + rect.height() * 0.31, color);
-            line(&self.below, rect.top() + rect.height() * 0.69, ui.visuals().weak_text_color());
+            line(
+                &self.below,
+                rect.top() + rect.height() * 0.69,
+                ui.visuals().weak_text_color(),
+            );
         }
     }
 }

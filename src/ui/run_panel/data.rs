@@ -14,7 +14,11 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let label = app.config.data.label();
     let response = row(ui, "Data set", |ui| {
         // Tall enough that no data set is hidden below the edge.
-        let list = ComboBox::from_id_salt("data").width(ui.available_width()).height(480.0).truncate().selected_text(&label);
+        let list = ComboBox::from_id_salt("data")
+            .width(ui.available_width())
+            .height(480.0)
+            .truncate()
+            .selected_text(&label);
         list.show_ui(ui, |ui| entries(ui, app, actions)).response
     });
     let description = description(app);
@@ -41,7 +45,11 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let choose = |ui: &mut Ui, spec: DataSpec, name: &str, why_not: Option<&str>, actions: &mut Vec<Action>| {
+    let choose = |ui: &mut Ui,
+                  spec: DataSpec,
+                  name: &str,
+                  why_not: Option<&str>,
+                  actions: &mut Vec<Action>| {
         if entry(ui, app.config.data == spec, name, why_not) {
             let mut config = app.config.clone();
             config.data = spec;
@@ -57,12 +65,28 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let single = DataSpec::single;
         match app.found.iter().flatten().find(|found| found.set == set) {
             Some(found) => choose(ui, single(app.source_of(found)), set.label(), None, actions),
-            None if app.found.is_none() => choose(ui, single(DataSource::Named(set)), set.label(), Some("Searching…"), actions),
+            None if app.found.is_none() => choose(
+                ui,
+                single(DataSource::Named(set)),
+                set.label(),
+                Some("Searching…"),
+                actions,
+            ),
             None => missing(ui, app, set, actions),
         }
     }
-    let why_not = app.my_digits.drawings().is_empty().then_some("No drawings are kept yet: see My digits.");
-    choose(ui, DataSpec::single(DataSource::Mine), "My digits", why_not, actions);
+    let why_not = app
+        .my_digits
+        .drawings()
+        .is_empty()
+        .then_some("No drawings are kept yet: see My digits.");
+    choose(
+        ui,
+        DataSpec::single(DataSource::Mine),
+        "My digits",
+        why_not,
+        actions,
+    );
     for folder in &app.settings.data_folders {
         let source = DataSource::Path(folder.clone());
         let name = source.label();
@@ -87,7 +111,10 @@ fn missing(ui: &mut Ui, app: &App, set: NamedSet, actions: &mut Vec<Action>) {
         _ if is_its_own => (false, "Downloading…".to_owned()),
         _ => (false, "Another download is in progress".to_owned()),
     };
-    if ui.add_enabled(possible, Button::selectable(false, set.label())).clicked() {
+    if ui
+        .add_enabled(possible, Button::selectable(false, set.label()))
+        .clicked()
+    {
         ui.close();
         actions.push(Action::Download(set));
     }

@@ -40,10 +40,18 @@ pub fn choice<T: Copy + PartialEq>(
     let shown = name(*current);
     let response = row(ui, label, |ui| {
         let width = ui.available_width();
-        let list = ComboBox::from_id_salt(label).width(width).truncate().selected_text(shown);
+        let list = ComboBox::from_id_salt(label)
+            .width(width)
+            .truncate()
+            .selected_text(shown);
         list.show_ui(ui, |ui| {
             for &option in all {
-                if entry(ui, *current == option, name(option), why_not(option).as_deref()) {
+                if entry(
+                    ui,
+                    *current == option,
+                    name(option),
+                    why_not(option).as_deref(),
+                ) {
                     *current = option;
                 }
             }
@@ -57,17 +65,29 @@ pub fn choice<T: Copy + PartialEq>(
 pub fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     const HERE: &str = "This machine";
     let used = app.other_machine().map(|machine| machine.host.to_string());
-    let shown = app.other_machine().map_or(HERE, |machine| machine.host.name()).to_owned();
+    let shown = app
+        .other_machine()
+        .map_or(HERE, |machine| machine.host.name())
+        .to_owned();
     let why_not = app.why_not_move();
     let response = row(ui, "Machine", |ui| {
         let width = ui.available_width();
-        let list = ComboBox::from_id_salt("Machine").width(width).truncate().selected_text(visible::label(&shown));
+        let list = ComboBox::from_id_salt("Machine")
+            .width(width)
+            .truncate()
+            .selected_text(visible::label(&shown));
         list.show_ui(ui, |ui| {
             if entry(ui, used.is_none(), HERE, why_not) {
                 actions.push(Action::Machine(MachineAction::UseThis));
             }
             for host in &app.settings.hosts {
-                if entry(ui, used.as_ref() == Some(host), &visible::label(host), why_not) && used.as_ref() != Some(host) {
+                if entry(
+                    ui,
+                    used.as_ref() == Some(host),
+                    &visible::label(host),
+                    why_not,
+                ) && used.as_ref() != Some(host)
+                {
                     actions.push(Action::Machine(MachineAction::Ask(Some(host.clone()))));
                 }
             }
@@ -77,14 +97,21 @@ pub fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         })
         .response
     });
-    style::explain_list(response, &shown, "Where runs are computed and drawings are recognised: here, or on another machine through SSH.");
+    style::explain_list(
+        response,
+        &shown,
+        "Where runs are computed and drawings are recognised: here, or on another machine through SSH.",
+    );
 }
 
 /// One entry of a drop-down list; true when it was chosen.
 pub(super) fn entry(ui: &mut Ui, chosen: bool, name: &str, why_not: Option<&str>) -> bool {
-    let clicked = ui.add_enabled(why_not.is_none(), Button::selectable(chosen, name)).clicked();
+    let clicked = ui
+        .add_enabled(why_not.is_none(), Button::selectable(chosen, name))
+        .clicked();
     if clicked {
-        // The list closes with a click of the pointer by itself, but not with one of a screen reader.
+        // The list closes with a click of the pointer by itself, but not with one of a screen
+        // reader.
         ui.close();
     }
     if let Some(reason) = why_not {
@@ -102,17 +129,36 @@ pub(super) fn below_entry(ui: &mut Ui, about: &str) {
 }
 
 /// A row with a field for a number.
-pub fn number(ui: &mut Ui, app: &App, field: Field, label: &str, about: &str, actions: &mut Vec<Action>) {
+pub fn number(
+    ui: &mut Ui,
+    app: &App,
+    field: Field,
+    label: &str,
+    about: &str,
+    actions: &mut Vec<Action>,
+) {
     open_number(ui, app, field, label, "", about, actions);
 }
 
 /// A row with a field for an optional number; `left_out` is the empty field's placeholder.
-pub fn open_number(ui: &mut Ui, app: &App, field: Field, label: &str, left_out: &str, about: &str, actions: &mut Vec<Action>) {
-    let response = row(ui, label, |ui| text_field(ui, app, field, left_out, actions)).on_hover_text(about);
+pub fn open_number(
+    ui: &mut Ui,
+    app: &App,
+    field: Field,
+    label: &str,
+    left_out: &str,
+    about: &str,
+    actions: &mut Vec<Action>,
+) {
+    let response = row(ui, label, |ui| {
+        text_field(ui, app, field, left_out, actions)
+    })
+    .on_hover_text(about);
     below(ui, app, field, &response);
 }
 
-/// A field for the hidden layers of a CNN, below its label: it is as wide as the panel, since there may be a dozen.
+/// A field for the hidden layers of a CNN, below its label: it is as wide as the panel, since there
+/// may be a dozen.
 pub fn layers(ui: &mut Ui, app: &App, left_out: &str, about: &str, actions: &mut Vec<Action>) {
     let field = |ui: &mut Ui| {
         let label = ui.label("Layers").id;
@@ -122,10 +168,21 @@ pub fn layers(ui: &mut Ui, app: &App, left_out: &str, about: &str, actions: &mut
     below(ui, app, Field::Layers, &response);
 }
 
-fn text_field(ui: &mut Ui, app: &App, field: Field, left_out: &str, actions: &mut Vec<Action>) -> Response {
+fn text_field(
+    ui: &mut Ui,
+    app: &App,
+    field: Field,
+    left_out: &str,
+    actions: &mut Vec<Action>,
+) -> Response {
     let mut text = app.text(field);
     let limit = if field == Field::Layers { 128 } else { 48 };
-    let response = ui.add(TextEdit::singleline(&mut text).hint_text(left_out).desired_width(f32::INFINITY).char_limit(limit));
+    let response = ui.add(
+        TextEdit::singleline(&mut text)
+            .hint_text(left_out)
+            .desired_width(f32::INFINITY)
+            .char_limit(limit),
+    );
     if response.changed() {
         actions.push(Action::Type(field, text));
     }
@@ -164,20 +221,41 @@ pub const BATCH_SIZE: Searched = Searched {
 };
 
 /// A row with a field for a number, and the button that searches for its value.
-pub fn searched(ui: &mut Ui, app: &App, searched: &Searched, about: &str, actions: &mut Vec<Action>) {
-    let Searched { field, label, button, explanation, why_not, search } = searched;
+pub fn searched(
+    ui: &mut Ui,
+    app: &App,
+    searched: &Searched,
+    about: &str,
+    actions: &mut Vec<Action>,
+) {
+    let Searched {
+        field,
+        label,
+        button,
+        explanation,
+        why_not,
+        search,
+    } = searched;
     let mut text = app.text(*field);
     let response = row(ui, label, |ui| {
         let width = ui.available_width() - FIND_WIDTH - ui.spacing().item_spacing.x;
         let size = vec2(width, ui.spacing().interact_size.y);
-        let response = ui.add_sized(size, TextEdit::singleline(&mut text).char_limit(24)).on_hover_text(about);
+        let response = ui
+            .add_sized(size, TextEdit::singleline(&mut text).char_limit(24))
+            .on_hover_text(about);
         if response.changed() {
             actions.push(Action::Type(*field, text));
         }
         let why_not = why_not(app);
-        let find = ui.add_enabled(why_not.is_none(), Button::new("Find…").min_size(vec2(FIND_WIDTH, 0.0)));
+        let find = ui.add_enabled(
+            why_not.is_none(),
+            Button::new("Find…").min_size(vec2(FIND_WIDTH, 0.0)),
+        );
         let find = find.on_hover_text(*explanation).accessible_name(*button);
-        if find.on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
+        if find
+            .on_disabled_hover_text(why_not.unwrap_or_default())
+            .clicked()
+        {
             actions.push(search.clone());
         }
         response
@@ -190,15 +268,23 @@ pub fn check(ui: &mut Ui, label: &str, ticked: &mut bool) -> Response {
     row(ui, label, |ui| ui.checkbox(ticked, ""))
 }
 
-/// What is below a field: the reason why its value is invalid, if it is, or what to know about it. Comes into view where it is looked for.
+/// What is below a field: the reason why its value is invalid, if it is, or what to know about it.
+/// Comes into view where it is looked for.
 pub fn below(ui: &mut Ui, app: &App, field: Field, control: &Response) {
     let frame = ui.ctx().cumulative_frame_nr();
-    if ui.data(|data| data.get_temp::<(Field, u64)>(looked_for())).is_some_and(|(wanted, since)| wanted == field && since < frame) {
+    if ui
+        .data(|data| data.get_temp::<(Field, u64)>(looked_for()))
+        .is_some_and(|(wanted, since)| wanted == field && since < frame)
+    {
         ui.data_mut(|data| data.remove::<(Field, u64)>(looked_for()));
         control.request_focus();
         control.scroll_to_me(Some(Align::Center));
     }
-    for obstacle in app.validation_errors().iter().filter(|obstacle| obstacle.field == field) {
+    for obstacle in app
+        .validation_errors()
+        .iter()
+        .filter(|obstacle| obstacle.field == field)
+    {
         style::invalid(ui, &obstacle.message.to_string());
     }
     if let Some(note) = app.field_note(field) {
@@ -209,7 +295,8 @@ pub fn below(ui: &mut Ui, app: &App, field: Field, control: &Response) {
     }
 }
 
-/// Brings this field into view, with the keyboard's focus, in the next frame: a click in this one would take the focus away again.
+/// Brings this field into view, with the keyboard's focus, in the next frame: a click in this one
+/// would take the focus away again.
 pub fn look_for(ui: &Ui, field: Field) {
     let frame = ui.ctx().cumulative_frame_nr();
     ui.data_mut(|data| data.insert_temp(looked_for(), (field, frame)));
@@ -222,15 +309,24 @@ fn looked_for() -> Id {
 
 /// The weights the run starts from, unless they are random.
 pub fn initial_weights(ui: &mut Ui, app: &App, config: &mut RunConfig) {
-    let Some(path) = &app.config.initial_weights else { return };
-    let name = app.saved_model_name(path).map_or_else(|| visible::path(path), str::to_owned);
+    let Some(path) = &app.config.initial_weights else {
+        return;
+    };
+    let name = app
+        .saved_model_name(path)
+        .map_or_else(|| visible::path(path), str::to_owned);
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if ui.button("Clear").on_hover_text("Start from random weights instead").clicked() {
+            if ui
+                .button("Clear")
+                .on_hover_text("Start from random weights instead")
+                .clicked()
+            {
                 config.initial_weights = None;
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.add(Label::new(format!("From {name}")).truncate()).on_hover_text(visible::path(path));
+                ui.add(Label::new(format!("From {name}")).truncate())
+                    .on_hover_text(visible::path(path));
             });
         });
     });

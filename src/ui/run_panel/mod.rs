@@ -1,4 +1,5 @@
-//! The run panel: the settings of the next run, and starting, pausing and stopping it. Typed text is held by [`App`].
+//! The run panel: the settings of the next run, and starting, pausing and stopping it. Typed text
+//! is held by [`App`].
 
 pub(super) mod batch_size_search;
 mod comparisons;
@@ -29,7 +30,11 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         if let Some(run) = app.run.as_ref().filter(|run| run.is_active()) {
             queue::this_run(ui, run);
         }
-        let title = if app.is_training() { "Next run: training data" } else { "Training data" };
+        let title = if app.is_training() {
+            "Next run: training data"
+        } else {
+            "Training data"
+        };
         help::beside(ui, Topic::Settings, |ui| style::section(ui, title));
         settings(ui, app, actions);
         queue::show(ui, app, actions);
@@ -44,24 +49,78 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let mut config = app.config.clone();
     ui.vertical(|ui| fields::initial_weights(ui, app, &mut config));
     let about = descriptions::model(app.config.model);
-    fields::choice(ui, "Model", about, &mut config.model, ModelKind::ALL, ModelKind::label, |_| None);
+    fields::choice(
+        ui,
+        "Model",
+        about,
+        &mut config.model,
+        ModelKind::ALL,
+        ModelKind::label,
+        |_| None,
+    );
     if !app.config.model.widths().is_empty() {
-        let usual: Vec<String> = app.config.model.widths().iter().map(ToString::to_string).collect();
-        fields::open_number(ui, app, Field::Widths, "Layer widths", &usual.join("-"), descriptions::widths(app.config.model), actions);
+        let usual: Vec<String> = app
+            .config
+            .model
+            .widths()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        fields::open_number(
+            ui,
+            app,
+            Field::Widths,
+            "Layer widths",
+            &usual.join("-"),
+            descriptions::widths(app.config.model),
+            actions,
+        );
     }
     if app.config.model == ModelKind::Cnn {
         let usual = CnnLayers::DEFAULT.to_string();
         fields::layers(ui, app, &usual, descriptions::CNN_LAYERS, actions);
     }
-    fields::number(ui, app, Field::Epochs, "Epochs", "Passes over the training set.", actions);
-    fields::searched(ui, app, &fields::BATCH_SIZE, "Images per optimiser step.", actions);
+    fields::number(
+        ui,
+        app,
+        Field::Epochs,
+        "Epochs",
+        "Passes over the training set.",
+        actions,
+    );
+    fields::searched(
+        ui,
+        app,
+        &fields::BATCH_SIZE,
+        "Images per optimiser step.",
+        actions,
+    );
     ui.vertical(|ui| comparisons::show(ui, app, actions));
-    let about = format!("Random changes to the training images. {}", descriptions::augmentation(app.config.augmentation));
-    fields::choice(ui, "Augmentation", &about, &mut config.augmentation, Augmentation::ALL, Augmentation::label, |_| None);
+    let about = format!(
+        "Random changes to the training images. {}",
+        descriptions::augmentation(app.config.augmentation)
+    );
+    fields::choice(
+        ui,
+        "Augmentation",
+        &about,
+        &mut config.augmentation,
+        Augmentation::ALL,
+        Augmentation::label,
+        |_| None,
+    );
     let offered = app.precisions();
     let about = "The number format of matrix products and convolutions; weights, sums and the loss are always f32.";
     let why_not = |precision| app.why_not_precision(precision);
-    let response = fields::choice(ui, "Precision", about, &mut config.precision, &offered, Precision::label, why_not);
+    let response = fields::choice(
+        ui,
+        "Precision",
+        about,
+        &mut config.precision,
+        &offered,
+        Precision::label,
+        why_not,
+    );
     fields::below(ui, app, Field::Precision, &response);
     ui.vertical(|ui| {
         if let Some(note) = app.precision_note(app.config.precision) {

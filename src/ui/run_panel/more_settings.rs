@@ -4,7 +4,9 @@ use eframe::egui::{Align, CollapsingHeader, CollapsingResponse, Ui};
 
 use super::{descriptions, fields};
 use crate::app::{Action, App, Field, device_name};
-use crate::run_config::{Activation, DeviceChoice, Initialization, OptimizerKind, RunConfig, ScheduleKind};
+use crate::run_config::{
+    Activation, DeviceChoice, Initialization, OptimizerKind, RunConfig, ScheduleKind,
+};
 use crate::ui::style;
 
 /// The fields in here.
@@ -26,46 +28,101 @@ const FIELDS: [Field; 13] = [
 
 /// Draws them, collapsed at first; an invalid value opens them.
 pub fn show(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Action>) {
-    let invalid = app.validation_errors().iter().any(|obstacle| FIELDS.contains(&obstacle.field));
-    let shown = CollapsingHeader::new("More settings").open(invalid.then_some(true)).show_unindented(ui, |ui| {
-        style::section(ui, "Optimisation");
-        optimization(ui, app, config, actions);
-        style::section(ui, "Regularisation");
-        regularization(ui, app, actions);
-        style::section(ui, "Execution");
-        execution(ui, app, config, actions);
-    });
+    let invalid = app
+        .validation_errors()
+        .iter()
+        .any(|obstacle| FIELDS.contains(&obstacle.field));
+    let shown = CollapsingHeader::new("More settings")
+        .open(invalid.then_some(true))
+        .show_unindented(ui, |ui| {
+            style::section(ui, "Optimisation");
+            optimization(ui, app, config, actions);
+            style::section(ui, "Regularisation");
+            regularization(ui, app, actions);
+            style::section(ui, "Execution");
+            execution(ui, app, config, actions);
+        });
     scroll_to_opened(ui, &shown);
 }
 
-/// Scrolls to the settings while they unfold, once somebody has opened them: they begin at the panel's lower edge.
+/// Scrolls to the settings while they unfold, once somebody has opened them: they begin at the
+/// panel's lower edge.
 fn scroll_to_opened<T>(ui: &Ui, shown: &CollapsingResponse<T>) {
     let (header, openness) = (&shown.header_response, shown.openness);
     let id = header.id.with("unfolding");
-    let (before, unfolding) = ui.data(|data| data.get_temp::<(f32, bool)>(id)).unwrap_or_default();
+    let (before, unfolding) = ui
+        .data(|data| data.get_temp::<(f32, bool)>(id))
+        .unwrap_or_default();
     let unfolding = unfolding || (header.clicked() && before < 0.5);
     if unfolding {
         header.scroll_to_me(Some(Align::TOP));
     }
-    ui.data_mut(|data| data.insert_temp(id, (openness, unfolding && openness < 1.0 && openness >= before)));
+    ui.data_mut(|data| {
+        data.insert_temp(
+            id,
+            (openness, unfolding && openness < 1.0 && openness >= before),
+        )
+    });
 }
 
 fn optimization(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Action>) {
     let about = "The non-linearity between layers; without it, a deep network could represent no more than a single layer.";
-    fields::choice(ui, "Activation", about, &mut config.activation, Activation::ALL, Activation::label, |_| None);
+    fields::choice(
+        ui,
+        "Activation",
+        about,
+        &mut config.activation,
+        Activation::ALL,
+        Activation::label,
+        |_| None,
+    );
     if config.initial_weights.is_none() {
-        let about = format!("What the weights are before the first step. {}", descriptions::initialization(app.config.initialization));
+        let about = format!(
+            "What the weights are before the first step. {}",
+            descriptions::initialization(app.config.initialization)
+        );
         let choices = Initialization::ALL;
-        fields::choice(ui, "Initialisation", &about, &mut config.initialization, choices, Initialization::label, |_| None);
+        fields::choice(
+            ui,
+            "Initialisation",
+            &about,
+            &mut config.initialization,
+            choices,
+            Initialization::label,
+            |_| None,
+        );
     }
-    let about = format!("How weights are updated from gradients. {}", descriptions::optimizer(app.config.optimizer));
-    fields::choice(ui, "Optimiser", &about, &mut config.optimizer, OptimizerKind::ALL, OptimizerKind::label, |_| None);
+    let about = format!(
+        "How weights are updated from gradients. {}",
+        descriptions::optimizer(app.config.optimizer)
+    );
+    fields::choice(
+        ui,
+        "Optimiser",
+        &about,
+        &mut config.optimizer,
+        OptimizerKind::ALL,
+        OptimizerKind::label,
+        |_| None,
+    );
     let about = "Size of the weight updates, at its maximum over the schedule. Too large and training diverges; too small and it is slow.";
     fields::searched(ui, app, &fields::LEARNING_RATE, about, actions);
-    let about = format!("How the learning rate changes during the run. {}", descriptions::schedule(app.config.schedule));
-    fields::choice(ui, "Schedule", &about, &mut config.schedule, ScheduleKind::ALL, ScheduleKind::label, |_| None);
+    let about = format!(
+        "How the learning rate changes during the run. {}",
+        descriptions::schedule(app.config.schedule)
+    );
+    fields::choice(
+        ui,
+        "Schedule",
+        &about,
+        &mut config.schedule,
+        ScheduleKind::ALL,
+        ScheduleKind::label,
+        |_| None,
+    );
     if app.config.optimizer == OptimizerKind::Sgd {
-        let about = "Share of the previous update that is carried over to the next one; 0.9 is typical.";
+        let about =
+            "Share of the previous update that is carried over to the next one; 0.9 is typical.";
         fields::number(ui, app, Field::Momentum, "Momentum", about, actions);
         fields::check(ui, "Nesterov", &mut config.nesterov)
             .on_hover_text("Nesterov momentum: evaluates the gradient after the momentum step (Sutskever et al. 2013).");
@@ -80,35 +137,92 @@ fn optimization(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Ve
 
 fn regularization(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let about = "Spreads this share of the target probability over all classes, so that the network is less overconfident. 0 turns it off; 0.1 is typical.";
-    fields::number(ui, app, Field::LabelSmoothing, "Label smoothing", about, actions);
+    fields::number(
+        ui,
+        app,
+        Field::LabelSmoothing,
+        "Label smoothing",
+        about,
+        actions,
+    );
     let about = "Scales gradients down when their global norm exceeds this value; 1 is typical. Leave empty to turn clipping off.";
-    fields::open_number(ui, app, Field::ClipNorm, "Clip gradients", "off", about, actions);
-    let about =
-        "Gradient accumulation: combines the gradients of this many batches into one optimiser step, like a larger batch. 1 turns it off.";
+    fields::open_number(
+        ui,
+        app,
+        Field::ClipNorm,
+        "Clip gradients",
+        "off",
+        about,
+        actions,
+    );
+    let about = "Gradient accumulation: combines the gradients of this many batches into one optimiser step, like a larger batch. 1 turns it off.";
     fields::number(ui, app, Field::Accumulation, "Accumulate", about, actions);
     let about = "Keeps an exponential moving average (EMA) of the weights with this decay per step, such as 0.999; the averaged weights are \
                  validated and saved. Leave empty to turn averaging off.";
-    fields::open_number(ui, app, Field::WeightAveraging, "Weight averaging", "off", about, actions);
+    fields::open_number(
+        ui,
+        app,
+        Field::WeightAveraging,
+        "Weight averaging",
+        "off",
+        about,
+        actions,
+    );
     let about = "Early stopping: ends the run after this many epochs in a row without improvement on the validation set, and saves the best \
                  epoch's weights. Leave empty to train all epochs.";
-    fields::open_number(ui, app, Field::EarlyStopping, "Early stopping", "never", about, actions);
+    fields::open_number(
+        ui,
+        app,
+        Field::EarlyStopping,
+        "Early stopping",
+        "never",
+        about,
+        actions,
+    );
 }
 
 fn execution(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<Action>) {
     fields::machine(ui, app, actions);
-    let offered = DeviceChoice::ALL.iter().copied().filter(|&device| device == config.device || app.can_exist(device)).collect::<Vec<_>>();
+    let offered = DeviceChoice::ALL
+        .iter()
+        .copied()
+        .filter(|&device| device == config.device || app.can_exist(device))
+        .collect::<Vec<_>>();
     let why_not = |device| app.why_not_device(device);
-    let response = fields::choice(ui, "Device", "Where the run is computed.", &mut config.device, &offered, DeviceChoice::label, why_not);
+    let response = fields::choice(
+        ui,
+        "Device",
+        "Where the run is computed.",
+        &mut config.device,
+        &offered,
+        DeviceChoice::label,
+        why_not,
+    );
     fields::below(ui, app, Field::Device, &response);
     ui.vertical(|ui| {
         if app.config.device == DeviceChoice::Auto {
-            let device = device_name(app.device_for(DeviceChoice::Auto, app.config.precision), true);
-            let machine = app.other_machine().map_or("this machine", |machine| machine.host.name());
-            ui.label(style::hint(format!("Automatic: uses {device} on {machine}.")));
+            let device = device_name(
+                app.device_for(DeviceChoice::Auto, app.config.precision),
+                true,
+            );
+            let machine = app
+                .other_machine()
+                .map_or("this machine", |machine| machine.host.name());
+            ui.label(style::hint(format!(
+                "Automatic: uses {device} on {machine}."
+            )));
         }
     });
     let about = "CPU threads for training. Leave empty for one per core.";
-    fields::open_number(ui, app, Field::Threads, "Threads", "one per core", about, actions);
+    fields::open_number(
+        ui,
+        app,
+        Field::Threads,
+        "Threads",
+        "one per core",
+        about,
+        actions,
+    );
     let about = "Seed of the random number generator: the same seed on the same machine gives exactly the same weights.";
     fields::number(ui, app, Field::Seed, "Seed", about, actions);
     let about = "Trains this many runs, each with the next seed, one after another. Models then shows their mean accuracy with its 95 % interval: \
@@ -126,5 +240,13 @@ fn execution(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<A
     }
     let about = "Most memory Inkling may use while training, in MiB. If a batch needs more, it is split into micro-batches, \
                  which gives the same gradients. Leave empty for no limit.";
-    fields::open_number(ui, app, Field::MemoryLimit, "Memory limit (MiB)", "none", about, actions);
+    fields::open_number(
+        ui,
+        app,
+        Field::MemoryLimit,
+        "Memory limit (MiB)",
+        "none",
+        about,
+        actions,
+    );
 }

@@ -11,9 +11,19 @@ use crate::ui::style;
 /// Draws the settings of the run in progress.
 pub fn this_run(ui: &mut Ui, run: &RunView) {
     style::section(ui, "This run");
-    let RunConfig { batch_size, learning_rate, precision, optimizer, seed, .. } = &run.config;
+    let RunConfig {
+        batch_size,
+        learning_rate,
+        precision,
+        optimizer,
+        seed,
+        ..
+    } = &run.config;
     ui.add(Label::new(name(&run.config)).wrap());
-    let details = format!("Batch size {batch_size}, {}, learning rate {learning_rate}, {precision}, seed {seed}.", optimizer.label());
+    let details = format!(
+        "Batch size {batch_size}, {}, learning rate {learning_rate}, {precision}, seed {seed}.",
+        optimizer.label()
+    );
     ui.add(Label::new(style::hint(details)).wrap());
     ui.add_space(style::GAP / 2.0);
     ui.separator();
@@ -24,7 +34,10 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.is_training() {
         let ready = app.validation_errors().is_empty();
         let add = ui.add_enabled(ready, style::secondary_button("Add to queue"));
-        if add.on_hover_text("Train with these settings once the run in progress has finished").clicked() {
+        if add
+            .on_hover_text("Train with these settings once the run in progress has finished")
+            .clicked()
+        {
             actions.push(Action::QueueRun);
         }
     }
@@ -49,8 +62,18 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// "Balanced on Built-in digits: Speedrun, 12 epochs".
 fn name(config: &RunConfig) -> String {
-    let preset = config.preset.map_or("Custom settings", |preset| preset.label());
+    let preset = config
+        .preset
+        .map_or("Custom settings", |preset| preset.label());
     let epochs = count(u64::from(config.epochs), "epoch");
-    let repetition = config.repetition.as_ref().map(|run| format!(", run {} of {}", run.number, config.repeats)).unwrap_or_default();
-    format!("{preset} on {}: {}, {epochs}{repetition}", visible::label(&config.data.label()), config.network().label())
+    let repetition = config
+        .repetition
+        .as_ref()
+        .map(|run| format!(", run {} of {}", run.number, config.repeats))
+        .unwrap_or_default();
+    format!(
+        "{preset} on {}: {}, {epochs}{repetition}",
+        visible::label(&config.data.label()),
+        config.network().label()
+    )
 }

@@ -8,19 +8,38 @@ use crate::text::format::percent;
 use crate::ui::{icons, style};
 
 /// What it means to save an interrupted run.
-pub const ABOUT_SAVING: &str =
-    "Ends the run and saves the weights of its last completed epoch, as Stop does. It cannot be resumed afterwards";
+pub const ABOUT_SAVING: &str = "Ends the run and saves the weights of its last completed epoch, as Stop does. It cannot be resumed afterwards";
 
 /// Draws it; nothing where there is no such run.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let (Some(run), Some(last)) = (&app.run, app.interrupted_checkpoint()) else { return };
-    let what = if run.phase == Phase::Discarded { "stopped" } else { "interrupted" };
+    let (Some(run), Some(last)) = (&app.run, app.interrupted_checkpoint()) else {
+        return;
+    };
+    let what = if run.phase == Phase::Discarded {
+        "stopped"
+    } else {
+        "interrupted"
+    };
     let title = format!("{} was {what}", run.config.title());
-    let validation = run.history.epochs.last().map_or_else(String::new, |record| {
-        format!(", with a validation accuracy of {}", percent(f64::from(record.validation_accuracy), 2))
-    });
-    let model = if run.has_completed_epoch() { "" } else { "No epoch was complete, so there is no model yet. " };
-    let saved = format!("{model}It was saved after {} of {}{validation}, and continues from there.", last.position, run.config.epochs);
+    let validation = run
+        .history
+        .epochs
+        .last()
+        .map_or_else(String::new, |record| {
+            format!(
+                ", with a validation accuracy of {}",
+                percent(f64::from(record.validation_accuracy), 2)
+            )
+        });
+    let model = if run.has_completed_epoch() {
+        ""
+    } else {
+        "No epoch was complete, so there is no model yet. "
+    };
+    let saved = format!(
+        "{model}It was saved after {} of {}{validation}, and continues from there.",
+        last.position, run.config.epochs
+    );
     style::card(ui).show(ui, |ui| {
         ui.set_min_width(ui.available_width());
         ui.horizontal(|ui| {

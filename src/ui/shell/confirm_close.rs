@@ -18,7 +18,8 @@ pub enum CloseAnswer {
     StopAndSave,
 }
 
-/// Asks what is to become of the run or the sweep; `None` while there is no answer. Escape keeps the window open.
+/// Asks what is to become of the run or the sweep; `None` while there is no answer. Escape keeps
+/// the window open.
 pub fn confirm_close(ui: &Ui, app: &App) -> Option<CloseAnswer> {
     let run = app.run.as_ref().filter(|_| !app.is_sweeping());
     let unsaved = run.filter(|run| run.phase == Phase::NotSaved);
@@ -69,5 +70,7 @@ pub fn confirm_close(ui: &Ui, app: &App) -> Option<CloseAnswer> {
         });
         answer
     });
-    modal.inner.or_else(|| modal.should_close().then_some(CloseAnswer::StayOpen))
+    modal
+        .inner
+        .or_else(|| modal.should_close().then_some(CloseAnswer::StayOpen))
 }

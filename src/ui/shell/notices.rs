@@ -1,7 +1,9 @@
-//! Notices, each a card until it is dismissed. They lie over the screen, so that nothing moves when one comes or goes, and not over
-//! what people work with.
+//! Notices, each a card until it is dismissed. They lie over the screen, so that nothing moves when
+//! one comes or goes, and not over what people work with.
 
-use eframe::egui::{Align, Align2, Area, Frame, Id, Label, Layout, Margin, Order, Rect, RichText, Stroke, Ui, vec2};
+use eframe::egui::{
+    Align, Align2, Area, Frame, Id, Label, Layout, Margin, Order, Rect, RichText, Stroke, Ui, vec2,
+};
 
 use crate::app::{Action, App, Notice, Severity};
 use crate::ui::{icons, style};
@@ -10,13 +12,18 @@ use crate::ui::{icons, style};
 const WIDTH: f32 = 460.0;
 const DISTANCE: f32 = 12.0;
 
-/// Draws them in the lower right corner of this part of the screen, the newest at the bottom; below dialogs, which want an answer first.
+/// Draws them in the lower right corner of this part of the screen, the newest at the bottom; below
+/// dialogs, which want an answer first.
 pub fn show(ui: &Ui, place: Rect, app: &App, actions: &mut Vec<Action>) {
     if app.notices.is_empty() {
         return;
     }
     let corner = place.right_bottom() - vec2(DISTANCE, DISTANCE);
-    let area = Area::new(Id::unique("notices")).order(Order::Middle).pivot(Align2::RIGHT_BOTTOM).fixed_pos(corner).constrain_to(place);
+    let area = Area::new(Id::unique("notices"))
+        .order(Order::Middle)
+        .pivot(Align2::RIGHT_BOTTOM)
+        .fixed_pos(corner)
+        .constrain_to(place);
     area.show(ui.ctx(), |ui| {
         ui.set_width(WIDTH.min(place.width() - 2.0 * DISTANCE));
         for notice in &app.notices {
@@ -51,9 +58,17 @@ fn card(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
                 }
                 ui.with_layout(Layout::top_down(Align::Min), |ui| {
                     ui.spacing_mut().item_spacing.y = 2.0;
-                    ui.add(Label::new(RichText::new(&notice.message.what).strong()).wrap().selectable(true));
+                    ui.add(
+                        Label::new(RichText::new(&notice.message.what).strong())
+                            .wrap()
+                            .selectable(true),
+                    );
                     if !notice.message.remedy.is_empty() {
-                        ui.add(Label::new(RichText::new(&notice.message.remedy).weak()).wrap().selectable(true));
+                        ui.add(
+                            Label::new(RichText::new(&notice.message.remedy).weak())
+                                .wrap()
+                                .selectable(true),
+                        );
                     }
                 });
             });

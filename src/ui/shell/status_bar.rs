@@ -9,7 +9,9 @@ use crate::ui::{shortcuts, style};
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         at_work(ui, app, actions);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| monitor(ui, app, actions));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            monitor(ui, app, actions)
+        });
     });
 }
 
@@ -20,7 +22,10 @@ fn monitor(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         if shown { "Hide" } else { "Show" },
         ui.ctx().format_shortcut(&shortcuts::MONITOR)
     );
-    let button = Button::selectable(shown, RichText::new("Monitor").small()).frame_when_inactive(true).small().min_size(vec2(0.0, 24.0));
+    let button = Button::selectable(shown, RichText::new("Monitor").small())
+        .frame_when_inactive(true)
+        .small()
+        .min_size(vec2(0.0, 24.0));
     if ui.add(button).on_hover_text(about).clicked() {
         actions.push(Action::ShowMonitor(!shown));
     }
@@ -40,10 +45,17 @@ fn at_work(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let parts: Vec<String> = std::iter::once(run.state()).chain(run.pace()).collect();
         link(ui, parts.join(", "), "Show the run", Screen::Train, actions);
     } else if let Some(job) = app.jobs.shown() {
-        progress(ui, job.running.progress.fraction, "Job progress, in the status bar");
+        progress(
+            ui,
+            job.running.progress.fraction,
+            "Job progress, in the status bar",
+        );
         link(ui, job.state(), "Show it", job.screen, actions);
         if job.can_cancel() {
-            let cancel = ui.add_enabled(!job.running.cancelling, Button::new(RichText::new("Cancel").small()).small());
+            let cancel = ui.add_enabled(
+                !job.running.cancelling,
+                Button::new(RichText::new("Cancel").small()).small(),
+            );
             if cancel.accessible_name("Cancel the job").clicked() {
                 actions.push(Action::CancelJob(job.running.id));
             }
@@ -56,12 +68,21 @@ fn at_work(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn progress(ui: &mut Ui, fraction: f32, name: &str) {
-    ui.add(style::progress_bar(ui, fraction).desired_width(120.0).desired_height(8.0)).accessible_name(name);
+    ui.add(
+        style::progress_bar(ui, fraction)
+            .desired_width(120.0)
+            .desired_height(8.0),
+    )
+    .accessible_name(name);
 }
 
 /// A line that leads to the screen of what it is about.
 fn link(ui: &mut Ui, text: String, about: &str, screen: Screen, actions: &mut Vec<Action>) {
-    if ui.add(Label::new(RichText::new(text).small()).sense(Sense::click())).on_hover_text(about).clicked() {
+    if ui
+        .add(Label::new(RichText::new(text).small()).sense(Sense::click()))
+        .on_hover_text(about)
+        .clicked()
+    {
         actions.push(Action::Show(screen));
     }
 }

@@ -1,6 +1,9 @@
 //! The top bar: the name, the tabs, the menu.
 
-use eframe::egui::{Align, Button, Layout, RichText, Sense, Stroke, Ui, containers::menu::MenuButton, gui_zoom, vec2};
+use eframe::egui::{
+    Align, Button, Layout, RichText, Sense, Stroke, Ui, containers::menu::MenuButton, gui_zoom,
+    vec2,
+};
 
 use crate::app::{Action, App, Screen, Theme, WizardStep};
 use crate::ui::about::About;
@@ -21,11 +24,18 @@ pub(in crate::ui) fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &m
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing.x = TAB_DISTANCE;
             for (screen, shortcut) in Screen::ALL.into_iter().zip(&shortcuts::SCREENS) {
-                tab(ui, app.screen == screen, screen, &ui.ctx().format_shortcut(shortcut), actions);
+                tab(
+                    ui,
+                    app.screen == screen,
+                    screen,
+                    &ui.ctx().format_shortcut(shortcut),
+                    actions,
+                );
             }
         });
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            MenuButton::from_button(Button::new("Menu").min_size(vec2(64.0, 30.0))).ui(ui, |ui| menu(ui, app, views, actions));
+            MenuButton::from_button(Button::new("Menu").min_size(vec2(64.0, 30.0)))
+                .ui(ui, |ui| menu(ui, app, views, actions));
         });
     });
 }
@@ -33,13 +43,25 @@ pub(in crate::ui) fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &m
 fn tab(ui: &mut Ui, chosen: bool, screen: Screen, keys: &str, actions: &mut Vec<Action>) {
     let palette = style::palette(ui);
     let text = RichText::new(name(screen)).size(15.5);
-    let text = if chosen { text.strong().color(palette.accent) } else { text };
+    let text = if chosen {
+        text.strong().color(palette.accent)
+    } else {
+        text
+    };
     let response = ui
-        .add(Button::selectable(chosen, text).frame(false).min_size(vec2(54.0, 30.0)))
+        .add(
+            Button::selectable(chosen, text)
+                .frame(false)
+                .min_size(vec2(54.0, 30.0)),
+        )
         .on_hover_text(format!("{} ({keys})", about(screen)));
     if chosen {
         // A line as well as a colour marks the current screen.
-        ui.painter().hline(response.rect.x_range(), response.rect.bottom() - 1.0, Stroke::new(2.5, palette.accent));
+        ui.painter().hline(
+            response.rect.x_range(),
+            response.rect.bottom() - 1.0,
+            Stroke::new(2.5, palette.accent),
+        );
     }
     if response.clicked() {
         actions.push(Action::Show(screen));
@@ -78,7 +100,10 @@ fn menu(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
         themes(ui, app, actions);
     });
     ui.separator();
-    ui.label(style::hint(format!("Zoom: {:.0} %", ui.ctx().zoom_factor() * 100.0)));
+    ui.label(style::hint(format!(
+        "Zoom: {:.0} %",
+        ui.ctx().zoom_factor() * 100.0
+    )));
     gui_zoom::zoom_menu_buttons(ui);
     ui.separator();
     if ui.button("Open models folder").clicked() {
@@ -110,7 +135,11 @@ fn menu(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
 }
 
 fn themes(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    for (theme, label) in [(Theme::System, "Same as system"), (Theme::Light, "Light"), (Theme::Dark, "Dark")] {
+    for (theme, label) in [
+        (Theme::System, "Same as system"),
+        (Theme::Light, "Light"),
+        (Theme::Dark, "Dark"),
+    ] {
         if ui.radio(app.settings.theme == theme, label).clicked() {
             actions.push(Action::SetTheme(theme));
         }

@@ -1,11 +1,13 @@
-//! The look: the only folder with colours, spacings, fonts and radii, and the few widgets that all panels share.
+//! The look: the only folder with colours, spacings, fonts and radii, and the few widgets that all
+//! panels share.
 
 mod palette;
 mod theme;
 
 use eframe::egui::{
-    Button, Color32, Context, CornerRadius, Frame, Key, Label, Margin, Memory, ModalResponse, Modifiers, Painter, ProgressBar, Rect,
-    Response, RichText, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetText, vec2,
+    Button, Color32, Context, CornerRadius, Frame, Key, Label, Margin, Memory, ModalResponse,
+    Modifiers, Painter, ProgressBar, Rect, Response, RichText, Sense, Stroke, StrokeKind, Ui, Vec2,
+    WidgetText, vec2,
 };
 
 pub use self::palette::{Palette, on_white, palette, readable_on};
@@ -20,7 +22,8 @@ pub const SCREEN_MARGIN: Vec2 = vec2(18.0, 14.0);
 pub const RADIUS: f32 = 10.0;
 /// Corners of bars, fields and buttons.
 pub const RADIUS_SMALL: f32 = 6.0;
-/// Space for the numbers beside a plot, enough for the longest, so that plots above each other line up to the pixel.
+/// Space for the numbers beside a plot, enough for the longest, so that plots above each other line
+/// up to the pixel.
 pub const PLOT_AXIS_WIDTH: f32 = 58.0;
 /// The smallest useful height of a plot, in points.
 pub const PLOT_MIN_HEIGHT: f32 = 150.0;
@@ -47,29 +50,43 @@ const fn radius(points: f32) -> CornerRadius {
 
 /// The frame of a side panel.
 pub fn side_frame(ui: &Ui) -> Frame {
-    Frame::new().fill(palette(ui).surface).inner_margin(Margin::symmetric(16, 14))
+    Frame::new()
+        .fill(palette(ui).surface)
+        .inner_margin(Margin::symmetric(16, 14))
 }
 
-/// The frame of a screen. Without a fill: the window is cleared to the background's colour before it is painted.
+/// The frame of a screen. Without a fill: the window is cleared to the background's colour before
+/// it is painted.
 pub fn screen_frame() -> Frame {
-    Frame::new().inner_margin(Margin::symmetric(SCREEN_MARGIN.x as i8, SCREEN_MARGIN.y as i8))
+    Frame::new().inner_margin(Margin::symmetric(
+        SCREEN_MARGIN.x as i8,
+        SCREEN_MARGIN.y as i8,
+    ))
 }
 
 /// The frame of a bar along the top or bottom edge.
 pub fn bar_frame(ui: &Ui) -> Frame {
-    Frame::new().fill(palette(ui).surface).inner_margin(Margin::symmetric(14, 6))
+    Frame::new()
+        .fill(palette(ui).surface)
+        .inner_margin(Margin::symmetric(14, 6))
 }
 
 /// The frame of a card.
 pub fn card(ui: &Ui) -> Frame {
     let p = palette(ui);
-    Frame::new().fill(p.card).stroke(Stroke::new(1.0, p.line)).corner_radius(radius(RADIUS)).inner_margin(Margin::same(14))
+    Frame::new()
+        .fill(p.card)
+        .stroke(Stroke::new(1.0, p.line))
+        .corner_radius(radius(RADIUS))
+        .inner_margin(Margin::same(14))
 }
 
 /// The main button of a panel.
 pub fn primary_button(ui: &Ui, text: impl Into<String>) -> Button<'static> {
     let p = palette(ui);
-    Button::new(RichText::new(text).color(p.on_accent).strong()).fill(p.accent).min_size(vec2(96.0, BUTTON_HEIGHT))
+    Button::new(RichText::new(text).color(p.on_accent).strong())
+        .fill(p.accent)
+        .min_size(vec2(96.0, BUTTON_HEIGHT))
 }
 
 /// A button beside the main one.
@@ -77,14 +94,17 @@ pub fn secondary_button(text: impl Into<WidgetText>) -> Button<'static> {
     Button::new(text.into()).min_size(vec2(76.0, BUTTON_HEIGHT))
 }
 
-/// A low button within other content, but no smaller than the minimum target size (WCAG 2.2, 2.5.8).
+/// A low button within other content, but no smaller than the minimum target size (WCAG 2.2,
+/// 2.5.8).
 pub fn small_button(text: impl Into<WidgetText>) -> Button<'static> {
     Button::new(text.into()).small().min_size(vec2(24.0, 24.0))
 }
 
 /// A progress bar; `fraction` goes from 0 to 1.
 pub fn progress_bar(ui: &Ui, fraction: f32) -> ProgressBar {
-    ProgressBar::new(fraction).fill(palette(ui).accent).corner_radius(RADIUS_SMALL)
+    ProgressBar::new(fraction)
+        .fill(palette(ui).accent)
+        .corner_radius(RADIUS_SMALL)
 }
 
 /// Small explanatory text.
@@ -119,23 +139,42 @@ pub fn invalid_link(ui: &mut Ui, reason: &str) -> Response {
         ui.spacing_mut().item_spacing.x = GAP / 2.0;
         icon(ui, Icon::Problem);
         let text = RichText::new(reason).small().color(color).underline();
-        ui.add(Button::new(text).frame(false).wrap().min_size(vec2(0.0, 0.0)))
+        ui.add(
+            Button::new(text)
+                .frame(false)
+                .wrap()
+                .min_size(vec2(0.0, 0.0)),
+        )
     })
     .inner
 }
 
-/// True once Escape was pressed in this dialog. Unlike [`ModalResponse::should_close`] it is false for a click beside the dialog.
+/// True once Escape was pressed in this dialog. Unlike [`ModalResponse::should_close`] it is false
+/// for a click beside the dialog.
 pub fn escaped<T>(dialog: &ModalResponse<T>) -> bool {
     let takes_keys = dialog.is_top_modal && !dialog.any_popup_open;
-    takes_keys && dialog.response.ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
+    takes_keys
+        && dialog
+            .response
+            .ctx
+            .input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
 }
 
-/// Explains a drop-down list, where there is more to say than its value. Screen readers hear the value with that: they do not say it
-/// otherwise.
+/// Explains a drop-down list, where there is more to say than its value. Screen readers hear the
+/// value with that: they do not say it otherwise.
 pub fn explain_list(list: Response, value: &str, about: &str) -> Response {
-    let description = if about.is_empty() { value.to_owned() } else { format!("{value}. {about}") };
-    list.ctx.accesskit_node_builder(list.id, |node| node.set_description(description));
-    if about.is_empty() { list } else { list.on_hover_text(about) }
+    let description = if about.is_empty() {
+        value.to_owned()
+    } else {
+        format!("{value}. {about}")
+    };
+    list.ctx
+        .accesskit_node_builder(list.id, |node| node.set_description(description));
+    if about.is_empty() {
+        list
+    } else {
+        list.on_hover_text(about)
+    }
 }
 
 /// A button of a group of which one is chosen.
@@ -148,7 +187,10 @@ pub fn toggle(ui: &Ui, text: &str, chosen: bool) -> Button<'static> {
             .stroke(Stroke::new(1.5, p.accent))
             .frame(true)
     } else {
-        Button::selectable(false, text).fill(p.control).stroke(Stroke::new(1.0, p.edge)).frame_when_inactive(true)
+        Button::selectable(false, text)
+            .fill(p.control)
+            .stroke(Stroke::new(1.0, p.edge))
+            .frame_when_inactive(true)
     }
 }
 
@@ -186,35 +228,66 @@ pub fn empty_state(ui: &mut Ui, title: &str, body: &str) {
 
 /// A thin vertical line between groups of controls in a row.
 pub fn divider(ui: &mut Ui) {
-    let (rect, _) = ui.allocate_exact_size(vec2(9.0, ui.spacing().interact_size.y * 0.7), Sense::hover());
-    ui.painter().vline(rect.center().x, rect.y_range(), Stroke::new(1.0, palette(ui).line));
+    let (rect, _) = ui.allocate_exact_size(
+        vec2(9.0, ui.spacing().interact_size.y * 0.7),
+        Sense::hover(),
+    );
+    ui.painter().vline(
+        rect.center().x,
+        rect.y_range(),
+        Stroke::new(1.0, palette(ui).line),
+    );
 }
 
 /// A focus ring for widgets that we paint ourselves.
 pub fn focus_ring(ui: &Ui, rect: Rect) {
-    ui.painter().rect_stroke(rect.expand(2.0), RADIUS_SMALL, Stroke::new(2.0, palette(ui).accent), StrokeKind::Outside);
+    ui.painter().rect_stroke(
+        rect.expand(2.0),
+        RADIUS_SMALL,
+        Stroke::new(2.0, palette(ui).accent),
+        StrokeKind::Outside,
+    );
 }
 
 /// Paints a ring around the focused widget, whatever it is.
 pub fn ring_around_focus(ctx: &Context) {
-    let Some(id) = ctx.memory(Memory::focused) else { return };
-    if let Some(response) = ctx.read_response(id).filter(|response| response.interact_rect.is_positive()) {
+    let Some(id) = ctx.memory(Memory::focused) else {
+        return;
+    };
+    if let Some(response) = ctx
+        .read_response(id)
+        .filter(|response| response.interact_rect.is_positive())
+    {
         let p = palette::of(ctx.global_style().visuals.dark_mode);
         let painter = ctx.layer_painter(response.layer_id);
-        painter.rect_stroke(response.interact_rect.expand(1.5), RADIUS_SMALL, Stroke::new(2.0, p.accent), StrokeKind::Outside);
+        painter.rect_stroke(
+            response.interact_rect.expand(1.5),
+            RADIUS_SMALL,
+            Stroke::new(2.0, p.accent),
+            StrokeKind::Outside,
+        );
     }
 }
 
 /// The background of a box that floats over a plot.
 pub fn floating_box(painter: &Painter, rect: Rect, palette: Palette) {
-    painter.rect(rect, RADIUS_SMALL, palette.raised.gamma_multiply(0.95), Stroke::new(1.0, palette.line), StrokeKind::Inside);
+    painter.rect(
+        rect,
+        RADIUS_SMALL,
+        palette.raised.gamma_multiply(0.95),
+        Stroke::new(1.0, palette.line),
+        StrokeKind::Inside,
+    );
 }
 
 /// A bar of this share of its track, from 0 to 1; at 0 there is only the track.
 pub fn bar(painter: &Painter, track: Rect, share: f32, color: Color32, palette: Palette) {
     painter.rect_filled(track, RADIUS_SMALL, palette.groove);
     if share > 0.0 {
-        let filled = Rect::from_min_size(track.min, vec2((track.width() * share.min(1.0)).max(2.0), track.height()));
+        let filled = Rect::from_min_size(
+            track.min,
+            vec2((track.width() * share.min(1.0)).max(2.0), track.height()),
+        );
         painter.rect_filled(filled, RADIUS_SMALL, color);
     }
 }

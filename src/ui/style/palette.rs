@@ -106,17 +106,25 @@ pub fn palette(ui: &Ui) -> Palette {
 
 /// The colours of what is saved on white, whatever the window's theme.
 pub const fn on_white() -> Palette {
-    Palette { paper: Color32::WHITE, ..LIGHT }
+    Palette {
+        paper: Color32::WHITE,
+        ..LIGHT
+    }
 }
 
 pub(super) const fn of(dark: bool) -> Palette {
     if dark { DARK } else { LIGHT }
 }
 
-/// The text colour, dark or light, with more contrast on this background (relative luminance as in WCAG 2.2).
+/// The text colour, dark or light, with more contrast on this background (relative luminance as in
+/// WCAG 2.2).
 pub fn readable_on(ground: Color32) -> Color32 {
     let [red, green, blue, _] = Rgba::from(ground).to_array();
     let luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
     // At this luminance the contrast with black equals that with white.
-    if luminance > 0.179 { LIGHT.ink } else { DARK.ink }
+    if luminance > 0.179 {
+        LIGHT.ink
+    } else {
+        DARK.ink
+    }
 }

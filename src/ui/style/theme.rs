@@ -1,6 +1,9 @@
 //! The look of egui's own widgets, by these colours.
 
-use eframe::egui::{Color32, Context, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle, Theme, Visuals, style::WidgetVisuals, vec2};
+use eframe::egui::{
+    Color32, Context, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle, Theme, Visuals,
+    style::WidgetVisuals, vec2,
+};
 
 use super::palette::{DARK, LIGHT, Palette};
 use super::{RADIUS, RADIUS_SMALL, radius};
@@ -16,7 +19,10 @@ pub fn apply(ctx: &Context) {
             (TextStyle::Body, proportional(14.5)),
             (TextStyle::Button, proportional(14.5)),
             (TextStyle::Heading, proportional(22.0)),
-            (TextStyle::Monospace, FontId::new(13.5, FontFamily::Monospace)),
+            (
+                TextStyle::Monospace,
+                FontId::new(13.5, FontFamily::Monospace),
+            ),
         ]
         .into();
         let spacing = &mut style.spacing;
@@ -53,15 +59,34 @@ fn visuals(p: Palette, base: Visuals) -> Visuals {
         expansion: 0.0,
     };
     let outline = Stroke::new(1.0, p.line);
-    let shadow = Shadow { offset: [0, 6], blur: 24, spread: 0, color: Color32::from_black_alpha(if dark { 110 } else { 38 }) };
+    let shadow = Shadow {
+        offset: [0, 6],
+        blur: 24,
+        spread: 0,
+        color: Color32::from_black_alpha(if dark { 110 } else { 38 }),
+    };
     let mut visuals = base;
     visuals.widgets.noninteractive = widget(p.card, outline, p.ink);
     visuals.widgets.inactive = widget(p.control, Stroke::new(1.0, p.edge), p.ink);
-    visuals.widgets.hovered = widget(p.control.lerp_to_gamma(p.accent, 0.12), Stroke::new(1.0, p.accent), p.ink);
+    visuals.widgets.hovered = widget(
+        p.control.lerp_to_gamma(p.accent, 0.12),
+        Stroke::new(1.0, p.accent),
+        p.ink,
+    );
     // Also used for the focused widget, whose outline must stand out.
-    visuals.widgets.active = widget(p.control.lerp_to_gamma(p.accent, 0.18), Stroke::new(2.0, p.accent), p.ink);
-    visuals.widgets.open = widget(p.control.lerp_to_gamma(p.accent, 0.10), Stroke::new(1.0, p.accent), p.ink);
-    visuals.selection.bg_fill = p.control.lerp_to_gamma(p.accent, if dark { 0.35 } else { 0.20 });
+    visuals.widgets.active = widget(
+        p.control.lerp_to_gamma(p.accent, 0.18),
+        Stroke::new(2.0, p.accent),
+        p.ink,
+    );
+    visuals.widgets.open = widget(
+        p.control.lerp_to_gamma(p.accent, 0.10),
+        Stroke::new(1.0, p.accent),
+        p.ink,
+    );
+    visuals.selection.bg_fill = p
+        .control
+        .lerp_to_gamma(p.accent, if dark { 0.35 } else { 0.20 });
     visuals.selection.stroke = Stroke::new(2.0, p.accent);
     visuals.weak_text_color = Some(p.faded);
     visuals.hyperlink_color = p.accent;

@@ -1,4 +1,5 @@
-//! The accuracies that the plots of a sweep show: those of good trials, apart from each other, whatever poor ones have.
+//! The accuracies that the plots of a sweep show: those of good trials, apart from each other,
+//! whatever poor ones have.
 
 use crate::sweep::Trial;
 
@@ -21,12 +22,29 @@ pub struct AccuracyRange {
 impl AccuracyRange {
     /// The range for these trials.
     pub fn of(trials: &[Trial]) -> Self {
-        let mut all: Vec<f64> = trials.iter().filter_map(Trial::accuracy).filter(|accuracy| accuracy.is_finite()).collect();
+        let mut all: Vec<f64> = trials
+            .iter()
+            .filter_map(Trial::accuracy)
+            .filter(|accuracy| accuracy.is_finite())
+            .collect();
         all.sort_unstable_by(f64::total_cmp);
-        let (Some(&least), Some(&high)) = (all.first(), all.last()) else { return Self { low: 0.0, high: 1.0, clips: false } };
+        let (Some(&least), Some(&high)) = (all.first(), all.last()) else {
+            return Self {
+                low: 0.0,
+                high: 1.0,
+                clips: false,
+            };
+        };
         let median = all[all.len() / 2];
-        let low = least.max(median - REACH * (high - median).max(MIN_SPAN)).min(high - MIN_SPAN).max(0.0);
-        Self { low, high, clips: least < low }
+        let low = least
+            .max(median - REACH * (high - median).max(MIN_SPAN))
+            .min(high - MIN_SPAN)
+            .max(0.0);
+        Self {
+            low,
+            high,
+            clips: least < low,
+        }
     }
 
     /// Its ends with some space, for a plot.

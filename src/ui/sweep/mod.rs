@@ -1,4 +1,5 @@
-//! The Sweep screen: setting a sweep up beside the list of earlier ones, or the sweep that is shown with its table and plots.
+//! The Sweep screen: setting a sweep up beside the list of earlier ones, or the sweep that is shown
+//! with its table and plots.
 
 mod accuracy_range;
 mod best_so_far;
@@ -40,13 +41,20 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut SweepScreen, actions: &mut Vec<Ac
     }
     ui.horizontal(|ui| {
         ui.heading("Sweep");
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| help::button(ui, Topic::Sweep));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            help::button(ui, Topic::Sweep)
+        });
     });
     if ui.available_width() < TWO_COLUMNS {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.set_max_width(ui.available_width() - 8.0);
             // What can be resumed should be seen without scrolling.
-            let resumable = app.sweeps.listed.iter().flatten().any(SweepEntry::is_resumable);
+            let resumable = app
+                .sweeps
+                .listed
+                .iter()
+                .flatten()
+                .any(SweepEntry::is_resumable);
             if resumable {
                 stored::show(ui, app, actions);
                 ui.add_space(style::GAP);
@@ -63,17 +71,23 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut SweepScreen, actions: &mut Vec<Ac
     let form = (size.x * FORM_SHARE).min(style::TEXT_WIDTH * 1.3).floor();
     ui.horizontal_top(|ui| {
         ui.allocate_ui_with_layout(vec2(form, size.y), Layout::top_down(Align::Min), |ui| {
-            ScrollArea::vertical().id_salt("set up a sweep").auto_shrink(false).show(ui, |ui| {
-                ui.set_max_width(ui.available_width() - 8.0);
-                set_up::show(ui, app, actions);
-            });
+            ScrollArea::vertical()
+                .id_salt("set up a sweep")
+                .auto_shrink(false)
+                .show(ui, |ui| {
+                    ui.set_max_width(ui.available_width() - 8.0);
+                    set_up::show(ui, app, actions);
+                });
         });
         ui.add_space(style::GAP);
         ui.vertical(|ui| {
-            ScrollArea::vertical().id_salt("earlier sweeps").auto_shrink(false).show(ui, |ui| {
-                ui.set_max_width((ui.available_width() - 8.0).min(style::TEXT_WIDTH));
-                stored::show(ui, app, actions);
-            });
+            ScrollArea::vertical()
+                .id_salt("earlier sweeps")
+                .auto_shrink(false)
+                .show(ui, |ui| {
+                    ui.set_max_width((ui.available_width() - 8.0).min(style::TEXT_WIDTH));
+                    stored::show(ui, app, actions);
+                });
         });
     });
 }

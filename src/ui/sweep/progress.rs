@@ -20,10 +20,18 @@ pub fn show(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
             help::button(ui, Topic::Sweep);
             let back = ui.add_enabled(!sweep.is_active(), Button::new("All sweeps"));
             let about = "Go back to setting one up, and to the earlier ones";
-            if back.on_hover_text(about).on_disabled_hover_text("Available once the sweep has ended or is paused").clicked() {
+            if back
+                .on_hover_text(about)
+                .on_disabled_hover_text("Available once the sweep has ended or is paused")
+                .clicked()
+            {
                 actions.push(Action::Sweep(SweepAction::Close));
             }
-            if ui.button("Save table…").on_hover_text("Writes all trials to a CSV file").clicked() {
+            if ui
+                .button("Save table…")
+                .on_hover_text("Writes all trials to a CSV file")
+                .clicked()
+            {
                 actions.push(Action::Sweep(SweepAction::SaveTable));
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -36,7 +44,8 @@ pub fn show(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
         ui.label(RichText::new(sweep.state()).strong());
         ui.label(sweep.figures().join(", "));
     });
-    ui.add(style::progress_bar(ui, sweep.fraction()).desired_height(10.0)).accessible_name("Sweep progress");
+    ui.add(style::progress_bar(ui, sweep.fraction()).desired_height(10.0))
+        .accessible_name("Sweep progress");
     settings(ui, app, sweep, actions);
 }
 
@@ -45,11 +54,19 @@ fn buttons(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>)
     if sweep.is_active() {
         let can = matches!(sweep.phase, SweepPhase::Starting | SweepPhase::Running);
         let about = "It can be resumed, even after Inkling was closed. Trials that are training now begin again then";
-        if ui.add_enabled(can, style::secondary_button("Pause")).on_hover_text(about).clicked() {
+        if ui
+            .add_enabled(can, style::secondary_button("Pause"))
+            .on_hover_text(about)
+            .clicked()
+        {
             act(SweepAction::Pause);
         }
         let about = "Ends the sweep with the trials that have ended by now";
-        if ui.add_enabled(can, style::secondary_button("Stop")).on_hover_text(about).clicked() {
+        if ui
+            .add_enabled(can, style::secondary_button("Stop"))
+            .on_hover_text(about)
+            .clicked()
+        {
             act(SweepAction::Stop);
         }
         return;
@@ -59,14 +76,29 @@ fn buttons(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>)
     let reason = why_not.unwrap_or_default();
     if sweep.phase == SweepPhase::Complete {
         let is_exhausted = sweep.definition.is_exhausted(sweep.trials.len());
-        let reason = if is_exhausted { "Every combination of these values has been tried" } else { reason };
-        let more = ui.add_enabled(why_not.is_none() && !is_exhausted, style::secondary_button(format!("{MORE} more trials")));
-        if more.on_hover_text("Goes on from the trials so far").on_disabled_hover_text(reason).clicked() {
+        let reason = if is_exhausted {
+            "Every combination of these values has been tried"
+        } else {
+            reason
+        };
+        let more = ui.add_enabled(
+            why_not.is_none() && !is_exhausted,
+            style::secondary_button(format!("{MORE} more trials")),
+        );
+        if more
+            .on_hover_text("Goes on from the trials so far")
+            .on_disabled_hover_text(reason)
+            .clicked()
+        {
             act(SweepAction::Extend(folder.clone(), MORE));
         }
     } else {
         let resume = ui.add_enabled(why_not.is_none(), style::primary_button(ui, "Resume"));
-        if resume.on_hover_text("Trials that were cut short begin again").on_disabled_hover_text(reason).clicked() {
+        if resume
+            .on_hover_text("Trials that were cut short begin again")
+            .on_disabled_hover_text(reason)
+            .clicked()
+        {
             act(SweepAction::Resume(folder.clone()));
         }
     }
@@ -79,8 +111,14 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
     ui.horizontal_wrapped(|ui| match shown {
         None => drop(ui.label(style::hint("No trial has trained to its end yet."))),
         Some(trial) => {
-            let which = if selected.is_some() { format!("Trial {}", trial.number) } else { "Best".to_owned() };
-            let accuracy = trial.accuracy().map(|accuracy| format!(": {} validation accuracy", percent(accuracy, 2)));
+            let which = if selected.is_some() {
+                format!("Trial {}", trial.number)
+            } else {
+                "Best".to_owned()
+            };
+            let accuracy = trial
+                .accuracy()
+                .map(|accuracy| format!(": {} validation accuracy", percent(accuracy, 2)));
             ui.label(RichText::new(format!("{which}{}", accuracy.unwrap_or_default())).strong());
             ui.label(format!("with {}", values(sweep, trial)));
         }
@@ -117,5 +155,7 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
 /// "learning rate 0.003, batch size 64".
 fn values(sweep: &SweepView, trial: &Trial) -> String {
     let each = sweep.definition.space.iter().zip(&trial.values);
-    each.map(|(dimension, value)| format!("{} {value}", dimension.setting.label().to_lowercase())).collect::<Vec<_>>().join(", ")
+    each.map(|(dimension, value)| format!("{} {value}", dimension.setting.label().to_lowercase()))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

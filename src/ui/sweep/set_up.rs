@@ -13,7 +13,10 @@ const NUMBER: f32 = 64.0;
 
 /// Draws the form.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let (Some(form), Some((definition, problems))) = (&app.sweeps.form, app.sweep_definition()) else { return };
+    let (Some(form), Some((definition, problems))) = (&app.sweeps.form, app.sweep_definition())
+    else {
+        return;
+    };
     let about = "Trains many short runs with different settings, and looks for those with the highest validation accuracy.";
     ui.add(Label::new(RichText::new(about).weak()).wrap());
     let mut form = form.clone();
@@ -21,7 +24,10 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     varying(ui, &mut form, &problems, actions);
     method(ui, &mut form);
     budget(ui, &mut form, &definition, &problems);
-    for problem in problems.iter().filter(|problem| problem.field == SweepField::Other) {
+    for problem in problems
+        .iter()
+        .filter(|problem| problem.field == SweepField::Other)
+    {
         style::invalid(ui, &problem.message.to_string());
     }
     start(ui, app, &problems, actions);
@@ -35,16 +41,31 @@ fn base(ui: &mut Ui, app: &App, definition: &Definition, actions: &mut Vec<Actio
     style::section(ui, "All trials");
     let base = &definition.base;
     let mut facts = vec![base.title(), count(base.epochs.into(), "epoch")];
-    facts.extend(app.expected_time(base).map(|time| format!("about {time} each when alone")));
+    facts.extend(
+        app.expected_time(base)
+            .map(|time| format!("about {time} each when alone")),
+    );
     ui.horizontal_wrapped(|ui| {
-        ui.label(format!("{}; everything else as under Train.", facts.join(", ")));
-        if ui.link("Change").on_hover_text("Go to the settings under Train").clicked() {
+        ui.label(format!(
+            "{}; everything else as under Train.",
+            facts.join(", ")
+        ));
+        if ui
+            .link("Change")
+            .on_hover_text("Go to the settings under Train")
+            .clicked()
+        {
             actions.push(Action::Show(crate::app::Screen::Train));
         }
     });
 }
 
-fn varying(ui: &mut Ui, form: &mut SweepForm, problems: &[SweepProblem], actions: &mut Vec<Action>) {
+fn varying(
+    ui: &mut Ui,
+    form: &mut SweepForm,
+    problems: &[SweepProblem],
+    actions: &mut Vec<Action>,
+) {
     style::section(ui, "What varies");
     let mut removed = None;
     for row in &mut form.rows {
@@ -57,7 +78,10 @@ fn varying(ui: &mut Ui, form: &mut SweepForm, problems: &[SweepProblem], actions
     }
     form.rows.retain(|row| Some(row.setting) != removed);
     ui.horizontal(|ui| {
-        let others: Vec<Setting> = Setting::ALL.into_iter().filter(|setting| form.rows.iter().all(|row| row.setting != *setting)).collect();
+        let others: Vec<Setting> = Setting::ALL
+            .into_iter()
+            .filter(|setting| form.rows.iter().all(|row| row.setting != *setting))
+            .collect();
         if !others.is_empty() {
             MenuButton::from_button(Button::new("Add a setting")).ui(ui, |ui| {
                 for setting in others {
@@ -68,7 +92,11 @@ fn varying(ui: &mut Ui, form: &mut SweepForm, problems: &[SweepProblem], actions
                 }
             });
         }
-        if ui.button("Reset").on_hover_text("The usual settings, in ranges around those under Train").clicked() {
+        if ui
+            .button("Reset")
+            .on_hover_text("The usual settings, in ranges around those under Train")
+            .clicked()
+        {
             actions.push(Action::Sweep(SweepAction::Reset));
         }
     });
@@ -82,8 +110,16 @@ fn method(ui: &mut Ui, form: &mut SweepForm) {
             "Learn from the trials so far",
             "Best for few trials: each follows what did well before (TPE, Bergstra et al. 2011).",
         ),
-        (SamplerKind::Random, "At random", "Each trial independently of the others."),
-        (SamplerKind::Grid, "Every combination", "A grid: for a few values of one or two settings."),
+        (
+            SamplerKind::Random,
+            "At random",
+            "Each trial independently of the others.",
+        ),
+        (
+            SamplerKind::Grid,
+            "Every combination",
+            "A grid: for a few values of one or two settings.",
+        ),
     ] {
         ui.horizontal_wrapped(|ui| {
             if ui.radio(form.sampler == sampler, name).clicked() {
@@ -93,8 +129,10 @@ fn method(ui: &mut Ui, form: &mut SweepForm) {
         });
     }
     let reduction = Asha::DEFAULT.reduction;
-    let about =
-        format!("After epochs 1, {reduction}, {}, … only the best 1 in {reduction} goes on (ASHA, Li et al. 2020).", reduction * reduction);
+    let about = format!(
+        "After epochs 1, {reduction}, {}, … only the best 1 in {reduction} goes on (ASHA, Li et al. 2020).",
+        reduction * reduction
+    );
     ui.horizontal_wrapped(|ui| {
         ui.checkbox(&mut form.ends_early, "End poor trials early");
         ui.label(style::hint(about));
@@ -104,11 +142,26 @@ fn method(ui: &mut Ui, form: &mut SweepForm) {
 fn budget(ui: &mut Ui, form: &mut SweepForm, definition: &Definition, problems: &[SweepProblem]) {
     style::section(ui, "For how long");
     let number = |ui: &mut Ui, text: &mut String, empty: &str, name: &str| {
-        ui.add(TextEdit::singleline(text).hint_text(empty).desired_width(NUMBER).char_limit(10)).accessible_name(name);
+        ui.add(
+            TextEdit::singleline(text)
+                .hint_text(empty)
+                .desired_width(NUMBER)
+                .char_limit(10),
+        )
+        .accessible_name(name);
     };
     ui.horizontal_wrapped(|ui| {
         ui.label("At most");
-        number(ui, &mut form.trials, if form.sampler == SamplerKind::Grid { "all" } else { "any" }, "Trials");
+        number(
+            ui,
+            &mut form.trials,
+            if form.sampler == SamplerKind::Grid {
+                "all"
+            } else {
+                "any"
+            },
+            "Trials",
+        );
         ui.label("trials, and at most");
         number(ui, &mut form.minutes, "any", "Minutes");
         ui.label("minutes");
@@ -116,8 +169,15 @@ fn budget(ui: &mut Ui, form: &mut SweepForm, definition: &Definition, problems: 
     below(ui, SweepField::Trials, problems);
     below(ui, SweepField::Minutes, problems);
     ui.horizontal_wrapped(|ui| {
-        number(ui, &mut form.at_once, &definition.at_once.to_string(), "Trials at once");
-        ui.label("trials at once").on_hover_text("Threads are divided among them. Small networks are searched faster several at once");
+        number(
+            ui,
+            &mut form.at_once,
+            &definition.at_once.to_string(),
+            "Trials at once",
+        );
+        ui.label("trials at once").on_hover_text(
+            "Threads are divided among them. Small networks are searched faster several at once",
+        );
     });
     below(ui, SweepField::AtOnce, problems);
 }

@@ -19,7 +19,8 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if listed.is_empty() {
         ui.add(Label::new(style::hint("None yet. A sweep is kept with all its trials, and can be resumed after an interruption.")).wrap());
     }
-    let (resumable, others): (Vec<_>, Vec<_>) = listed.iter().partition(|entry| entry.is_resumable());
+    let (resumable, others): (Vec<_>, Vec<_>) =
+        listed.iter().partition(|entry| entry.is_resumable());
     for entry in resumable.into_iter().chain(others) {
         style::card(ui).show(ui, |ui| {
             ui.set_min_width(ui.available_width());
@@ -47,18 +48,30 @@ fn card(ui: &mut Ui, app: &App, entry: &SweepEntry, actions: &mut Vec<Action>) {
             if !card.complete {
                 let why_not = app.why_not_sweep();
                 let resume = ui.add_enabled(why_not.is_none(), style::primary_button(ui, "Resume"));
-                let resume =
-                    resume.on_hover_text("Trials that were cut short begin again").accessible_name(format!("Resume the sweep of {when}"));
-                if resume.on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
+                let resume = resume
+                    .on_hover_text("Trials that were cut short begin again")
+                    .accessible_name(format!("Resume the sweep of {when}"));
+                if resume
+                    .on_disabled_hover_text(why_not.unwrap_or_default())
+                    .clicked()
+                {
                     act(SweepAction::Resume(entry.folder.clone()));
                 }
             }
-            if ui.add(style::secondary_button("Show")).accessible_name(format!("Show the sweep of {when}")).clicked() {
+            if ui
+                .add(style::secondary_button("Show"))
+                .accessible_name(format!("Show the sweep of {when}"))
+                .clicked()
+            {
                 act(SweepAction::Open(entry.folder.clone()));
             }
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if ui.button("Delete").accessible_name(format!("Delete the sweep of {when}")).clicked() {
+            if ui
+                .button("Delete")
+                .accessible_name(format!("Delete the sweep of {when}"))
+                .clicked()
+            {
                 act(SweepAction::Delete(entry.folder.clone()));
             }
         });
@@ -71,14 +84,31 @@ fn facts(when: &str, card: &SweepCard) -> String {
         Some(most) => format!("{} of {}", card.ended, count(most.into(), "trial")),
         None => count(card.ended.into(), "trial"),
     };
-    let state = if card.complete { format!("complete, {}", count(card.ended.into(), "trial")) } else { format!("paused after {trials}") };
+    let state = if card.complete {
+        format!("complete, {}", count(card.ended.into(), "trial"))
+    } else {
+        format!("paused after {trials}")
+    };
     let best = card.best.map(|best| format!("best {}", percent(best, 2)));
-    [Some(when.to_owned()), Some(state), best].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    [Some(when.to_owned()), Some(state), best]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" · ")
 }
 
 /// When it was begun, from its folder's name.
 fn when(entry: &SweepEntry) -> String {
-    let name = entry.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let begun = name.get(..17).and_then(|time| jiff::civil::DateTime::strptime("%Y-%m-%d-%H%M%S", time).ok());
-    begun.map_or_else(|| visible::label(&name), |time| time.strftime("%-d %b %Y, %H:%M").to_string())
+    let name = entry
+        .folder
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let begun = name
+        .get(..17)
+        .and_then(|time| jiff::civil::DateTime::strptime("%Y-%m-%d-%H%M%S", time).ok());
+    begun.map_or_else(
+        || visible::label(&name),
+        |time| time.strftime("%-d %b %Y, %H:%M").to_string(),
+    )
 }

@@ -1,4 +1,5 @@
-//! The trials of a sweep: a table and three plots, side by side where there is room, otherwise one view at a time.
+//! The trials of a sweep: a table and three plots, side by side where there is room, otherwise one
+//! view at a time.
 
 use eframe::egui::{Align, Layout, Ui, UiBuilder, Vec2, vec2};
 
@@ -8,7 +9,8 @@ use crate::ui::style;
 
 /// From this size on, in points, everything is shown at once.
 const ALL_AT_ONCE: Vec2 = vec2(960.0, 430.0);
-/// The share of the width that the table and the parallel coordinates have, and the share of the height above them.
+/// The share of the width that the table and the parallel coordinates have, and the share of the
+/// height above them.
 const LEFT: f32 = 0.64;
 const TOP: f32 = 0.5;
 
@@ -25,17 +27,30 @@ pub enum Part {
 }
 
 /// Draws them in what is left of the screen.
-pub fn show(ui: &mut Ui, sweep: &SweepView, part: &mut Part, order: &mut table::Order, actions: &mut Vec<Action>) {
+pub fn show(
+    ui: &mut Ui,
+    sweep: &SweepView,
+    part: &mut Part,
+    order: &mut table::Order,
+    actions: &mut Vec<Action>,
+) {
     if sweep.trials.is_empty() {
-        return style::empty_state(ui, "The first trials are being started", "Each trial will be a line here, and a point in the plots.");
+        return style::empty_state(
+            ui,
+            "The first trials are being started",
+            "Each trial will be a line here, and a point in the plots.",
+        );
     }
     let size = ui.available_size();
     if size.x >= ALL_AT_ONCE.x && size.y >= ALL_AT_ONCE.y {
         return quarters(ui, sweep, order, actions);
     }
     ui.horizontal(|ui| {
-        for (which, name) in [(Part::Table, "Table"), (Part::Progress, "Progress and importance"), (Part::Parallel, "Parallel coordinates")]
-        {
+        for (which, name) in [
+            (Part::Table, "Table"),
+            (Part::Progress, "Progress and importance"),
+            (Part::Parallel, "Parallel coordinates"),
+        ] {
             if ui.add(style::toggle(ui, name, *part == which)).clicked() {
                 *part = which;
             }
@@ -67,15 +82,24 @@ fn column(ui: &mut Ui, size: Vec2, show: impl FnOnce(&mut Ui)) {
 fn quarters(ui: &mut Ui, sweep: &SweepView, order: &mut table::Order, actions: &mut Vec<Action>) {
     let area = ui.available_rect_before_wrap();
     let (left, right) = area.split_left_right_at_fraction(LEFT);
-    for (index, column) in [left.with_max_x(left.right() - style::GAP), right].into_iter().enumerate() {
+    for (index, column) in [left.with_max_x(left.right() - style::GAP), right]
+        .into_iter()
+        .enumerate()
+    {
         let (top, bottom) = column.split_top_bottom_at_fraction(TOP);
-        for (row, place) in [top.with_max_y(top.bottom() - style::GAP), bottom].into_iter().enumerate() {
-            ui.scope_builder(UiBuilder::new().id_salt((index, row)).max_rect(place), |ui| match (index, row) {
-                (0, 0) => table::show(ui, sweep, order, actions),
-                (0, _) => parallel::show(ui, sweep, actions),
-                (_, 0) => best_so_far::show(ui, sweep),
-                _ => importance::show(ui, sweep),
-            });
+        for (row, place) in [top.with_max_y(top.bottom() - style::GAP), bottom]
+            .into_iter()
+            .enumerate()
+        {
+            ui.scope_builder(
+                UiBuilder::new().id_salt((index, row)).max_rect(place),
+                |ui| match (index, row) {
+                    (0, 0) => table::show(ui, sweep, order, actions),
+                    (0, _) => parallel::show(ui, sweep, actions),
+                    (_, 0) => best_so_far::show(ui, sweep),
+                    _ => importance::show(ui, sweep),
+                },
+            );
         }
     }
     ui.advance_cursor_after_rect(area);

@@ -7,20 +7,29 @@ use crate::ui::{icons, style};
 
 /// Draws the list.
 pub fn show(ui: &mut Ui, step: WizardStep, actions: &mut Vec<Action>) {
-    let frame = Frame::new().fill(style::palette(ui).surface).inner_margin(Margin::symmetric(22, 30));
-    Panel::left("wizard steps").frame(frame).exact_size(220.0).resizable(false).show(ui, |ui| {
-        let palette = style::palette(ui);
-        ui.horizontal(|ui| {
-            let (rect, _) = ui.allocate_exact_size(vec2(28.0, 40.0), Sense::hover());
-            icons::drop(ui.painter(), rect.center(), 34.0, palette.accent);
-            ui.label(RichText::new("Inkling").size(24.0).strong());
+    let frame = Frame::new()
+        .fill(style::palette(ui).surface)
+        .inner_margin(Margin::symmetric(22, 30));
+    Panel::left("wizard steps")
+        .frame(frame)
+        .exact_size(220.0)
+        .resizable(false)
+        .show(ui, |ui| {
+            let palette = style::palette(ui);
+            ui.horizontal(|ui| {
+                let (rect, _) = ui.allocate_exact_size(vec2(28.0, 40.0), Sense::hover());
+                icons::drop(ui.painter(), rect.center(), 34.0, palette.accent);
+                ui.label(RichText::new("Inkling").size(24.0).strong());
+            });
+            ui.add_space(style::GAP * 2.0);
+            let here = WizardStep::ALL
+                .iter()
+                .position(|&other| other == step)
+                .unwrap_or_default();
+            for (index, &page) in WizardStep::ALL.iter().enumerate() {
+                entry(ui, index, here, page, actions);
+            }
         });
-        ui.add_space(style::GAP * 2.0);
-        let here = WizardStep::ALL.iter().position(|&other| other == step).unwrap_or_default();
-        for (index, &page) in WizardStep::ALL.iter().enumerate() {
-            entry(ui, index, here, page, actions);
-        }
-    });
 }
 
 fn entry(ui: &mut Ui, index: usize, here: usize, page: WizardStep, actions: &mut Vec<Action>) {
@@ -31,15 +40,27 @@ fn entry(ui: &mut Ui, index: usize, here: usize, page: WizardStep, actions: &mut
         if index < here {
             icons::tick(ui.painter(), place.shrink(2.0), palette.good);
         } else {
-            let color = if index == here { palette.accent } else { palette.line };
-            ui.painter().circle_stroke(place.center(), 7.0, Stroke::new(2.0, color));
+            let color = if index == here {
+                palette.accent
+            } else {
+                palette.line
+            };
+            ui.painter()
+                .circle_stroke(place.center(), 7.0, Stroke::new(2.0, color));
             if index == here {
                 ui.painter().circle_filled(place.center(), 3.5, color);
             }
         }
         let text = RichText::new(short(page));
-        let text = if index == here { text.strong().color(palette.accent) } else { text };
-        if ui.add(Button::selectable(index == here, text).frame(false)).clicked() {
+        let text = if index == here {
+            text.strong().color(palette.accent)
+        } else {
+            text
+        };
+        if ui
+            .add(Button::selectable(index == here, text).frame(false))
+            .clicked()
+        {
             actions.push(Action::Wizard(page));
         }
     });

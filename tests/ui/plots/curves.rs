@@ -7,12 +7,21 @@ use inkling::ui::plots::curves::Curves;
 use inkling::ui::plots::readout::Readout;
 
 fn step(step: u64, loss: f32) -> StepPoint {
-    StepPoint { step, loss, accuracy: 0.5, learning_rate: 0.001 }
+    StepPoint {
+        step,
+        loss,
+        accuracy: 0.5,
+        learning_rate: 0.001,
+    }
 }
 
 fn run(id: u64, losses: &[f32]) -> RunView {
     let mut run = RunView::new(JobId(id), RunConfig::default());
-    run.history.steps = losses.iter().enumerate().map(|(index, &loss)| step(index as u64 + 1, loss)).collect();
+    run.history.steps = losses
+        .iter()
+        .enumerate()
+        .map(|(index, &loss)| step(index as u64 + 1, loss))
+        .collect();
     run
 }
 
@@ -24,8 +33,15 @@ fn what_the_history_gains_is_appended() {
     run.history.steps.push(step(3, 0.5));
     curves.sync(&run, 0.0);
     curves.sync(&run, 0.0);
-    assert_eq!(curves.loss.raw.points(), [[1.0, 2.0], [2.0, 1.0], [3.0, 0.5]]);
-    assert_eq!(curves.loss.smooth.points(), curves.loss.raw.points(), "without smoothing the two agree");
+    assert_eq!(
+        curves.loss.raw.points(),
+        [[1.0, 2.0], [2.0, 1.0], [3.0, 0.5]]
+    );
+    assert_eq!(
+        curves.loss.smooth.points(),
+        curves.loss.raw.points(),
+        "without smoothing the two agree"
+    );
     assert_eq!(curves.last_step(), 3.0);
 }
 
@@ -60,12 +76,21 @@ fn the_crosshair_reads_every_curve_with_units() {
         validation_accuracy: 0.75,
         seconds: 1.0,
     });
-    run.history.telemetry.push(Telemetry { step: 3, images_per_second: 1234.0, memory_bytes: 100 << 20, ..Telemetry::default() });
+    run.history.telemetry.push(Telemetry {
+        step: 3,
+        images_per_second: 1234.0,
+        memory_bytes: 100 << 20,
+        ..Telemetry::default()
+    });
     let mut curves = Curves::default();
     curves.sync(&run, 0.0);
     let early = Readout::at(&curves, 1.2, 2.0).unwrap();
     assert_eq!(early.place, "Step 1, epoch 0.50");
-    assert!(!early.sentence().contains("validation"), "before the first epoch there is no validation figure: {}", early.sentence());
+    assert!(
+        !early.sentence().contains("validation"),
+        "before the first epoch there is no validation figure: {}",
+        early.sentence()
+    );
     let late = Readout::at(&curves, 3.0, 2.0).unwrap().sentence();
     for figure in [
         "training loss, smoothed 0.5 nats",

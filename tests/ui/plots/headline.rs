@@ -28,7 +28,10 @@ fn the_accuracy_that_says_most_stands_above_the_plots() {
     harness.get_by_label("92.00 %");
     let total = harness.state().app.config.epochs;
     for figure in [format!("2 of {total}"), "4,000 images/s".to_owned()] {
-        assert!(harness.query_by_label(&figure).is_some(), "{figure} is not shown");
+        assert!(
+            harness.query_by_label(&figure).is_some(),
+            "{figure} is not shown"
+        );
     }
     harness.state_mut().app.apply(Action::Pause);
     serve(&mut harness);
@@ -39,8 +42,12 @@ fn the_accuracy_that_says_most_stands_above_the_plots() {
     harness.run();
     harness.get_by_label("Test accuracy on Built-in digits, 100 images");
     let title = harness.state().app.run.as_ref().unwrap().title();
-    let [title, figure] = [title.as_str(), "99.00 %"].map(|label| harness.get_by_label(label).rect());
-    assert!(title.bottom() <= figure.top(), "the run's name stands over its figure");
+    let [title, figure] =
+        [title.as_str(), "99.00 %"].map(|label| harness.get_by_label(label).rect());
+    assert!(
+        title.bottom() <= figure.top(),
+        "the run's name stands over its figure"
+    );
     harness.get_by_label("99.00 %");
 }
 
@@ -50,17 +57,34 @@ fn a_finished_model_is_drawn_with_looked_into_or_exported() {
     let mut harness = finished();
     harness.get_by_label("Draw with it").click();
     harness.run();
-    assert_eq!(harness.state().done.last(), Some(&Action::DrawWith(model.clone())));
+    assert_eq!(
+        harness.state().done.last(),
+        Some(&Action::DrawWith(model.clone()))
+    );
     assert_eq!(harness.state().app.screen, Screen::Draw);
     harness.get_by_label("See its mistakes").click();
     harness.run();
     assert_eq!(harness.state().app.screen, Screen::Results);
-    assert_eq!(harness.state().app.results.as_ref().unwrap().model.reference, model);
+    assert_eq!(
+        harness
+            .state()
+            .app
+            .results
+            .as_ref()
+            .unwrap()
+            .model
+            .reference,
+        model
+    );
     harness.get_by_label("Export…").click();
     harness.run();
     assert_eq!(harness.state().app.screen, Screen::Models);
     assert_eq!(harness.state().app.export.as_ref().unwrap().model, model);
-    assert_eq!(harness.state().app.run_to_select, Some("runs/one".into()), "that run is the one that is selected");
+    assert_eq!(
+        harness.state().app.run_to_select,
+        Some("runs/one".into()),
+        "that run is the one that is selected"
+    );
 }
 
 #[test]
@@ -79,7 +103,13 @@ fn the_accuracy_and_the_buttons_fit_a_small_window() {
         "Accuracy plot",
     ] {
         let rect = harness.get_by_label(label).rect();
-        assert!(rect.left() >= 0.0 && rect.right() <= 548.0 && rect.bottom() <= 480.0, "{label}: {rect}");
+        assert!(
+            rect.left() >= 0.0 && rect.right() <= 548.0 && rect.bottom() <= 480.0,
+            "{label}: {rect}"
+        );
     }
-    assert!(harness.get_by_label("Draw with it").rect().top() < harness.get_by_label("Loss plot").rect().top() - 40.0);
+    assert!(
+        harness.get_by_label("Draw with it").rect().top()
+            < harness.get_by_label("Loss plot").rect().top() - 40.0
+    );
 }

@@ -31,17 +31,30 @@ fn before_a_run_it_is_said_what_to_do() {
 fn points_that_arrive_are_plotted_and_told() {
     let mut harness = training(4, Answers::default());
     let before = value(&harness, "Loss plot");
-    assert!(before.starts_with("training ") && before.contains("at step 4"), "{before}");
+    assert!(
+        before.starts_with("training ") && before.contains("at step 4"),
+        "{before}"
+    );
     assert!(!before.contains("validation"), "{before}");
     harness.state_mut().engine.train(6);
     harness.run();
-    assert!(value(&harness, "Loss plot").contains("validation 0.25 at step 10"), "{}", value(&harness, "Loss plot"));
+    assert!(
+        value(&harness, "Loss plot").contains("validation 0.25 at step 10"),
+        "{}",
+        value(&harness, "Loss plot")
+    );
     assert!(value(&harness, "Accuracy plot").contains("validation 92.00 % at step 10"));
-    assert!(harness.query_by_label("Throughput plot").is_none(), "the machine's plots are shown on request");
+    assert!(
+        harness.query_by_label("Throughput plot").is_none(),
+        "the machine's plots are shown on request"
+    );
     harness.get_by_label("Speed and memory").click();
     harness.run();
     assert!(harness.state().app.settings.speed_and_memory);
-    assert_eq!(value(&harness, "Throughput plot"), "4,000 images/s at step 10");
+    assert_eq!(
+        value(&harness, "Throughput plot"),
+        "4,000 images/s at step 10"
+    );
     assert_eq!(value(&harness, "Memory plot"), "100 MiB at step 10");
 }
 
@@ -54,10 +67,16 @@ fn the_arrow_keys_move_the_crosshair_and_its_figures_are_told() {
     harness.run();
     let told = value(&harness, "Loss plot");
     assert!(told.starts_with("Step 17, epoch 1.70"), "{told}");
-    assert!(told.contains("validation loss 0.25 nats") && told.contains("throughput 4000 images/s"), "{told}");
+    assert!(
+        told.contains("validation loss 0.25 nats") && told.contains("throughput 4000 images/s"),
+        "{told}"
+    );
     press(&mut harness, Key::Home, 1);
     harness.run();
-    assert!(value(&harness, "Accuracy plot").starts_with("Step 1, "), "all plots share the crosshair");
+    assert!(
+        value(&harness, "Accuracy plot").starts_with("Step 1, "),
+        "all plots share the crosshair"
+    );
 }
 
 #[test]
@@ -66,7 +85,11 @@ fn the_pointer_moves_the_crosshair_of_every_plot() {
     let at = harness.get_by_label("Accuracy plot").rect().center();
     harness.hover_at(at);
     harness.run();
-    assert!(value(&harness, "Loss plot").starts_with("Step "), "{}", value(&harness, "Loss plot"));
+    assert!(
+        value(&harness, "Loss plot").starts_with("Step "),
+        "{}",
+        value(&harness, "Loss plot")
+    );
     harness.remove_cursor();
     harness.run();
     assert!(value(&harness, "Loss plot").contains("at step 20"));
@@ -89,18 +112,30 @@ fn smoothing_scale_and_unit_can_be_chosen() {
     let before = value(&harness, "Loss plot");
     let mut settings = harness.state().app.settings.clone();
     settings.smoothing = 0.0;
-    harness.state_mut().app.apply(Action::ChangeSettings(Box::new(settings)));
+    harness
+        .state_mut()
+        .app
+        .apply(Action::ChangeSettings(Box::new(settings)));
     harness.run();
     let after = value(&harness, "Loss plot");
     assert_ne!(before, after);
-    assert!(after.starts_with("training 0.115,"), "unsmoothed it is the last step's own loss, 2.3 / 20: {after}");
+    assert!(
+        after.starts_with("training 0.115,"),
+        "unsmoothed it is the last step's own loss, 2.3 / 20: {after}"
+    );
 }
 
 #[test]
 fn the_curves_are_saved_as_csv() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("curves.csv");
-    let mut harness = training(3, Answers { file: Some(file.clone()), ..Answers::default() });
+    let mut harness = training(
+        3,
+        Answers {
+            file: Some(file.clone()),
+            ..Answers::default()
+        },
+    );
     harness.get_by_label("Save").click();
     harness.run();
     harness.get_by_label("Data (CSV)").click();
@@ -112,22 +147,42 @@ fn the_curves_are_saved_as_csv() {
         std::thread::yield_now();
     }
     let text = std::fs::read_to_string(file).unwrap();
-    assert_eq!(text.lines().filter(|line| line.starts_with("step,")).count(), 3, "{text}");
+    assert_eq!(
+        text.lines()
+            .filter(|line| line.starts_with("step,"))
+            .count(),
+        3,
+        "{text}"
+    );
 }
 
 #[test]
 fn a_training_loss_with_label_smoothing_says_so() {
     let note = "Training loss includes label smoothing of 0.1";
     let mut harness = training(4, Answers::default());
-    assert!(value(&harness, "Loss plot").ends_with(note), "{}", value(&harness, "Loss plot"));
+    assert!(
+        value(&harness, "Loss plot").ends_with(note),
+        "{}",
+        value(&harness, "Loss plot")
+    );
     assert!(!value(&harness, "Accuracy plot").contains("label smoothing"));
     harness.state_mut().app.apply(Action::Stop);
     serve(&mut harness);
-    let config = RunConfig { label_smoothing: 0.0, ..RunConfig::default() };
-    harness.state_mut().app.apply(Action::Configure(Box::new(config)));
+    let config = RunConfig {
+        label_smoothing: 0.0,
+        ..RunConfig::default()
+    };
+    harness
+        .state_mut()
+        .app
+        .apply(Action::Configure(Box::new(config)));
     harness.state_mut().app.apply(Action::Start);
     serve(&mut harness);
     harness.state_mut().engine.train(4);
     harness.run();
-    assert!(value(&harness, "Loss plot").ends_with("at step 4"), "{}", value(&harness, "Loss plot"));
+    assert!(
+        value(&harness, "Loss plot").ends_with("at step 4"),
+        "{}",
+        value(&harness, "Loss plot")
+    );
 }

@@ -1,8 +1,9 @@
 //! How each digit can be written: stroke skeletons, authored by hand, as data.
 //!
-//! A skeleton is a list of strokes in order of time, a stroke a list of points the pen passes through, in percent of
-//! the digit's height, y down. A point given twice is a corner. Shapes of one variant have the same strokes and points, so
-//! that anything between them (and a little beyond) is a way to write the digit too.
+//! A skeleton is a list of strokes in order of time, a stroke a list of points the pen passes
+//! through, in percent of the digit's height, y down. A point given twice is a corner. Shapes of
+//! one variant have the same strokes and points, so that anything between them (and a little
+//! beyond) is a way to write the digit too.
 
 mod eight;
 mod five;
@@ -45,7 +46,8 @@ pub(super) fn of(digit: u8) -> &'static [Variant] {
     }
 }
 
-/// Checks at compile time that a variant's shapes match each other: between them, strokes would be lost.
+/// Checks at compile time that a variant's shapes match each other: between them, strokes would be
+/// lost.
 const _: () = {
     check(zero::VARIANTS);
     check(one::VARIANTS);
@@ -65,15 +67,24 @@ const fn check(variants: &[Variant]) {
         let shapes = variants[variant].shapes;
         let mut shape = 0;
         while shape < shapes.len() {
-            assert!(shapes[shape].len() == shapes[0].len(), "the shapes of a variant have the same strokes");
+            assert!(
+                shapes[shape].len() == shapes[0].len(),
+                "the shapes of a variant have the same strokes"
+            );
             let mut stroke = 0;
             while stroke < shapes[shape].len() {
-                assert!(shapes[shape][stroke].len() == shapes[0][stroke].len(), "the shapes of a variant have the same points");
+                assert!(
+                    shapes[shape][stroke].len() == shapes[0][stroke].len(),
+                    "the shapes of a variant have the same points"
+                );
                 stroke += 1;
             }
             shape += 1;
         }
-        assert!(!shapes.is_empty() && variants[variant].weight > 0.0, "a variant has a shape and a weight");
+        assert!(
+            !shapes.is_empty() && variants[variant].weight > 0.0,
+            "a variant has a shape and a weight"
+        );
         variant += 1;
     }
 }

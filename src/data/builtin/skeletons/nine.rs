@@ -132,7 +132,8 @@ pub(super) const VARIANTS: &[Variant] = &[
             &[&[[56, 4], [30, 14], [4, 36], [14, 42], [38, 32], [58, 6], [58, 6], [48, 52], [30, 100]]],
         ],
     },
-    // From below the loop up its right side, over the top and down across the start, the stem swinging as an S's.
+    // From below the loop up its right side, over the top and down across the start, the stem
+    // swinging as an S's.
     Variant {
         weight: 0.16,
         shapes: &[

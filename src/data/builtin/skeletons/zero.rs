@@ -2,7 +2,8 @@ use super::Variant;
 
 #[rustfmt::skip] // one shape a line
 pub(super) const VARIANTS: &[Variant] = &[
-    // Closed, counter-clockwise from the top: round, narrow, meeting short of the start, overshooting it, square-shouldered.
+    // Closed, counter-clockwise from the top: round, narrow, meeting short of the start,
+    // overshooting it, square-shouldered.
     Variant {
         weight: 0.62,
         shapes: &[

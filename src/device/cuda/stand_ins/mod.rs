@@ -1,12 +1,14 @@
-//! Stand-ins for the functions of NVIDIA's libraries that candle calls: each loads its library on the first call, so that a program built with CUDA
-//! starts on machines without these libraries.
+//! Stand-ins for the functions of NVIDIA's libraries that candle calls: each loads its library on
+//! the first call, so that a program built with CUDA starts on machines without these libraries.
 //!
-//! candle is linked to the libraries at build time, and its features cannot change that; but the linker finds our definitions first and then drops
-//! the libraries. A stand-in jumps through a slot, which at first points to `first_call`: that saves every register that can hold an argument, has
-//! `resolve` put the real function into the slot, and jumps there. Where the library or the function is missing, the slot gets a function that returns
-//! an error code of the library.
+//! candle is linked to the libraries at build time, and its features cannot change that; but the
+//! linker finds our definitions first and then drops the libraries. A stand-in jumps through a
+//! slot, which at first points to `first_call`: that saves every register that can hold an
+//! argument, has `resolve` put the real function into the slot, and jumps there. Where the library
+//! or the function is missing, the slot gets a function that returns an error code of the library.
 //!
-//! candle's kernels for the quantised weights of language models, which nothing here uses, are left out in the same way.
+//! candle's kernels for the quantised weights of language models, which nothing here uses, are left
+//! out in the same way.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
@@ -48,16 +50,21 @@ core::arch::global_asm!("inkling_left_out:", "sub rsp, 40", "call {left_out}", l
 /// Puts the real function, or one that returns an error, into slot `number`, and returns it.
 extern "C" fn resolve(number: usize) -> *mut c_void {
     // Only the stand-ins call this, each with its own number.
-    let Some(Function { name, library }) = FUNCTIONS.get(number) else { return no_driver as *mut c_void };
+    let Some(Function { name, library }) = FUNCTIONS.get(number) else {
+        return no_driver as *mut c_void;
+    };
     let real = loaded(*library).and_then(|library| {
         // SAFETY: the address is only passed on; the caller declares the type of the function.
-        unsafe { library.get::<*mut c_void>(name.to_bytes_with_nul()) }.ok().map(|symbol| *symbol)
+        unsafe { library.get::<*mut c_void>(name.to_bytes_with_nul()) }
+            .ok()
+            .map(|symbol| *symbol)
     });
     let target = real.filter(|target| !target.is_null()).unwrap_or_else(|| {
         tracing::warn!(?name, ?library, "NVIDIA's library or function is missing");
         library.absent() as *mut c_void
     });
-    // SAFETY: the static table has an aligned pointer for each function, and only this writes to it.
+    // SAFETY: the static table has an aligned pointer for each function, and only this writes to
+    // it.
     let slot = unsafe { &*(&raw const SLOTS).cast::<AtomicPtr<c_void>>().add(number) };
     slot.store(target, Ordering::Release);
     target
@@ -69,18 +76,27 @@ fn loaded(owner: Owner) -> Option<&'static Library> {
     let loaded = LOADED.get_or_init(|| {
         let load = |found: CudaLibrary| {
             let file = found.file?;
-            // SAFETY: loading NVIDIA's libraries runs their initialisation, as it would if the program were linked to them.
+            // SAFETY: loading NVIDIA's libraries runs their initialisation, as it would if the
+            // program were linked to them.
             #[cfg(unix)]
             let library = unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_GLOBAL) };
             // SAFETY: as above. Its dependencies are looked for in its folder.
             #[cfg(windows)]
             let library = unsafe { Library::load_with_flags(&file, LOAD_WITH_ALTERED_SEARCH_PATH) };
-            let library = library.inspect_err(|error| tracing::warn!(?file, %error, "NVIDIA's library cannot be loaded"));
+            let library = library.inspect_err(
+                |error| tracing::warn!(?file, %error, "NVIDIA's library cannot be loaded"),
+            );
             Some((found.name, library.ok()?))
         };
-        find_cuda_libraries(&cuda_folders()).into_iter().filter_map(load).collect()
+        find_cuda_libraries(&cuda_folders())
+            .into_iter()
+            .filter_map(load)
+            .collect()
     });
-    loaded.iter().find(|(name, _)| name.starts_with(owner.file())).map(|(_, library)| library)
+    loaded
+        .iter()
+        .find(|(name, _)| name.starts_with(owner.file()))
+        .map(|(_, library)| library)
 }
 
 impl Owner {

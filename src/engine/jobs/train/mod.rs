@@ -18,7 +18,9 @@ use crate::protocol::{Event, JobResult};
 use crate::records::{Calibration, ModelRef, Telemetry};
 use crate::run_config::RunConfig;
 use crate::runs::{CheckpointWriter, Checkpoints, RunError, Store, check_disk_space, check_target};
-use crate::train::{self, Checkpoint, EndRequest, RunOrigin, RunPlaces, TrainOutcome, TrainedModel};
+use crate::train::{
+    self, Checkpoint, EndRequest, RunOrigin, RunPlaces, TrainOutcome, TrainedModel,
+};
 
 /// Trains from the beginning, or from the checkpoint in the folder `from`.
 pub(super) fn run(
@@ -28,18 +30,36 @@ pub(super) fn run(
     from: Option<&Path>,
 ) -> Result<JobResult, JobError> {
     let (writer, checkpoint) = open_checkpoints(workspace, context, from)?;
-    let before = checkpoint.as_ref().and_then(|checkpoint| checkpoint.card.origin.as_ref());
+    let before = checkpoint
+        .as_ref()
+        .and_then(|checkpoint| checkpoint.card.origin.as_ref());
     let places = places(workspace.settings, before.map(|origin| &origin.places));
     let result = match train_from(workspace, context, config, checkpoint, &places, &writer) {
         Ok(TrainOutcome::Trained(trained)) => {
-            let saved = save::save(target(workspace.settings, &places), places.weights, context, &trained, &writer);
-            // Without a folder, the model stays in use until another one is chosen, and is in a checkpoint.
-            let reference = saved.as_ref().map_or(ModelRef::Training(context.id), |summary| ModelRef::File(summary.model_path.clone()));
-            context.queue.recognizer.set_trained(classifier_on_cpu(&trained, reference));
+            let saved = save::save(
+                target(workspace.settings, &places),
+                places.weights,
+                context,
+                &trained,
+                &writer,
+            );
+            // Without a folder, the model stays in use until another one is chosen, and is in a
+            // checkpoint.
+            let reference = saved
+                .as_ref()
+                .map_or(ModelRef::Training(context.id), |summary| {
+                    ModelRef::File(summary.model_path.clone())
+                });
+            context
+                .queue
+                .recognizer
+                .set_trained(classifier_on_cpu(&trained, reference));
             saved.map(JobResult::Train)
         }
         Ok(TrainOutcome::Unfinished | TrainOutcome::Validated) => Err(JobError::Cancelled),
-        Ok(TrainOutcome::Interrupted) => Err(JobError::Failed(Problem::Interrupted { checkpoint: None })),
+        Ok(TrainOutcome::Interrupted) => {
+            Err(JobError::Failed(Problem::Interrupted { checkpoint: None }))
+        }
         Err(error) => Err(error),
     };
     let is_obsolete = match &result {
@@ -55,7 +75,9 @@ pub(super) fn run(
     }
     let checkpoint = writer.keep();
     result.map_err(|error| match error {
-        JobError::Failed(Problem::Interrupted { .. }) => JobError::Failed(Problem::Interrupted { checkpoint }),
+        JobError::Failed(Problem::Interrupted { .. }) => {
+            JobError::Failed(Problem::Interrupted { checkpoint })
+        }
         error => error,
     })
 }
@@ -67,14 +89,27 @@ fn open_checkpoints(
     from: Option<&Path>,
 ) -> Result<(CheckpointWriter, Option<Checkpoint>), Problem> {
     let (place, checkpoint) = match from {
-        None => (Checkpoints::new(&workspace.settings.checkpoints).begin(), None),
-        Some(folder) => Checkpoints::resume(folder).map(|(place, checkpoint)| (place, Some(checkpoint)))?,
+        None => (
+            Checkpoints::new(&workspace.settings.checkpoints).begin(),
+            None,
+        ),
+        Some(folder) => {
+            Checkpoints::resume(folder).map(|(place, checkpoint)| (place, Some(checkpoint)))?
+        }
     };
     let (run, events) = (context.id, context.queue.events.fork());
     let report = move |folder: &Path, position, kept: Result<(), RunError>| {
-        events.send(Event::Checkpoint { run, folder: folder.to_owned(), position, kept: kept.map_err(Problem::from) });
+        events.send(Event::Checkpoint {
+            run,
+            folder: folder.to_owned(),
+            position,
+            kept: kept.map_err(Problem::from),
+        });
     };
-    Ok((CheckpointWriter::start(workspace.checkpoint_thread, place, Box::new(report))?, checkpoint))
+    Ok((
+        CheckpointWriter::start(workspace.checkpoint_thread, place, Box::new(report))?,
+        checkpoint,
+    ))
 }
 
 fn train_from(
@@ -111,22 +146,37 @@ fn train_from(
         background_load: 0.0,
         images_sent: None,
         end: None,
-        has_model: checkpoint.as_ref().is_some_and(|checkpoint| !checkpoint.card.epochs.is_empty()),
+        has_model: checkpoint
+            .as_ref()
+            .is_some_and(|checkpoint| !checkpoint.card.epochs.is_empty()),
     };
     let data = config.data.located(&places.working_folder);
-    let set = match workspace.datasets.get(&places.data_folders, &data, &mut run) {
-        Err(DataError::Cancelled(_)) if run.end == Some(EndRequest::Interrupt) => return Ok(TrainOutcome::Interrupted),
+    let set = match workspace
+        .datasets
+        .get(&places.data_folders, &data, &mut run)
+    {
+        Err(DataError::Cancelled(_)) if run.end == Some(EndRequest::Interrupt) => {
+            return Ok(TrainOutcome::Interrupted);
+        }
         set => set?,
     };
     check_labels(&data, set)?;
-    if let Some(before) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.card.origin.as_ref()) {
+    if let Some(before) = checkpoint
+        .as_ref()
+        .and_then(|checkpoint| checkpoint.card.origin.as_ref())
+    {
         before.check(set.fingerprint())?;
     }
-    run.origin = Some(RunOrigin { data: set.fingerprint().clone(), places: places.clone() });
+    run.origin = Some(RunOrigin {
+        data: set.fingerprint().clone(),
+        places: places.clone(),
+    });
     run.data_is_ready();
     let device = settings.devices.open(config.device)?;
     let images: &DataSet = set;
-    let outcome = at_priority_of(settings, || train::train(config, images, &device, checkpoint, &mut run))??;
+    let outcome = at_priority_of(settings, || {
+        train::train(config, images, &device, checkpoint, &mut run)
+    })??;
     let (id, now) = (run.context.id, run.now);
     context.queue.events.flush(id, now);
     Ok(outcome)
@@ -137,5 +187,11 @@ fn classifier_on_cpu(trained: &TrainedModel, reference: ModelRef) -> Option<Clas
     let file = trained.model_file();
     let net = file.net.into_device(&DeviceContext::CPU);
     let net = net.inspect_err(|error| tracing::error!(%error, "the run's weights cannot be fetched from their device")).ok()?;
-    Some(Classifier::of_file(ModelFile { net, card: file.card }, reference))
+    Some(Classifier::of_file(
+        ModelFile {
+            net,
+            card: file.card,
+        },
+        reference,
+    ))
 }

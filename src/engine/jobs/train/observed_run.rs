@@ -12,13 +12,15 @@ use crate::problem::Problem;
 use crate::progress::{Cancelled, Progress};
 use crate::protocol::{Command, Event, JobEvent, JobProgress};
 use crate::records::{
-    Accuracy, Calibration, EpochRecord, InitializationReport, Intervention, ModelInfo, ModelRef, RunPlan, RunPosition, StepPoint, Telemetry,
+    Accuracy, Calibration, EpochRecord, InitializationReport, Intervention, ModelInfo, ModelRef,
+    RunPlan, RunPosition, StepPoint, Telemetry,
 };
 use crate::run_config::{Classes, EvaluationSplit, RunConfig};
 use crate::runs::CheckpointWriter;
 use crate::train::{Checkpoint, EndRequest, LearningProbe, Observer, RunOrigin};
 
-/// After this many steps the network has begun to learn, and drawings are recognised with its weights.
+/// After this many steps the network has begun to learn, and drawings are recognised with its
+/// weights.
 const FIRST_STEPS: u32 = 10;
 /// While its data is prepared, so many of its images are shown at a time, so often.
 const IMAGES_AT_ONCE: usize = 20;
@@ -36,11 +38,13 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
     pub now: Telemetry,
     /// Steps since the run was started or resumed.
     pub steps: u32,
-    /// Classifies held-out images as it trains, where somebody watches; `None` also after that has failed.
+    /// Classifies held-out images as it trains, where somebody watches; `None` also after that has
+    /// failed.
     pub probe: Option<LearningProbe>,
     /// True if somebody watches.
     pub watched: bool,
-    /// What was fitted after the last epoch that was completed; the weights of the steps since then are recognised with it too.
+    /// What was fitted after the last epoch that was completed; the weights of the steps since then
+    /// are recognised with it too.
     pub calibration: Calibration,
     /// Measures the share of the CPU that other programs use while its data is prepared.
     pub others: BackgroundLoad,
@@ -50,23 +54,35 @@ pub(super) struct ObservedRun<'r, 'q, 'c> {
     pub images_sent: Option<Instant>,
     /// How it was asked to end while its data was prepared.
     pub end: Option<EndRequest>,
-    /// True for a resumed run that has completed an epoch: stopped while its data is prepared, it becomes a model, which takes that data.
+    /// True for a resumed run that has completed an epoch: stopped while its data is prepared, it
+    /// becomes a model, which takes that data.
     pub has_model: bool,
 }
 
 impl ObservedRun<'_, '_, '_> {
     /// Reports that all of its data is ready. Opening the device and the first step follow.
     pub fn data_is_ready(&self) {
-        let progress = JobProgress { fraction: 1.0, ..JobProgress::default() };
-        self.send(Event::Job { id: self.context.id, event: JobEvent::Progress(progress) });
+        let progress = JobProgress {
+            fraction: 1.0,
+            ..JobProgress::default()
+        };
+        self.send(Event::Job {
+            id: self.context.id,
+            event: JobEvent::Progress(progress),
+        });
     }
 
-    /// Carries out the commands that came since the last time; returns only once the run is not paused any more.
+    /// Carries out the commands that came since the last time; returns only once the run is not
+    /// paused any more.
     fn check(&mut self) -> Result<(), EndRequest> {
         let (id, queue) = (self.context.id, &mut self.context.queue);
         let mut paused = false;
         loop {
-            let command = if paused { Some(queue.wait()) } else { queue.poll() };
+            let command = if paused {
+                Some(queue.wait())
+            } else {
+                queue.poll()
+            };
             match command {
                 None => return Ok(()),
                 Some(Command::Pause(run)) if run == id && !paused => {
@@ -88,7 +104,10 @@ impl ObservedRun<'_, '_, '_> {
                     return Err(EndRequest::Interrupt);
                 }
                 // Other jobs wait for nothing and cancel each other; a run is too dear for that.
-                Some(Command::Submit { id, .. }) => queue.events.send(Event::Job { id, event: JobEvent::Failed(Problem::Busy) }),
+                Some(Command::Submit { id, .. }) => queue.events.send(Event::Job {
+                    id,
+                    event: JobEvent::Failed(Problem::Busy),
+                }),
                 // What is meant for other jobs, which are over.
                 Some(_) => {}
             }
@@ -116,14 +135,24 @@ impl ObservedRun<'_, '_, '_> {
             epochs: record.map_or(0, |record| record.epoch),
             accuracy: record.map(|record| self.validation_accuracy(record)),
         };
-        let classifier = Classifier::new(net.clone(), self.config.device.resolved(), info, self.calibration);
+        let classifier = Classifier::new(
+            net.clone(),
+            self.config.device.resolved(),
+            info,
+            self.calibration,
+        );
         let queue = &mut *self.context.queue;
         queue.recognizer.set_training(run, classifier, queue.events);
     }
 
     fn validation_accuracy(&self, record: &EpochRecord) -> Accuracy {
         let (data, split) = (self.config.data.clone(), EvaluationSplit::Validation);
-        Accuracy { value: f64::from(record.validation_accuracy), images: None, data, split }
+        Accuracy {
+            value: f64::from(record.validation_accuracy),
+            images: None,
+            data,
+            split,
+        }
     }
 
     /// Recognises drawings with the run's weights from here on, unless another model was chosen.
@@ -136,7 +165,10 @@ impl ObservedRun<'_, '_, '_> {
     fn report_learning(&mut self, net: &Net) {
         let Some(probe) = &mut self.probe else { return };
         match probe.take(net, self.calibration.temperature, self.now.step) {
-            Ok(snapshot) => self.send(Event::Learning { run: self.context.id, snapshot }),
+            Ok(snapshot) => self.send(Event::Learning {
+                run: self.context.id,
+                snapshot,
+            }),
             // The run matters more: it goes on without.
             Err(error) => {
                 tracing::warn!(%error, "the held-out images cannot be classified");
@@ -152,24 +184,49 @@ impl Progress for ObservedRun<'_, '_, '_> {
         if let Some(load) = self.others.measure() {
             self.background_load = load;
         }
-        let progress = JobProgress { fraction, background_load: self.background_load, ..JobProgress::default() };
+        let progress = JobProgress {
+            fraction,
+            background_load: self.background_load,
+            ..JobProgress::default()
+        };
         let id = self.context.id;
-        self.context.queue.events.telemetry(|| Event::Job { id, event: JobEvent::Progress(progress) });
-        let Err(end) = self.check() else { return Ok(()) };
+        self.context.queue.events.telemetry(|| Event::Job {
+            id,
+            event: JobEvent::Progress(progress),
+        });
+        let Err(end) = self.check() else {
+            return Ok(());
+        };
         self.end = Some(end);
-        if end == EndRequest::Stop && self.has_model { Ok(()) } else { Err(Cancelled) }
+        if end == EndRequest::Stop && self.has_model {
+            Ok(())
+        } else {
+            Err(Cancelled)
+        }
     }
 
     fn images(&mut self, pixels: &[u8]) {
         let count = pixels.len() / PIXELS;
-        if !self.watched || count == 0 || self.images_sent.is_some_and(|sent| sent.elapsed() < IMAGES_INTERVAL) {
+        if !self.watched
+            || count == 0
+            || self
+                .images_sent
+                .is_some_and(|sent| sent.elapsed() < IMAGES_INTERVAL)
+        {
             return;
         }
         self.images_sent = Some(Instant::now());
         // Neighbors are of the same class in many data sets.
-        let chosen = pixels.chunks_exact(PIXELS).step_by(count.div_ceil(IMAGES_AT_ONCE));
-        let images = chosen.filter_map(|pixels| Image::try_from(pixels).ok()).collect();
-        self.send(Event::DataImages { run: self.context.id, images });
+        let chosen = pixels
+            .chunks_exact(PIXELS)
+            .step_by(count.div_ceil(IMAGES_AT_ONCE));
+        let images = chosen
+            .filter_map(|pixels| Image::try_from(pixels).ok())
+            .collect();
+        self.send(Event::DataImages {
+            run: self.context.id,
+            images,
+        });
     }
 }
 
@@ -185,21 +242,35 @@ impl Observer for ObservedRun<'_, '_, '_> {
     ) {
         let (run, folder) = (self.context.id, self.writer.folder().to_owned());
         self.classes = plan.classes.clone().unwrap_or_default();
-        self.send(Event::Started { run, plan: plan.clone(), before: before.to_vec(), curve: curve.to_vec(), position, folder });
+        self.send(Event::Started {
+            run,
+            plan: plan.clone(),
+            before: before.to_vec(),
+            curve: curve.to_vec(),
+            position,
+            folder,
+        });
         self.offer_weights(net, before.last());
-        // A resumed run has learned already; of a new one, whoever wants to may use the weights at once.
+        // A resumed run has learned already; of a new one, whoever wants to may use the weights at
+        // once.
         if position.total_steps() >= FIRST_STEPS.into() {
             self.follow_weights();
         }
         if self.watched {
             let probe = LearningProbe::new(validation, self.classes.len(), self.config.seed);
-            self.send(Event::HeldOut { run: self.context.id, images: probe.images() });
+            self.send(Event::HeldOut {
+                run: self.context.id,
+                images: probe.images(),
+            });
             self.probe = Some(probe);
         }
     }
 
     fn initialized(&mut self, report: &InitializationReport) {
-        self.send(Event::Initialized { run: self.context.id, report: report.clone() });
+        self.send(Event::Initialized {
+            run: self.context.id,
+            report: report.clone(),
+        });
     }
 
     fn between(&mut self, net: &Net) -> Result<(), EndRequest> {
@@ -220,13 +291,19 @@ impl Observer for ObservedRun<'_, '_, '_> {
 
     fn intervened(&mut self, intervention: Intervention) {
         self.flush();
-        self.send(Event::Intervened { run: self.context.id, intervention });
+        self.send(Event::Intervened {
+            run: self.context.id,
+            intervention,
+        });
     }
 
     fn epoch(&mut self, record: &EpochRecord, net: &Net, calibration: Calibration) {
         self.calibration = calibration;
         self.flush();
-        self.send(Event::Epoch { run: self.context.id, record: *record });
+        self.send(Event::Epoch {
+            run: self.context.id,
+            record: *record,
+        });
         self.offer_weights(net, Some(record));
         // An epoch may have fewer steps than it takes otherwise.
         self.follow_weights();

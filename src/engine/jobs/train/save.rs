@@ -36,7 +36,12 @@ pub fn save(
     trained: &TrainedModel,
     checkpoints: &CheckpointWriter,
 ) -> Result<RunSummary, JobError> {
-    let mut run = EndedRun { target, contents: RunContents::of(trained)?, weights, checkpoints: Some(checkpoints) };
+    let mut run = EndedRun {
+        target,
+        contents: RunContents::of(trained)?,
+        weights,
+        checkpoints: Some(checkpoints),
+    };
     let mut reported = None;
     loop {
         let problem = match run.save() {
@@ -60,8 +65,11 @@ pub fn save(
             }
             end @ (Waited::Stopped | Waited::EngineEnds) => match run.rescue() {
                 Ok(saved) => return Ok(report(saved, context)),
-                // Whoever stopped it hears that it would be lost, and can still choose another folder.
-                Err(problem) if matches!(end, Waited::Stopped) => report_unsaved(context, problem, None),
+                // Whoever stopped it hears that it would be lost, and can still choose another
+                // folder.
+                Err(problem) if matches!(end, Waited::Stopped) => {
+                    report_unsaved(context, problem, None)
+                }
                 Err(_) => return Err(JobError::Failed(Problem::Interrupted { checkpoint: None })),
             },
         }
@@ -69,12 +77,20 @@ pub fn save(
 }
 
 fn report_unsaved(context: &JobContext<'_, '_>, problem: Problem, checkpoint: Option<RunPosition>) {
-    context.queue.events.send(Event::NotSaved { run: context.id, problem, checkpoint });
+    context.queue.events.send(Event::NotSaved {
+        run: context.id,
+        problem,
+        checkpoint,
+    });
 }
 
 fn report(SavedRun { summary, rescue }: SavedRun, context: &JobContext<'_, '_>) -> RunSummary {
     if let Some((problem, rescue)) = rescue {
-        context.queue.events.send(Event::Rescued { run: context.id, problem, rescue });
+        context.queue.events.send(Event::Rescued {
+            run: context.id,
+            problem,
+            rescue,
+        });
     }
     summary
 }
@@ -84,13 +100,18 @@ fn wait(context: &mut JobContext<'_, '_>) -> Waited {
     loop {
         match queue.wait_for(RETRY_AFTER) {
             None => return Waited::Retry,
-            Some(Command::Save { run, folder }) if run == id => return folder.map_or(Waited::Retry, Waited::OtherFolder),
+            Some(Command::Save { run, folder }) if run == id => {
+                return folder.map_or(Waited::Retry, Waited::OtherFolder);
+            }
             Some(Command::Cancel(run)) if run == id => return Waited::Stopped,
             Some(command @ (Command::Shutdown | Command::Interrupt)) => {
                 queue.requeue(command);
                 return Waited::EngineEnds;
             }
-            Some(Command::Submit { id, .. }) => queue.events.send(Event::Job { id, event: JobEvent::Failed(Problem::Busy) }),
+            Some(Command::Submit { id, .. }) => queue.events.send(Event::Job {
+                id,
+                event: JobEvent::Failed(Problem::Busy),
+            }),
             // What is meant for other jobs, which are over, or for a run that trains.
             Some(_) => {}
         }

@@ -17,26 +17,44 @@ use crate::run_config::Precision;
 /// See [`crate::nn::ops::attention`].
 pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Output> {
     let (batch, tokens, width) = qkv.dims3()?;
-    let op = Attention { tokens, heads, depth: width / (3 * heads), precision: context.precision };
+    let op = Attention {
+        tokens,
+        heads,
+        depth: width / (3 * heads),
+        precision: context.precision,
+    };
     let (sequence, weights_len) = (tokens * op.features(), heads * tokens * tokens);
     let mut output = vec![0.0; batch * sequence];
     // The attention weights of each head, after the softmax: `[batch, heads, tokens, tokens]`.
     let mut weights = vec![0.0; batch * weights_len];
     with_slices([qkv], |[qkv]| {
-        let sequences = qkv.par_chunks(3 * sequence).zip(output.par_chunks_mut(sequence));
-        sequences.zip(weights.par_chunks_mut(weights_len)).for_each_recorded(|((qkv, output), weights)| op.forward(qkv, output, weights));
+        let sequences = qkv
+            .par_chunks(3 * sequence)
+            .zip(output.par_chunks_mut(sequence));
+        sequences
+            .zip(weights.par_chunks_mut(weights_len))
+            .for_each_recorded(|((qkv, output), weights)| op.forward(qkv, output, weights));
     })?;
     let qkv = qkv.clone();
-    Ok(Output::new(tensor(output, (batch, tokens, op.features()))?, context.grad, move |gradient, _| {
-        let mut values = vec![0.0; qkv.elem_count()];
-        with_slices([&qkv, gradient], |[qkv, gradient]| {
-            let sequences = qkv.par_chunks(3 * sequence).zip(gradient.par_chunks(sequence)).zip(values.par_chunks_mut(3 * sequence));
-            sequences
-                .zip(weights.par_chunks(weights_len))
-                .for_each_recorded(|(((qkv, gradient), values), weights)| op.backward(qkv, weights, gradient, values));
-        })?;
-        Ok(Gradients::input(Some(tensor(values, qkv.shape())?)))
-    }))
+    Ok(Output::new(
+        tensor(output, (batch, tokens, op.features()))?,
+        context.grad,
+        move |gradient, _| {
+            let mut values = vec![0.0; qkv.elem_count()];
+            with_slices([&qkv, gradient], |[qkv, gradient]| {
+                let sequences = qkv
+                    .par_chunks(3 * sequence)
+                    .zip(gradient.par_chunks(sequence))
+                    .zip(values.par_chunks_mut(3 * sequence));
+                sequences
+                    .zip(weights.par_chunks(weights_len))
+                    .for_each_recorded(|(((qkv, gradient), values), weights)| {
+                        op.backward(qkv, weights, gradient, values)
+                    });
+            })?;
+            Ok(Gradients::input(Some(tensor(values, qkv.shape())?)))
+        },
+    ))
 }
 
 struct Attention {
@@ -66,9 +84,13 @@ impl Attention {
         (part as usize * self.heads + head) * self.depth
     }
 
-    /// Copies the columns from `column` on of `[tokens, width]` to `[tokens, depth]`, as an operand of a product.
+    /// Copies the columns from `column` on of `[tokens, width]` to `[tokens, depth]`, as an operand
+    /// of a product.
     fn pick(&self, sequence: &[f32], width: usize, column: usize, head: &mut [f32]) {
-        for (token, head) in sequence.chunks_exact(width).zip(head.chunks_exact_mut(self.depth)) {
+        for (token, head) in sequence
+            .chunks_exact(width)
+            .zip(head.chunks_exact_mut(self.depth))
+        {
             head.copy_from_slice(&token[column..column + self.depth]);
         }
         round(head, self.precision);
@@ -76,7 +98,10 @@ impl Attention {
 
     /// The reverse of `pick`.
     fn place(&self, head: &[f32], width: usize, column: usize, sequence: &mut [f32]) {
-        for (token, head) in sequence.chunks_exact_mut(width).zip(head.chunks_exact(self.depth)) {
+        for (token, head) in sequence
+            .chunks_exact_mut(width)
+            .zip(head.chunks_exact(self.depth))
+        {
             token[column..column + self.depth].copy_from_slice(head);
         }
     }
@@ -101,16 +126,32 @@ impl Attention {
             self.pick(sequence, width, self.column(Part::Query, head), query);
             self.pick(sequence, width, self.column(Part::Key, head), key);
             self.pick(sequence, width, self.column(Part::Value, head), value);
-            product(weights, self.matrix(query), self.matrix(key).transposed(), Mode::Overwrite);
+            product(
+                weights,
+                self.matrix(query),
+                self.matrix(key).transposed(),
+                Mode::Overwrite,
+            );
             softmax(weights, tokens, self.scale());
             round(weights, self.precision);
-            product(output, Matrix::new(weights, tokens, tokens), self.matrix(value), Mode::Overwrite);
+            product(
+                output,
+                Matrix::new(weights, tokens, tokens),
+                self.matrix(value),
+                Mode::Overwrite,
+            );
             self.place(output, self.features(), head * depth, result);
         }
     }
 
     /// Writes a sequence's whole gradient.
-    fn backward(&self, sequence: &[f32], weights: &[f32], gradient: &[f32], sequence_gradient: &mut [f32]) {
+    fn backward(
+        &self,
+        sequence: &[f32],
+        weights: &[f32],
+        gradient: &[f32],
+        sequence_gradient: &mut [f32],
+    ) {
         let Self { tokens, depth, .. } = *self;
         let (len, width) = (tokens * depth, 3 * self.features());
         let mut buffer = Scratch::new(3 * len + tokens * tokens);
@@ -121,11 +162,21 @@ impl Attention {
             let column = |part| self.column(part, head);
             let matrix = Matrix::new(weights, tokens, tokens);
             self.pick(gradient, self.features(), head * depth, of_output);
-            product(of_part, matrix.transposed(), self.matrix(of_output), Mode::Overwrite);
+            product(
+                of_part,
+                matrix.transposed(),
+                self.matrix(of_output),
+                Mode::Overwrite,
+            );
             self.place(of_part, width, column(Part::Value), sequence_gradient);
 
             self.pick(sequence, width, column(Part::Value), part);
-            product(of_scores, self.matrix(of_output), self.matrix(part).transposed(), Mode::Overwrite);
+            product(
+                of_scores,
+                self.matrix(of_output),
+                self.matrix(part).transposed(),
+                Mode::Overwrite,
+            );
             softmax_gradient(weights, of_scores, tokens, self.scale());
             round(of_scores, self.precision);
             let of_scores = Matrix::new(of_scores, tokens, tokens);
@@ -135,7 +186,12 @@ impl Attention {
             self.place(of_part, width, column(Part::Query), sequence_gradient);
 
             self.pick(sequence, width, column(Part::Query), part);
-            product(of_part, of_scores.transposed(), self.matrix(part), Mode::Overwrite);
+            product(
+                of_part,
+                of_scores.transposed(),
+                self.matrix(part),
+                Mode::Overwrite,
+            );
             self.place(of_part, width, column(Part::Key), sequence_gradient);
         }
     }
@@ -160,9 +216,19 @@ fn softmax(scores: &mut [f32], tokens: usize, scale: f32) {
 /// Replaces the gradients of weights by those of the scores they came from.
 fn softmax_gradient(weights: &[f32], gradient: &mut [f32], tokens: usize, scale: f32) {
     vectorized!({
-        for (weights, gradient) in weights.chunks_exact(tokens).zip(gradient.chunks_exact_mut(tokens)) {
-            let mean: f32 = weights.iter().zip(&*gradient).map(|(weight, g)| weight * g).sum();
-            gradient.iter_mut().zip(weights).for_each(|(g, weight)| *g = scale * weight * (*g - mean));
+        for (weights, gradient) in weights
+            .chunks_exact(tokens)
+            .zip(gradient.chunks_exact_mut(tokens))
+        {
+            let mean: f32 = weights
+                .iter()
+                .zip(&*gradient)
+                .map(|(weight, g)| weight * g)
+                .sum();
+            gradient
+                .iter_mut()
+                .zip(weights)
+                .for_each(|(g, weight)| *g = scale * weight * (*g - mean));
         }
     });
 }

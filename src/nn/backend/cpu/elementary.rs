@@ -1,12 +1,16 @@
-//! Exponential, hyperbolic tangent, logistic function and normal distribution in f32, without branches or calls, so that loops over them
-//! are vectorised.
+//! Exponential, hyperbolic tangent, logistic function and normal distribution in f32, without
+//! branches or calls, so that loops over them are vectorised.
 
-#![expect(clippy::inline_always, reason = "a call left in a loop would keep it from becoming vector instructions")]
+#![expect(
+    clippy::inline_always,
+    reason = "a call left in a loop would keep it from becoming vector instructions"
+)]
 
 /// `eˣ` within 2 units in the last place; 0 below -87.3 and infinite above 88.3.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
-    // x = n ln 2 + r with |r| ≤ ln 2 / 2; adding and taking away 1.5 x 2^23 rounds to the nearest integer.
+    // x = n ln 2 + r with |r| ≤ ln 2 / 2; adding and taking away 1.5 x 2^23 rounds to the nearest
+    // integer.
     const ROUND: f32 = 12_582_912.0;
     let clamped = x.clamp(-87.336, 88.376);
     let shifted = clamped * std::f32::consts::LOG2_E + ROUND;
@@ -40,13 +44,15 @@ pub fn tanh(x: f32) -> f32 {
     1.0 - 2.0 / (exp(2.0 * x) + 1.0)
 }
 
-/// The normal distribution `Φ(x)` and its density `φ(x)`, with an absolute error of at most 2e-7 (Abramowitz & Stegun 1964,
-/// 7.1.26).
+/// The normal distribution `Φ(x)` and its density `φ(x)`, with an absolute error of at most 2e-7
+/// (Abramowitz & Stegun 1964, 7.1.26).
 #[inline(always)]
 pub fn normal(x: f32) -> (f32, f32) {
     let bell = exp(-0.5 * x * x);
     let t = 1.0 / (1.0 + 0.231_641_9 * x.abs());
-    let series = ((((1.061_405_4 * t - 1.453_152) * t + 1.421_413_7) * t - 0.284_496_74) * t + 0.254_829_6) * t;
+    let series = ((((1.061_405_4 * t - 1.453_152) * t + 1.421_413_7) * t - 0.284_496_74) * t
+        + 0.254_829_6)
+        * t;
     let tail = 0.5 * series * bell;
     (if x < 0.0 { tail } else { 1.0 - tail }, bell * 0.398_942_3)
 }

@@ -1,4 +1,5 @@
-//! One large square matrix product, for benchmarks: the highest rate an op could reach on this machine.
+//! One large square matrix product, for benchmarks: the highest rate an op could reach on this
+//! machine.
 
 use rayon::prelude::*;
 
@@ -24,7 +25,13 @@ impl LargeProduct {
     pub fn new(size: usize, precision: Precision) -> Self {
         let mut random = Random::new(size as u64);
         let mut numbers = || (0..size * size).map(|_| random.range(-1.0, 1.0)).collect();
-        Self { size, precision, lhs: numbers(), rhs: numbers(), out: vec![0.0; size * size] }
+        Self {
+            size,
+            precision,
+            lhs: numbers(),
+            rhs: numbers(),
+            out: vec![0.0; size * size],
+        }
     }
 
     /// Floating-point operations of one product of this size.
@@ -32,10 +39,16 @@ impl LargeProduct {
         2 * (size as u64).pow(3)
     }
 
-    /// Computes the product on all threads of the current pool, each of which has as many of its rows. As in training, the factors are
-    /// f32 and rounded for each product.
+    /// Computes the product on all threads of the current pool, each of which has as many of its
+    /// rows. As in training, the factors are f32 and rounded for each product.
     pub fn run(&mut self) {
-        let Self { size, precision, lhs, rhs, out } = self;
+        let Self {
+            size,
+            precision,
+            lhs,
+            rhs,
+            out,
+        } = self;
         let (size, precision) = (*size, *precision);
         #[cfg(target_arch = "x86_64")]
         if precision == Precision::Bf16 && bf16::is_native() {
@@ -43,9 +56,16 @@ impl LargeProduct {
         }
         let rhs = rounded(rhs, precision);
         let rows = size.div_ceil(rayon::current_num_threads());
-        out.par_chunks_mut(rows * size).zip(lhs.par_chunks(rows * size)).for_each(|(out, lhs)| {
-            let lhs = rounded(lhs, precision);
-            product(out, Matrix::new(&lhs, lhs.len() / size, size), Matrix::new(&rhs, size, size), Mode::Overwrite);
-        });
+        out.par_chunks_mut(rows * size)
+            .zip(lhs.par_chunks(rows * size))
+            .for_each(|(out, lhs)| {
+                let lhs = rounded(lhs, precision);
+                product(
+                    out,
+                    Matrix::new(&lhs, lhs.len() / size, size),
+                    Matrix::new(&rhs, size, size),
+                    Mode::Overwrite,
+                );
+            });
     }
 }

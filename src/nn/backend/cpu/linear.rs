@@ -25,20 +25,43 @@ const ROWS: usize = 64;
 const OUTPUTS: usize = 16;
 
 /// See [`crate::nn::ops::linear`].
-pub fn linear(x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, context: Context) -> Result<Output> {
+pub fn linear(
+    x: &Tensor,
+    weight: &Parameter,
+    bias: &Parameter,
+    relu: bool,
+    context: Context,
+) -> Result<Output> {
     let (rows, inputs) = x.dims2()?;
-    let op = Linear { inputs, outputs: bias.len(), relu, precision: context.precision, weight: weight.clone(), bias: bias.clone() };
+    let op = Linear {
+        inputs,
+        outputs: bias.len(),
+        relu,
+        precision: context.precision,
+        weight: weight.clone(),
+        bias: bias.clone(),
+    };
     let mut output = vec![0.0; rows * op.outputs];
-    with_slices([x, &weight.tensor(), &bias.tensor()], |[x, weight, bias]| op.forward(&mut output, x, weight, bias))?;
+    with_slices(
+        [x, &weight.tensor(), &bias.tensor()],
+        |[x, weight, bias]| op.forward(&mut output, x, weight, bias),
+    )?;
     let (x, output) = (x.clone(), tensor(output, (rows, op.outputs))?);
-    Ok(Output::new(output.clone(), context.grad, move |gradient, needed| {
-        let x_gradient = input_gradient(&x, needed[0], |x_gradient| {
-            with_slices([&x, &op.weight.tensor(), &output, gradient], |[x, weight, output, gradient]| {
-                op.backward(x, weight, output, gradient, x_gradient)
-            })?
-        })?;
-        Ok(Gradients::input(x_gradient))
-    }))
+    Ok(Output::new(
+        output.clone(),
+        context.grad,
+        move |gradient, needed| {
+            let x_gradient = input_gradient(&x, needed[0], |x_gradient| {
+                with_slices(
+                    [&x, &op.weight.tensor(), &output, gradient],
+                    |[x, weight, output, gradient]| {
+                        op.backward(x, weight, output, gradient, x_gradient)
+                    },
+                )?
+            })?;
+            Ok(Gradients::input(x_gradient))
+        },
+    ))
 }
 
 struct Linear {
@@ -61,21 +84,42 @@ impl Linear {
             return rows_times_rows(output, &x, &weight, Some(bias), self.inputs, self.relu);
         }
         let weight = Matrix::new(&weight, self.outputs, self.inputs).transposed();
-        output.par_chunks_mut(ROWS * self.outputs).zip(x.par_chunks(ROWS * self.inputs)).for_each_recorded(|(output, x)| {
-            product(output, Matrix::new(x, x.len() / self.inputs, self.inputs), weight, Mode::Overwrite);
-            vectorized!(for output in output.chunks_exact_mut(self.outputs) {
-                output.iter_mut().zip(bias).for_each(|(sum, bias)| *sum += bias);
+        output
+            .par_chunks_mut(ROWS * self.outputs)
+            .zip(x.par_chunks(ROWS * self.inputs))
+            .for_each_recorded(|(output, x)| {
+                product(
+                    output,
+                    Matrix::new(x, x.len() / self.inputs, self.inputs),
+                    weight,
+                    Mode::Overwrite,
+                );
+                vectorized!(for output in output.chunks_exact_mut(self.outputs) {
+                    output
+                        .iter_mut()
+                        .zip(bias)
+                        .for_each(|(sum, bias)| *sum += bias);
+                });
+                if self.relu {
+                    apply(Activation::Relu, output);
+                }
             });
-            if self.relu {
-                apply(Activation::Relu, output);
-            }
-        });
     }
 
-    fn backward(&self, x: &[f32], weight: &[f32], output: &[f32], gradient: &[f32], x_gradient: Option<&mut [f32]>) -> Result<()> {
+    fn backward(
+        &self,
+        x: &[f32],
+        weight: &[f32],
+        output: &[f32],
+        gradient: &[f32],
+        x_gradient: Option<&mut [f32]>,
+    ) -> Result<()> {
         // ReLU passes a gradient only where its output is above 0.
         let mut live = Scratch::new(gradient.len());
-        let chunks = live.par_chunks_mut(CHUNK).zip(gradient.par_chunks(CHUNK)).zip(output.par_chunks(CHUNK));
+        let chunks = live
+            .par_chunks_mut(CHUNK)
+            .zip(gradient.par_chunks(CHUNK))
+            .zip(output.par_chunks(CHUNK));
         chunks.for_each_recorded(|((live, gradient), output)| {
             live.copy_from_slice(gradient);
             if self.relu {
@@ -85,7 +129,10 @@ impl Linear {
         });
         self.bias.add_to_grad(|bias_gradient| {
             vectorized!(for live in live.chunks_exact(self.outputs) {
-                bias_gradient.iter_mut().zip(live).for_each(|(sum, value)| *sum += value);
+                bias_gradient
+                    .iter_mut()
+                    .zip(live)
+                    .for_each(|(sum, value)| *sum += value);
             });
         })?;
         let x = rounded(x, self.precision);
@@ -97,34 +144,73 @@ impl Linear {
     }
 
     /// The products of a gradient that is mostly zeros, or too narrow for anything else.
-    fn sparse_backward(&self, x: &[f32], weight: &[f32], gradient: &[f32], x_gradient: Option<&mut [f32]>) -> Result<()> {
-        let Self { inputs, outputs, .. } = *self;
-        self.weight.add_to_grad(|sum| SparseMatrix::transposed(gradient, outputs, inputs).times(x, inputs, sum, true))?;
+    fn sparse_backward(
+        &self,
+        x: &[f32],
+        weight: &[f32],
+        gradient: &[f32],
+        x_gradient: Option<&mut [f32]>,
+    ) -> Result<()> {
+        let Self {
+            inputs, outputs, ..
+        } = *self;
+        self.weight.add_to_grad(|sum| {
+            SparseMatrix::transposed(gradient, outputs, inputs).times(x, inputs, sum, true)
+        })?;
         if let Some(x_gradient) = x_gradient {
-            SparseMatrix::new(gradient, outputs, inputs).times(&rounded(weight, self.precision), inputs, x_gradient, false);
+            SparseMatrix::new(gradient, outputs, inputs).times(
+                &rounded(weight, self.precision),
+                inputs,
+                x_gradient,
+                false,
+            );
         }
         Ok(())
     }
 
     /// The products of a gradient without zeros.
-    fn dense_backward(&self, x: &[f32], weight: &[f32], gradient: &[f32], x_gradient: Option<&mut [f32]>) -> Result<()> {
-        let Self { inputs, outputs, .. } = *self;
+    fn dense_backward(
+        &self,
+        x: &[f32],
+        weight: &[f32],
+        gradient: &[f32],
+        x_gradient: Option<&mut [f32]>,
+    ) -> Result<()> {
+        let Self {
+            inputs, outputs, ..
+        } = *self;
         let rows = |values: &[f32], cols: usize| values.len() / cols;
-        let (all, x) = (Matrix::new(gradient, rows(gradient, outputs), outputs), Matrix::new(x, rows(x, inputs), inputs));
+        let (all, x) = (
+            Matrix::new(gradient, rows(gradient, outputs), outputs),
+            Matrix::new(x, rows(x, inputs), inputs),
+        );
         self.weight.add_to_grad(|sum| {
-            sum.par_chunks_mut(OUTPUTS * inputs).enumerate().for_each_recorded(|(task, sum)| {
-                let first = task * OUTPUTS;
-                product(sum, all.columns(first..first + rows(sum, inputs)).transposed(), x, Mode::Add);
-            });
+            sum.par_chunks_mut(OUTPUTS * inputs)
+                .enumerate()
+                .for_each_recorded(|(task, sum)| {
+                    let first = task * OUTPUTS;
+                    product(
+                        sum,
+                        all.columns(first..first + rows(sum, inputs)).transposed(),
+                        x,
+                        Mode::Add,
+                    );
+                });
         })?;
         if let Some(x_gradient) = x_gradient {
             let weight = rounded(weight, self.precision);
             let weight = Matrix::new(&weight, outputs, inputs);
-            x_gradient.par_chunks_mut(ROWS * inputs).zip(gradient.par_chunks(ROWS * outputs)).for_each_recorded(
-                |(x_gradient, gradient)| {
-                    product(x_gradient, Matrix::new(gradient, rows(gradient, outputs), outputs), weight, Mode::Overwrite);
-                },
-            );
+            x_gradient
+                .par_chunks_mut(ROWS * inputs)
+                .zip(gradient.par_chunks(ROWS * outputs))
+                .for_each_recorded(|(x_gradient, gradient)| {
+                    product(
+                        x_gradient,
+                        Matrix::new(gradient, rows(gradient, outputs), outputs),
+                        weight,
+                        Mode::Overwrite,
+                    );
+                });
         }
         Ok(())
     }

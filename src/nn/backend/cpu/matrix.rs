@@ -17,20 +17,49 @@ pub struct Matrix<'a> {
 impl<'a> Matrix<'a> {
     /// `rows` rows of `cols` numbers.
     pub fn new(values: &'a [f32], rows: usize, cols: usize) -> Self {
-        assert_eq!(values.len(), rows * cols, "a matrix needs rows x cols numbers");
-        Self { values, rows, cols, row_stride: cols, col_stride: 1 }
+        assert_eq!(
+            values.len(),
+            rows * cols,
+            "a matrix needs rows x cols numbers"
+        );
+        Self {
+            values,
+            rows,
+            cols,
+            row_stride: cols,
+            col_stride: 1,
+        }
     }
 
     /// Some of its columns.
     pub fn columns(self, columns: Range<usize>) -> Self {
-        assert!(columns.start <= columns.end && columns.end <= self.cols, "columns of the matrix");
-        Self { values: &self.values[columns.start * self.col_stride..], cols: columns.len(), ..self }
+        assert!(
+            columns.start <= columns.end && columns.end <= self.cols,
+            "columns of the matrix"
+        );
+        Self {
+            values: &self.values[columns.start * self.col_stride..],
+            cols: columns.len(),
+            ..self
+        }
     }
 
     /// The same numbers with rows and columns exchanged.
     pub const fn transposed(self) -> Self {
-        let Self { values, rows, cols, row_stride, col_stride } = self;
-        Self { values, rows: cols, cols: rows, row_stride: col_stride, col_stride: row_stride }
+        let Self {
+            values,
+            rows,
+            cols,
+            row_stride,
+            col_stride,
+        } = self;
+        Self {
+            values,
+            rows: cols,
+            cols: rows,
+            row_stride: col_stride,
+            col_stride: row_stride,
+        }
     }
 }
 
@@ -45,10 +74,17 @@ pub enum Mode {
 
 /// `out = lhs rhs` or `out += lhs rhs` on this thread; `out` has its rows one after the other.
 pub fn product(out: &mut [f32], lhs: Matrix<'_>, rhs: Matrix<'_>, into: Mode) {
-    assert_eq!(lhs.cols, rhs.rows, "the inner sizes of a product must agree");
-    assert_eq!(out.len(), lhs.rows * rhs.cols, "the result of a product has the outer sizes");
-    // SAFETY: views lie in slices that hold all their numbers, the result has as many as was just checked, and `gemm` touches only the
-    // sizes it is given.
+    assert_eq!(
+        lhs.cols, rhs.rows,
+        "the inner sizes of a product must agree"
+    );
+    assert_eq!(
+        out.len(),
+        lhs.rows * rhs.cols,
+        "the result of a product has the outer sizes"
+    );
+    // SAFETY: views lie in slices that hold all their numbers, the result has as many as was just
+    // checked, and `gemm` touches only the sizes it is given.
     unsafe {
         gemm::gemm(
             lhs.rows,

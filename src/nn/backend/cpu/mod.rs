@@ -1,7 +1,7 @@
 //! Our kernels for the CPU: f32, channels last, vectorised for the widest instructions the CPU has.
 //!
-//! Work is split into chunks of a fixed size and partial sums are added in their order, so results do not depend on the number of threads.
-//! Gradients of parameters are added to `.grad` in place.
+//! Work is split into chunks of a fixed size and partial sums are added in their order, so results
+//! do not depend on the number of threads. Gradients of parameters are added to `.grad` in place.
 
 mod activation;
 mod add;
@@ -50,7 +50,13 @@ impl Backend for Cpu {
         activation::activate(x, activation, grad)
     }
 
-    fn add(&self, a: &Tensor, b: &Tensor, activation: Option<Activation>, grad: GradMode) -> Result<Output> {
+    fn add(
+        &self,
+        a: &Tensor,
+        b: &Tensor,
+        activation: Option<Activation>,
+        grad: GradMode,
+    ) -> Result<Output> {
         add::add(a, b, activation, grad)
     }
 
@@ -66,7 +72,13 @@ impl Backend for Cpu {
         pooling_layers::average_pool(x, window, grad)
     }
 
-    fn batch_norm(&self, x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation>, grad: GradMode) -> Result<Output> {
+    fn batch_norm(
+        &self,
+        x: &Tensor,
+        norm: BatchNorm<'_>,
+        activation: Option<Activation>,
+        grad: GradMode,
+    ) -> Result<Output> {
         batch_norm::batch_norm(x, norm, activation, grad)
     }
 
@@ -74,7 +86,14 @@ impl Backend for Cpu {
         conv::conv2d(x, conv, context)
     }
 
-    fn cross_entropy(&self, logits: &Tensor, labels: &Tensor, batch: usize, smoothing: f32, grad: GradMode) -> Result<Output> {
+    fn cross_entropy(
+        &self,
+        logits: &Tensor,
+        labels: &Tensor,
+        batch: usize,
+        smoothing: f32,
+        grad: GradMode,
+    ) -> Result<Output> {
         cross_entropy::cross_entropy(logits, labels, batch, smoothing, grad)
     }
 
@@ -90,11 +109,24 @@ impl Backend for Cpu {
         global_pool::global_average_pool(x, grad)
     }
 
-    fn layer_norm(&self, x: &Tensor, weight: &Parameter, bias: &Parameter, grad: GradMode) -> Result<Output> {
+    fn layer_norm(
+        &self,
+        x: &Tensor,
+        weight: &Parameter,
+        bias: &Parameter,
+        grad: GradMode,
+    ) -> Result<Output> {
         layer_norm::layer_norm(x, weight, bias, grad)
     }
 
-    fn linear(&self, x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, context: Context) -> Result<Output> {
+    fn linear(
+        &self,
+        x: &Tensor,
+        weight: &Parameter,
+        bias: &Parameter,
+        relu: bool,
+        context: Context,
+    ) -> Result<Output> {
         linear::linear(x, weight, bias, relu, context)
     }
 
@@ -103,11 +135,12 @@ impl Backend for Cpu {
     }
 }
 
-/// Elements that one task of an elementwise op computes: fixed, as every chunk is, and a good part of the first-level cache.
+/// Elements that one task of an elementwise op computes: fixed, as every chunk is, and a good part
+/// of the first-level cache.
 const CHUNK: usize = 1 << 12;
 
-/// Runs loops compiled for the widest vector instructions this CPU has. A macro, since what they are called through has to be inlined
-/// to be compiled so, and pulp does not make sure that it is.
+/// Runs loops compiled for the widest vector instructions this CPU has. A macro, since what they
+/// are called through has to be inlined to be compiled so, and pulp does not make sure that it is.
 macro_rules! vectorized {
     ($loops:expr) => {
         pulp::Arch::new().dispatch(
@@ -126,20 +159,32 @@ fn tensor(values: Vec<f32>, shape: impl Into<Shape>) -> Result<Tensor> {
 /// The elements of a contiguous tensor.
 fn slice<'a, T: WithDType>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [T]> {
     let values = T::cpu_storage_as_slice(storage)?;
-    match layout.contiguous_offsets().and_then(|(start, end)| values.get(start..end)) {
+    match layout
+        .contiguous_offsets()
+        .and_then(|(start, end)| values.get(start..end))
+    {
         Some(values) => Ok(values),
         None => candle_core::bail!("an op was given a tensor that is not contiguous"),
     }
 }
 
 /// Runs `use_values` on the elements of f32 tensors, without copying those that are contiguous.
-fn with_slices<T, const N: usize>(tensors: [&Tensor; N], use_values: impl FnOnce([&[f32]; N]) -> T) -> Result<T> {
+fn with_slices<T, const N: usize>(
+    tensors: [&Tensor; N],
+    use_values: impl FnOnce([&[f32]; N]) -> T,
+) -> Result<T> {
     with_slices_of(tensors, use_values)
 }
 
 /// The same for tensors of any type.
-fn with_slices_of<E: WithDType, T, const N: usize>(tensors: [&Tensor; N], use_values: impl FnOnce([&[E]; N]) -> T) -> Result<T> {
-    let tensors = tensors.into_iter().map(Tensor::contiguous).collect::<Result<Vec<_>>>()?;
+fn with_slices_of<E: WithDType, T, const N: usize>(
+    tensors: [&Tensor; N],
+    use_values: impl FnOnce([&[E]; N]) -> T,
+) -> Result<T> {
+    let tensors = tensors
+        .into_iter()
+        .map(Tensor::contiguous)
+        .collect::<Result<Vec<_>>>()?;
     let guards: Vec<_> = tensors.iter().map(Tensor::storage_and_layout).collect();
     let slices = guards.iter().map(|(storage, layout)| match &**storage {
         Storage::Cpu(storage) => slice(storage, layout),
@@ -162,7 +207,11 @@ fn to_vec(tensor: &Tensor) -> Result<Vec<f32>> {
 }
 
 /// Runs `backward` on zeros for the gradient of `x`, where it is `needed`, and gives that gradient.
-fn input_gradient(x: &Tensor, needed: bool, backward: impl FnOnce(Option<&mut [f32]>) -> Result<()>) -> Result<Option<Tensor>> {
+fn input_gradient(
+    x: &Tensor,
+    needed: bool,
+    backward: impl FnOnce(Option<&mut [f32]>) -> Result<()>,
+) -> Result<Option<Tensor>> {
     let mut gradient = needed.then(|| vec![0.0; x.elem_count()]);
     backward(gradient.as_deref_mut())?;
     gradient.map(|values| tensor(values, x.shape())).transpose()

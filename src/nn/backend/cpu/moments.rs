@@ -10,8 +10,8 @@ use crate::nn::Parameter;
 use crate::nn::ops::BatchNorm;
 use crate::profiler::RecordedIterator;
 
-/// Mean and biased variance of each channel. Each chunk is centred on its own mean, and chunks are combined as in Chan et al. (1979), so
-/// that a mean far from zero loses no precision.
+/// Mean and biased variance of each channel. Each chunk is centred on its own mean, and chunks are
+/// combined as in Chan et al. (1979), so that a mean far from zero loses no precision.
 pub fn moments(x: &[f32], channels: usize) -> (Vec<f64>, Vec<f64>) {
     let chunks: Vec<(usize, Vec<f32>, Vec<f32>)> = x
         .par_chunks(chunk_len(channels))
@@ -22,11 +22,17 @@ pub fn moments(x: &[f32], channels: usize) -> (Vec<f64>, Vec<f64>) {
                 for values in chunk.chunks(tile_len(channels)) {
                     sums.iter_mut().zip(values).for_each(|(sum, x)| *sum += x);
                 }
-                let mean: Vec<f32> = fold(&sums, channels).iter().map(|sum| sum / count as f32).collect();
+                let mean: Vec<f32> = fold(&sums, channels)
+                    .iter()
+                    .map(|sum| sum / count as f32)
+                    .collect();
                 let center = tile(mean.iter().copied());
                 sums.fill(0.0);
                 for values in chunk.chunks(tile_len(channels)) {
-                    sums.iter_mut().zip(values).zip(&center).for_each(|((sum, x), mean)| *sum += (x - mean) * (x - mean));
+                    sums.iter_mut()
+                        .zip(values)
+                        .zip(&center)
+                        .for_each(|((sum, x), mean)| *sum += (x - mean) * (x - mean));
                 }
                 (count, mean, fold(&sums, channels))
             })
@@ -38,7 +44,8 @@ pub fn moments(x: &[f32], channels: usize) -> (Vec<f64>, Vec<f64>) {
         for (channel, (mean, squares)) in mean.iter_mut().zip(&mut squares).enumerate() {
             let distance = f64::from(piece_mean[channel]) - *mean;
             *mean += distance * *count as f64 / together;
-            *squares += f64::from(piece_squares[channel]) + distance * distance * seen as f64 * *count as f64 / together;
+            *squares += f64::from(piece_squares[channel])
+                + distance * distance * seen as f64 * *count as f64 / together;
         }
         seen += count;
     }
@@ -49,8 +56,16 @@ pub fn moments(x: &[f32], channels: usize) -> (Vec<f64>, Vec<f64>) {
 }
 
 /// Updates the running statistics with those of a batch of `count` elements per channel.
-pub fn update_running(norm: BatchNorm<'_>, mean: &[f64], variance: &[f64], count: usize) -> Result<()> {
-    let unbiased: Vec<f64> = variance.iter().map(|variance| variance * count as f64 / (count - 1) as f64).collect();
+pub fn update_running(
+    norm: BatchNorm<'_>,
+    mean: &[f64],
+    variance: &[f64],
+    count: usize,
+) -> Result<()> {
+    let unbiased: Vec<f64> = variance
+        .iter()
+        .map(|variance| variance * count as f64 / (count - 1) as f64)
+        .collect();
     ema_update(norm.running_mean, mean)?;
     ema_update(norm.running_variance, &unbiased)
 }

@@ -1,4 +1,5 @@
-//! Max- and average-pooling with any window. (2x2 max-pooling right after a convolution is fused with it: `conv`.)
+//! Max- and average-pooling with any window. (2x2 max-pooling right after a convolution is fused
+//! with it: `conv`.)
 
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
@@ -22,31 +23,60 @@ pub fn average_pool(x: &Tensor, window: Window, grad: GradMode) -> Result<Output
 fn pool(x: &Tensor, window: Window, kind: Kind, grad: GradMode) -> Result<Output> {
     let (images, height, width, channels) = x.dims4()?;
     let (out_height, out_width) = (window.output_size(height)?, window.output_size(width)?);
-    let op = Pool { window, kind, height, width, channels, out_height, out_width };
+    let op = Pool {
+        window,
+        kind,
+        height,
+        width,
+        channels,
+        out_height,
+        out_width,
+    };
     let mut output = vec![0.0; images * op.output_len()];
     // For each maximum which pixel of the window it was, in reading order; empty for means.
-    let mut argmax = vec![0; if kind == Kind::Maximum { output.len() } else { 0 }];
+    let mut argmax = vec![
+        0;
+        if kind == Kind::Maximum {
+            output.len()
+        } else {
+            0
+        }
+    ];
     with_slices([x], |[x]| {
-        let images = x.par_chunks(op.image_len()).zip(output.par_chunks_mut(op.output_len()));
+        let images = x
+            .par_chunks(op.image_len())
+            .zip(output.par_chunks_mut(op.output_len()));
         match kind {
-            Kind::Mean => images.for_each_recorded(|(image, output)| vectorized!(op.means(image, output))),
+            Kind::Mean => {
+                images.for_each_recorded(|(image, output)| vectorized!(op.means(image, output)))
+            }
             Kind::Maximum => images
                 .zip(argmax.par_chunks_mut(op.output_len()))
-                .for_each_recorded(|((image, output), argmax)| vectorized!(op.maxima(image, output, argmax))),
+                .for_each_recorded(|((image, output), argmax)| {
+                    vectorized!(op.maxima(image, output, argmax))
+                }),
         }
     })?;
     let shape = x.shape().clone();
-    Ok(Output::new(tensor(output, (images, out_height, out_width, channels))?, grad, move |gradient, _| {
-        let mut values = vec![0.0; shape.elem_count()];
-        with_slices([gradient], |[gradient]| {
-            let images = values.par_chunks_mut(op.image_len()).zip(gradient.par_chunks(op.output_len()));
-            images.enumerate().for_each_recorded(|(index, (image, gradient))| {
-                let argmax = argmax.get(index * op.output_len()..).unwrap_or_default();
-                vectorized!(op.backward(gradient, argmax, image));
-            });
-        })?;
-        Ok(Gradients::input(Some(tensor(values, shape)?)))
-    }))
+    Ok(Output::new(
+        tensor(output, (images, out_height, out_width, channels))?,
+        grad,
+        move |gradient, _| {
+            let mut values = vec![0.0; shape.elem_count()];
+            with_slices([gradient], |[gradient]| {
+                let images = values
+                    .par_chunks_mut(op.image_len())
+                    .zip(gradient.par_chunks(op.output_len()));
+                images
+                    .enumerate()
+                    .for_each_recorded(|(index, (image, gradient))| {
+                        let argmax = argmax.get(index * op.output_len()..).unwrap_or_default();
+                        vectorized!(op.backward(gradient, argmax, image));
+                    });
+            })?;
+            Ok(Gradients::input(Some(tensor(values, shape)?)))
+        },
+    ))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,19 +104,32 @@ impl Pool {
         self.out_height * self.out_width * self.channels
     }
 
-    /// The pixels under the window at one place: which of the window's places each meets, and where its channels start in the image.
+    /// The pixels under the window at one place: which of the window's places each meets, and where
+    /// its channels start in the image.
     fn pixels(&self, position: usize) -> impl Iterator<Item = (u8, usize)> {
-        let Self { window, width, channels, .. } = *self;
+        let Self {
+            window,
+            width,
+            channels,
+            ..
+        } = *self;
         let (ys, first_row) = window.cover(position / self.out_width, self.height);
         let (xs, first_col) = window.cover(position % self.out_width, width);
         ys.enumerate().flat_map(move |(row, y)| {
             let columns = xs.clone().enumerate();
-            columns.map(move |(col, x)| (((first_row + row) * window.size + first_col + col) as u8, (y * width + x) * channels))
+            columns.map(move |(col, x)| {
+                (
+                    ((first_row + row) * window.size + first_col + col) as u8,
+                    (y * width + x) * channels,
+                )
+            })
         })
     }
 
     fn maxima(&self, image: &[f32], output: &mut [f32], argmax: &mut [u8]) {
-        let pixels = output.chunks_exact_mut(self.channels).zip(argmax.chunks_exact_mut(self.channels));
+        let pixels = output
+            .chunks_exact_mut(self.channels)
+            .zip(argmax.chunks_exact_mut(self.channels));
         for (position, (best, argmax)) in pixels.enumerate() {
             best.fill(f32::NEG_INFINITY);
             for (candidate, start) in self.pixels(position) {
@@ -104,7 +147,9 @@ impl Pool {
         let scale = self.scale();
         for (position, mean) in output.chunks_exact_mut(self.channels).enumerate() {
             for (_, start) in self.pixels(position) {
-                mean.iter_mut().zip(&image[start..]).for_each(|(sum, value)| *sum += value);
+                mean.iter_mut()
+                    .zip(&image[start..])
+                    .for_each(|(sum, value)| *sum += value);
             }
             for sum in mean {
                 *sum *= scale;
@@ -125,7 +170,9 @@ impl Pool {
             for (candidate, start) in self.pixels(position) {
                 let sums = image[start..].iter_mut().zip(gradient);
                 match self.kind {
-                    Kind::Maximum => sums.zip(argmax).for_each(|((sum, g), &index)| *sum += if index == candidate { *g } else { 0.0 }),
+                    Kind::Maximum => sums.zip(argmax).for_each(|((sum, g), &index)| {
+                        *sum += if index == candidate { *g } else { 0.0 }
+                    }),
                     Kind::Mean => sums.for_each(|(sum, g)| *sum += scale * g),
                 }
             }

@@ -12,9 +12,14 @@ use crate::run_config::{DeviceChoice, Precision};
 #[inline(always)]
 pub const fn bf16_bits(value: f32) -> u16 {
     let bits = value.to_bits();
-    // Infinity rounds to itself, and what is beyond bf16's largest number to infinity; only a NaN could overflow into the sign.
+    // Infinity rounds to itself, and what is beyond bf16's largest number to infinity; only a NaN
+    // could overflow into the sign.
     let nearest = (bits.wrapping_add(0x7fff + ((bits >> 16) & 1)) >> 16) as u16;
-    if value.is_nan() { (bits >> 16) as u16 | 0x40 } else { nearest }
+    if value.is_nan() {
+        (bits >> 16) as u16 | 0x40
+    } else {
+        nearest
+    }
 }
 
 /// Rounds every number in place to the nearest of that format, which for f16 may be infinite.

@@ -17,12 +17,36 @@ pub const WORTH_SHARING: usize = 1 << 20;
 const TASK_ROWS: usize = 48;
 
 /// `out[a][b] = bias[b] + left[a] · right[b]`, or the `ReLU` of that, for rows of `len` numbers.
-pub fn rows_times_rows(out: &mut [f32], left: &[f32], right: &[f32], bias: Option<&[f32]>, len: usize, relu: bool) {
+pub fn rows_times_rows(
+    out: &mut [f32],
+    left: &[f32],
+    right: &[f32],
+    bias: Option<&[f32]>,
+    len: usize,
+    relu: bool,
+) {
     let (lefts, rights) = (left.len() / len, right.len() / len);
-    assert_eq!((left.len(), right.len(), out.len()), (lefts * len, rights * len, lefts * rights), "rows of equal length");
-    assert!(bias.is_none_or(|bias| bias.len() == rights), "a number of the bias for every column");
+    assert_eq!(
+        (left.len(), right.len(), out.len()),
+        (lefts * len, rights * len, lefts * rights),
+        "rows of equal length"
+    );
+    assert!(
+        bias.is_none_or(|bias| bias.len() == rights),
+        "a number of the bias for every column"
+    );
     let target = Target::new(out);
-    let task = |rows: Range<usize>| Arch::new().dispatch(Dots { target, left, right, bias, len, relu, rows });
+    let task = |rows: Range<usize>| {
+        Arch::new().dispatch(Dots {
+            target,
+            left,
+            right,
+            bias,
+            len,
+            relu,
+            rows,
+        })
+    };
     if left.len() * rights < WORTH_SHARING {
         task(0..rights);
     } else {
@@ -32,16 +56,33 @@ pub fn rows_times_rows(out: &mut [f32], left: &[f32], right: &[f32], bias: Optio
 
 /// `rows_times_rows` with products of bf16 numbers, where `bf16::is_native`.
 #[cfg(target_arch = "x86_64")]
-pub fn rows_times_rows_bf16(out: &mut [f32], left: &[f32], right: &[f32], bias: Option<&[f32]>, len: usize, relu: bool) {
+pub fn rows_times_rows_bf16(
+    out: &mut [f32],
+    left: &[f32],
+    right: &[f32],
+    bias: Option<&[f32]>,
+    len: usize,
+    relu: bool,
+) {
     /// Rows of either side in a tile.
     const HIGH: usize = 4;
     const WIDE: usize = 6;
     assert!(bf16::is_native(), "the CPU's own bf16 products");
     let (lefts, rights) = (left.len() / len, right.len() / len);
-    assert_eq!((left.len(), right.len(), out.len()), (lefts * len, rights * len, lefts * rights), "rows of equal length");
-    assert!(bias.is_none_or(|bias| bias.len() == rights), "a number of the bias for every column");
+    assert_eq!(
+        (left.len(), right.len(), out.len()),
+        (lefts * len, rights * len, lefts * rights),
+        "rows of equal length"
+    );
+    assert!(
+        bias.is_none_or(|bias| bias.len() == rights),
+        "a number of the bias for every column"
+    );
     let padded = len.next_multiple_of(bf16::STEP);
-    let (left, right) = (bf16::Numbers::rows(left, len, padded), bf16::Numbers::rows(right, len, padded));
+    let (left, right) = (
+        bf16::Numbers::rows(left, len, padded),
+        bf16::Numbers::rows(right, len, padded),
+    );
     let (left, right) = (left.bits(), right.bits());
     let target = Target::new(out);
     let task = |columns: Range<usize>| {
@@ -49,21 +90,37 @@ pub fn rows_times_rows_bf16(out: &mut [f32], left: &[f32], right: &[f32], bias: 
             let sum = sum + bias.map_or(0.0, |bias| bias[column]);
             assert!(row < lefts && column < rights);
             // SAFETY: the number lies in the result, and this task alone has its column.
-            unsafe { *target.at(row * rights + column) = if relu && sum <= 0.0 { 0.0 } else { sum } };
+            unsafe {
+                *target.at(row * rights + column) = if relu && sum <= 0.0 { 0.0 } else { sum }
+            };
         };
         for column in columns.clone().step_by(WIDE) {
             for row in (0..lefts).step_by(HIGH) {
                 if row + HIGH <= lefts && column + WIDE <= columns.end {
-                    let (a, b) = (left[row * padded..][..HIGH * padded].as_ptr(), right[column * padded..][..WIDE * padded].as_ptr());
+                    let (a, b) = (
+                        left[row * padded..][..HIGH * padded].as_ptr(),
+                        right[column * padded..][..WIDE * padded].as_ptr(),
+                    );
                     // SAFETY: that many rows were just taken, and `is_native` was asked above.
-                    unsafe { bf16::dot_tile::<HIGH, WIDE>(a, b, padded, |a, b, sum| write(row + a, column + b, sum)) };
+                    unsafe {
+                        bf16::dot_tile::<HIGH, WIDE>(a, b, padded, |a, b, sum| {
+                            write(row + a, column + b, sum)
+                        })
+                    };
                     continue;
                 }
                 for column in column..(column + WIDE).min(columns.end) {
                     for row in row..(row + HIGH).min(lefts) {
-                        let (a, b) = (left[row * padded..][..padded].as_ptr(), right[column * padded..][..padded].as_ptr());
+                        let (a, b) = (
+                            left[row * padded..][..padded].as_ptr(),
+                            right[column * padded..][..padded].as_ptr(),
+                        );
                         // SAFETY: as above.
-                        unsafe { bf16::dot_tile::<1, 1>(a, b, padded, |_, _, sum| write(row, column, sum)) };
+                        unsafe {
+                            bf16::dot_tile::<1, 1>(a, b, padded, |_, _, sum| {
+                                write(row, column, sum)
+                            })
+                        };
                     }
                 }
             }
@@ -74,8 +131,11 @@ pub fn rows_times_rows_bf16(out: &mut [f32], left: &[f32], right: &[f32], bias: 
 
 /// Has all threads compute this many columns of a result, a few at a time.
 fn share(columns: usize, task: impl Fn(Range<usize>) + Send + Sync) {
-    let tasks = (0..columns.div_ceil(TASK_ROWS)).into_par_iter().with_max_len(1);
-    tasks.for_each_recorded(|index| task(index * TASK_ROWS..((index + 1) * TASK_ROWS).min(columns)));
+    let tasks = (0..columns.div_ceil(TASK_ROWS))
+        .into_par_iter()
+        .with_max_len(1);
+    tasks
+        .for_each_recorded(|index| task(index * TASK_ROWS..((index + 1) * TASK_ROWS).min(columns)));
 }
 
 struct Dots<'a> {
@@ -94,7 +154,15 @@ impl WithSimd for Dots<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { target, left, right, bias, len, relu, rows } = self;
+        let Self {
+            target,
+            left,
+            right,
+            bias,
+            len,
+            relu,
+            rows,
+        } = self;
         let (lefts, rights) = (left.len() / len, right.len() / len);
         let (high, wide) = tile_sizes(S::F32_LANES);
         let mut column = rows.start;
@@ -107,11 +175,24 @@ impl WithSimd for Dots<'_> {
                 let of_left = left[row * len..(row + count) * len].as_ptr();
                 let write = |a: usize, b: usize, sum: f32| {
                     let sum = sum + bias.map_or(0.0, |bias| bias[column + b]);
-                    // SAFETY: row + a < lefts and column + b < rights, and this task alone has these columns.
-                    unsafe { *target.at((row + a) * rights + column + b) = if relu && sum <= 0.0 { 0.0 } else { sum } };
+                    // SAFETY: row + a < lefts and column + b < rights, and this task alone has
+                    // these columns.
+                    unsafe {
+                        *target.at((row + a) * rights + column + b) =
+                            if relu && sum <= 0.0 { 0.0 } else { sum }
+                    };
                 };
                 // SAFETY: both slices were just taken with that many rows.
-                unsafe { dot_tile(simd, (of_left, len), (of_right, len), (count, columns), len, write) };
+                unsafe {
+                    dot_tile(
+                        simd,
+                        (of_left, len),
+                        (of_right, len),
+                        (count, columns),
+                        len,
+                        write,
+                    )
+                };
                 row += count;
             }
             column += columns;

@@ -27,14 +27,31 @@ plain_args!(HeadLayout);
 /// See [`crate::nn::ops::attention`].
 pub fn attention(qkv: &Tensor, heads: usize, grad: GradMode, products: Products) -> Result<Output> {
     let (sequences, tokens, width) = qkv.dims3()?;
-    let [sequences, tokens, heads, head_dim] = [sequences, tokens, heads, width / (3 * heads)].map(|count| count as u32);
-    let attention = Attention { layout: HeadLayout { sequences, tokens, parts: 3, heads, head_dim }, products };
+    let [sequences, tokens, heads, head_dim] =
+        [sequences, tokens, heads, width / (3 * heads)].map(|count| count as u32);
+    let attention = Attention {
+        layout: HeadLayout {
+            sequences,
+            tokens,
+            parts: 3,
+            heads,
+            head_dim,
+        },
+        products,
+    };
     let split = attention.split(&qkv.contiguous()?, 3)?;
     let scores = matmul(&split.get(0)?, false, &split.get(1)?, true, products)?;
     let weights = attention.softmax(&scores)?;
-    let result = attention.merge(&matmul(&weights, false, &split.get(2)?, false, products)?, 1)?;
+    let result = attention.merge(
+        &matmul(&weights, false, &split.get(2)?, false, products)?,
+        1,
+    )?;
     Ok(Output::new(result, grad, move |gradient, _| {
-        Ok(Gradients::input(Some(attention.backward(&split, &weights, &gradient.contiguous()?)?)))
+        Ok(Gradients::input(Some(attention.backward(
+            &split,
+            &weights,
+            &gradient.contiguous()?,
+        )?)))
     }))
 }
 
@@ -45,27 +62,63 @@ struct Attention {
 }
 
 impl Attention {
-    /// The parts as operands of a matrix product for each head: `[parts, sequences x heads, tokens, head_dim]`.
+    /// The parts as operands of a matrix product for each head:
+    /// `[parts, sequences x heads, tokens, head_dim]`.
     fn split(self, x: &Tensor, parts: u32) -> Result<Tensor> {
-        let (layout, dtype) = (HeadLayout { parts, ..self.layout }, self.products.dtype());
-        let [sequences, tokens, heads, head_dim, parts] =
-            [layout.sequences, layout.tokens, layout.heads, layout.head_dim, parts].map(|count| count as usize);
+        let (layout, dtype) = (
+            HeadLayout {
+                parts,
+                ..self.layout
+            },
+            self.products.dtype(),
+        );
+        let [sequences, tokens, heads, head_dim, parts] = [
+            layout.sequences,
+            layout.tokens,
+            layout.heads,
+            layout.head_dim,
+            parts,
+        ]
+        .map(|count| count as usize);
         let result = empty((parts, sequences * heads, tokens, head_dim), dtype, x)?;
-        // SAFETY: a thread for each element of `x` and the result, both of which have those of `layout`; the result is of the kernel's type.
+        // SAFETY: a thread for each element of `x` and the result, both of which have those of
+        // `layout`; the result is of the kernel's type.
         unsafe {
-            launch!(gpu(x)?, &for_dtype("split_heads", dtype), threads(result.elem_count()), x, result, layout);
+            launch!(
+                gpu(x)?,
+                &for_dtype("split_heads", dtype),
+                threads(result.elem_count()),
+                x,
+                result,
+                layout
+            );
             Ok(result.assume_init())
         }
     }
 
     /// The inverse, to `[sequences, tokens, parts x heads x head_dim]`.
     fn merge(self, x: &Tensor, parts: u32) -> Result<Tensor> {
-        let layout = HeadLayout { parts, ..self.layout };
-        let shape = (layout.sequences as usize, layout.tokens as usize, (parts * layout.heads * layout.head_dim) as usize);
+        let layout = HeadLayout {
+            parts,
+            ..self.layout
+        };
+        let shape = (
+            layout.sequences as usize,
+            layout.tokens as usize,
+            (parts * layout.heads * layout.head_dim) as usize,
+        );
         let result = empty(shape, DType::F32, x)?;
-        // SAFETY: a thread for each element of `x` and the result, both of which have those of `layout`.
+        // SAFETY: a thread for each element of `x` and the result, both of which have those of
+        // `layout`.
         unsafe {
-            launch!(gpu(x)?, "merge_heads", threads(result.elem_count()), x, result, layout);
+            launch!(
+                gpu(x)?,
+                "merge_heads",
+                threads(result.elem_count()),
+                x,
+                result,
+                layout
+            );
             Ok(result.assume_init())
         }
     }
@@ -77,11 +130,24 @@ impl Attention {
     /// How much each token attends to each, as an operand of a matrix product.
     fn softmax(self, scores: &Tensor) -> Result<Tensor> {
         let (dtype, columns) = (self.products.dtype(), self.layout.tokens as usize);
-        let (weights, rows) = (empty(scores.shape(), dtype, scores)?, scores.elem_count() / columns);
+        let (weights, rows) = (
+            empty(scores.shape(), dtype, scores)?,
+            scores.elem_count() / columns,
+        );
         let (kernel, config) = (for_dtype("softmax", dtype), launch::rows(rows));
-        // SAFETY: 32 threads for each row read `columns` scores and write as many weights, which are of the kernel's type.
+        // SAFETY: 32 threads for each row read `columns` scores and write as many weights, which
+        // are of the kernel's type.
         unsafe {
-            launch!(gpu(scores)?, &kernel, config, scores, weights, rows, columns, self.scale());
+            launch!(
+                gpu(scores)?,
+                &kernel,
+                config,
+                scores,
+                weights,
+                rows,
+                columns,
+                self.scale()
+            );
             Ok(weights.assume_init())
         }
     }
@@ -92,7 +158,8 @@ impl Attention {
         let gradient = self.split(gradient, 1)?.get(0)?;
         let of_split = empty(split.shape(), DType::F32, split)?;
         matmul_into(&of_split.get(2)?, weights, true, &gradient, false, products)?;
-        let of_scores = self.softmax_backward(weights, &matmul(&gradient, false, &value, true, products)?)?;
+        let of_scores =
+            self.softmax_backward(weights, &matmul(&gradient, false, &value, true, products)?)?;
         matmul_into(&of_split.get(0)?, &of_scores, false, &key, false, products)?;
         matmul_into(&of_split.get(1)?, &of_scores, true, &query, false, products)?;
         // SAFETY: the products above wrote all three parts.
@@ -101,11 +168,24 @@ impl Attention {
 
     fn softmax_backward(self, weights: &Tensor, of_weights: &Tensor) -> Result<Tensor> {
         let (dtype, columns) = (self.products.dtype(), self.layout.tokens as usize);
-        let (of_scores, rows) = (empty(weights.shape(), dtype, weights)?, weights.elem_count() / columns);
+        let (of_scores, rows) = (
+            empty(weights.shape(), dtype, weights)?,
+            weights.elem_count() / columns,
+        );
         let (kernel, config) = (for_dtype("softmax_backward", dtype), launch::rows(rows));
         // SAFETY: as in `softmax`, with a gradient for each weight.
         unsafe {
-            launch!(gpu(weights)?, &kernel, config, of_weights, weights, of_scores, rows, columns, self.scale());
+            launch!(
+                gpu(weights)?,
+                &kernel,
+                config,
+                of_weights,
+                weights,
+                of_scores,
+                rows,
+                columns,
+                self.scale()
+            );
             Ok(of_scores.assume_init())
         }
     }

@@ -1,5 +1,5 @@
-//! Matrix products by the fastest of cuBLAS's algorithms, which is found by trying those that cuBLASLt suggests.
-//! <https://docs.nvidia.com/cuda/cublas/#cublasltmatmulalgogetheuristic>
+//! Matrix products by the fastest of cuBLAS's algorithms, which is found by trying those that
+//! cuBLASLt suggests. <https://docs.nvidia.com/cuda/cublas/#cublasltmatmulalgogetheuristic>
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,7 +21,8 @@ use crate::run_config::Precision;
 const WORKSPACE_BYTES: usize = 32 << 20;
 /// Algorithms that are asked for, and tried.
 const ALGORITHMS: usize = 8;
-/// Each candidate is timed this many times, of which the fastest counts; with this many products each time.
+/// Each candidate is timed this many times, of which the fastest counts; with this many products
+/// each time.
 const ROUNDS: usize = 3;
 const PRODUCTS: usize = 3;
 
@@ -48,7 +49,12 @@ impl Library {
         let handle = lt::create_handle().map_err(Error::wrap)?;
         // SAFETY: it has no arguments.
         let version = unsafe { sys::cublasLtGetVersion() };
-        Ok(Self { handle, workspace, gpu: format!("{name}, cuBLAS {version}"), plans: HashMap::new() })
+        Ok(Self {
+            handle,
+            workspace,
+            gpu: format!("{name}, cuBLAS {version}"),
+            plans: HashMap::new(),
+        })
     }
 }
 
@@ -63,8 +69,10 @@ impl Drop for Library {
 /// Does this with the library, where it can be used.
 fn with_library<R>(gpu: &CudaDevice, work: impl FnOnce(&mut Library) -> R) -> Option<R> {
     LIBRARY.with_borrow_mut(|library| {
-        let library = library
-            .get_or_insert_with(|| Library::open(gpu).map_err(|error| tracing::warn!(%error, "without cuBLASLt, nothing is autotuned")));
+        let library = library.get_or_insert_with(|| {
+            Library::open(gpu)
+                .map_err(|error| tracing::warn!(%error, "without cuBLASLt, nothing is autotuned"))
+        });
         library.as_mut().ok().map(work)
     })
 }
@@ -72,18 +80,30 @@ fn with_library<R>(gpu: &CudaDevice, work: impl FnOnce(&mut Library) -> R) -> Op
 /// Computes a product with the algorithm that is the fastest for its shapes and types.
 pub fn multiply(gpu: &CudaDevice, gemm: &Gemm) -> Result<()> {
     let computed = with_library(gpu, |library| {
-        let Library { handle, workspace, gpu: name, plans } = library;
+        let Library {
+            handle,
+            workspace,
+            gpu: name,
+            plans,
+        } = library;
         let shape = GemmShape::of(gemm);
         let plan = match plans.entry(shape) {
             Entry::Occupied(plan) => plan.into_mut(),
             Entry::Vacant(none) => none.insert(Plan::new(*handle, &shape).map_err(Error::wrap)?),
         };
-        let compute = |candidate: usize| match candidate.checked_sub(1).and_then(|index| plan.algorithms.get(index)) {
+        let compute = |candidate: usize| match candidate
+            .checked_sub(1)
+            .and_then(|index| plan.algorithms.get(index))
+        {
             None => gemm.by_default(gpu),
             Some(algorithm) => plan.compute(*handle, gpu, gemm, algorithm, workspace),
         };
         let candidates = 1 + plan.algorithms.len();
-        let find = || autotuning::fastest(name, &shape.to_string(), candidates, |candidate| seconds(gpu, || compute(candidate)));
+        let find = || {
+            autotuning::fastest(name, &shape.to_string(), candidates, |candidate| {
+                seconds(gpu, || compute(candidate))
+            })
+        };
         let fastest = plan.fastest.unwrap_or_else(find);
         let computed = compute(fastest);
         plan.fastest = Some(fastest);
@@ -99,16 +119,30 @@ pub fn multiply(gpu: &CudaDevice, gemm: &Gemm) -> Result<()> {
     }
 }
 
-/// The fastest of this many candidates for a computation, the first of which is the default. `name` says what is computed, and of which shapes.
-pub fn fastest(gpu: &CudaDevice, name: &impl fmt::Display, candidates: usize, mut compute: impl FnMut(usize) -> Result<()>) -> usize {
-    let Some(of) = with_library(gpu, |library| library.gpu.clone()) else { return 0 };
-    autotuning::fastest(&of, &name.to_string(), candidates, |candidate| seconds(gpu, || compute(candidate)))
+/// The fastest of this many candidates for a computation, the first of which is the default. `name`
+/// says what is computed, and of which shapes.
+pub fn fastest(
+    gpu: &CudaDevice,
+    name: &impl fmt::Display,
+    candidates: usize,
+    mut compute: impl FnMut(usize) -> Result<()>,
+) -> usize {
+    let Some(of) = with_library(gpu, |library| library.gpu.clone()) else {
+        return 0;
+    };
+    autotuning::fastest(&of, &name.to_string(), candidates, |candidate| {
+        seconds(gpu, || compute(candidate))
+    })
 }
 
 /// How long this takes on the GPU; `None` where it cannot be done.
 fn seconds(gpu: &CudaDevice, mut compute: impl FnMut() -> Result<()>) -> Option<f32> {
     let stream = gpu.cuda_stream();
-    let mark = || stream.record_event(Some(driver::CUevent_flags::CU_EVENT_DEFAULT)).ok();
+    let mark = || {
+        stream
+            .record_event(Some(driver::CUevent_flags::CU_EVENT_DEFAULT))
+            .ok()
+    };
     compute().ok()?;
     let mut fastest = f32::INFINITY;
     for _ in 0..ROUNDS {
@@ -128,27 +162,56 @@ struct Plan {
     b: Layout,
     result: Layout,
     algorithms: Vec<sys::cublasLtMatmulAlgo_t>,
-    /// The fastest candidate, once it is known: 0 for cuBLAS's own choice, else an algorithm, counted from 1.
+    /// The fastest candidate, once it is known: 0 for cuBLAS's own choice, else an algorithm,
+    /// counted from 1.
     fastest: Option<usize>,
 }
 
 impl Plan {
-    fn new(handle: sys::cublasLtHandle_t, shape: &GemmShape) -> std::result::Result<Self, lt::CublasError> {
-        use sys::cublasLtMatmulDescAttributes_t::{CUBLASLT_MATMUL_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSB};
-        let (a, b, result) = (Layout::new(shape.a)?, Layout::new(shape.b)?, Layout::new(shape.result)?);
-        let operation = lt::create_matmul_desc(shape.compute_type(), sys::cudaDataType_t::CUDA_R_32F)?;
-        let mut plan = Self { operation, a, b, result, algorithms: Vec::new(), fastest: None };
-        for (attribute, transposed) in [CUBLASLT_MATMUL_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSB].into_iter().zip(shape.transposed) {
+    fn new(
+        handle: sys::cublasLtHandle_t,
+        shape: &GemmShape,
+    ) -> std::result::Result<Self, lt::CublasError> {
+        use sys::cublasLtMatmulDescAttributes_t::{
+            CUBLASLT_MATMUL_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSB,
+        };
+        let (a, b, result) = (
+            Layout::new(shape.a)?,
+            Layout::new(shape.b)?,
+            Layout::new(shape.result)?,
+        );
+        let operation =
+            lt::create_matmul_desc(shape.compute_type(), sys::cudaDataType_t::CUDA_R_32F)?;
+        let mut plan = Self {
+            operation,
+            a,
+            b,
+            result,
+            algorithms: Vec::new(),
+            fastest: None,
+        };
+        for (attribute, transposed) in [CUBLASLT_MATMUL_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSB]
+            .into_iter()
+            .zip(shape.transposed)
+        {
             // `CUBLAS_OP_N` and `CUBLAS_OP_T`.
             let operation = i32::from(transposed);
             // SAFETY: the attribute is a 32-bit number.
-            unsafe { lt::set_matmul_desc_attribute(plan.operation, attribute, (&raw const operation).cast(), size_of::<i32>())? };
+            unsafe {
+                lt::set_matmul_desc_attribute(
+                    plan.operation,
+                    attribute,
+                    (&raw const operation).cast(),
+                    size_of::<i32>(),
+                )?
+            };
         }
         plan.algorithms = plan.suggested(handle, shape.alignment)?;
         Ok(plan)
     }
 
-    /// The algorithms that cuBLASLt expects to be fast where pointers are multiples of `alignment` bytes.
+    /// The algorithms that cuBLASLt expects to be fast where pointers are multiples of `alignment`
+    /// bytes.
     fn suggested(
         &self,
         handle: sys::cublasLtHandle_t,
@@ -166,9 +229,11 @@ impl Plan {
             CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
         ];
         let preference = Preference(lt::create_matmul_pref()?);
-        let mut suggested = [MaybeUninit::<sys::cublasLtMatmulHeuristicResult_t>::uninit(); ALGORITHMS];
+        let mut suggested =
+            [MaybeUninit::<sys::cublasLtMatmulHeuristicResult_t>::uninit(); ALGORITHMS];
         let (workspace, mut count) = (WORKSPACE_BYTES as u64, 0);
-        // SAFETY: the handles are valid, the attributes are numbers of these sizes, and there is room for as many results as are asked for.
+        // SAFETY: the handles are valid, the attributes are numbers of these sizes, and there is
+        // room for as many results as are asked for.
         unsafe {
             lt::set_matmul_pref_attribute(
                 preference.0,
@@ -177,7 +242,12 @@ impl Plan {
                 size_of::<u64>(),
             )?;
             for attribute in alignments {
-                lt::set_matmul_pref_attribute(preference.0, attribute, (&raw const alignment).cast(), size_of::<u32>())?;
+                lt::set_matmul_pref_attribute(
+                    preference.0,
+                    attribute,
+                    (&raw const alignment).cast(),
+                    size_of::<u32>(),
+                )?;
             }
             sys::cublasLtMatmulAlgoGetHeuristic(
                 handle,
@@ -194,9 +264,17 @@ impl Plan {
             .result()?;
         }
         // SAFETY: cuBLASLt has written this many.
-        let suggested = suggested.iter().take(count.max(0) as usize).map(|suggested| unsafe { suggested.assume_init() });
-        let can_compute = |suggested: &sys::cublasLtMatmulHeuristicResult_t| suggested.state == sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS;
-        Ok(suggested.filter(can_compute).map(|suggested| suggested.algo).collect())
+        let suggested = suggested
+            .iter()
+            .take(count.max(0) as usize)
+            .map(|suggested| unsafe { suggested.assume_init() });
+        let can_compute = |suggested: &sys::cublasLtMatmulHeuristicResult_t| {
+            suggested.state == sys::cublasStatus_t::CUBLAS_STATUS_SUCCESS
+        };
+        Ok(suggested
+            .filter(can_compute)
+            .map(|suggested| suggested.algo)
+            .collect())
     }
 
     fn compute(
@@ -209,10 +287,12 @@ impl Plan {
     ) -> Result<()> {
         let (one, zero, stream) = (1.0_f32, 0.0_f32, gpu.cuda_stream());
         // cuBLAS is column-major: to it these matrices are transposed, and so is their product.
-        let [a, b, result] = [gemm.right.pointer, gemm.left.pointer, gemm.result].map(|pointer| pointer as *mut c_void);
+        let [a, b, result] = [gemm.right.pointer, gemm.left.pointer, gemm.result]
+            .map(|pointer| pointer as *mut c_void);
         let (workspace, _guard) = workspace.device_ptr(&stream);
-        // SAFETY: the product has the shapes, types and alignment that the layouts and the algorithm were made for, since that is what its `GemmShape` says; the
-        // workspace is so large.
+        // SAFETY: the product has the shapes, types and alignment that the layouts and the
+        // algorithm were made for, since that is what its `GemmShape` says; the workspace is so
+        // large.
         unsafe {
             lt::matmul(
                 handle,
@@ -253,8 +333,8 @@ impl Drop for Preference {
     }
 }
 
-/// What decides which algorithms can compute a product, and how fast each of them is. Column by column, as cuBLAS sees matrices, these are transposed, and so
-/// is their product.
+/// What decides which algorithms can compute a product, and how fast each of them is. Column by
+/// column, as cuBLAS sees matrices, these are transposed, and so is their product.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct GemmShape {
     a: ColumnMajor,
@@ -267,9 +347,27 @@ struct GemmShape {
 }
 
 impl GemmShape {
-    fn of(Gemm { left, right, result, dtype, precision }: &Gemm) -> Self {
-        let stored = |matrix: &Matrix| ColumnMajor { dtype: matrix.dtype, rows: matrix.columns, columns: matrix.rows, count: matrix.count };
-        let result_shape = ColumnMajor { dtype: *dtype, rows: right.shape().1, columns: left.shape().0, count: left.count };
+    fn of(
+        Gemm {
+            left,
+            right,
+            result,
+            dtype,
+            precision,
+        }: &Gemm,
+    ) -> Self {
+        let stored = |matrix: &Matrix| ColumnMajor {
+            dtype: matrix.dtype,
+            rows: matrix.columns,
+            columns: matrix.rows,
+            count: matrix.count,
+        };
+        let result_shape = ColumnMajor {
+            dtype: *dtype,
+            rows: right.shape().1,
+            columns: left.shape().0,
+            count: left.count,
+        };
         let together = left.pointer | right.pointer | result;
         Self {
             a: stored(right),
@@ -292,10 +390,31 @@ impl GemmShape {
 
 impl fmt::Display for GemmShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { a, b, result, transposed: [a_transposed, b_transposed], precision, alignment } = self;
+        let Self {
+            a,
+            b,
+            result,
+            transposed: [a_transposed, b_transposed],
+            precision,
+            alignment,
+        } = self;
         let mark = |transposed: &bool| if *transposed { "'" } else { "" };
-        write!(f, "{} x {}x{}{} by ", a.count, b.columns, b.rows, mark(b_transposed))?;
-        write!(f, "{}x{}{}, {precision} to {:?}, aligned to {alignment}", a.columns, a.rows, mark(a_transposed), result.dtype)
+        write!(
+            f,
+            "{} x {}x{}{} by ",
+            a.count,
+            b.columns,
+            b.rows,
+            mark(b_transposed)
+        )?;
+        write!(
+            f,
+            "{}x{}{}, {precision} to {:?}, aligned to {alignment}",
+            a.columns,
+            a.rows,
+            mark(a_transposed),
+            result.dtype
+        )
     }
 }
 
@@ -311,18 +430,37 @@ struct ColumnMajor {
 struct Layout(sys::cublasLtMatrixLayout_t);
 
 impl Layout {
-    fn new(ColumnMajor { dtype, rows, columns, count }: ColumnMajor) -> std::result::Result<Self, lt::CublasError> {
-        use sys::cublasLtMatrixLayoutAttribute_t::{CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET};
+    fn new(
+        ColumnMajor {
+            dtype,
+            rows,
+            columns,
+            count,
+        }: ColumnMajor,
+    ) -> std::result::Result<Self, lt::CublasError> {
+        use sys::cublasLtMatrixLayoutAttribute_t::{
+            CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+        };
         let dtype = match dtype {
             DType::F16 => sys::cudaDataType_t::CUDA_R_16F,
             DType::BF16 => sys::cudaDataType_t::CUDA_R_16BF,
             _ => sys::cudaDataType_t::CUDA_R_32F,
         };
-        let layout = Self(lt::create_matrix_layout(dtype, rows as u64, columns as u64, rows as i64)?);
+        let layout = Self(lt::create_matrix_layout(
+            dtype,
+            rows as u64,
+            columns as u64,
+            rows as i64,
+        )?);
         let (count, stride) = (count as i32, (rows * columns) as i64);
         // SAFETY: the layout is valid, and the attributes are numbers of these sizes.
         unsafe {
-            lt::set_matrix_layout_attribute(layout.0, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, (&raw const count).cast(), size_of::<i32>())?;
+            lt::set_matrix_layout_attribute(
+                layout.0,
+                CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+                (&raw const count).cast(),
+                size_of::<i32>(),
+            )?;
             lt::set_matrix_layout_attribute(
                 layout.0,
                 CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,

@@ -12,30 +12,53 @@ use crate::nn::{GradMode, Output, Parameter};
 use crate::run_config::Activation;
 
 /// See [`crate::nn::ops::batch_norm`].
-pub fn batch_norm(x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation>, grad: GradMode) -> Result<Output> {
+pub fn batch_norm(
+    x: &Tensor,
+    norm: BatchNorm<'_>,
+    activation: Option<Activation>,
+    grad: GradMode,
+) -> Result<Output> {
     let values = x.contiguous()?;
     let channels = norm.weight.len();
     let pass = Normalize {
         weight: norm.weight.clone(),
         bias: norm.bias.clone(),
         activation: activation_code(activation),
-        reduction: ColumnReduction { rows: x.elem_count() / channels, channels },
+        reduction: ColumnReduction {
+            rows: x.elem_count() / channels,
+            channels,
+        },
     };
     let statistics = match grad {
         GradMode::Disabled => running_moments(norm)?,
         GradMode::Enabled => pass.batch_moments(&values, norm)?,
     };
     let result = pass.forward(&values, &statistics)?;
-    Ok(Output::new(result, grad, move |gradient, needed| pass.backward(&values, &statistics, &gradient.contiguous()?, needed[0])))
+    Ok(Output::new(result, grad, move |gradient, needed| {
+        pass.backward(&values, &statistics, &gradient.contiguous()?, needed[0])
+    }))
 }
 
 /// Mean and 1 / standard deviation, `[2, channels]`, by the running statistics.
 fn running_moments(norm: BatchNorm<'_>) -> Result<Tensor> {
-    let (mean, variance, channels) = (norm.running_mean.tensor(), norm.running_variance.tensor(), norm.weight.len());
+    let (mean, variance, channels) = (
+        norm.running_mean.tensor(),
+        norm.running_variance.tensor(),
+        norm.weight.len(),
+    );
     let statistics = empty((2, channels), DType::F32, &mean)?;
     // SAFETY: a thread for each of the channels that mean and variance have writes two numbers.
     unsafe {
-        launch!(gpu(&mean)?, "running_moments", threads(channels), mean, variance, statistics, channels, BatchNorm::EPSILON as f32);
+        launch!(
+            gpu(&mean)?,
+            "running_moments",
+            threads(channels),
+            mean,
+            variance,
+            statistics,
+            channels,
+            BatchNorm::EPSILON as f32
+        );
         Ok(statistics.assume_init())
     }
 }
@@ -54,12 +77,27 @@ impl Normalize {
         let ColumnReduction { rows, channels } = reduction;
         let [means, squares] = reduction.partials(x)?;
         let statistics = empty((2, channels), DType::F32, x)?;
-        let (running_mean, running_variance) = (norm.running_mean.tensor(), norm.running_variance.tensor());
-        let (blocks, epsilon, momentum) = (reduction.final_blocks(), BatchNorm::EPSILON as f32, BatchNorm::MOMENTUM as f32);
-        // SAFETY: a block for each chunk of rows and up to 32 channels writes their partial moments; then one for up to 32 channels writes two statistics
-        // of each and updates the running ones, which only this tape's thread uses.
+        let (running_mean, running_variance) =
+            (norm.running_mean.tensor(), norm.running_variance.tensor());
+        let (blocks, epsilon, momentum) = (
+            reduction.final_blocks(),
+            BatchNorm::EPSILON as f32,
+            BatchNorm::MOMENTUM as f32,
+        );
+        // SAFETY: a block for each chunk of rows and up to 32 channels writes their partial
+        // moments; then one for up to 32 channels writes two statistics of each and updates the
+        // running ones, which only this tape's thread uses.
         unsafe {
-            launch!(gpu, "partial_moments", reduction.blocks(), x, means, squares, rows, channels);
+            launch!(
+                gpu,
+                "partial_moments",
+                reduction.blocks(),
+                x,
+                means,
+                squares,
+                rows,
+                channels
+            );
             launch!(
                 gpu,
                 "combine_moments",
@@ -81,15 +119,38 @@ impl Normalize {
 
     fn forward(&self, x: &Tensor, statistics: &Tensor) -> Result<Tensor> {
         let (result, count) = (empty(x.shape(), DType::F32, x)?, x.elem_count());
-        let (weight, bias, channels) = (self.weight.tensor(), self.bias.tensor(), Divisor::new(self.reduction.channels as u32));
-        // SAFETY: a thread for each four of the `count` elements of `x` and the result; statistics, weight and bias have `channels`.
+        let (weight, bias, channels) = (
+            self.weight.tensor(),
+            self.bias.tensor(),
+            Divisor::new(self.reduction.channels as u32),
+        );
+        // SAFETY: a thread for each four of the `count` elements of `x` and the result; statistics,
+        // weight and bias have `channels`.
         unsafe {
-            launch!(gpu(x)?, "normalize", fours(count), x, statistics, weight, bias, result, count, channels, self.activation);
+            launch!(
+                gpu(x)?,
+                "normalize",
+                fours(count),
+                x,
+                statistics,
+                weight,
+                bias,
+                result,
+                count,
+                channels,
+                self.activation
+            );
             Ok(result.assume_init())
         }
     }
 
-    fn backward(&self, x: &Tensor, statistics: &Tensor, gradient: &Tensor, of_x: bool) -> Result<Gradients> {
+    fn backward(
+        &self,
+        x: &Tensor,
+        statistics: &Tensor,
+        gradient: &Tensor,
+        of_x: bool,
+    ) -> Result<Gradients> {
         let (gpu, reduction) = (gpu(x)?, self.reduction);
         let (weight, bias) = (self.weight.tensor(), self.bias.tensor());
         // SAFETY: a block for each chunk of rows and up to 32 channels writes their partial sums.
@@ -97,13 +158,35 @@ impl Normalize {
             reduction.two_sums(x, |sums, products| {
                 let (blocks, ColumnReduction { rows, channels }) = (reduction.blocks(), reduction);
                 let kernel = "normalize_backward_sums";
-                launch!(gpu, kernel, blocks, x, statistics, weight, bias, gradient, sums, products, rows, channels, self.activation);
+                launch!(
+                    gpu,
+                    kernel,
+                    blocks,
+                    x,
+                    statistics,
+                    weight,
+                    bias,
+                    gradient,
+                    sums,
+                    products,
+                    rows,
+                    channels,
+                    self.activation
+                );
                 Ok(())
             })?
         };
-        let of_x = of_x.then(|| self.input_gradient(gpu, x, statistics, gradient, [&of_bias, &of_weight])).transpose()?;
-        let parameters = vec![(self.weight.clone(), of_weight), (self.bias.clone(), of_bias)];
-        Ok(Gradients { inputs: vec![of_x], parameters })
+        let of_x = of_x
+            .then(|| self.input_gradient(gpu, x, statistics, gradient, [&of_bias, &of_weight]))
+            .transpose()?;
+        let parameters = vec![
+            (self.weight.clone(), of_weight),
+            (self.bias.clone(), of_bias),
+        ];
+        Ok(Gradients {
+            inputs: vec![of_x],
+            parameters,
+        })
     }
 
     fn input_gradient(
@@ -115,9 +198,11 @@ impl Normalize {
         [sum, product]: [&Tensor; 2],
     ) -> Result<Tensor> {
         let (result, count) = (empty(x.shape(), DType::F32, x)?, x.elem_count());
-        let (weight, bias, ColumnReduction { rows, channels }) = (self.weight.tensor(), self.bias.tensor(), self.reduction);
+        let (weight, bias, ColumnReduction { rows, channels }) =
+            (self.weight.tensor(), self.bias.tensor(), self.reduction);
         let (config, channels) = (fours(count), Divisor::new(channels as u32));
-        // SAFETY: a thread for each four of the `count` elements of `x`, the gradient and the result; everything else has `channels`.
+        // SAFETY: a thread for each four of the `count` elements of `x`, the gradient and the
+        // result; everything else has `channels`.
         unsafe {
             launch!(
                 gpu,

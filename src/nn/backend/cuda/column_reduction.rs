@@ -1,4 +1,5 @@
-//! Sums over the rows of `[rows, channels]`: a block for each chunk of rows, whose partial sums are reduced in a fixed order.
+//! Sums over the rows of `[rows, channels]`: a block for each chunk of rows, whose partial sums are
+//! reduced in a fixed order.
 
 use candle_core::cuda_backend::cudarc::driver::LaunchConfig;
 use candle_core::{DType, Result, Tensor};
@@ -21,7 +22,8 @@ pub struct ColumnReduction {
 impl ColumnReduction {
     /// How many chunks. None is empty: all but the last have `rows / chunks` rows, rounded up.
     pub fn chunks(self) -> usize {
-        self.rows.div_ceil(self.rows.div_ceil(MAX_CHUNKS).max(MIN_ROWS))
+        self.rows
+            .div_ceil(self.rows.div_ceil(MAX_CHUNKS).max(MIN_ROWS))
     }
 
     /// A block of 256 threads for up to 32 channels of a chunk.
@@ -53,13 +55,31 @@ impl ColumnReduction {
     ///
     /// # Safety
     /// `launch_sums` launches a kernel that writes both tensors.
-    pub unsafe fn two_sums(self, like: &Tensor, launch_sums: impl FnOnce(&Uninit, &Uninit) -> Result<()>) -> Result<[Tensor; 2]> {
+    pub unsafe fn two_sums(
+        self,
+        like: &Tensor,
+        launch_sums: impl FnOnce(&Uninit, &Uninit) -> Result<()>,
+    ) -> Result<[Tensor; 2]> {
         let [first, second] = self.partials(like)?;
         launch_sums(&first, &second)?;
-        let sums = [empty(self.channels, DType::F32, like)?, empty(self.channels, DType::F32, like)?];
-        // SAFETY: the partial sums are `[chunks, channels]` and written; a thread for each channel writes both sums.
+        let sums = [
+            empty(self.channels, DType::F32, like)?,
+            empty(self.channels, DType::F32, like)?,
+        ];
+        // SAFETY: the partial sums are `[chunks, channels]` and written; a thread for each channel
+        // writes both sums.
         unsafe {
-            launch!(gpu(like)?, "reduce_partials", self.final_blocks(), first, second, sums[0], sums[1], self.channels, self.chunks());
+            launch!(
+                gpu(like)?,
+                "reduce_partials",
+                self.final_blocks(),
+                first,
+                second,
+                sums[0],
+                sums[1],
+                self.channels,
+                self.chunks()
+            );
             Ok(sums.map(|sums| sums.assume_init()))
         }
     }

@@ -11,13 +11,22 @@ use crate::nn::ops::LAYER_NORM_EPSILON;
 use crate::nn::{GradMode, Output, Parameter};
 
 /// See [`crate::nn::ops::layer_norm`].
-pub fn layer_norm(x: &Tensor, weight: &Parameter, bias: &Parameter, grad: GradMode) -> Result<Output> {
+pub fn layer_norm(
+    x: &Tensor,
+    weight: &Parameter,
+    bias: &Parameter,
+    grad: GradMode,
+) -> Result<Output> {
     let features = weight.len();
     let rows = x.elem_count() / features;
     let values = x.contiguous()?;
-    let (result, statistics) = (empty(x.shape(), DType::F32, x)?, empty((rows, 2), DType::F32, x)?);
+    let (result, statistics) = (
+        empty(x.shape(), DType::F32, x)?,
+        empty((rows, 2), DType::F32, x)?,
+    );
     let config = launch::rows(rows);
-    // SAFETY: 32 threads for each row read its `features` values, weights and biases, and write as many and the row's two statistics.
+    // SAFETY: 32 threads for each row read its `features` values, weights and biases, and write as
+    // many and the row's two statistics.
     let (result, statistics) = unsafe {
         launch!(
             gpu(x)?,
@@ -37,24 +46,53 @@ pub fn layer_norm(x: &Tensor, weight: &Parameter, bias: &Parameter, grad: GradMo
     let (weight, bias) = (weight.clone(), bias.clone());
     Ok(Output::new(result, grad, move |gradient, needed| {
         let (gpu, gradient) = (gpu(&values)?, gradient.contiguous()?);
-        let reduction = ColumnReduction { rows, channels: features };
+        let reduction = ColumnReduction {
+            rows,
+            channels: features,
+        };
         // SAFETY: a block for each chunk of rows and up to 32 features writes their partial sums.
         let [of_bias, of_weight] = unsafe {
             reduction.two_sums(&values, |sums, products| {
                 let config = reduction.blocks();
-                launch!(gpu, "layer_norm_backward_sums", config, values, statistics, gradient, sums, products, rows, features);
+                launch!(
+                    gpu,
+                    "layer_norm_backward_sums",
+                    config,
+                    values,
+                    statistics,
+                    gradient,
+                    sums,
+                    products,
+                    rows,
+                    features
+                );
                 Ok(())
             })?
         };
         let of_x = needed[0].then(|| {
             let (of_x, weight) = (empty(values.shape(), DType::F32, &values)?, weight.tensor());
-            // SAFETY: 32 threads for each row read its values, statistics and gradients, and write as many.
+            // SAFETY: 32 threads for each row read its values, statistics and gradients, and write
+            // as many.
             unsafe {
-                launch!(gpu, "layer_norm_backward", config, values, statistics, weight, gradient, of_x, rows, features);
+                launch!(
+                    gpu,
+                    "layer_norm_backward",
+                    config,
+                    values,
+                    statistics,
+                    weight,
+                    gradient,
+                    of_x,
+                    rows,
+                    features
+                );
                 Ok::<_, candle_core::Error>(of_x.assume_init())
             }
         });
-        Ok(Gradients { inputs: vec![of_x.transpose()?], parameters: vec![(weight, of_weight), (bias, of_bias)] })
+        Ok(Gradients {
+            inputs: vec![of_x.transpose()?],
+            parameters: vec![(weight, of_weight), (bias, of_bias)],
+        })
     }))
 }
 
@@ -62,15 +100,29 @@ pub fn layer_norm(x: &Tensor, weight: &Parameter, bias: &Parameter, grad: GradMo
 pub fn add_positions(x: &Tensor, embedding: &Parameter, grad: GradMode) -> Result<Output> {
     let (values, count, length) = (x.contiguous()?, x.elem_count(), embedding.len());
     let result = empty(x.shape(), DType::F32, x)?;
-    // SAFETY: a thread for each of the `count` elements of `values` and the result; an embedding has `length`.
+    // SAFETY: a thread for each of the `count` elements of `values` and the result; an embedding
+    // has `length`.
     let result = unsafe {
-        launch!(gpu(x)?, "add_positions", threads(count), values, embedding.tensor(), result, count, length);
+        launch!(
+            gpu(x)?,
+            "add_positions",
+            threads(count),
+            values,
+            embedding.tensor(),
+            result,
+            count,
+            length
+        );
         result.assume_init()
     };
     let embedding = embedding.clone();
     Ok(Output::new(result, grad, move |gradient, needed| {
         let gradient = gradient.contiguous()?;
-        let of_embedding = column_sums(&gradient.reshape((count / length, length))?)?.reshape(embedding.dims())?;
-        Ok(Gradients { inputs: vec![needed[0].then_some(gradient)], parameters: vec![(embedding, of_embedding)] })
+        let of_embedding =
+            column_sums(&gradient.reshape((count / length, length))?)?.reshape(embedding.dims())?;
+        Ok(Gradients {
+            inputs: vec![needed[0].then_some(gradient)],
+            parameters: vec![(embedding, of_embedding)],
+        })
     }))
 }

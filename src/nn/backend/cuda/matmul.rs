@@ -37,9 +37,23 @@ impl Products {
     }
 }
 
-/// The product in f32 of two matrices, `[m, k]` and `[k, n]`, or of each of as many, `[count, m, k]` and `[count, k, n]`; either may be stored transposed.
-pub fn matmul(left: &Tensor, left_transposed: bool, right: &Tensor, right_transposed: bool, products: Products) -> Result<Tensor> {
-    matmul_as(DType::F32, left, left_transposed, right, right_transposed, products)
+/// The product in f32 of two matrices, `[m, k]` and `[k, n]`, or of each of as many,
+/// `[count, m, k]` and `[count, k, n]`; either may be stored transposed.
+pub fn matmul(
+    left: &Tensor,
+    left_transposed: bool,
+    right: &Tensor,
+    right_transposed: bool,
+    products: Products,
+) -> Result<Tensor> {
+    matmul_as(
+        DType::F32,
+        left,
+        left_transposed,
+        right,
+        right_transposed,
+        products,
+    )
 }
 
 /// `matmul` with the result in f32, or rounded to the operands' type.
@@ -51,7 +65,10 @@ pub fn matmul_as(
     right_transposed: bool,
     products: Products,
 ) -> Result<Tensor> {
-    let (lefts, rights) = (Matrix::of(left, left_transposed)?, Matrix::of(right, right_transposed)?);
+    let (lefts, rights) = (
+        Matrix::of(left, left_transposed)?,
+        Matrix::of(right, right_transposed)?,
+    );
     let mut shape = left.dims().to_vec();
     shape.splice(left.rank() - 2.., [lefts.shape().0, rights.shape().1]);
     let result = empty(shape, dtype, left)?;
@@ -69,11 +86,18 @@ pub fn matmul_into(
     right_transposed: bool,
     products: Products,
 ) -> Result<()> {
-    multiply(gpu(left)?, Matrix::of(left, left_transposed)?, Matrix::of(right, right_transposed)?, result, products)
+    multiply(
+        gpu(left)?,
+        Matrix::of(left, left_transposed)?,
+        Matrix::of(right, right_transposed)?,
+        result,
+        products,
+    )
 }
 
-/// `leftᵀ · right` of matrices with many rows, `[rows, m]` and `[rows, n]`. The result is so small that a single product would leave most of a GPU idle:
-/// chunks of rows are multiplied side by side, and their products summed in order.
+/// `leftᵀ · right` of matrices with many rows, `[rows, m]` and `[rows, n]`. The result is so small
+/// that a single product would leave most of a GPU idle: chunks of rows are multiplied side by
+/// side, and their products summed in order.
 pub fn matmul_over_rows(left: &Tensor, right: &Tensor, products: Products) -> Result<Tensor> {
     let ((rows, m), (_, n)) = (left.dims2()?, right.dims2()?);
     let max_chunks = (BLOCKS / (m.div_ceil(TILE) * n.div_ceil(TILE))).min(rows / MIN_ROWS);
@@ -81,15 +105,29 @@ pub fn matmul_over_rows(left: &Tensor, right: &Tensor, products: Products) -> Re
         return matmul(left, true, right, false, products);
     }
     // Chunks of equal length where there is such a number of them.
-    let chunks = (max_chunks / 2 + 1..=max_chunks).rev().find(|chunks| rows % chunks == 0).unwrap_or(max_chunks);
-    let of_chunks =
-        |chunks: usize| if chunks < 2 { matmul(left, true, right, false, products) } else { in_chunks(chunks, left, right, products) };
+    let chunks = (max_chunks / 2 + 1..=max_chunks)
+        .rev()
+        .find(|chunks| rows % chunks == 0)
+        .unwrap_or(max_chunks);
+    let of_chunks = |chunks: usize| {
+        if chunks < 2 {
+            matmul(left, true, right, false, products)
+        } else {
+            in_chunks(chunks, left, right, products)
+        }
+    };
     if !products.autotune {
         return of_chunks(chunks);
     }
     let numbers = [chunks, chunks / 2, chunks / 4, 1];
-    let name = format!("{m}x{n} of {rows} rows in chunks, {} of {:?}", products.precision, left.dtype());
-    let fastest = autotune::fastest(gpu(left)?, &name, numbers.len(), |candidate| of_chunks(numbers[candidate]).map(drop));
+    let name = format!(
+        "{m}x{n} of {rows} rows in chunks, {} of {:?}",
+        products.precision,
+        left.dtype()
+    );
+    let fastest = autotune::fastest(gpu(left)?, &name, numbers.len(), |candidate| {
+        of_chunks(numbers[candidate]).map(drop)
+    });
     of_chunks(numbers.get(fastest).copied().unwrap_or(chunks))
 }
 
@@ -99,9 +137,18 @@ fn in_chunks(chunks: usize, left: &Tensor, right: &Tensor, products: Products) -
     let (chunk_rows, rest) = (rows / chunks, rows % chunks);
     let (lefts, rights) = (Matrix::of(left, true)?, Matrix::of(right, false)?);
     let sums = empty((chunks + usize::from(rest > 0), m, n), DType::F32, left)?;
-    multiply(gpu(left)?, lefts.rows(0, chunk_rows, chunks), rights.rows(0, chunk_rows, chunks), &sums, products)?;
+    multiply(
+        gpu(left)?,
+        lefts.rows(0, chunk_rows, chunks),
+        rights.rows(0, chunk_rows, chunks),
+        &sums,
+        products,
+    )?;
     if rest > 0 {
-        let (lefts, rights) = (lefts.rows(rows - rest, rest, 1), rights.rows(rows - rest, rest, 1));
+        let (lefts, rights) = (
+            lefts.rows(rows - rest, rest, 1),
+            rights.rows(rows - rest, rest, 1),
+        );
         multiply(gpu(left)?, lefts, rights, &sums.get(chunks)?, products)?;
     }
     // SAFETY: the products of all chunks, and that of the rest, were written.
@@ -124,21 +171,41 @@ impl Matrix {
     fn of(tensor: &Tensor, transposed: bool) -> Result<Self> {
         let (rows, columns) = (tensor.dim(D::Minus2)?, tensor.dim(D::Minus1)?);
         let count = tensor.elem_count() / (rows * columns).max(1);
-        Ok(Self { pointer: tensor.raw()?, dtype: tensor.dtype(), count, rows, columns, transposed })
+        Ok(Self {
+            pointer: tensor.raw()?,
+            dtype: tensor.dtype(),
+            count,
+            rows,
+            columns,
+            transposed,
+        })
     }
 
     /// Stored rows from `first` on, as `count` matrices of `rows` rows.
     fn rows(self, first: usize, rows: usize, count: usize) -> Self {
-        Self { pointer: self.pointer + (first * self.columns * self.dtype.size_in_bytes()) as u64, rows, count, ..self }
+        Self {
+            pointer: self.pointer + (first * self.columns * self.dtype.size_in_bytes()) as u64,
+            rows,
+            count,
+            ..self
+        }
     }
 
     /// Rows and columns of what is multiplied.
     pub const fn shape(self) -> (usize, usize) {
-        if self.transposed { (self.columns, self.rows) } else { (self.rows, self.columns) }
+        if self.transposed {
+            (self.columns, self.rows)
+        } else {
+            (self.rows, self.columns)
+        }
     }
 
     const fn operation(self) -> cublas::cublasOperation_t {
-        if self.transposed { cublas::cublasOperation_t::CUBLAS_OP_T } else { cublas::cublasOperation_t::CUBLAS_OP_N }
+        if self.transposed {
+            cublas::cublasOperation_t::CUBLAS_OP_T
+        } else {
+            cublas::cublasOperation_t::CUBLAS_OP_N
+        }
     }
 }
 
@@ -151,18 +218,39 @@ fn data_type(dtype: DType) -> Result<cublas::cudaDataType> {
     }
 }
 
-/// Writes the product of each pair of matrices to `result`, one after the other, from its first element on.
-fn multiply(gpu: &CudaDevice, left: Matrix, right: Matrix, result: &Uninit, products: Products) -> Result<()> {
+/// Writes the product of each pair of matrices to `result`, one after the other, from its first
+/// element on.
+fn multiply(
+    gpu: &CudaDevice,
+    left: Matrix,
+    right: Matrix,
+    result: &Uninit,
+    products: Products,
+) -> Result<()> {
     let ((m, k), (inner, n)) = (left.shape(), right.shape());
     let fits = inner == k
         && left.count == right.count
         && result.elem_count() >= left.count * m * n
         && [DType::F32, left.dtype].contains(&result.dtype());
     if !fits {
-        candle_core::bail!("{} matrices of {m}x{k} cannot be multiplied with {} of {inner}x{n}", left.count, right.count);
+        candle_core::bail!(
+            "{} matrices of {m}x{k} cannot be multiplied with {} of {inner}x{n}",
+            left.count,
+            right.count
+        );
     }
-    let gemm = Gemm { left, right, result: result.raw()?, dtype: result.dtype(), precision: products.precision };
-    if products.autotune { autotune::multiply(gpu, &gemm) } else { gemm.by_default(gpu) }
+    let gemm = Gemm {
+        left,
+        right,
+        result: result.raw()?,
+        dtype: result.dtype(),
+        precision: products.precision,
+    };
+    if products.autotune {
+        autotune::multiply(gpu, &gemm)
+    } else {
+        gemm.by_default(gpu)
+    }
 }
 
 /// The products of pairs of matrices, whose shapes fit together, and where they are written to.
@@ -177,9 +265,16 @@ pub struct Gemm {
 }
 
 impl Gemm {
-    /// Computes them with the algorithm that cuBLAS chooses by itself, always the same for the same shapes.
+    /// Computes them with the algorithm that cuBLAS chooses by itself, always the same for the same
+    /// shapes.
     pub fn by_default(&self, gpu: &CudaDevice) -> Result<()> {
-        let Self { left, right, result, dtype, precision } = self;
+        let Self {
+            left,
+            right,
+            result,
+            dtype,
+            precision,
+        } = self;
         let ((m, k), (_, n)) = (left.shape(), right.shape());
         let (one, zero) = (1.0_f32, 0.0_f32);
         let compute_type = match precision {
@@ -187,7 +282,8 @@ impl Gemm {
             _ => cublas::cublasComputeType_t::CUBLAS_COMPUTE_32F,
         };
         // cuBLAS is column-major: to it these matrices are transposed, and so is their product.
-        // SAFETY: the operands are contiguous tensors of these sizes and types, or rows of them; so is the result, which has enough elements.
+        // SAFETY: the operands are contiguous tensors of these sizes and types, or rows of them; so
+        // is the result, which has enough elements.
         unsafe {
             gemm_strided_batched_ex(
                 *gpu.cublas_handle().handle(),
@@ -229,11 +325,28 @@ pub fn column_sums(values: &Tensor) -> Result<Tensor> {
     let chunks = rows.div_ceil(rows.div_ceil(max_chunks));
     let sums = empty((chunks, columns), DType::F32, values)?;
     let rows_at_a_time = SIDE.min(rows.div_ceil(chunks).next_power_of_two() as u32);
-    let config = LaunchConfig { grid_dim: (blocks_x, chunks as u32, 1), block_dim: (SIDE, rows_at_a_time, 1), shared_mem_bytes: 0 };
-    // SAFETY: a block for each chunk of `rows` and 32 of `columns` writes the chunk's sums; `values` is of the kernel's type.
+    let config = LaunchConfig {
+        grid_dim: (blocks_x, chunks as u32, 1),
+        block_dim: (SIDE, rows_at_a_time, 1),
+        shared_mem_bytes: 0,
+    };
+    // SAFETY: a block for each chunk of `rows` and 32 of `columns` writes the chunk's sums;
+    // `values` is of the kernel's type.
     let sums = unsafe {
-        launch!(gpu(values)?, &for_dtype("column_sums", values.dtype()), config, values, sums, rows, columns);
+        launch!(
+            gpu(values)?,
+            &for_dtype("column_sums", values.dtype()),
+            config,
+            values,
+            sums,
+            rows,
+            columns
+        );
         sums.assume_init()
     };
-    if chunks > 1 { column_sums(&sums) } else { sums.reshape(columns) }
+    if chunks > 1 {
+        column_sums(&sums)
+    } else {
+        sums.reshape(columns)
+    }
 }

@@ -14,7 +14,8 @@ pub struct Uninit(Tensor);
 
 /// Memory for a tensor, on the GPU of `like`.
 pub fn empty(shape: impl Into<Shape>, dtype: DType, like: &Tensor) -> Result<Uninit> {
-    // SAFETY: nobody reads its elements before `assume_init`, whose callers vouch that they have been written.
+    // SAFETY: nobody reads its elements before `assume_init`, whose callers vouch that they have
+    // been written.
     unsafe { Tensor::empty(shape, dtype, like.device()) }.map(Uninit)
 }
 
@@ -37,7 +38,8 @@ impl Uninit {
     /// The tensor.
     ///
     /// # Safety
-    /// Kernels (or cuBLAS) that write every element have been launched. Whatever reads it is launched on the same stream, hence runs later.
+    /// Kernels (or cuBLAS) that write every element have been launched. Whatever reads it is
+    /// launched on the same stream, hence runs later.
     pub unsafe fn assume_init(self) -> Tensor {
         self.0
     }
@@ -104,7 +106,8 @@ impl KernelArg for bool {
     }
 }
 
-/// Arguments that are passed as they are: numbers, and structs that a header declares with the same fields.
+/// Arguments that are passed as they are: numbers, and structs that a header declares with the same
+/// fields.
 macro_rules! plain_args {
     ($($type:ty),+) => {$(
         impl $crate::nn::backend::cuda::memory::KernelArg for $type {
@@ -121,7 +124,8 @@ plain_args!(u32, u64, f32);
 
 fn device_ptr(tensor: &Tensor) -> Result<u64> {
     let (storage, layout) = tensor.storage_and_layout();
-    let (Storage::Cuda(storage), Some((start, _))) = (&*storage, layout.contiguous_offsets()) else {
+    let (Storage::Cuda(storage), Some((start, _))) = (&*storage, layout.contiguous_offsets())
+    else {
         candle_core::bail!("a kernel was given a tensor that is not contiguous on a GPU");
     };
     match &storage.slice {

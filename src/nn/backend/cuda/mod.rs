@@ -1,5 +1,6 @@
-//! Our kernels for NVIDIA GPUs (`kernels.cu`), and cuBLAS for matrix products: each op takes a few launches and copies nothing from or to the CPU.
-//! Ops without kernels of ours are the reference backend's.
+//! Our kernels for NVIDIA GPUs (`kernels.cu`), and cuBLAS for matrix products: each op takes a few
+//! launches and copies nothing from or to the CPU. Ops without kernels of ours are the reference
+//! backend's.
 
 mod attention;
 mod autotune;
@@ -37,7 +38,10 @@ struct Cuda {
 
 impl Cuda {
     const fn products(&self, context: Context) -> Products {
-        Products { precision: context.precision, autotune: self.autotune }
+        Products {
+            precision: context.precision,
+            autotune: self.autotune,
+        }
     }
 }
 
@@ -50,7 +54,13 @@ impl Backend for Cuda {
         pointwise::activate(x, None, Some(activation), grad)
     }
 
-    fn add(&self, a: &Tensor, b: &Tensor, activation: Option<Activation>, grad: GradMode) -> Result<Output> {
+    fn add(
+        &self,
+        a: &Tensor,
+        b: &Tensor,
+        activation: Option<Activation>,
+        grad: GradMode,
+    ) -> Result<Output> {
         pointwise::activate(a, Some(b), activation, grad)
     }
 
@@ -66,7 +76,13 @@ impl Backend for Cuda {
         Reference.average_pool(x, window, grad)
     }
 
-    fn batch_norm(&self, x: &Tensor, norm: BatchNorm<'_>, activation: Option<Activation>, grad: GradMode) -> Result<Output> {
+    fn batch_norm(
+        &self,
+        x: &Tensor,
+        norm: BatchNorm<'_>,
+        activation: Option<Activation>,
+        grad: GradMode,
+    ) -> Result<Output> {
         batch_norm::batch_norm(x, norm, activation, grad)
     }
 
@@ -74,7 +90,14 @@ impl Backend for Cuda {
         convolution::conv2d(x, conv, context.grad, self.products(context))
     }
 
-    fn cross_entropy(&self, logits: &Tensor, labels: &Tensor, batch: usize, smoothing: f32, grad: GradMode) -> Result<Output> {
+    fn cross_entropy(
+        &self,
+        logits: &Tensor,
+        labels: &Tensor,
+        batch: usize,
+        smoothing: f32,
+        grad: GradMode,
+    ) -> Result<Output> {
         loss::cross_entropy(logits, labels, batch, smoothing, grad)
     }
 
@@ -90,11 +113,24 @@ impl Backend for Cuda {
         pointwise::global_average_pool(x, grad)
     }
 
-    fn layer_norm(&self, x: &Tensor, weight: &Parameter, bias: &Parameter, grad: GradMode) -> Result<Output> {
+    fn layer_norm(
+        &self,
+        x: &Tensor,
+        weight: &Parameter,
+        bias: &Parameter,
+        grad: GradMode,
+    ) -> Result<Output> {
         layer_norm::layer_norm(x, weight, bias, grad)
     }
 
-    fn linear(&self, x: &Tensor, weight: &Parameter, bias: &Parameter, relu: bool, context: Context) -> Result<Output> {
+    fn linear(
+        &self,
+        x: &Tensor,
+        weight: &Parameter,
+        bias: &Parameter,
+        relu: bool,
+        context: Context,
+    ) -> Result<Output> {
         linear::linear(x, weight, bias, relu, context.grad, self.products(context))
     }
 
@@ -106,7 +142,12 @@ impl Backend for Cuda {
         optimizer::gradient_norm(parameters)
     }
 
-    fn optimizer_step(&self, parameters: &[UpdatedParameter], step: OptimizerStep, slots: &[Tensor]) -> Result<Option<Tensor>> {
+    fn optimizer_step(
+        &self,
+        parameters: &[UpdatedParameter],
+        step: OptimizerStep,
+        slots: &[Tensor],
+    ) -> Result<Option<Tensor>> {
         optimizer::optimizer_step(parameters, step, slots)
     }
 

@@ -1,4 +1,5 @@
-//! The optimiser's step over all parameters in two passes, the norm of their gradients, and the moving average of the weights.
+//! The optimiser's step over all parameters in two passes, the norm of their gradients, and the
+//! moving average of the weights.
 
 use candle_core::cuda_backend::cudarc::driver::DeviceRepr;
 use candle_core::{DType, Result, Tensor};
@@ -63,14 +64,44 @@ plain_args!(ParameterList, Step);
 
 impl Step {
     fn new(rule: u32, step: OptimizerStep) -> Self {
-        let OptimizerStep { lr, scale, clip_norm, nesterov, momentum, betas: [beta1, beta2], epsilon, bias_corrections, .. } = step;
-        let ([correction1, correction2], nesterov, clip) = (bias_corrections, nesterov.into(), clip_norm.unwrap_or_default());
-        Self { rule, nesterov, lr, scale, clip, momentum, beta1, beta2, epsilon, correction1, correction2 }
+        let OptimizerStep {
+            lr,
+            scale,
+            clip_norm,
+            nesterov,
+            momentum,
+            betas: [beta1, beta2],
+            epsilon,
+            bias_corrections,
+            ..
+        } = step;
+        let ([correction1, correction2], nesterov, clip) = (
+            bias_corrections,
+            nesterov.into(),
+            clip_norm.unwrap_or_default(),
+        );
+        Self {
+            rule,
+            nesterov,
+            lr,
+            scale,
+            clip,
+            momentum,
+            beta1,
+            beta2,
+            epsilon,
+            correction1,
+            correction2,
+        }
     }
 }
 
 /// See [`crate::nn::Backend::optimizer_step`].
-pub fn optimizer_step(updated: &[UpdatedParameter], step: OptimizerStep, slots: &[Tensor]) -> Result<Option<Tensor>> {
+pub fn optimizer_step(
+    updated: &[UpdatedParameter],
+    step: OptimizerStep,
+    slots: &[Tensor],
+) -> Result<Option<Tensor>> {
     let (rule, exp_avg, exp_avg_sq) = match (step.kind, slots) {
         (OptimizerKind::Sgd, [velocity]) => (0, velocity, None),
         (OptimizerKind::AdamW, [exp_avg, exp_avg_sq]) => (1, exp_avg, Some(exp_avg_sq)),
@@ -78,19 +109,35 @@ pub fn optimizer_step(updated: &[UpdatedParameter], step: OptimizerStep, slots: 
         // Adafactor, Lion and Langevin dynamics have no kernel.
         _ => return Ok(None),
     };
-    let weights: Vec<Tensor> = updated.iter().map(|updated| updated.parameter.tensor()).collect();
-    let gradients = updated.iter().map(|updated| updated.gradient.contiguous()).collect::<Result<Vec<_>>>()?;
+    let weights: Vec<Tensor> = updated
+        .iter()
+        .map(|updated| updated.parameter.tensor())
+        .collect();
+    let gradients = updated
+        .iter()
+        .map(|updated| updated.gradient.contiguous())
+        .collect::<Result<Vec<_>>>()?;
     for slot in slots {
         check_row(&weights, slot)?;
     }
-    let lists = lists(&weights, &gradients, &updated.iter().map(|updated| updated.decay).collect::<Vec<_>>())?;
+    let lists = lists(
+        &weights,
+        &gradients,
+        &updated
+            .iter()
+            .map(|updated| updated.decay)
+            .collect::<Vec<_>>(),
+    )?;
     if lists.is_empty() {
         return Ok(None);
     }
-    let (partials, norm) = (sum_squares(&lists, exp_avg)?, empty((), DType::F32, exp_avg)?);
+    let (partials, norm) = (
+        sum_squares(&lists, exp_avg)?,
+        empty((), DType::F32, exp_avg)?,
+    );
     let step = Step::new(rule, step);
-    // SAFETY: the blocks write every listed weight and its elements of the slots, which nobody else uses during a step, and the first of them the
-    // norm. SGD does not touch the second slot.
+    // SAFETY: the blocks write every listed weight and its elements of the slots, which nobody else
+    // uses during a step, and the first of them the norm. SGD does not touch the second slot.
     unsafe {
         for list in lists {
             launch!(
@@ -112,14 +159,28 @@ pub fn optimizer_step(updated: &[UpdatedParameter], step: OptimizerStep, slots: 
 
 /// See [`crate::nn::Backend::gradient_norm`].
 pub fn gradient_norm(parameters: &[&Parameter]) -> Result<Tensor> {
-    let Some(like) = parameters.first().map(|parameter| parameter.tensor()) else { candle_core::bail!("there are no parameters") };
+    let Some(like) = parameters.first().map(|parameter| parameter.tensor()) else {
+        candle_core::bail!("there are no parameters")
+    };
     let gradients = parameters.iter().filter_map(|parameter| parameter.grad());
-    let gradients = gradients.map(|gradient| gradient.contiguous()).collect::<Result<Vec<_>>>()?;
-    let partials = sum_squares(&lists(&gradients, &gradients, &vec![0.0; gradients.len()])?, &like)?;
+    let gradients = gradients
+        .map(|gradient| gradient.contiguous())
+        .collect::<Result<Vec<_>>>()?;
+    let partials = sum_squares(
+        &lists(&gradients, &gradients, &vec![0.0; gradients.len()])?,
+        &like,
+    )?;
     let norm = empty((), DType::F32, &like)?;
     // SAFETY: one block reads all partial sums and writes the norm.
     unsafe {
-        launch!(gpu(&like)?, "gradient_norm", blocks(1), partials, partials.elem_count(), norm);
+        launch!(
+            gpu(&like)?,
+            "gradient_norm",
+            blocks(1),
+            partials,
+            partials.elem_count(),
+            norm
+        );
         Ok(norm.assume_init())
     }
 }
@@ -129,12 +190,22 @@ fn sum_squares(lists: &[ParameterList], like: &Tensor) -> Result<Tensor> {
     if lists.is_empty() {
         return Tensor::zeros(1, DType::F32, like.device());
     }
-    let partials = empty(lists.iter().map(ParameterList::blocks).sum::<usize>(), DType::F32, like)?;
+    let partials = empty(
+        lists.iter().map(ParameterList::blocks).sum::<usize>(),
+        DType::F32,
+        like,
+    )?;
     let mut first = 0;
     // SAFETY: each block writes its partial sum, those of one list after those of the other.
     unsafe {
         for list in lists {
-            launch!(gpu(like)?, "sum_squares", blocks(list.blocks()), *list, partials.raw()? + first * size_of::<f32>() as u64);
+            launch!(
+                gpu(like)?,
+                "sum_squares",
+                blocks(list.blocks()),
+                *list,
+                partials.raw()? + first * size_of::<f32>() as u64
+            );
             first += list.blocks() as u64;
         }
         Ok(partials.assume_init())
@@ -146,9 +217,17 @@ pub fn ema_update(parameters: &[Parameter], average: &Tensor, ema_weight: f32) -
     let weights: Vec<Tensor> = parameters.iter().map(Parameter::tensor).collect();
     check_row(&weights, average)?;
     for list in lists(&weights, &weights, &vec![0.0; weights.len()])? {
-        // SAFETY: the blocks read every listed weight and update its average, which nobody else uses during a step.
+        // SAFETY: the blocks read every listed weight and update its average, which nobody else
+        // uses during a step.
         unsafe {
-            launch!(gpu(average)?, "ema_update", blocks(list.blocks()), list, average, ema_weight);
+            launch!(
+                gpu(average)?,
+                "ema_update",
+                blocks(list.blocks()),
+                list,
+                average,
+                ema_weight
+            );
         }
     }
     Ok(())
@@ -157,7 +236,11 @@ pub fn ema_update(parameters: &[Parameter], average: &Tensor, ema_weight: f32) -
 /// A slot, or the average, has an element for every weight.
 fn check_row(weights: &[Tensor], row: &Tensor) -> Result<()> {
     if weights.iter().map(Tensor::elem_count).sum::<usize>() != row.elem_count() {
-        candle_core::bail!("a row {:?} of an optimiser's state does not fit its {} parameters", row.shape(), weights.len());
+        candle_core::bail!(
+            "a row {:?} of an optimiser's state does not fit its {} parameters",
+            row.shape(),
+            weights.len()
+        );
     }
     Ok(())
 }
@@ -165,7 +248,10 @@ fn check_row(weights: &[Tensor], row: &Tensor) -> Result<()> {
 fn lists(weights: &[Tensor], gradients: &[Tensor], decays: &[f32]) -> Result<Vec<ParameterList>> {
     let mut offset = 0;
     let mut lists = Vec::new();
-    let chunks = weights.chunks(MAX_PARAMETERS).zip(gradients.chunks(MAX_PARAMETERS)).zip(decays.chunks(MAX_PARAMETERS));
+    let chunks = weights
+        .chunks(MAX_PARAMETERS)
+        .zip(gradients.chunks(MAX_PARAMETERS))
+        .zip(decays.chunks(MAX_PARAMETERS));
     for ((weights, gradients), decays) in chunks {
         let mut list = ParameterList {
             weight: [0; MAX_PARAMETERS],
@@ -177,13 +263,24 @@ fn lists(weights: &[Tensor], gradients: &[Tensor], decays: &[f32]) -> Result<Vec
             count: weights.len() as u32,
         };
         let mut block = 0;
-        for (index, ((weight, gradient), &decay)) in weights.iter().zip(gradients).zip(decays).enumerate() {
+        for (index, ((weight, gradient), &decay)) in
+            weights.iter().zip(gradients).zip(decays).enumerate()
+        {
             if weight.elem_count() != gradient.elem_count() {
-                candle_core::bail!("a gradient {:?} does not fit a weight {:?}", gradient.shape(), weight.shape());
+                candle_core::bail!(
+                    "a gradient {:?} does not fit a weight {:?}",
+                    gradient.shape(),
+                    weight.shape()
+                );
             }
             let length = weight.elem_count() as u32;
             (list.weight[index], list.gradient[index]) = (weight.raw()?, gradient.raw()?);
-            (list.length[index], list.offset[index], list.first_block[index], list.decay[index]) = (length, offset, block, decay);
+            (
+                list.length[index],
+                list.offset[index],
+                list.first_block[index],
+                list.decay[index],
+            ) = (length, offset, block, decay);
             offset += length;
             block += length.div_ceil(CHUNK);
         }

@@ -22,13 +22,27 @@ pub const fn activation_code(activation: Option<Activation>) -> u32 {
 }
 
 /// See [`crate::nn::ops::activate`], and `add` where there are two branches.
-pub fn activate(a: &Tensor, b: Option<&Tensor>, activation: Option<Activation>, grad: GradMode) -> Result<Output> {
+pub fn activate(
+    a: &Tensor,
+    b: Option<&Tensor>,
+    activation: Option<Activation>,
+    grad: GradMode,
+) -> Result<Output> {
     let (count, kind) = (a.elem_count(), activation_code(activation));
     let (a, b) = (a.contiguous()?, b.map(Tensor::contiguous).transpose()?);
     let result = empty(a.shape(), DType::F32, &a)?;
     // SAFETY: a thread for each of the `count` elements that the result and both branches have.
     let result = unsafe {
-        launch!(gpu(&a)?, "activate", fours(count), a, b, result, count, kind);
+        launch!(
+            gpu(&a)?,
+            "activate",
+            fours(count),
+            a,
+            b,
+            result,
+            count,
+            kind
+        );
         result.assume_init()
     };
     Ok(Output::new(result, grad, move |gradient, needed| {
@@ -37,13 +51,29 @@ pub fn activate(a: &Tensor, b: Option<&Tensor>, activation: Option<Activation>, 
             let of_sum = empty(gradient.shape(), DType::F32, &gradient)?;
             // SAFETY: as above; the gradient is that of the result.
             unsafe {
-                launch!(gpu(&gradient)?, "activate_backward", fours(count), a, b, gradient, of_sum, count, kind);
+                launch!(
+                    gpu(&gradient)?,
+                    "activate_backward",
+                    fours(count),
+                    a,
+                    b,
+                    gradient,
+                    of_sum,
+                    count,
+                    kind
+                );
                 of_sum.assume_init()
             }
         } else {
             gradient
         };
-        Ok(Gradients { inputs: needed.iter().map(|needed| needed.then(|| of_sum.clone())).collect(), parameters: Vec::new() })
+        Ok(Gradients {
+            inputs: needed
+                .iter()
+                .map(|needed| needed.then(|| of_sum.clone()))
+                .collect(),
+            parameters: Vec::new(),
+        })
     }))
 }
 
@@ -54,17 +84,35 @@ fn unary(
     backward: impl FnOnce(&Tensor) -> Result<Tensor> + 'static,
     grad: GradMode,
 ) -> Result<Output> {
-    Ok(Output::new(forward(&x.contiguous()?)?, grad, |gradient, _| Ok(Gradients::input(Some(backward(&gradient.contiguous()?)?)))))
+    Ok(Output::new(
+        forward(&x.contiguous()?)?,
+        grad,
+        |gradient, _| Ok(Gradients::input(Some(backward(&gradient.contiguous()?)?))),
+    ))
 }
 
 /// See [`crate::nn::ops::dropout`].
 pub fn dropout(x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> {
     let pass = move |x: &Tensor| {
         let (result, count) = (empty(x.shape(), DType::F32, x)?, x.elem_count());
-        let DropoutMask { seed, threshold, scale } = mask;
+        let DropoutMask {
+            seed,
+            threshold,
+            scale,
+        } = mask;
         // SAFETY: a thread for each four of the `count` elements of `x` and the result.
         unsafe {
-            launch!(gpu(x)?, "dropout", fours(count), x, result, count, seed, threshold, scale);
+            launch!(
+                gpu(x)?,
+                "dropout",
+                fours(count),
+                x,
+                result,
+                count,
+                seed,
+                threshold,
+                scale
+            );
             Ok(result.assume_init())
         }
     };
@@ -86,9 +134,19 @@ pub fn flatten(x: &Tensor, grad: GradMode) -> Result<Output> {
 /// Each of the matrices `[rows, columns]` that `x` consists of, transposed.
 fn transpose_batched(x: &Tensor, rows: usize, columns: usize) -> Result<Tensor> {
     let (result, count) = (empty(x.shape(), DType::F32, x)?, x.elem_count());
-    // SAFETY: a thread for each of the `count` elements of `x` and the result, which are whole matrices.
+    // SAFETY: a thread for each of the `count` elements of `x` and the result, which are whole
+    // matrices.
     unsafe {
-        launch!(gpu(x)?, "transpose_batched", threads(count), x, result, count, rows, columns);
+        launch!(
+            gpu(x)?,
+            "transpose_batched",
+            threads(count),
+            x,
+            result,
+            count,
+            rows,
+            columns
+        );
         Ok(result.assume_init())
     }
 }
@@ -96,20 +154,44 @@ fn transpose_batched(x: &Tensor, rows: usize, columns: usize) -> Result<Tensor> 
 /// See [`crate::nn::ops::global_average_pool`].
 pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
     let (images, channels) = (x.dim(0)?, x.dim(candle_core::D::Minus1)?);
-    let (pixels, shape) = (x.elem_count() / (images * channels).max(1), x.shape().clone());
+    let (pixels, shape) = (
+        x.elem_count() / (images * channels).max(1),
+        x.shape().clone(),
+    );
     let pass = move |kernel: &str, x: &Tensor, result: Uninit| {
         let count = result.elem_count();
-        // SAFETY: a thread for each of the result's `count` elements; whichever of the two is not pooled has `images * pixels * channels`, the other
-        // `images * channels`.
+        // SAFETY: a thread for each of the result's `count` elements; whichever of the two is not
+        // pooled has `images * pixels * channels`, the other `images * channels`.
         unsafe {
-            launch!(gpu(x)?, kernel, threads(count), x, result, count, pixels, channels);
+            launch!(
+                gpu(x)?,
+                kernel,
+                threads(count),
+                x,
+                result,
+                count,
+                pixels,
+                channels
+            );
             Ok(result.assume_init())
         }
     };
     unary(
         x,
-        |x| pass("global_average_pool", x, empty((images, channels), DType::F32, x)?),
-        move |gradient| pass("global_average_pool_backward", gradient, empty(shape, DType::F32, gradient)?),
+        |x| {
+            pass(
+                "global_average_pool",
+                x,
+                empty((images, channels), DType::F32, x)?,
+            )
+        },
+        move |gradient| {
+            pass(
+                "global_average_pool_backward",
+                gradient,
+                empty(shape, DType::F32, gradient)?,
+            )
+        },
         grad,
     )
 }

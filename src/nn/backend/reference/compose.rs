@@ -1,4 +1,5 @@
-//! The ops themselves, on tensors of candle's graph; shapes, layouts and meaning as in [`crate::nn::ops`].
+//! The ops themselves, on tensors of candle's graph; shapes, layouts and meaning as in
+//! [`crate::nn::ops`].
 
 use candle_core::{D, Result, Tensor};
 
@@ -30,8 +31,17 @@ pub(super) fn perhaps(x: &Tensor, activation: Option<Activation>) -> Result<Tens
 }
 
 /// `ops::linear`.
-pub fn linear(x: &Tensor, weight: &Tensor, bias: &Tensor, relu: bool, precision: Precision) -> Result<Tensor> {
-    perhaps(&product(x, &weight.t()?, precision)?.broadcast_add(bias)?, relu.then_some(Activation::Relu))
+pub fn linear(
+    x: &Tensor,
+    weight: &Tensor,
+    bias: &Tensor,
+    relu: bool,
+    precision: Precision,
+) -> Result<Tensor> {
+    perhaps(
+        &product(x, &weight.t()?, precision)?.broadcast_add(bias)?,
+        relu.then_some(Activation::Relu),
+    )
 }
 
 /// `ops::flatten`.
@@ -42,22 +52,39 @@ pub fn flatten(x: &Tensor) -> Result<Tensor> {
 /// `ops::global_average_pool`.
 pub fn global_average_pool(x: &Tensor) -> Result<Tensor> {
     let last = x.rank().saturating_sub(2);
-    if last > 1 { x.flatten(1, last)?.mean(1) } else { x.mean(1) }
+    if last > 1 {
+        x.flatten(1, last)?.mean(1)
+    } else {
+        x.mean(1)
+    }
 }
 
 /// `ops::attention`, with this softmax of rows.
-pub fn attention(qkv: &Tensor, heads: usize, precision: Precision, softmax: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
+pub fn attention(
+    qkv: &Tensor,
+    heads: usize,
+    precision: Precision,
+    softmax: impl Fn(&Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
     let (batch, tokens, width) = qkv.dims3()?;
     let depth = width / (3 * heads);
-    let parts = qkv.reshape((batch, tokens, 3, heads, depth))?.permute((2, 0, 3, 1, 4))?;
+    let parts = qkv
+        .reshape((batch, tokens, 3, heads, depth))?
+        .permute((2, 0, 3, 1, 4))?;
     let part = |index: usize| parts.narrow(0, index, 1)?.squeeze(0)?.contiguous();
-    let scores = (product(&part(0)?, &part(1)?.t()?.contiguous()?, precision)? * (1.0 / (depth as f64).sqrt()))?;
+    let scores = (product(&part(0)?, &part(1)?.t()?.contiguous()?, precision)?
+        * (1.0 / (depth as f64).sqrt()))?;
     let mixed = product(&softmax(&scores)?, &part(2)?, precision)?;
-    mixed.transpose(1, 2)?.contiguous()?.reshape((batch, tokens, heads * depth))
+    mixed
+        .transpose(1, 2)?
+        .contiguous()?
+        .reshape((batch, tokens, heads * depth))
 }
 
 /// The softmax of every row.
 pub fn softmax(x: &Tensor) -> Result<Tensor> {
-    let exponentials = x.broadcast_sub(&x.detach().max_keepdim(D::Minus1)?)?.exp()?;
+    let exponentials = x
+        .broadcast_sub(&x.detach().max_keepdim(D::Minus1)?)?
+        .exp()?;
     exponentials.broadcast_div(&exponentials.sum_keepdim(D::Minus1)?)
 }

@@ -7,33 +7,52 @@ use crate::ink::{PIXELS, SIDE};
 use crate::nn::backend::{AugmentBatch, AugmentTables};
 
 /// See [`crate::nn::Backend::gather_batch`].
-pub fn gather_batch(images: &Tensor, labels: &Tensor, positions: &Tensor, augment: Option<AugmentBatch<'_>>) -> Result<(Tensor, Tensor)> {
+pub fn gather_batch(
+    images: &Tensor,
+    labels: &Tensor,
+    positions: &Tensor,
+    augment: Option<AugmentBatch<'_>>,
+) -> Result<(Tensor, Tensor)> {
     let pixels = images.index_select(positions, 0)?.to_dtype(DType::F32)?;
     let labels = labels.index_select(positions, 0)?;
     let pixels = augment.map_or_else(|| Ok(pixels.clone()), |augment| warp(&pixels, augment))?;
     Ok((pixels, labels))
 }
 
-/// `data::augment` as tensor operations: images `[n, 784]` with parameters `[n, AugmentParams::COUNT]`.
+/// `data::augment` as tensor operations: images `[n, 784]` with parameters
+/// `[n, AugmentParams::COUNT]`.
 fn warp(pixels: &Tensor, augment: AugmentBatch<'_>) -> Result<Tensor> {
-    let AugmentBatch { params, tables: AugmentTables { spline, offsets } } = augment;
+    let AugmentBatch {
+        params,
+        tables: AugmentTables { spline, offsets },
+    } = augment;
     let count = pixels.dim(0)?;
     let number = |index: usize| params.narrow(1, index, 1)?.reshape((count, 1, 1));
     let images = pixels.reshape((count, SIDE, SIDE))?;
-    let images = images.pad_with_zeros(1, MARGIN, MARGIN)?.pad_with_zeros(2, MARGIN, MARGIN)?;
+    let images = images
+        .pad_with_zeros(1, MARGIN, MARGIN)?
+        .pad_with_zeros(2, MARGIN, MARGIN)?;
     let images = thicken(&images, &number(6)?)?.reshape((count, PADDED * PADDED))?;
 
     let bend = |axis: usize| {
-        let knots = params.narrow(1, 7 + axis * KNOTS * KNOTS, KNOTS * KNOTS)?.reshape((count, KNOTS, KNOTS))?;
-        spline.broadcast_matmul(&knots)?.broadcast_matmul(&spline.t()?)
+        let knots = params
+            .narrow(1, 7 + axis * KNOTS * KNOTS, KNOTS * KNOTS)?
+            .reshape((count, KNOTS, KNOTS))?;
+        spline
+            .broadcast_matmul(&knots)?
+            .broadcast_matmul(&spline.t()?)
     };
     // From the middle, less the shift: along the columns, and along the rows.
     let u = offsets.reshape((1, 1, SIDE))?.broadcast_sub(&number(4)?)?;
     let v = offsets.reshape((1, SIDE, 1))?.broadcast_sub(&number(5)?)?;
     let middle = (SIDE as f64 - 1.0) / 2.0 + MARGIN as f64;
     let place = |axis: usize| {
-        let straight = u.broadcast_mul(&number(2 * axis)?)?.broadcast_add(&v.broadcast_mul(&number(2 * axis + 1)?)?)?;
-        ((straight + middle)? + bend(axis)?)?.clamp(0.0, (PADDED - 2) as f64)?.reshape((count, PIXELS))
+        let straight = u
+            .broadcast_mul(&number(2 * axis)?)?
+            .broadcast_add(&v.broadcast_mul(&number(2 * axis + 1)?)?)?;
+        ((straight + middle)? + bend(axis)?)?
+            .clamp(0.0, (PADDED - 2) as f64)?
+            .reshape((count, PIXELS))
     };
     let (x, y) = (place(0)?, place(1)?);
     let (whole_x, whole_y) = (x.floor()?, y.floor()?);
@@ -46,9 +65,14 @@ fn warp(pixels: &Tensor, augment: AugmentBatch<'_>) -> Result<Tensor> {
     (between(upper, &lower, &below)? + 0.5)?.floor()
 }
 
-/// Strokes `[n, PADDED, PADDED]` thicker or thinner by `[n, 1, 1]`; the outermost pixels, which are nothing, stay.
+/// Strokes `[n, PADDED, PADDED]` thicker or thinner by `[n, 1, 1]`; the outermost pixels, which are
+/// nothing, stay.
 fn thicken(images: &Tensor, amount: &Tensor) -> Result<Tensor> {
-    let inner = |row: usize, column: usize| images.narrow(1, row, PADDED - 2)?.narrow(2, column, PADDED - 2);
+    let inner = |row: usize, column: usize| {
+        images
+            .narrow(1, row, PADDED - 2)?
+            .narrow(2, column, PADDED - 2)
+    };
     let pixel = inner(1, 1)?;
     let (mut largest, mut smallest) = (pixel.clone(), pixel.clone());
     for (row, column) in [(0, 1), (2, 1), (1, 0), (1, 2)] {
@@ -57,5 +81,7 @@ fn thicken(images: &Tensor, amount: &Tensor) -> Result<Tensor> {
     }
     let wider = (largest - &pixel)?.broadcast_mul(&amount.relu()?)?;
     let narrower = (smallest - &pixel)?.broadcast_mul(&amount.neg()?.relu()?)?;
-    ((pixel + wider)? + narrower)?.pad_with_zeros(1, 1, 1)?.pad_with_zeros(2, 1, 1)
+    ((pixel + wider)? + narrower)?
+        .pad_with_zeros(1, 1, 1)?
+        .pad_with_zeros(2, 1, 1)
 }

@@ -6,8 +6,8 @@ use super::compose::perhaps;
 use crate::nn::ops::BatchNorm;
 use crate::run_config::Activation;
 
-/// `(x - mean) / √(variance + ε) · weight + bias`, then the activation, with a mean and a variance for each channel of the last
-/// dimension.
+/// `(x - mean) / √(variance + ε) · weight + bias`, then the activation, with a mean and a variance
+/// for each channel of the last dimension.
 pub fn batch_norm(
     x: &Tensor,
     [mean, variance]: [&Tensor; 2],
@@ -15,8 +15,13 @@ pub fn batch_norm(
     bias: &Tensor,
     activation: Option<Activation>,
 ) -> Result<Tensor> {
-    let normalized = x.broadcast_sub(mean)?.broadcast_div(&(variance + BatchNorm::EPSILON)?.sqrt()?)?;
-    perhaps(&normalized.broadcast_mul(weight)?.broadcast_add(bias)?, activation)
+    let normalized = x
+        .broadcast_sub(mean)?
+        .broadcast_div(&(variance + BatchNorm::EPSILON)?.sqrt()?)?;
+    perhaps(
+        &normalized.broadcast_mul(weight)?.broadcast_add(bias)?,
+        activation,
+    )
 }
 
 /// Mean and biased variance of each channel of the last dimension, as part of the graph.

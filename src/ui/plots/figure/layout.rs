@@ -49,18 +49,49 @@ pub struct Panel<'a> {
 
 /// Lays the figure out.
 pub fn lay_out(contents: &Contents<'_>, palette: Palette) -> Drawing {
-    let mut page = Page { elements: Vec::new(), palette };
-    page.text([LEFT, 48.0], &contents.title, TITLE, palette.ink, Anchor::Start);
-    page.text([LEFT, 92.0], &contents.subtitle, TEXT, palette.faded, Anchor::Start);
+    let mut page = Page {
+        elements: Vec::new(),
+        palette,
+    };
+    page.text(
+        [LEFT, 48.0],
+        &contents.title,
+        TITLE,
+        palette.ink,
+        Anchor::Start,
+    );
+    page.text(
+        [LEFT, 92.0],
+        &contents.subtitle,
+        TEXT,
+        palette.faded,
+        Anchor::Start,
+    );
     page.legend(&contents.panels[0].traces);
     for (panel, [top, bottom]) in contents.panels.iter().zip(PANELS) {
         page.panel(contents, panel, top, bottom);
     }
     if !contents.note.is_empty() {
-        page.text([RIGHT - 12.0, PANELS[0][0] + 20.0], contents.note, TEXT * 0.85, palette.faded, Anchor::End);
+        page.text(
+            [RIGHT - 12.0, PANELS[0][0] + 20.0],
+            contents.note,
+            TEXT * 0.85,
+            palette.faded,
+            Anchor::End,
+        );
     }
-    let unit = if contents.x.unit == XUnit::Step { "Step" } else { "Epoch" };
-    page.text([f32::midpoint(LEFT, RIGHT), SIZE[1] - 36.0], unit, TEXT, palette.ink, Anchor::Middle);
+    let unit = if contents.x.unit == XUnit::Step {
+        "Step"
+    } else {
+        "Epoch"
+    };
+    page.text(
+        [f32::midpoint(LEFT, RIGHT), SIZE[1] - 36.0],
+        unit,
+        TEXT,
+        palette.ink,
+        Anchor::Middle,
+    );
     Drawing(page.elements)
 }
 
@@ -71,11 +102,23 @@ struct Page {
 
 impl Page {
     fn text(&mut self, at: [f32; 2], text: &str, size: f32, color: Color32, anchor: Anchor) {
-        self.elements.push(Element::Text { at, text: text.to_owned(), size, color, anchor, upright: false });
+        self.elements.push(Element::Text {
+            at,
+            text: text.to_owned(),
+            size,
+            color,
+            anchor,
+            upright: false,
+        });
     }
 
     fn line(&mut self, points: Vec<[f32; 2]>, width: f32, color: Color32) {
-        self.elements.push(Element::Line { points, width, color, dashed: false });
+        self.elements.push(Element::Line {
+            points,
+            width,
+            color,
+            dashed: false,
+        });
     }
 
     /// What each kind of curve is, in a row below the title.
@@ -87,31 +130,69 @@ impl Page {
                 Look::Solid => ("Training, smoothed", 260.0),
                 Look::Marked => ("Validation", 180.0),
             };
-            self.curve(trace, vec![[x, 134.0], [x + 22.0, 134.0], [x + 44.0, 134.0]], &[[x + 22.0, 134.0]]);
-            self.text([x + 56.0, 134.0], name, TEXT, self.palette.ink, Anchor::Start);
+            self.curve(
+                trace,
+                vec![[x, 134.0], [x + 22.0, 134.0], [x + 44.0, 134.0]],
+                &[[x + 22.0, 134.0]],
+            );
+            self.text(
+                [x + 56.0, 134.0],
+                name,
+                TEXT,
+                self.palette.ink,
+                Anchor::Start,
+            );
             x += width + 40.0;
         }
     }
 
     fn panel(&mut self, contents: &Contents<'_>, panel: &Panel<'_>, top: f32, bottom: f32) {
         let [from, to] = contents.range.map(|step| contents.x.position(step));
-        let curves: Vec<Vec<PlotPoint>> = panel.traces.iter().map(|trace| positions(contents, panel, trace)).collect();
+        let curves: Vec<Vec<PlotPoint>> = panel
+            .traces
+            .iter()
+            .map(|trace| positions(contents, panel, trace))
+            .collect();
         let [low, high] = fit::bounds(panel.y, curves.iter().map(Vec::as_slice), from, to);
         let across = |x: f64| LEFT + ((x - from) / (to - from)) as f32 * (RIGHT - LEFT);
         let up = |y: f64| bottom - ((y - low) / (high - low)) as f32 * (bottom - top);
 
-        let grid =
-            |from, to, length: f32| GridInput { bounds: (from, to), base_step_size: (to - from) / f64::from(length) * f64::from(GRID) };
+        let grid = |from, to, length: f32| GridInput {
+            bounds: (from, to),
+            base_step_size: (to - from) / f64::from(length) * f64::from(GRID),
+        };
         for mark in marks(&grid(from, to, RIGHT - LEFT), 130.0) {
-            self.tick([across(mark.value), bottom], [0.0, top - bottom], &contents.x.tick(mark));
+            self.tick(
+                [across(mark.value), bottom],
+                [0.0, top - bottom],
+                &contents.x.tick(mark),
+            );
         }
         let input = grid(low, high, bottom - top);
-        let heights: Vec<GridMark> = if panel.y.log { YAxis::log_marks(&input) } else { marks(&input, 56.0) };
+        let heights: Vec<GridMark> = if panel.y.log {
+            YAxis::log_marks(&input)
+        } else {
+            marks(&input, 56.0)
+        };
         for mark in heights {
-            self.tick([LEFT, up(mark.value)], [RIGHT - LEFT, 0.0], &panel.y.tick(mark));
+            self.tick(
+                [LEFT, up(mark.value)],
+                [RIGHT - LEFT, 0.0],
+                &panel.y.tick(mark),
+            );
         }
         let [ink, outline] = [self.palette.ink, self.palette.line];
-        self.line(vec![[LEFT, top], [RIGHT, top], [RIGHT, bottom], [LEFT, bottom], [LEFT, top]], 1.0, outline);
+        self.line(
+            vec![
+                [LEFT, top],
+                [RIGHT, top],
+                [RIGHT, bottom],
+                [LEFT, bottom],
+                [LEFT, top],
+            ],
+            1.0,
+            outline,
+        );
         let at = [34.0, f32::midpoint(top, bottom)];
         self.elements.push(Element::Text {
             at,
@@ -123,8 +204,16 @@ impl Page {
         });
         for (trace, curve) in panel.traces.iter().zip(curves) {
             let pixels = |point: &PlotPoint| [across(point.x), up(point.y)];
-            let marks: Vec<[f32; 2]> = curve.iter().filter(|point| (from..=to).contains(&point.x)).map(pixels).collect();
-            self.curve(trace, clipped(&curve, from, to).iter().map(pixels).collect(), &marks);
+            let marks: Vec<[f32; 2]> = curve
+                .iter()
+                .filter(|point| (from..=to).contains(&point.x))
+                .map(pixels)
+                .collect();
+            self.curve(
+                trace,
+                clipped(&curve, from, to).iter().map(pixels).collect(),
+                &marks,
+            );
         }
     }
 
@@ -132,7 +221,11 @@ impl Page {
     fn tick(&mut self, at: [f32; 2], along: [f32; 2], label: &str) {
         let to = [at[0] + along[0], at[1] + along[1]];
         self.line(vec![at, to], 1.0, self.palette.grid);
-        let (place, anchor) = if along[0] == 0.0 { ([at[0], at[1] + 20.0], Anchor::Middle) } else { ([at[0] - 12.0, at[1]], Anchor::End) };
+        let (place, anchor) = if along[0] == 0.0 {
+            ([at[0], at[1] + 20.0], Anchor::Middle)
+        } else {
+            ([at[0] - 12.0, at[1]], Anchor::End)
+        };
         if !label.is_empty() {
             self.text(place, label, TEXT * 0.85, self.palette.ink, anchor);
         }
@@ -146,17 +239,32 @@ impl Page {
             Look::Marked => (2.2, trace.color),
         };
         let is_marked = trace.look == Look::Marked;
-        self.elements.push(Element::Line { points, width, color, dashed: is_marked });
+        self.elements.push(Element::Line {
+            points,
+            width,
+            color,
+            dashed: is_marked,
+        });
         if is_marked {
-            self.elements.extend(marks.iter().map(|&at| Element::Diamond { at, radius: 8.0, color }));
+            self.elements
+                .extend(marks.iter().map(|&at| Element::Diamond {
+                    at,
+                    radius: 8.0,
+                    color,
+                }));
         }
     }
 }
 
 /// A curve's points in the range, and the next on either side, as positions on the axes.
 fn positions(contents: &Contents<'_>, panel: &Panel<'_>, trace: &Trace<'_>) -> Vec<PlotPoint> {
-    let points = trace.curve.visible(contents.range[0], contents.range[1], BUDGET);
-    points.into_iter().map(|[step, value]| PlotPoint::new(contents.x.position(step), panel.y.position(value))).collect()
+    let points = trace
+        .curve
+        .visible(contents.range[0], contents.range[1], BUDGET);
+    points
+        .into_iter()
+        .map(|[step, value]| PlotPoint::new(contents.x.position(step), panel.y.position(value)))
+        .collect()
 }
 
 /// The part of a line between two horizontal positions.
@@ -168,7 +276,10 @@ fn clipped(line: &[PlotPoint], from: f64, to: f64) -> Vec<PlotPoint> {
             for edge in [from, to] {
                 if before.x < edge && edge < point.x {
                     let share = (edge - before.x) / (point.x - before.x);
-                    kept.push(PlotPoint::new(edge, before.y + share * (point.y - before.y)));
+                    kept.push(PlotPoint::new(
+                        edge,
+                        before.y + share * (point.y - before.y),
+                    ));
                 }
             }
         }

@@ -1,5 +1,5 @@
-//! The curves as a figure for papers and posts: title, legend, axes and margins, always on white. It is laid out here, once, as lines and
-//! text, and written as SVG or painted as PNG.
+//! The curves as a figure for papers and posts: title, legend, axes and margins, always on white.
+//! It is laid out here, once, as lines and text, and written as SVG or painted as PNG.
 
 mod layout;
 mod png;

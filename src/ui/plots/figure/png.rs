@@ -4,7 +4,8 @@ use std::io::Cursor;
 
 use eframe::egui::epaint::{ImageData, Primitive, TextShape};
 use eframe::egui::{
-    Align2, Color32, ColorImage, Context, FontId, FullOutput, Painter, Pos2, RawInput, Rect, Shape, Stroke, TextureId, Vec2, vec2,
+    Align2, Color32, ColorImage, Context, FontId, FullOutput, Painter, Pos2, RawInput, Rect, Shape,
+    Stroke, TextureId, Vec2, vec2,
 };
 use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder};
@@ -15,23 +16,43 @@ use super::{Anchor, Drawing, Element, SIZE, raster};
 pub fn png(drawing: &Drawing) -> Option<Vec<u8>> {
     let context = Context::default();
     let screen_rect = Some(Rect::from_min_size(Pos2::ZERO, Vec2::from(SIZE)));
-    let output = context.run_ui(RawInput { screen_rect, ..RawInput::default() }, |ui| {
-        for element in &drawing.0 {
-            add(ui.painter(), element);
-        }
-    });
+    let output = context.run_ui(
+        RawInput {
+            screen_rect,
+            ..RawInput::default()
+        },
+        |ui| {
+            for element in &drawing.0 {
+                add(ui.painter(), element);
+            }
+        },
+    );
     let image = painted(&context, output);
-    let bytes: Vec<u8> = image.pixels.iter().flat_map(|pixel| [pixel.r(), pixel.g(), pixel.b()]).collect();
+    let bytes: Vec<u8> = image
+        .pixels
+        .iter()
+        .flat_map(|pixel| [pixel.r(), pixel.g(), pixel.b()])
+        .collect();
     let mut file = Cursor::new(Vec::new());
     let [width, height] = image.size.map(|side| side as u32);
-    PngEncoder::new(&mut file).write_image(&bytes, width, height, ExtendedColorType::Rgb8).ok()?;
+    PngEncoder::new(&mut file)
+        .write_image(&bytes, width, height, ExtendedColorType::Rgb8)
+        .ok()?;
     Some(file.into_inner())
 }
 
 fn add(painter: &Painter, element: &Element) {
     match element {
-        Element::Line { points, width, color, dashed } => {
-            let (points, stroke): (Vec<Pos2>, _) = (points.iter().map(|&at| Pos2::from(at)).collect(), Stroke::new(*width, *color));
+        Element::Line {
+            points,
+            width,
+            color,
+            dashed,
+        } => {
+            let (points, stroke): (Vec<Pos2>, _) = (
+                points.iter().map(|&at| Pos2::from(at)).collect(),
+                Stroke::new(*width, *color),
+            );
             if *dashed {
                 painter.extend(Shape::dashed_line(&points, stroke, 9.0, 6.0));
             } else {
@@ -39,10 +60,26 @@ fn add(painter: &Painter, element: &Element) {
             }
         }
         Element::Diamond { at, radius, color } => {
-            let corners = [vec2(-radius, 0.0), vec2(0.0, -radius), vec2(*radius, 0.0), vec2(0.0, *radius)];
-            painter.add(Shape::convex_polygon(corners.map(|corner| Pos2::from(*at) + corner).to_vec(), *color, Stroke::NONE));
+            let corners = [
+                vec2(-radius, 0.0),
+                vec2(0.0, -radius),
+                vec2(*radius, 0.0),
+                vec2(0.0, *radius),
+            ];
+            painter.add(Shape::convex_polygon(
+                corners.map(|corner| Pos2::from(*at) + corner).to_vec(),
+                *color,
+                Stroke::NONE,
+            ));
         }
-        Element::Text { at, text, size, color, anchor, upright } => {
+        Element::Text {
+            at,
+            text,
+            size,
+            color,
+            anchor,
+            upright,
+        } => {
             let galley = painter.layout_no_wrap(text.clone(), FontId::proportional(*size), *color);
             let anchor = match anchor {
                 Anchor::Start => Align2::LEFT_CENTER,
@@ -51,8 +88,16 @@ fn add(painter: &Painter, element: &Element) {
             };
             let place = anchor.anchor_size(Pos2::from(*at), galley.size()).min;
             let shape = TextShape::new(place, galley, *color);
-            let angle = if *upright { -std::f32::consts::FRAC_PI_2 } else { 0.0 };
-            painter.add(if *upright { shape.with_angle_and_anchor(angle, anchor) } else { shape });
+            let angle = if *upright {
+                -std::f32::consts::FRAC_PI_2
+            } else {
+                0.0
+            };
+            painter.add(if *upright {
+                shape.with_angle_and_anchor(angle, anchor)
+            } else {
+                shape
+            });
         }
     }
 }
@@ -61,7 +106,13 @@ fn add(painter: &Painter, element: &Element) {
 fn painted(context: &Context, output: FullOutput) -> ColorImage {
     let mut image = ColorImage::filled(SIZE.map(|side| side as usize), Color32::WHITE);
     let mut glyphs = ColorImage::filled([1, 1], Color32::WHITE);
-    for change in output.textures_delta.set.get(&TextureId::default()).into_iter().flatten() {
+    for change in output
+        .textures_delta
+        .set
+        .get(&TextureId::default())
+        .into_iter()
+        .flatten()
+    {
         let ImageData::Color(part) = &change.image;
         match change.pos {
             None => glyphs = ColorImage::clone(part),

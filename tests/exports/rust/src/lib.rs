@@ -1,1 +1,2 @@
-//! Owns nothing: it stands here so that what the programs need can be built before they are written.
+//! Owns nothing: it stands here so that what the programs need can be built before they are
+//! written.

@@ -7,7 +7,8 @@ use crate::run_config::Precision;
 /// Numbers that are gone through over and over, and so are kept to a part of the first-level cache.
 pub const FIRST_CACHE: usize = 6 << 10;
 
-/// The sizes of one image's convolution. Images are `[height, width, channels]`, weights `[out, in, kernel, kernel]`.
+/// The sizes of one image's convolution. Images are `[height, width, channels]`, weights
+/// `[out, in, kernel, kernel]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Convolution {
     /// Rows of the image.
@@ -75,12 +76,14 @@ impl Convolution {
         self.kernel_row_len().next_multiple_of(lanes())
     }
 
-    /// Numbers in a padded image, with room for the last vector of its last row to reach over the end.
+    /// Numbers in a padded image, with room for the last vector of its last row to reach over the
+    /// end.
     pub fn padded_len(&self) -> usize {
         self.padded_height() * self.padded_row_len() + lanes()
     }
 
-    /// The offset of the kernel's first element in the padded image, for the output's pixel `(y, x)`.
+    /// The offset of the kernel's first element in the padded image, for the output's pixel
+    /// `(y, x)`.
     pub const fn offset(&self, y: usize, x: usize) -> usize {
         y * self.stride * self.padded_row_len() + x * self.stride * self.channels
     }
@@ -119,14 +122,21 @@ impl Convolution {
         (y + self.padding) * self.padded_row_len() + self.padding * self.channels
     }
 
-    /// Rows of the result to compute at a time, so that what is between the convolution and what follows it stays in the first
-    /// cache: the fewest (`step`) when the weights fit into it too, else all, so that the weights are not fetched again for each.
+    /// Rows of the result to compute at a time, so that what is between the convolution and what
+    /// follows it stays in the first cache: the fewest (`step`) when the weights fit into it too,
+    /// else all, so that the weights are not fetched again for each.
     pub fn strip(&self, step: usize) -> usize {
-        if self.weight_len() <= FIRST_CACHE { step } else { self.out_height() }
+        if self.weight_len() <= FIRST_CACHE {
+            step
+        } else {
+            self.out_height()
+        }
     }
 
     /// The offset of the kernel in the padded image for each pixel of the output.
     pub fn offsets(&self) -> Vec<u32> {
-        (0..self.out_height()).flat_map(|y| (0..self.out_width()).map(move |x| self.offset(y, x) as u32)).collect()
+        (0..self.out_height())
+            .flat_map(|y| (0..self.out_width()).map(move |x| self.offset(y, x) as u32))
+            .collect()
     }
 }

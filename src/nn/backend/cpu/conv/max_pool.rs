@@ -1,5 +1,6 @@
-//! 2x2 max-pooling with stride 2, optionally with `ReLU`, of rows of a convolution's output, and its backward pass.
-//! An odd last row or column is left out, as in `PyTorch`; of equal values the first in reading order is the maximum.
+//! 2x2 max-pooling with stride 2, optionally with `ReLU`, of rows of a convolution's output, and
+//! its backward pass. An odd last row or column is left out, as in `PyTorch`; of equal values the
+//! first in reading order is the maximum.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -33,16 +34,35 @@ impl WithSimd for MaxPool<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { rows, width, stride, channels, relu, output, argmax } = self;
+        let Self {
+            rows,
+            width,
+            stride,
+            channels,
+            relu,
+            output,
+            argmax,
+        } = self;
         let pooled_width = width / 2;
         let zero = simd.splat_f32s(0.0);
-        let pixels = output.chunks_exact_mut(channels).zip(argmax.chunks_exact_mut(channels));
+        let pixels = output
+            .chunks_exact_mut(channels)
+            .zip(argmax.chunks_exact_mut(channels));
         for (pixel, (output, argmax)) in pixels.enumerate() {
             let first = (2 * (pixel / pooled_width) * width + 2 * (pixel % pooled_width)) * stride;
-            let [a, b, c, d] = [first, first + stride, first + width * stride, first + (width + 1) * stride]
-                .map(|start| S::as_simd_f32s(&rows[start..start + stride]).0);
-            let outputs = output.chunks_mut(S::F32_LANES).zip(argmax.chunks_mut(S::F32_LANES));
-            for ((output, argmax), (((&a, &b), &c), &d)) in outputs.zip(a.iter().zip(b).zip(c).zip(d)) {
+            let [a, b, c, d] = [
+                first,
+                first + stride,
+                first + width * stride,
+                first + (width + 1) * stride,
+            ]
+            .map(|start| S::as_simd_f32s(&rows[start..start + stride]).0);
+            let outputs = output
+                .chunks_mut(S::F32_LANES)
+                .zip(argmax.chunks_mut(S::F32_LANES));
+            for ((output, argmax), (((&a, &b), &c), &d)) in
+                outputs.zip(a.iter().zip(b).zip(c).zip(d))
+            {
                 let (mut best, mut index) = (a, simd.splat_u32s(0));
                 for (candidate, value) in [(1, b), (2, c), (3, d)] {
                     let better = simd.greater_than_f32s(value, best);
@@ -62,7 +82,8 @@ impl WithSimd for MaxPool<'_> {
     }
 }
 
-/// The way back through `MaxPool` (or past it): what each pixel of the convolution's result has as its gradient.
+/// The way back through `MaxPool` (or past it): what each pixel of the convolution's result has as
+/// its gradient.
 pub struct Unpool<'a> {
     /// Columns of the convolution's result.
     pub width: usize,
@@ -94,7 +115,16 @@ impl WithSimd for Unpool<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { width, stride, channels, gradient, relu, argmax, pixels, bias } = self;
+        let Self {
+            width,
+            stride,
+            channels,
+            gradient,
+            relu,
+            argmax,
+            pixels,
+            bias,
+        } = self;
         let zero = simd.splat_f32s(0.0);
         let pooled_width = if argmax.is_some() { width / 2 } else { width };
         for (site, gradient) in gradient.chunks_exact(channels).enumerate() {
@@ -105,7 +135,8 @@ impl WithSimd for Unpool<'_> {
                 let mut value = simd.partial_load_f32s(&gradient[start..end]);
                 if let Some(result) = relu {
                     let result = simd.partial_load_f32s(&result[part.clone()][start..end]);
-                    value = simd.select_f32s(simd.less_than_or_equal_f32s(result, zero), zero, value);
+                    value =
+                        simd.select_f32s(simd.less_than_or_equal_f32s(result, zero), zero, value);
                 }
                 let bias = &mut bias[start..end];
                 simd.partial_store_f32s(bias, simd.add_f32s(simd.partial_load_f32s(bias), value));
@@ -118,13 +149,20 @@ impl WithSimd for Unpool<'_> {
                     continue;
                 };
                 let mut index = simd.splat_u32s(0);
-                let lanes: &mut [u32] = pulp::bytemuck::cast_slice_mut(std::slice::from_mut(&mut index));
+                let lanes: &mut [u32] =
+                    pulp::bytemuck::cast_slice_mut(std::slice::from_mut(&mut index));
                 for (lane, &index) in lanes.iter_mut().zip(&argmax[part.clone()][start..end]) {
                     *lane = u32::from(index);
                 }
-                for (candidate, (below, right)) in [(0, 0), (0, 1), (1, 0), (1, 1)].into_iter().enumerate() {
+                for (candidate, (below, right)) in
+                    [(0, 0), (0, 1), (1, 0), (1, 1)].into_iter().enumerate()
+                {
                     let here = simd.equal_u32s(index, simd.splat_u32s(candidate as u32));
-                    write(2 * y + below, 2 * x + right, simd.select_f32s(here, value, zero));
+                    write(
+                        2 * y + below,
+                        2 * x + right,
+                        simd.select_f32s(here, value, zero),
+                    );
                 }
             }
         }

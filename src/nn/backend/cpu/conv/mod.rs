@@ -1,8 +1,9 @@
-//! Convolution with whatever is fused to it, forward and backward, over a batch of images in memory.
+//! Convolution with whatever is fused to it, forward and backward, over a batch of images in
+//! memory.
 //!
-//! `geometry` knows sizes and padding, `layouts` the layouts of weights; `forward` goes through the images with the kernel of
-//! `forward_kernel` and the pooling of `max_pool`; `backward` chooses between `dense` and `sparse`
-//! gradients (from the lists of `terms`).
+//! `geometry` knows sizes and padding, `layouts` the layouts of weights; `forward` goes through the
+//! images with the kernel of `forward_kernel` and the pooling of `max_pool`; `backward` chooses
+//! between `dense` and `sparse` gradients (from the lists of `terms`).
 
 mod backward;
 mod dense;
@@ -37,7 +38,11 @@ impl FusedConvolution {
     /// Rows and columns of one image's result.
     const fn output_size(&self) -> (usize, usize) {
         let (height, width) = (self.convolution.out_height(), self.convolution.out_width());
-        if self.pool { (height / 2, width / 2) } else { (height, width) }
+        if self.pool {
+            (height / 2, width / 2)
+        } else {
+            (height, width)
+        }
     }
 
     /// Numbers in one image's result.

@@ -1,4 +1,5 @@
-//! The gradients of weights and input from lists of the outputs that have a gradient: after a 2x2 maximum or a `ReLU` most have none.
+//! The gradients of weights and input from lists of the outputs that have a gradient: after a 2x2
+//! maximum or a `ReLU` most have none.
 
 use super::super::microkernels::{Buffer, Scratch};
 use super::FusedConvolution;
@@ -27,17 +28,29 @@ impl FusedConvolution {
         rows: Option<&[f32]>,
         x_gradient: Option<&mut [f32]>,
     ) -> (Buffer, Vec<f32>) {
-        let Self { convolution, precision, .. } = *self;
+        let Self {
+            convolution,
+            precision,
+            ..
+        } = *self;
         let mut weight_part = Buffer::zeros(convolution.rows_len());
         let mut bias_part = vec![0.0; convolution.outputs];
         let mut terms = Terms::new(self, offsets, rows.is_some());
-        let mut x_gradients = x_gradient.map(|x_gradient| x_gradient.chunks_exact_mut(convolution.image_len()));
+        let mut x_gradients =
+            x_gradient.map(|x_gradient| x_gradient.chunks_exact_mut(convolution.image_len()));
         let mut padded = Scratch::new(convolution.padded_len());
         let mut padded_gradient = Scratch::new(convolution.padded_len());
-        let images = saved.x.chunks_exact(convolution.image_len()).zip(saved.gradient.chunks_exact(self.output_len()));
+        let images = saved
+            .x
+            .chunks_exact(convolution.image_len())
+            .zip(saved.gradient.chunks_exact(self.output_len()));
         for (image, (x, gradient)) in images.enumerate() {
             let part = image * self.output_len()..(image + 1) * self.output_len();
-            let argmax = if self.pool { &saved.argmax[part.clone()] } else { &[] };
+            let argmax = if self.pool {
+                &saved.argmax[part.clone()]
+            } else {
+                &[]
+            };
             convolution.pad(x, &mut padded, precision);
             terms.collect(gradient, &saved.output[part], argmax, &mut bias_part);
             let x_gradient = x_gradients.as_mut().and_then(Iterator::next);

@@ -1,4 +1,5 @@
-//! The lists behind sparse gradients: which outputs of an image have a gradient, and the kernel that goes through them.
+//! The lists behind sparse gradients: which outputs of an image have a gradient, and the kernel
+//! that goes through them.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -22,12 +23,24 @@ pub struct Terms<'a> {
 
 impl<'a> Terms<'a> {
     pub fn new(fused: &FusedConvolution, offsets: &'a [u32], image: bool) -> Self {
-        let Convolution { outputs, kernel, .. } = fused.convolution;
-        let reach = (kernel - 1) * fused.convolution.padded_row_len() + fused.convolution.padded_kernel_row_len();
-        assert!(offsets.iter().all(|&offset| offset as usize + reach <= fused.convolution.padded_len()), "kernels lie in the padded image");
+        let Convolution {
+            outputs, kernel, ..
+        } = fused.convolution;
+        let reach = (kernel - 1) * fused.convolution.padded_row_len()
+            + fused.convolution.padded_kernel_row_len();
+        assert!(
+            offsets
+                .iter()
+                .all(|&offset| offset as usize + reach <= fused.convolution.padded_len()),
+            "kernels lie in the padded image"
+        );
         let candidates = if fused.pool { 4 } else { 1 };
         let block = fused.convolution.block();
-        let lists = if image { outputs.div_ceil(block) * offsets.len() } else { 0 };
+        let lists = if image {
+            outputs.div_ceil(block) * offsets.len()
+        } else {
+            0
+        };
         Self {
             fused: *fused,
             offsets,
@@ -40,7 +53,8 @@ impl<'a> Terms<'a> {
         }
     }
 
-    /// Sorts one image's gradient into the lists and adds it to the bias's. Zeros, and what a `ReLU` blocks, are left out.
+    /// Sorts one image's gradient into the lists and adds it to the bias's. Zeros, and what a
+    /// `ReLU` blocks, are left out.
     pub fn collect(&mut self, gradient: &[f32], result: &[f32], maxima: &[u8], bias: &mut [f32]) {
         let gradient = rounded(gradient, self.fused.precision);
         match (self.fused.pool, self.pixel_counts.is_empty()) {
@@ -51,9 +65,25 @@ impl<'a> Terms<'a> {
         }
     }
 
-    /// `collect` with and without pooling, and with and without lists for the gradient of the image.
-    fn sort<const POOL: bool, const INPUT: bool>(&mut self, gradient: &[f32], result: &[f32], maxima: &[u8], bias: &mut [f32]) {
-        let Self { fused, offsets, block, candidates, by_output, output_counts, by_pixel, pixel_counts } = self;
+    /// `collect` with and without pooling, and with and without lists for the gradient of the
+    /// image.
+    fn sort<const POOL: bool, const INPUT: bool>(
+        &mut self,
+        gradient: &[f32],
+        result: &[f32],
+        maxima: &[u8],
+        bias: &mut [f32],
+    ) {
+        let Self {
+            fused,
+            offsets,
+            block,
+            candidates,
+            by_output,
+            output_counts,
+            by_pixel,
+            pixel_counts,
+        } = self;
         let (outputs, candidates, block) = (fused.convolution.outputs, *candidates, *block);
         let positions = offsets.len() / candidates;
         let weights = fused.convolution.rows_len() / outputs;
@@ -67,19 +97,30 @@ impl<'a> Terms<'a> {
             for (index, first) in (0..outputs).step_by(block).enumerate() {
                 let lists = (index * positions + position) * candidates;
                 let part = first..(first + block).min(outputs);
-                let counts = output_counts[part.clone()].iter_mut().zip(&mut bias[part.clone()]);
-                for ((output, (&gradient, &result)), (count, bias)) in
-                    part.clone().zip(gradient[part.clone()].iter().zip(&result[part])).zip(counts)
+                let counts = output_counts[part.clone()]
+                    .iter_mut()
+                    .zip(&mut bias[part.clone()]);
+                for ((output, (&gradient, &result)), (count, bias)) in part
+                    .clone()
+                    .zip(gradient[part.clone()].iter().zip(&result[part]))
+                    .zip(counts)
                 {
                     let value = if relu && result <= 0.0 { 0.0 } else { gradient };
                     let candidate = if POOL { usize::from(maxima[output]) } else { 0 };
                     *bias += value;
-                    // Written in any case and counted when it matters: cheaper than a branch that cannot be foretold.
-                    by_output[output * positions + *count as usize] = Term { offset: offsets[candidate], value };
+                    // Written in any case and counted when it matters: cheaper than a branch that
+                    // cannot be foretold.
+                    by_output[output * positions + *count as usize] = Term {
+                        offset: offsets[candidate],
+                        value,
+                    };
                     *count += u32::from(value != 0.0);
                     if INPUT {
                         let count = &mut pixel_counts[lists + candidate];
-                        by_pixel[(lists + candidate) * block + *count as usize] = Term { offset: (output * weights) as u32, value };
+                        by_pixel[(lists + candidate) * block + *count as usize] = Term {
+                            offset: (output * weights) as u32,
+                            value,
+                        };
                         *count += u32::from(value != 0.0);
                     }
                 }
@@ -87,9 +128,17 @@ impl<'a> Terms<'a> {
         }
     }
 
-    /// Adds the image's gradient of the weights, as `pack_rows`, and, if asked, of the padded image (weights, gradient).
-    pub fn add_gradients(&self, padded: &[f32], weight_gradient: &mut [f32], image: Option<(&[f32], &mut [f32])>) {
-        self.fused.convolution.gradients(padded, &self.outputs(), weight_gradient, image);
+    /// Adds the image's gradient of the weights, as `pack_rows`, and, if asked, of the padded image
+    /// (weights, gradient).
+    pub fn add_gradients(
+        &self,
+        padded: &[f32],
+        weight_gradient: &mut [f32],
+        image: Option<(&[f32], &mut [f32])>,
+    ) {
+        self.fused
+            .convolution
+            .gradients(padded, &self.outputs(), weight_gradient, image);
     }
 
     fn outputs(&self) -> Outputs<'_> {
@@ -107,14 +156,16 @@ impl<'a> Terms<'a> {
 
 /// The outputs of one image that have a gradient, in the two orders its sums are taken in.
 ///
-/// A position is a pixel of the (pooled) output; behind it lie one or, after 2x2 pooling, four candidates, each a pixel of the convolution's
-/// output. Only `Terms` makes it: all its offsets are those of `window_offsets` or of an output's weights, which the kernel relies on.
+/// A position is a pixel of the (pooled) output; behind it lie one or, after 2x2 pooling, four
+/// candidates, each a pixel of the convolution's output. Only `Terms` makes it: all its offsets are
+/// those of `window_offsets` or of an output's weights, which the kernel relies on.
 struct Outputs<'a> {
     /// For each output, its terms: `[outputs, positions]`, offsets into the padded image.
     by_output: &'a [Term],
     /// How many of them there are.
     output_counts: &'a [u32],
-    /// For each block of outputs, position and candidate, its terms: offsets into `pack_rows`. Empty when the image needs no gradient.
+    /// For each block of outputs, position and candidate, its terms: offsets into `pack_rows`.
+    /// Empty when the image needs no gradient.
     by_pixel: &'a [Term],
     /// How many of them there are.
     pixel_counts: &'a [u32],
@@ -131,17 +182,31 @@ impl Convolution {
     fn block(&self) -> usize {
         let vectors = self.padded_kernel_row_len() / lanes();
         let rows = (10 / vectors).clamp(1, self.kernel);
-        let blocks = (self.outputs * rows * self.padded_kernel_row_len().min(10 * lanes())).div_ceil(FIRST_CACHE);
+        let blocks = (self.outputs * rows * self.padded_kernel_row_len().min(10 * lanes()))
+            .div_ceil(FIRST_CACHE);
         self.outputs.div_ceil(blocks.max(1))
     }
 
-    /// Adds one image's gradient of the weights, as `pack_rows`, and, if asked, of the padded image (weights, gradient).
-    fn gradients(&self, padded: &[f32], outputs: &Outputs<'_>, weight_gradient: &mut [f32], image: Option<(&[f32], &mut [f32])>) {
+    /// Adds one image's gradient of the weights, as `pack_rows`, and, if asked, of the padded image
+    /// (weights, gradient).
+    fn gradients(
+        &self,
+        padded: &[f32],
+        outputs: &Outputs<'_>,
+        weight_gradient: &mut [f32],
+        image: Option<(&[f32], &mut [f32])>,
+    ) {
         assert!(padded.len() >= self.padded_len() && weight_gradient.len() == self.rows_len());
         if let Some((rows, gradient)) = &image {
             assert!(gradient.len() >= self.padded_len() && rows.len() == self.rows_len());
         }
-        Arch::new().dispatch(Gradients { convolution: *self, padded, outputs, weight_gradient, image });
+        Arch::new().dispatch(Gradients {
+            convolution: *self,
+            padded,
+            outputs,
+            weight_gradient,
+            image,
+        });
     }
 }
 
@@ -158,22 +223,46 @@ impl WithSimd for Gradients<'_, '_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { convolution, padded, outputs, weight_gradient, image } = self;
-        let (kernel, row, run) = (convolution.kernel, convolution.padded_row_len(), convolution.padded_kernel_row_len());
+        let Self {
+            convolution,
+            padded,
+            outputs,
+            weight_gradient,
+            image,
+        } = self;
+        let (kernel, row, run) = (
+            convolution.kernel,
+            convolution.padded_row_len(),
+            convolution.padded_kernel_row_len(),
+        );
         let vectors = run / S::F32_LANES;
         let parts = Parts::new::<S>(kernel, vectors, Reach::Long);
         let positions = outputs.offsets.len() / outputs.candidates;
         for (output, gradient) in weight_gradient.chunks_exact_mut(kernel * run).enumerate() {
-            let terms = &outputs.by_output[output * positions..][..outputs.output_counts[output] as usize];
-            let (from, to) = (Rows { start: padded.as_ptr(), stride: row }, Rows { start: gradient.as_mut_ptr(), stride: run });
-            // SAFETY: a term's offset is that of a pixel of the result, so its rows lie in the padded image, whose last
-            // has room for a whole vector; `gradient` has `kernel` rows of `run` numbers.
+            let terms =
+                &outputs.by_output[output * positions..][..outputs.output_counts[output] as usize];
+            let (from, to) = (
+                Rows {
+                    start: padded.as_ptr(),
+                    stride: row,
+                },
+                Rows {
+                    start: gradient.as_mut_ptr(),
+                    stride: run,
+                },
+            );
+            // SAFETY: a term's offset is that of a pixel of the result, so its rows lie in the
+            // padded image, whose last has room for a whole vector; `gradient` has `kernel` rows of
+            // `run` numbers.
             unsafe { accumulate(simd, terms, from, to, parts) };
         }
-        let Some((rows, gradient)) = image else { return };
+        let Some((rows, gradient)) = image else {
+            return;
+        };
         let blocks = convolution.outputs.div_ceil(outputs.block);
         for block in 0..blocks {
-            // One pass over the positions per part of the kernel, so that the part's weights stay in the first cache.
+            // One pass over the positions per part of the kernel, so that the part's weights stay
+            // in the first cache.
             let height = (10 / vectors).clamp(1, kernel);
             let mut kernel_row = 0;
             while kernel_row < kernel {
@@ -181,14 +270,22 @@ impl WithSimd for Gradients<'_, '_> {
                 let parts = Parts::new::<S>(height, vectors, Reach::Short);
                 for (index, &offset) in outputs.offsets.iter().enumerate() {
                     let list = block * outputs.offsets.len() + index;
-                    let terms = &outputs.by_pixel[list * outputs.block..][..outputs.pixel_counts[list] as usize];
+                    let terms = &outputs.by_pixel[list * outputs.block..]
+                        [..outputs.pixel_counts[list] as usize];
                     if terms.is_empty() {
                         continue;
                     }
-                    let from = Rows { start: rows[kernel_row * run..].as_ptr(), stride: run };
-                    let to = Rows { start: gradient[offset as usize + kernel_row * row..].as_mut_ptr(), stride: row };
-                    // SAFETY: a term's offset is that of an output's weights, which have `kernel` rows of `run` numbers; a
-                    // candidate's rows lie in the padded image, whose last has room for a whole vector.
+                    let from = Rows {
+                        start: rows[kernel_row * run..].as_ptr(),
+                        stride: run,
+                    };
+                    let to = Rows {
+                        start: gradient[offset as usize + kernel_row * row..].as_mut_ptr(),
+                        stride: row,
+                    };
+                    // SAFETY: a term's offset is that of an output's weights, which have `kernel`
+                    // rows of `run` numbers; a candidate's rows lie in the padded image, whose last
+                    // has room for a whole vector.
                     unsafe { accumulate(simd, terms, from, to, parts) };
                 }
                 kernel_row += height;

@@ -1,4 +1,5 @@
-//! Sums of scaled rows: `to += Σ value · from[offset]`, with the sums in registers while the list is traversed.
+//! Sums of scaled rows: `to += Σ value · from[offset]`, with the sums in registers while the list
+//! is traversed.
 
 use pulp::bytemuck::{Pod, Zeroable};
 use pulp::{Simd, WithSimd};
@@ -57,12 +58,21 @@ impl Parts {
     #[inline(always)]
     pub const fn new<S: Simd>(rows: usize, vectors: usize, reach: Reach) -> Self {
         // Equal parts, so that no part is too narrow to hide the latency of a multiply-add.
-        let width = if vectors == 0 { 1 } else { vectors.div_ceil(vectors.div_ceil(VECTORS)) };
+        let width = if vectors == 0 {
+            1
+        } else {
+            vectors.div_ceil(vectors.div_ceil(VECTORS))
+        };
         let held = match reach {
             Reach::Long => accumulators(S::F32_LANES),
             Reach::Short => VECTORS,
         };
-        Self { rows, vectors, width, most: if held / width == 0 { 1 } else { held / width } }
+        Self {
+            rows,
+            vectors,
+            width,
+            most: if held / width == 0 { 1 } else { held / width },
+        }
     }
 }
 
@@ -70,11 +80,23 @@ impl Parts {
 ///
 /// # Safety
 ///
-/// The block of `parts` must be valid at `to`, and at `from` plus every offset; no one else may use `to` meanwhile.
+/// The block of `parts` must be valid at `to`, and at `from` plus every offset; no one else may use
+/// `to` meanwhile.
 #[inline(always)]
-pub unsafe fn accumulate<S: Simd>(simd: S, terms: &[Term], from: Rows<*const f32>, to: Rows<*mut f32>, parts: Parts) {
+pub unsafe fn accumulate<S: Simd>(
+    simd: S,
+    terms: &[Term],
+    from: Rows<*const f32>,
+    to: Rows<*mut f32>,
+    parts: Parts,
+) {
     let lanes = S::F32_LANES;
-    let Parts { rows, vectors, width, most } = parts;
+    let Parts {
+        rows,
+        vectors,
+        width,
+        most,
+    } = parts;
     let mut row = 0;
     while row < rows {
         let fits = |&height: &usize| height <= most.min(rows - row);
@@ -84,8 +106,14 @@ pub unsafe fn accumulate<S: Simd>(simd: S, terms: &[Term], from: Rows<*const f32
             let part_vectors = width.min(vectors - vector);
             // SAFETY: the part lies within the block promised.
             unsafe {
-                let from = Rows { start: from.start.add(row * from.stride + vector * lanes), ..from };
-                let to = Rows { start: to.start.add(row * to.stride + vector * lanes), ..to };
+                let from = Rows {
+                    start: from.start.add(row * from.stride + vector * lanes),
+                    ..from
+                };
+                let to = Rows {
+                    start: to.start.add(row * to.stride + vector * lanes),
+                    ..to
+                };
                 by_rows(simd, terms, from, to, part_rows, part_vectors);
             }
             vector += part_vectors;
@@ -94,9 +122,17 @@ pub unsafe fn accumulate<S: Simd>(simd: S, terms: &[Term], from: Rows<*const f32
     }
 }
 
-/// Calls the kernel compiled for these sizes; a call, since each of them in each place it is used would take minutes to compile.
+/// Calls the kernel compiled for these sizes; a call, since each of them in each place it is used
+/// would take minutes to compile.
 #[inline(always)]
-unsafe fn by_rows<S: Simd>(simd: S, terms: &[Term], from: Rows<*const f32>, to: Rows<*mut f32>, rows: usize, vectors: usize) {
+unsafe fn by_rows<S: Simd>(
+    simd: S,
+    terms: &[Term],
+    from: Rows<*const f32>,
+    to: Rows<*mut f32>,
+    rows: usize,
+    vectors: usize,
+) {
     macro_rules! sized {
         ($($rows:literal: $($vectors:literal)*;)*) => {
             match (rows, vectors) {
@@ -113,7 +149,8 @@ unsafe fn by_rows<S: Simd>(simd: S, terms: &[Term], from: Rows<*const f32>, to: 
     }
 }
 
-/// A kernel's arguments, which `by_rows` checked nothing of: it is built where the promise of `accumulate` holds.
+/// A kernel's arguments, which `by_rows` checked nothing of: it is built where the promise of
+/// `accumulate` holds.
 struct Block<'a, const ROWS: usize, const VECTORS: usize> {
     terms: &'a [Term],
     from: Rows<*const f32>,
@@ -140,7 +177,11 @@ impl<const ROWS: usize, const VECTORS: usize> WithSimd for Block<'_, ROWS, VECTO
                 let start = from.start.add(term.offset as usize);
                 for (row, sums) in sums.iter_mut().enumerate() {
                     for (vector, sum) in sums.iter_mut().enumerate() {
-                        *sum = simd.mul_add_e_f32s(value, load::<S>(start.add(row * from.stride + vector * lanes)), *sum);
+                        *sum = simd.mul_add_e_f32s(
+                            value,
+                            load::<S>(start.add(row * from.stride + vector * lanes)),
+                            *sum,
+                        );
                     }
                 }
             }

@@ -1,5 +1,6 @@
-//! Products of bfloat16 numbers by the CPU's own instruction for them (AVX-512 BF16): two products and two sums a lane. On other CPUs operands are rounded to bf16 and multiplied as f32, which gives the same
-//! products but is no faster than f32.
+//! Products of bfloat16 numbers by the CPU's own instruction for them (AVX-512 BF16): two products
+//! and two sums a lane. On other CPUs operands are rounded to bf16 and multiplied as f32, which
+//! gives the same products but is no faster than f32.
 
 #[cfg(target_arch = "x86_64")]
 use rayon::prelude::*;
@@ -18,7 +19,9 @@ pub const STEP: usize = 32;
 /// Whether this CPU multiplies bf16 numbers by itself.
 pub fn is_native() -> bool {
     #[cfg(target_arch = "x86_64")]
-    return super::lanes() == 16 && std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bf16");
+    return super::lanes() == 16
+        && std::arch::is_x86_feature_detected!("avx512f")
+        && std::arch::is_x86_feature_detected!("avx512bf16");
     #[cfg(not(target_arch = "x86_64"))]
     return false;
 }
@@ -43,9 +46,17 @@ impl Numbers {
     /// Rows of `len` numbers, rounded, each filled up to `padded` with zeros.
     pub fn rows(values: &[f32], len: usize, padded: usize) -> Self {
         let mut numbers = Self::zeros(values.len() / len * padded);
-        numbers.bits_mut().par_chunks_mut(padded).zip(values.par_chunks(len)).for_each_recorded(|(to, from)| {
-            vectorized!(to.iter_mut().zip(from).for_each(|(to, &from)| *to = bf16_bits(from)));
-        });
+        numbers
+            .bits_mut()
+            .par_chunks_mut(padded)
+            .zip(values.par_chunks(len))
+            .for_each_recorded(|(to, from)| {
+                vectorized!(
+                    to.iter_mut()
+                        .zip(from)
+                        .for_each(|(to, &from)| *to = bf16_bits(from))
+                );
+            });
         numbers
     }
 
@@ -65,8 +76,8 @@ pub use native::{PairTile, dot_tile};
 #[cfg(target_arch = "x86_64")]
 mod native {
     use std::arch::x86_64::{
-        __m512, __m512bh, __m512i, _mm512_dpbf16_ps, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_reduce_add_ps, _mm512_set1_epi32,
-        _mm512_setzero_ps, _mm512_storeu_ps,
+        __m512, __m512bh, __m512i, _mm512_dpbf16_ps, _mm512_loadu_ps, _mm512_loadu_si512,
+        _mm512_reduce_add_ps, _mm512_set1_epi32, _mm512_setzero_ps, _mm512_storeu_ps,
     };
 
     use super::STEP;
@@ -79,11 +90,17 @@ mod native {
     #[target_feature(enable = "avx512f,avx512bf16")]
     fn multiply_add(sum: __m512, a: __m512i, b: __m512i) -> __m512 {
         // SAFETY: the two types are the same 512 bits.
-        let (a, b) = unsafe { (std::mem::transmute::<__m512i, __m512bh>(a), std::mem::transmute::<__m512i, __m512bh>(b)) };
+        let (a, b) = unsafe {
+            (
+                std::mem::transmute::<__m512i, __m512bh>(a),
+                std::mem::transmute::<__m512i, __m512bh>(b),
+            )
+        };
         _mm512_dpbf16_ps(sum, a, b)
     }
 
-    /// A `Tile` of bf16 numbers: weights are `[rows][run / 2][panel]` pairs, the first number of each in the lower half.
+    /// A `Tile` of bf16 numbers: weights are `[rows][run / 2][panel]` pairs, the first number of
+    /// each in the lower half.
     #[derive(Clone, Copy)]
     pub struct PairTile {
         /// Runs per pixel.
@@ -103,7 +120,8 @@ mod native {
     }
 
     impl PairTile {
-        /// Computes the tile of these pixels (1 to `PIXELS`) with a panel of `vectors` (1 or 2) vectors.
+        /// Computes the tile of these pixels (1 to `PIXELS`) with a panel of `vectors` (1 or 2)
+        /// vectors.
         ///
         /// # Safety
         ///
@@ -129,7 +147,10 @@ mod native {
         }
 
         #[target_feature(enable = "avx512f,avx512bf16")]
-        unsafe fn sized<const COUNT: usize, const VECTORS: usize>(self, pixels: &[*const u16; PIXELS]) {
+        unsafe fn sized<const COUNT: usize, const VECTORS: usize>(
+            self,
+            pixels: &[*const u16; PIXELS],
+        ) {
             let mut sums = [[_mm512_setzero_ps(); VECTORS]; COUNT];
             // SAFETY: every offset is below the sizes promised for it.
             unsafe {
@@ -137,7 +158,9 @@ mod native {
                     for (vector, sum) in sums.iter_mut().enumerate() {
                         *sum = match self.start {
                             Start::Bias(bias) => _mm512_loadu_ps(bias.add(vector * LANES)),
-                            Start::Result => _mm512_loadu_ps(self.out.add(pixel * self.out_stride + vector * LANES)),
+                            Start::Result => _mm512_loadu_ps(
+                                self.out.add(pixel * self.out_stride + vector * LANES),
+                            ),
                         };
                     }
                 }
@@ -151,7 +174,9 @@ mod native {
                         }
                         panel = panel.add(VECTORS * LANES);
                         for (pixel, sums) in pixels.iter().zip(&mut sums) {
-                            let value = _mm512_set1_epi32(i32::from_ne_bytes(pixel.add(2 * pair).cast::<[u8; 4]>().read()));
+                            let value = _mm512_set1_epi32(i32::from_ne_bytes(
+                                pixel.add(2 * pair).cast::<[u8; 4]>().read(),
+                            ));
                             for (sum, weights) in sums.iter_mut().zip(weights) {
                                 *sum = multiply_add(*sum, value, weights);
                             }
@@ -160,14 +185,18 @@ mod native {
                 }
                 for (pixel, sums) in sums.into_iter().enumerate() {
                     for (vector, sum) in sums.into_iter().enumerate() {
-                        _mm512_storeu_ps(self.out.add(pixel * self.out_stride + vector * LANES), sum);
+                        _mm512_storeu_ps(
+                            self.out.add(pixel * self.out_stride + vector * LANES),
+                            sum,
+                        );
                     }
                 }
             }
         }
     }
 
-    /// `out(a, b, left[a] · right[b])` for `A` x `B` rows of `len` numbers (a multiple of `STEP`), one right after the other.
+    /// `out(a, b, left[a] · right[b])` for `A` x `B` rows of `len` numbers (a multiple of `STEP`),
+    /// one right after the other.
     ///
     /// # Safety
     ///

@@ -1,5 +1,5 @@
-//! Buffers that start at a cache line, so that vectors never straddle two lines, and that are kept per thread, so that the temporaries of a
-//! step are not returned to the system in between.
+//! Buffers that start at a cache line, so that vectors never straddle two lines, and that are kept
+//! per thread, so that the temporaries of a step are not returned to the system in between.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -27,7 +27,10 @@ pub struct Buffer {
 impl Buffer {
     /// `len` zeros.
     pub fn zeros(len: usize) -> Self {
-        Self { lines: vec![Line::ZERO; len.div_ceil(Line::LEN)], len }
+        Self {
+            lines: vec![Line::ZERO; len.div_ceil(Line::LEN)],
+            len,
+        }
     }
 
     /// The same memory for `len` numbers with arbitrary content.
@@ -60,7 +63,8 @@ thread_local! {
     static KEPT: Cell<Vec<Buffer>> = const { Cell::new(Vec::new()) };
 }
 
-/// Items of arbitrary content that start at a cache line, in memory that goes from one user to the next on the same thread.
+/// Items of arbitrary content that start at a cache line, in memory that goes from one user to the
+/// next on the same thread.
 pub struct Scratch<T = f32> {
     buffer: Buffer,
     len: usize,
@@ -77,7 +81,11 @@ impl<T: Pod> Scratch<T> {
             buffer
         });
         buffer.reuse((len * size_of::<T>()).div_ceil(size_of::<f32>()));
-        Self { buffer, len, items: PhantomData }
+        Self {
+            buffer,
+            len,
+            items: PhantomData,
+        }
     }
 
     /// `len` zeros.

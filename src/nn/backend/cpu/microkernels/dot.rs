@@ -4,11 +4,13 @@ use pulp::Simd;
 
 use super::load;
 
-/// `out[a][b] = Σ_i left[a][i] · right[b][i]` for `count.0` x `count.1` rows (at most `tile_sizes`) of `len` numbers.
+/// `out[a][b] = Σ_i left[a][i] · right[b][i]` for `count.0` x `count.1` rows (at most `tile_sizes`)
+/// of `len` numbers.
 ///
 /// # Safety
 ///
-/// That many rows of `len` numbers, each `stride` after the one before, must be readable at `left` and `right`.
+/// That many rows of `len` numbers, each `stride` after the one before, must be readable at `left`
+/// and `right`.
 #[inline(always)]
 pub unsafe fn dot_tile<S: Simd>(
     simd: S,
@@ -31,11 +33,23 @@ pub unsafe fn dot_tile<S: Simd>(
                 let left = (left.0.add(a * left.1), left.1);
                 let mut b = 0;
                 while b + 4 <= count.1 {
-                    sized::<S, 1, 4>(simd, left, (right.0.add(b * right.1), right.1), len, |_, column, value| out(a, b + column, value));
+                    sized::<S, 1, 4>(
+                        simd,
+                        left,
+                        (right.0.add(b * right.1), right.1),
+                        len,
+                        |_, column, value| out(a, b + column, value),
+                    );
                     b += 4;
                 }
                 while b < count.1 {
-                    sized::<S, 1, 1>(simd, left, (right.0.add(b * right.1), right.1), len, |_, _, value| out(a, b, value));
+                    sized::<S, 1, 1>(
+                        simd,
+                        left,
+                        (right.0.add(b * right.1), right.1),
+                        len,
+                        |_, _, value| out(a, b, value),
+                    );
                     b += 1;
                 }
             }
@@ -43,7 +57,8 @@ pub unsafe fn dot_tile<S: Simd>(
     }
 }
 
-/// Rows of the left and of the right matrix in a full tile: as many sums as the registers hold beside their operands.
+/// Rows of the left and of the right matrix in a full tile: as many sums as the registers hold
+/// beside their operands.
 pub const fn tile_sizes(lanes: usize) -> (usize, usize) {
     if lanes == 16 { (4, 6) } else { (3, 4) }
 }

@@ -1,11 +1,14 @@
-//! The inner loops of the CPU's ops: register-blocked kernels on the widest vectors the CPU has, chosen at run time (AVX-512, AVX2 + FMA,
-//! NEON, or plain loops). They know no tensors, threads or layers.
+//! The inner loops of the CPU's ops: register-blocked kernels on the widest vectors the CPU has,
+//! chosen at run time (AVX-512, AVX2 + FMA, NEON, or plain loops). They know no tensors, threads or
+//! layers.
 //!
 //! Three kernels carry all of training:
-//! - `tile`: a dense tile of a convolution, pixels x outputs, from images and packed weights (forward);
+//! - `tile`: a dense tile of a convolution, pixels x outputs, from images and packed weights
+//!   (forward);
 //! - `dot`: a tile of inner products of rows (a linear layer's forward);
-//! - `accumulate`: rows += Σ value · row, over a list of (row, value) pairs (all gradients). A gradient that comes back
-//!   through a 2x2 maximum or a `ReLU` is mostly zeros; a list leaves them out, which beats a dense product at its peak.
+//! - `accumulate`: rows += Σ value · row, over a list of (row, value) pairs (all gradients). A
+//!   gradient that comes back through a 2x2 maximum or a `ReLU` is mostly zeros; a list leaves them
+//!   out, which beats a dense product at its peak.
 
 pub mod accumulate;
 pub mod bf16;
@@ -30,7 +33,8 @@ pub fn lanes() -> usize {
     Arch::new().dispatch(Lanes)
 }
 
-/// Vector registers that a kernel may fill with sums: the registers there are, less those its operands need.
+/// Vector registers that a kernel may fill with sums: the registers there are, less those its
+/// operands need.
 const fn accumulators(lanes: usize) -> usize {
     // AVX-512 and NEON have 32 vector registers, AVX2 has 16.
     if lanes == 8 { 12 } else { 30 }

@@ -4,8 +4,8 @@ use pulp::Simd;
 
 use super::{load, store};
 
-/// Pixels of a full tile: with two vectors of outputs each, twelve sums, which hides the latency of a multiply-add on every
-/// CPU and leaves AVX2's sixteen registers room for the operands.
+/// Pixels of a full tile: with two vectors of outputs each, twelve sums, which hides the latency of
+/// a multiply-add on every CPU and leaves AVX2's sixteen registers room for the operands.
 pub const PIXELS: usize = 6;
 
 /// Where a tile's sums start from.
@@ -17,7 +17,8 @@ pub enum Start {
     Result,
 }
 
-/// One tile: `out[p][o] = start + Σ_r Σ_i pixels[p][r · stride + i · step] · panel[r][i][o]` for `rows` runs of `run` numbers per pixel.
+/// One tile: `out[p][o] = start + Σ_r Σ_i pixels[p][r · stride + i · step] · panel[r][i][o]` for
+/// `rows` runs of `run` numbers per pixel.
 #[derive(Clone, Copy)]
 pub struct Tile {
     /// Runs per pixel.
@@ -41,14 +42,22 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// Computes the tile of these pixels (at most `PIXELS`) with a panel of `vectors` (1 or 2) vectors.
+    /// Computes the tile of these pixels (at most `PIXELS`) with a panel of `vectors` (1 or 2)
+    /// vectors.
     ///
     /// # Safety
     ///
-    /// The runs at each pixel, a panel of weights for each number of them, the bias if any, and a panel of results for each pixel must be
-    /// valid, and no one else may use the results meanwhile.
+    /// The runs at each pixel, a panel of weights for each number of them, the bias if any, and a
+    /// panel of results for each pixel must be valid, and no one else may use the results
+    /// meanwhile.
     #[inline(always)]
-    pub unsafe fn compute<S: Simd>(self, simd: S, pixels: &[*const f32; PIXELS], count: usize, vectors: usize) {
+    pub unsafe fn compute<S: Simd>(
+        self,
+        simd: S,
+        pixels: &[*const f32; PIXELS],
+        count: usize,
+        vectors: usize,
+    ) {
         // SAFETY: the caller's promise.
         unsafe {
             match (vectors, count) {
@@ -69,7 +78,11 @@ impl Tile {
     }
 
     #[inline(always)]
-    unsafe fn sized<S: Simd, const COUNT: usize, const VECTORS: usize>(self, simd: S, pixels: &[*const f32; PIXELS]) {
+    unsafe fn sized<S: Simd, const COUNT: usize, const VECTORS: usize>(
+        self,
+        simd: S,
+        pixels: &[*const f32; PIXELS],
+    ) {
         let lanes = S::F32_LANES;
         let mut sums = [[simd.splat_f32s(0.0); VECTORS]; COUNT];
         // SAFETY: every offset is below the sizes promised for it.
@@ -78,7 +91,9 @@ impl Tile {
                 for (vector, sum) in sums.iter_mut().enumerate() {
                     *sum = match self.start {
                         Start::Bias(bias) => load::<S>(bias.add(vector * lanes)),
-                        Start::Result => load::<S>(self.out.add(pixel * self.out_stride + vector * lanes)),
+                        Start::Result => {
+                            load::<S>(self.out.add(pixel * self.out_stride + vector * lanes))
+                        }
                     };
                 }
             }

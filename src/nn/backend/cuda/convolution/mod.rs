@@ -1,7 +1,8 @@
 //! Convolution, with 2x2 max-pooling (and `ReLU`) of its sums in one pass where a layer has it.
 //!
-//! Where possible it is an implicit matrix product: a kernel of ours reads the pixels it multiplies from the image ([`implicit`]). Elsewhere im2col
-//! writes them as a matrix for cuBLAS ([`im2col`]). Both accumulate in f32.
+//! Where possible it is an implicit matrix product: a kernel of ours reads the pixels it multiplies
+//! from the image ([`implicit`]). Elsewhere im2col writes them as a matrix for cuBLAS ([`im2col`]).
+//! Both accumulate in f32.
 
 mod im2col;
 mod implicit;
@@ -65,7 +66,16 @@ impl Sizes {
         let (images, height, width, channels) = x.dims4()?;
         let window = layer.window;
         let (out_height, out_width) = (window.output_size(height)?, window.output_size(width)?);
-        Ok(Self { images, height, width, channels, outputs: layer.weight.tensor().dim(0)?, window, out_height, out_width })
+        Ok(Self {
+            images,
+            height,
+            width,
+            channels,
+            outputs: layer.weight.tensor().dim(0)?,
+            window,
+            out_height,
+            out_width,
+        })
     }
 
     /// Output pixels of all images.
@@ -73,9 +83,18 @@ impl Sizes {
         self.images * self.out_height * self.out_width
     }
 
-    /// For patches of this many elements: the pixels under the kernel, the bias where it is a part of them, and zeros.
+    /// For patches of this many elements: the pixels under the kernel, the bias where it is a part
+    /// of them, and zeros.
     fn geometry(&self, patch_len: usize) -> Geometry {
-        let Self { window: Window { size, stride, padding }, .. } = *self;
+        let Self {
+            window:
+                Window {
+                    size,
+                    stride,
+                    padding,
+                },
+            ..
+        } = *self;
         let divisor = |count: usize| Divisor::new(count as u32);
         Geometry {
             images: self.images as u32,
@@ -92,7 +111,9 @@ impl Sizes {
             pooled_width: divisor(self.out_width.div_ceil(2)),
             pooled_height: divisor(self.out_height.div_ceil(2)),
             fours: divisor(patch_len / 4),
-            blocks: divisor((self.out_height * self.out_width * patch_len).div_ceil(im2col::BLOCK_ELEMENTS)),
+            blocks: divisor(
+                (self.out_height * self.out_width * patch_len).div_ceil(im2col::BLOCK_ELEMENTS),
+            ),
         }
     }
 }
@@ -131,8 +152,16 @@ impl Convolution {
     fn new(sizes: Sizes, layer: &Conv2d<'_>, products: Products) -> Result<Self> {
         let (weight, bias) = (layer.weight.clone(), layer.bias.cloned());
         let is_implicit = implicit::suits(&sizes, products.precision);
-        let im2col = (!is_implicit).then(|| Im2col::new(sizes, &weight, bias.as_ref(), products)).transpose()?;
-        Ok(Self { sizes, products, weight, bias, im2col })
+        let im2col = (!is_implicit)
+            .then(|| Im2col::new(sizes, &weight, bias.as_ref(), products))
+            .transpose()?;
+        Ok(Self {
+            sizes,
+            products,
+            weight,
+            bias,
+            im2col,
+        })
     }
 
     /// `[rows, outputs]`.
@@ -140,18 +169,37 @@ impl Convolution {
         if let Some(im2col) = &self.im2col {
             return im2col.forward(x);
         }
-        let (weight, bias) = (self.weight.tensor(), self.bias.as_ref().map(Parameter::tensor));
-        implicit::forward(x, &weight, bias.as_ref(), self.sizes, self.products.precision)
+        let (weight, bias) = (
+            self.weight.tensor(),
+            self.bias.as_ref().map(Parameter::tensor),
+        );
+        implicit::forward(
+            x,
+            &weight,
+            bias.as_ref(),
+            self.sizes,
+            self.products.precision,
+        )
     }
 
     fn as_images(&self, sums: &Tensor) -> Result<Tensor> {
-        let Sizes { images, out_height, out_width, outputs, .. } = self.sizes;
+        let Sizes {
+            images,
+            out_height,
+            out_width,
+            outputs,
+            ..
+        } = self.sizes;
         sums.reshape((images, out_height, out_width, outputs))
     }
 
     /// Of the sums' gradient, where a kernel writes it.
     const fn dtype_of_sums(&self) -> DType {
-        if self.im2col.is_some() { self.products.dtype() } else { DType::F32 }
+        if self.im2col.is_some() {
+            self.products.dtype()
+        } else {
+            DType::F32
+        }
     }
 
     /// Gradients from that of the sums, `[rows, outputs]`.
@@ -159,12 +207,22 @@ impl Convolution {
         let (of_packed, of_bias) = if let Some(im2col) = &self.im2col {
             (im2col.weight_gradient(x, of_sums)?, None)
         } else {
-            let of_bias = self.bias.as_ref().map(|_| column_sums(of_sums)).transpose()?;
-            (implicit::weight_gradient(x, of_sums, self.sizes, self.products.precision)?, of_bias)
+            let of_bias = self
+                .bias
+                .as_ref()
+                .map(|_| column_sums(of_sums))
+                .transpose()?;
+            (
+                implicit::weight_gradient(x, of_sums, self.sizes, self.products.precision)?,
+                of_bias,
+            )
         };
         let parameters = self.unpacked(&of_packed, of_bias)?;
         let of_x = of_x.then(|| self.input_gradient(x, of_sums)).transpose()?;
-        Ok(Gradients { inputs: vec![of_x], parameters })
+        Ok(Gradients {
+            inputs: vec![of_x],
+            parameters,
+        })
     }
 
     fn input_gradient(&self, x: &Tensor, of_sums: &Tensor) -> Result<Tensor> {
@@ -172,23 +230,49 @@ impl Convolution {
             return im2col.input_gradient(x, of_sums);
         }
         match implicit::flipped(&self.sizes, self.products.precision) {
-            Some(flipped) => implicit::input_gradient(x, of_sums, &self.weight.tensor(), flipped, self.products.precision),
-            None => Im2col::new(self.sizes, &self.weight, None, self.products)?.input_gradient(x, of_sums),
+            Some(flipped) => implicit::input_gradient(
+                x,
+                of_sums,
+                &self.weight.tensor(),
+                flipped,
+                self.products.precision,
+            ),
+            None => Im2col::new(self.sizes, &self.weight, None, self.products)?
+                .input_gradient(x, of_sums),
         }
     }
 
-    /// The gradients of weights and bias from theirs in the order of a patch, `[outputs, patch_len]`. Where the bias is not a part of a patch, its own is
-    /// given.
-    fn unpacked(&self, of_packed: &Tensor, of_bias: Option<Tensor>) -> Result<Vec<(Parameter, Tensor)>> {
+    /// The gradients of weights and bias from theirs in the order of a patch,
+    /// `[outputs, patch_len]`. Where the bias is not a part of a patch, its own is given.
+    fn unpacked(
+        &self,
+        of_packed: &Tensor,
+        of_bias: Option<Tensor>,
+    ) -> Result<Vec<(Parameter, Tensor)>> {
         let of_weight = empty(self.weight.tensor().shape(), DType::F32, of_packed)?;
         let packed_bias = self.bias.as_ref().filter(|_| of_bias.is_none());
-        let unpacked_bias = packed_bias.map(|bias| empty(bias.len(), DType::F32, of_packed)).transpose()?;
+        let unpacked_bias = packed_bias
+            .map(|bias| empty(bias.len(), DType::F32, of_packed))
+            .transpose()?;
         let geometry = self.sizes.geometry(of_packed.dim(1)?);
-        // SAFETY: a thread for each element of `of_packed`; every weight, and the bias where it is a part of a patch, is among them.
+        // SAFETY: a thread for each element of `of_packed`; every weight, and the bias where it is
+        // a part of a patch, is among them.
         unsafe {
-            launch!(gpu(of_packed)?, "unpack_gradient", threads(of_packed.elem_count()), of_packed, of_weight, unpacked_bias, geometry);
+            launch!(
+                gpu(of_packed)?,
+                "unpack_gradient",
+                threads(of_packed.elem_count()),
+                of_packed,
+                of_weight,
+                unpacked_bias,
+                geometry
+            );
             let of_bias = of_bias.or(unpacked_bias.map(|of_bias| of_bias.assume_init()));
-            Ok(std::iter::once((self.weight.clone(), of_weight.assume_init())).chain(self.bias.clone().zip(of_bias)).collect())
+            Ok(
+                std::iter::once((self.weight.clone(), of_weight.assume_init()))
+                    .chain(self.bias.clone().zip(of_bias))
+                    .collect(),
+            )
         }
     }
 }
