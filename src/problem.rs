@@ -31,7 +31,6 @@ pub enum Problem {
     /// Training or test data could not be read.
     #[error(transparent)]
     Data(DataError),
-    /// Whoever asked for it cancelled it.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// An image or an ink file could not be read.
@@ -40,22 +39,17 @@ pub enum Problem {
     /// A model file could not be read.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// A computation failed.
     #[error(transparent)]
     Compute(#[from] ComputeError),
-    /// A run's folder cannot be used.
     #[error(transparent)]
     Run(RunError),
-    /// Models cannot be compared.
     #[error(transparent)]
     Comparison(#[from] ComparisonError),
-    /// Models cannot classify together.
     #[error(transparent)]
     Ensemble(#[from] EnsembleProblem),
     /// A model was to classify images of something else than it knows.
     #[error("the model knows {}, and the images are of {}", .model.plural(), .data.plural())]
     DifferentClasses {
-        /// What the model's classes stand for.
         model: Classes,
         /// What those of the data set stand for.
         data: Classes,
@@ -80,26 +74,13 @@ pub enum Problem {
     Target(#[from] TargetError),
     /// A folder could not be shown in the file manager.
     #[error("cannot open {path}: {reason}")]
-    Show {
-        /// The folder.
-        path: PathBuf,
-        /// What the system says.
-        reason: String,
-    },
+    Show { path: PathBuf, reason: String },
     /// Files could not be sent to another machine.
     #[error("the files could not be sent: {reason}")]
-    NotSent {
-        /// What is wrong there.
-        reason: String,
-    },
+    NotSent { reason: String },
     /// My digits were to be sent to another machine, and the person has not agreed to that.
     #[error("{drawings} drawings of My digits may not be sent to {machine}")]
-    NoConsent {
-        /// How many drawings there are.
-        drawings: u64,
-        /// The machine.
-        machine: String,
-    },
+    NoConsent { drawings: u64, machine: String },
     /// A run is in progress already.
     #[error("another run is already in progress")]
     Busy,
@@ -111,39 +92,24 @@ pub enum Problem {
     Diverged {
         /// The step, from 1.
         step: u64,
-        /// How.
         cause: Divergence,
     },
     /// The data set of an interrupted run is not the one it was trained on.
     #[error("the run cannot be resumed: its data set has changed ({part:?})")]
-    DataChanged {
-        /// What differs.
-        part: DataPart,
-    },
-    /// An interrupted run cannot be resumed.
+    DataChanged { part: DataPart },
     #[error("the run cannot be resumed: {reason}")]
-    NotResumable {
-        /// What stands against it.
-        reason: String,
-    },
+    NotResumable { reason: String },
     /// The run was interrupted before its end.
     #[error("the run was interrupted")]
     Interrupted {
         /// The folder of the checkpoint it can be resumed from, if it has one.
         checkpoint: Option<PathBuf>,
     },
-    /// The engine panicked.
     #[error("the engine crashed: {message}")]
-    Panicked {
-        /// The panic's message.
-        message: String,
-    },
+    Panicked { message: String },
     /// A device could not be tested.
     #[error("the self-test could not be completed: {reason}")]
-    SelfTest {
-        /// Why.
-        reason: String,
-    },
+    SelfTest { reason: String },
     /// The process the engine was in is gone.
     #[error(transparent)]
     EngineExited(#[from] EngineExit),
@@ -157,10 +123,7 @@ pub enum Problem {
 pub enum EngineExit {
     /// Its process could not be started.
     #[error("the engine could not be started: {reason}")]
-    NotStarted {
-        /// What the system says.
-        reason: String,
-    },
+    NotStarted { reason: String },
     /// Its process ended without being asked to.
     #[error("the engine crashed ({status}): {words}")]
     Ended {
@@ -169,24 +132,13 @@ pub enum EngineExit {
         /// The last lines it wrote on its standard error; may be empty.
         words: String,
     },
-    /// It stopped responding and was terminated.
     #[error("the engine did not respond for {seconds} s")]
-    Hung {
-        /// How long it was silent.
-        seconds: u32,
-    },
-    /// It is of another version.
+    Hung { seconds: u32 },
     #[error("the engine is version {theirs}, but this program is {ours}")]
-    Version {
-        /// This program's version.
-        ours: String,
-        /// The engine's.
-        theirs: String,
-    },
+    Version { ours: String, theirs: String },
     /// It is on another machine, which cannot be reached, or not any more.
     #[error("the connection to {machine} was lost: {reason}")]
     Disconnected {
-        /// The machine.
         machine: String,
         /// What ssh or Slurm said, or what is wrong with the engine there.
         reason: String,
@@ -199,10 +151,7 @@ pub enum EngineExit {
     },
     /// What it says makes no sense.
     #[error("the engine sent an invalid message: {reason}")]
-    Garbled {
-        /// What is wrong.
-        reason: String,
-    },
+    Garbled { reason: String },
 }
 
 /// A problem that reached a module through another keeps that other's variant: callers find each in

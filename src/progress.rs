@@ -33,7 +33,6 @@ pub trait Progress {
 
 /// The progress of one part of the work.
 pub struct PartialProgress<'p> {
-    /// That of the whole.
     pub whole: &'p mut dyn Progress,
     /// Where the part begins and ends in the whole, from 0 to 1.
     pub start: f32,

@@ -1,6 +1,8 @@
 //! The language between the engine and its callers: closed enums of plain data that can cross a
 //! pipe.
 
+#![warn(missing_docs)]
+
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};

@@ -16,22 +16,14 @@ use crate::run_config::{
     DataSpec, DeviceChoice, InferenceChoice, NamedSet, Preset, RunConfig, SetFormat,
 };
 
-/// The screens behind the tabs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Screen {
-    /// Run panel and live plots.
     Train,
-    /// Canvas and prediction.
     Draw,
-    /// Finished and interrupted runs.
     Models,
-    /// Accuracy, confusion matrix and misclassified images.
     Results,
-    /// Hyper-parameter sweeps.
     Sweep,
-    /// Hardware, self-test and benchmark.
     Hardware,
-    /// The drawings that the person keeps.
     MyDigits,
 }
 
@@ -48,9 +40,7 @@ impl Screen {
     ];
 }
 
-/// The wizard's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names are the pages' titles")]
 pub enum WizardStep {
     Welcome,
     Hardware,
@@ -89,31 +79,24 @@ pub enum Action {
     CloseWizard,
     /// Change the configuration of the next run.
     Configure(Box<RunConfig>),
-    /// Download this data set.
     Download(NamedSet),
     /// Cancel that, or put away what is said about its failure.
     CancelDownload,
     /// Type into the field of a number.
     Type(Field, String),
-    /// Apply a preset.
     ApplyPreset(Preset),
     /// Apply the settings recommended for this machine.
     ApplyRecommended,
-    /// On the screen Sweep.
     Sweep(SweepAction),
     /// Start a run with the current configuration.
     Start,
-    /// Pause the run.
     Pause,
-    /// Resume the paused run.
     Resume,
-    /// Stop the run.
     Stop,
     /// Try again to save the run that has ended but could not be saved.
     SaveRun,
     /// Save that run in a folder chosen in a dialog.
     ChooseRunFolder,
-    /// Draw with this, or erase.
     ChooseTool(Tool),
     /// The pen touches the canvas here (canvas units, see [`super::CANVAS`]).
     PenDown([f32; 2]),
@@ -130,9 +113,7 @@ pub enum Action {
     /// Undo the last change of the drawing: a stroke, erasing, clearing, or a drawing that was put
     /// there.
     Undo,
-    /// Redo it.
     Redo,
-    /// Clear the canvas.
     ClearDrawing,
     /// Bring back the recent drawing with this index.
     RestoreDrawing(usize),
@@ -141,9 +122,7 @@ pub enum Action {
     Keep(Option<u8>),
     /// Keep the recent drawing with this index, with this digit.
     KeepRecent(usize, u8),
-    /// Change what a kept drawing shows.
     Relabel(Box<KeptDrawing>, u8),
-    /// Delete a kept drawing.
     DeleteKept(Box<KeptDrawing>),
     /// Put a kept drawing on the canvas.
     DrawKept(Box<KeptDrawing>),
@@ -161,7 +140,6 @@ pub enum Action {
     SkipDigit,
     /// Let it ask for the digit before again.
     PreviousDigit,
-    /// End it.
     StopCollecting,
     /// Fine-tune the model in use on the kept drawings.
     FineTune,
@@ -171,7 +149,6 @@ pub enum Action {
     SetPen(f32),
     /// Show the canvas for one digit or the one for several.
     ChooseCanvas {
-        /// The one for several.
         several: bool,
     },
     /// Show the probabilities of this digit on the canvas for several, from 0 on the left.
@@ -180,9 +157,7 @@ pub enum Action {
     ShowSteps(bool),
     /// Carry out one of these steps, or leave it out to see what it does.
     SwitchStep {
-        /// The step.
         step: Step,
-        /// Whether it is carried out.
         on: bool,
     },
     /// Carry out all steps again.
@@ -200,13 +175,10 @@ pub enum Action {
         /// Red, green, blue and alpha of each pixel, with colours multiplied by alpha.
         pixels: Arc<Vec<u8>>,
     },
-    /// Use this model for drawings.
     UseModel(ModelRef),
     /// Use this model for drawings and go to the canvas.
     DrawWith(ModelRef),
-    /// Choose the device that recognises drawings.
     ChooseInferenceDevice(InferenceChoice),
-    /// Reload the list of finished runs.
     RefreshRuns,
     /// Resume an interrupted run from the checkpoint in this folder.
     ResumeInterrupted(PathBuf),
@@ -216,7 +188,6 @@ pub enum Action {
     ForgetInterrupted(PathBuf),
     /// Delete a run's folder; it can be restored until the window closes.
     DeleteRun(PathBuf),
-    /// Restore a deleted run.
     RestoreRun(PathBuf),
     /// Give the run in this folder its name, note and star.
     Annotate(PathBuf, Annotation),
@@ -226,18 +197,14 @@ pub enum Action {
     ShowResults(PathBuf),
     /// Evaluate a model on the test set of a data set.
     Evaluate {
-        /// The model.
         model: ModelRef,
-        /// The data set.
         data: DataSpec,
     },
     /// Open the comparison of models, with the run in this folder first.
     OpenComparison(PathBuf),
     /// Choose a run to compare, or leave it out.
     ChooseCompared {
-        /// Its folder.
         folder: PathBuf,
-        /// Whether it is compared.
         chosen: bool,
     },
     /// Choose the run that the other compared ones are compared with, by its folder.
@@ -248,19 +215,16 @@ pub enum Action {
     CompareModels,
     /// Go back to the list of models.
     CloseComparison,
-    /// Cancel a job.
     CancelJob(JobId),
     /// Go to Models, with the run in this folder selected.
     ShowModel(PathBuf),
     /// Open the export dialog for a model.
     OpenExport(ModelRef),
-    /// Change the export's options.
     ChangeExport(ExportSpec),
     /// Write the export to a file chosen in a dialog.
     SaveExport,
     /// Whether an export may replace the files that are in its way.
     ReplaceExported(bool),
-    /// Close the export dialog.
     CloseExport,
     /// Import a file as this says, after a choice of what its weights do not say.
     ImportAs(ImportSpec),
@@ -276,9 +240,7 @@ pub enum Action {
     Reproduce(PathBuf),
     /// The run that was to be selected under Models has been.
     RunSelected,
-    /// Run the self-test of a device.
     CheckDevice(DeviceChoice),
-    /// Run the benchmark.
     Benchmark(Extent),
     /// Compare batch sizes or devices with the current settings.
     Compare(ComparisonKind),
@@ -318,9 +280,7 @@ pub enum Action {
     UseCudaFolder(Option<PathBuf>),
     /// Type a path, where no dialog can be shown.
     TypePath(String),
-    /// Use the path that was typed.
     ConfirmPath,
-    /// Cancel the question for a path.
     ClosePathQuestion,
     /// Write the run's curves to a CSV file chosen in a dialog.
     SaveCurves,
@@ -328,9 +288,7 @@ pub enum Action {
     SaveDrawing,
     /// Write this to a file chosen in a dialog.
     SaveFile {
-        /// The dialog's title.
         title: &'static str,
-        /// The suggested file name.
         name: String,
         /// The file's bytes.
         bytes: Vec<u8>,
@@ -343,10 +301,7 @@ pub enum Action {
     SetTheme(Theme),
     /// Show or fold away the canvas and the held-out images beside the plots.
     ShowSidePanel(bool),
-    /// Show or hide the monitor.
     ShowMonitor(bool),
-    /// Change the saved settings.
     ChangeSettings(Box<Settings>),
-    /// Dismiss a notice.
     Dismiss(u64),
 }

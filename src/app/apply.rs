@@ -22,7 +22,6 @@ use crate::runs::Store;
 const INK_ENDINGS: [&str; 5] = ["json", "jsonl", "ndjson", "gz", "ink"];
 
 impl App {
-    /// Carries an action out.
     pub fn apply(&mut self, action: Action) {
         if self.apply_to_image(&action) || self.ask_before_sending(&action) {
             return;

@@ -29,17 +29,13 @@ use crate::sweep::{SweepEntry, SweepError, Tested};
 /// Called from other threads when there is something new to process.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
-/// The result of a task.
 #[derive(Debug)]
 pub enum BackgroundResult {
-    /// The hardware was detected.
     Hardware {
-        /// What was found.
         hardware: Box<Hardware>,
         /// The folder that was searched for NVIDIA's libraries first.
         folder: Option<PathBuf>,
     },
-    /// The data sets found by name.
     Data(Vec<crate::data::Found>),
     /// So much of a data set has been downloaded, from 0 to 1.
     DownloadProgress(f32),
@@ -54,29 +50,23 @@ pub enum BackgroundResult {
     },
     /// The kept drawings were read or changed, or could not be.
     MyDigits {
-        /// What was done.
         step: FileStep,
-        /// What the file holds now.
         loaded: Result<Loaded, Problem>,
     },
     /// The drawings of an ink file, to be kept.
     InkImported(Vec<KeptDrawing>),
-    /// Samples of a data set.
     Samples(Samples),
     /// The finished runs, newest first.
     Runs(Vec<RunEntry>),
     /// A saved run was changed, or could not be.
     Changed {
-        /// How.
         change: Change,
-        /// What came of it.
         outcome: Result<(), RunError>,
     },
     /// The weights of a run that was trained again were compared with those of the first time.
     Reproduced(Result<Reproduction, RunError>),
     /// The sweeps in Inkling's folder, newest first.
     Sweeps(Vec<SweepEntry>),
-    /// What is heard of a sweep.
     Sweep(SweepNews),
     /// A sweep was deleted, or could not be.
     SweepDeleted(PathBuf, Result<(), SweepError>),
@@ -84,21 +74,17 @@ pub enum BackgroundResult {
     SweepTested(PathBuf, Result<(u32, Tested), SweepError>),
     /// The steps of a run that is compared.
     ComparedSteps {
-        /// The run's folder.
         folder: PathBuf,
         /// The steps; empty where they are not known.
         curve: Arc<[StepPoint]>,
     },
     /// The curve of a run in the list.
     Thumbnail {
-        /// The run's folder.
         folder: PathBuf,
-        /// Its curve.
         thumbnail: Thumbnail,
     },
     /// The interrupted runs, newest first.
     Interrupted(Vec<InterruptedRun>),
-    /// What the last session left.
     LastSession {
         /// The interrupted runs, newest first.
         interrupted: Vec<InterruptedRun>,
@@ -118,9 +104,7 @@ pub enum BackgroundResult {
         /// The interrupted runs, newest first.
         interrupted: Vec<InterruptedRun>,
     },
-    /// A device's self-test has ended.
     Checked {
-        /// The device.
         device: DeviceChoice,
         /// Its report, or why there is none.
         found: Box<Result<Report, Problem>>,
@@ -131,59 +115,44 @@ pub enum BackgroundResult {
     HostReached(SshHost, Result<Box<OtherMachine>, Problem>),
     /// What was sent to the other machine was listed, or could not be.
     SentListed {
-        /// The machine.
         host: SshHost,
-        /// What is there.
         listed: Result<Vec<ReceivedBundle>, Problem>,
         /// What became of what was to be deleted before.
         deleted: Vec<DeletedBundle>,
     },
     /// The newest saved benchmark, if there is one.
     Benchmark(Option<Box<(benchmark::Report, Saved)>>),
-    /// A sample of the machine's load.
     Load(LoadSample),
-    /// A file or folder was chosen.
     Path {
-        /// Its path.
         path: PathBuf,
-        /// What it was asked for.
         purpose: Purpose,
     },
     /// No dialog could be shown, or the path that was typed cannot be used.
     NoDialog(PathQuestion),
     /// The first drawing of an ink file.
     Ink {
-        /// The file.
         file: PathBuf,
-        /// The drawing.
         ink: Ink,
         /// How hard the pen pressed: as [`crate::ink::InkEntry::pressures`].
         pressures: Vec<Vec<f32>>,
         /// True if the file contains only this drawing.
         only: bool,
     },
-    /// An image was opened.
     ImageOpened {
-        /// What it is called.
         name: String,
-        /// The image.
         source: Box<SourceImage>,
     },
     /// It was found out what is written in an image.
     ImagePrepared(Arc<ImageReading>),
     /// The steps from an image to the model's input.
     Stages(Box<ShownStages>, Vec<Stage>),
-    /// Whether the machine stays awake.
     StaysAwake(bool),
-    /// A notification was clicked.
     NotificationClicked,
-    /// A file was written.
     Written(PathBuf),
     /// What helps to find a fault, to be copied.
     Diagnostics(String),
     /// The settings were written, or could not be.
     SettingsSaved(Result<(), Problem>),
-    /// Something went wrong.
     Failed(Problem),
 }
 
@@ -192,15 +161,11 @@ pub enum BackgroundResult {
 /// change fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedFolder {
-    /// The finished runs.
     Runs,
-    /// The checkpoints of interrupted runs.
     Checkpoints,
-    /// The sweeps.
     Sweeps,
 }
 
-/// Starts tasks and collects their results.
 pub struct BackgroundTasks {
     sender: Sender<BackgroundResult>,
     results: Receiver<BackgroundResult>,

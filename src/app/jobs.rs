@@ -19,11 +19,8 @@ use crate::text::format::{percent, remaining};
 /// A job that was submitted and has not ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunningJob {
-    /// Its name in commands and events.
     pub id: JobId,
-    /// What was submitted.
     pub job: Job,
-    /// How far it is.
     pub progress: JobProgress,
     /// The figures that a benchmark or comparison has measured so far.
     pub rows: Vec<Row>,
@@ -55,11 +52,9 @@ impl RunningJob {
 /// A job in progress, for any screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShownJob<'a> {
-    /// The job.
     pub running: &'a RunningJob,
     /// What it is called: "Benchmark".
     pub name: &'static str,
-    /// The screen that shows it.
     pub screen: Screen,
 }
 
@@ -97,7 +92,6 @@ impl ShownJob<'_> {
 pub struct Jobs(BTreeMap<JobId, RunningJob>);
 
 impl Jobs {
-    /// Whether this job is in progress.
     pub(super) fn has(&self, id: JobId) -> bool {
         self.0.contains_key(&id)
     }
@@ -107,17 +101,14 @@ impl Jobs {
         self.0.get(&id).map(|running| running.progress)
     }
 
-    /// The evaluation in progress.
     pub fn evaluation(&self) -> Option<&RunningJob> {
         self.newest(|job| matches!(job, Job::Evaluate(_)))
     }
 
-    /// The benchmark or comparison in progress.
     pub fn benchmark(&self) -> Option<&RunningJob> {
         self.newest(|job| matches!(job, Job::Benchmark(_) | Job::Compare { .. }))
     }
 
-    /// The comparison of models in progress.
     pub fn comparison(&self) -> Option<&RunningJob> {
         self.newest(|job| matches!(job, Job::CompareModels(_)))
     }
@@ -127,7 +118,6 @@ impl Jobs {
         self.newest(|job| matches!(job, Job::FindLearningRate(_)))
     }
 
-    /// The profile in progress.
     pub fn profile(&self) -> Option<&RunningJob> {
         self.newest(|job| matches!(job, Job::Profile(_)))
     }
@@ -148,12 +138,10 @@ impl Jobs {
         self.newest(|job| matches!(job, Job::Export { to: Some(_), .. }))
     }
 
-    /// The fine-tuning in progress.
     pub fn fine_tuning(&self) -> Option<&RunningJob> {
         self.newest(|job| matches!(job, Job::FineTune(_)))
     }
 
-    /// The import in progress.
     pub fn import(&self) -> Option<&RunningJob> {
         self.newest(|job| matches!(job, Job::Import(_)))
     }

@@ -5,42 +5,33 @@ use std::time::{Duration, Instant};
 use super::action::Action;
 use super::messages::Message;
 
-/// How long good news stays.
 const INFO_DURATION: Duration = Duration::from_secs(12);
 /// The same where something is offered with it.
 const OFFER_DURATION: Duration = Duration::from_secs(30);
 
-/// How much a notice matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// Good to know.
     Info,
-    /// Something went wrong.
     Error,
 }
 
 /// What is offered with a notice: a button.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
-    /// The button's label.
     pub label: &'static str,
-    /// What it does.
     pub action: Action,
 }
 
 /// After this time, a notice has been read.
 const READ: Duration = Duration::from_secs(2);
 
-/// One notice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
-    /// For dismissing it.
     pub id: u64,
-    /// How much it matters.
     pub severity: Severity,
     /// What happened and what to do.
     pub message: Message,
-    /// What can be done about it.
     pub offer: Option<Offer>,
     /// When it was put up.
     pub since: Instant,

@@ -45,7 +45,6 @@ pub type Probe = Arc<dyn Fn(Option<&Path>) -> Hardware + Send + Sync>;
 
 /// The services the app depends on, passed in so that tests can replace them.
 pub struct AppDeps {
-    /// The folders of this installation.
     pub paths: Paths,
     /// Where the engine runs at first.
     pub host: EngineHost,
@@ -58,7 +57,6 @@ pub struct AppDeps {
     pub probe: Probe,
     /// Samples the machine's load; blocks until it is done.
     pub sample_load: SampleLoad,
-    /// Runs the self-test of a device.
     pub self_test: SelfTest,
     /// Whether this machine can reach others, to download from them; answers immediately.
     pub has_network: Box<dyn Fn() -> bool>,
@@ -66,29 +64,23 @@ pub struct AppDeps {
     pub reach_host: ReachHost,
     /// Lists what was sent to another machine.
     pub list_received: ListReceived,
-    /// Deletes some of it.
     pub delete_received: DeleteReceived,
     /// Downloads a data set; blocks until it is done.
     pub download: Downloader,
-    /// File dialogs.
     pub dialogs: Box<dyn Dialogs>,
-    /// Keeping the machine awake, and notifications.
     pub desktop: Arc<dyn Desktop>,
     /// Called when [`App::poll`] has something to process.
     pub wake: Wake,
 }
 
-/// Everything the window shows.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each stands for a fact of its own, and no two of them exclude each other"
 )]
 pub struct App {
-    /// The screen behind the chosen tab.
     pub screen: Screen,
     /// The wizard's page while it is open.
     pub wizard: Option<WizardStep>,
-    /// The saved settings.
     pub settings: Settings,
     /// This machine's hardware, once detected.
     pub hardware: Option<Hardware>,
@@ -96,26 +88,20 @@ pub struct App {
     pub found: Option<Vec<Found>>,
     /// The data set that is being downloaded, or could not be.
     pub download: Option<DownloadView>,
-    /// The configuration of the next run.
     pub config: RunConfig,
-    /// The current or last run.
     pub run: Option<RunView>,
     /// True while the next run is shown in its place: its data, its network, and what it will do.
     pub(super) next_run_shown: bool,
     /// The settings of the runs that wait for its end, the next one first.
     pub queue: Vec<RunConfig>,
     pub(super) learning: Option<Learning>,
-    /// The canvas.
     pub drawing: Drawing,
-    /// The canvas for several digits.
     pub number: NumberCanvas,
     /// What the pointer does to the canvas.
     pub tool: Tool,
     /// The drawings that were cleared from the canvas.
     pub recent_drawings: RecentDrawings,
-    /// The drawings that the person keeps.
     pub my_digits: MyDigitsView,
-    /// The model used for drawings.
     pub model_in_use: Option<ModelInfo>,
     /// The starter model, once it has been in use: the engine begins with it.
     pub starter_model: Option<ModelInfo>,
@@ -126,18 +112,15 @@ pub struct App {
     pub(super) thumbnails: BTreeMap<PathBuf, Thumbnail>,
     /// Changes to saved runs that are being made.
     pub(super) changes: Changes,
-    /// What the results screen shows.
     pub results: Option<ResultsView>,
     /// The comparison of models, while it is open.
     pub comparison: Option<ComparisonView>,
-    /// The jobs in progress.
     pub jobs: Jobs,
     /// The export dialog, while it is open.
     pub export: Option<ExportView>,
     /// The run to select under Models, until that has been done: the one that was imported last or
     /// is to be exported.
     pub run_to_select: Option<PathBuf>,
-    /// Benchmarks and comparisons.
     pub benchmark: BenchmarkView,
     /// The search for a learning rate, while its dialog is open.
     pub rate_search: Option<RateSearchView>,
@@ -145,11 +128,9 @@ pub struct App {
     pub profile: Option<ProfileView>,
     /// The search for a batch size, while its dialog is open.
     pub batch_size_search: Option<BatchSizeSearchView>,
-    /// Sweeps.
     pub sweeps: Sweeps,
     /// The run that trains an earlier one again, and that one.
     pub(super) reproducing: Option<(JobId, Box<RunSummary>)>,
-    /// The results of the devices' self-tests.
     pub checks: Checks,
     /// The other machine that is in use, if it is one.
     pub(super) other_machine: Option<OtherMachine>,

@@ -11,10 +11,8 @@ use crate::records::benchmark::{BUSY, Extent, Row, Subject};
 const FIRST_LOOK: Duration = Duration::from_millis(400);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// How far a benchmark is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// What is being measured.
     pub subject: Subject,
     /// From 0 to 1.
     pub fraction: f32,
@@ -29,7 +27,6 @@ pub trait Listener: Send {
     /// Called many times a second; an error cancels the benchmark.
     fn report(&mut self, progress: Progress) -> Result<(), Cancelled>;
 
-    /// A figure was found.
     fn found(&mut self, row: &Row);
 }
 
@@ -100,7 +97,6 @@ impl<'a> BenchBudget<'a> {
         Ok(Duration::from_secs_f64(self.current))
     }
 
-    /// What is being measured.
     pub const fn subject(&self) -> Subject {
         self.subject
     }
@@ -149,7 +145,6 @@ impl<'a> BenchBudget<'a> {
         Ok(self.listener.report(progress)?)
     }
 
-    /// Passes a figure on.
     pub fn found(&mut self, row: &Row) {
         self.listener.found(row);
     }

@@ -14,10 +14,8 @@ const SECONDS: f64 = 2.0;
 /// A side within this share of the highest rate counts as equally fast: figures scatter that much.
 const NEARLY_FASTEST: f64 = 0.95;
 
-/// Opens a device.
 pub type Open<'a> = &'a dyn Fn(DeviceChoice) -> Result<DeviceContext, ConfigProblem>;
 
-/// What a comparison found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
     /// A figure for each side that could be measured.
@@ -45,7 +43,6 @@ pub fn side_of(config: &RunConfig) -> Side {
     }
 }
 
-/// A side for each batch size.
 pub fn batch_sizes(config: &RunConfig) -> Vec<Side> {
     BATCH_SIZES
         .map(|batch_size| Side {

@@ -17,19 +17,15 @@ pub enum BenchError {
     /// Its data could not be read or written.
     #[error(transparent)]
     Data(DataError),
-    /// A computation failed.
     #[error(transparent)]
     Compute(#[from] ComputeError),
-    /// Recognition failed.
     #[error(transparent)]
     Infer(InferError),
-    /// A training run failed.
     #[error(transparent)]
     Train(#[from] TrainError),
     /// A file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// It was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }

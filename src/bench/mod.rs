@@ -44,7 +44,6 @@ use crate::run_config::{DeviceChoice, ModelKind, Precision};
 const TRAIN_IMAGES: usize = 6000;
 /// The classes of networks that are timed: those of the built-in digits.
 const CLASSES: usize = 10;
-/// Images that are recognised.
 const TEST_IMAGES: usize = 256;
 
 /// Models that are measured at every precision; the others only in f32.
@@ -61,7 +60,6 @@ const UPDATES: f64 = 1.5;
 const INFERENCE: f64 = 6.0;
 const PLAIN_CANDLE: f64 = 4.0;
 
-/// Measures this machine.
 pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Report, BenchError> {
     let machine = machine();
     let pools = pools::pools(machine.threads)?;
@@ -140,7 +138,6 @@ fn digits(budget: &mut BenchBudget<'_>) -> Result<DataSet, BenchError> {
     )?)
 }
 
-/// The figures so far.
 #[derive(Default)]
 struct Figures {
     rows: Vec<Row>,

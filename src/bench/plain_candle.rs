@@ -25,7 +25,6 @@ use crate::records::Normalization;
 use crate::records::benchmark::{Row, Side, Subject};
 use crate::run_config::{Activation, DeviceChoice, ModelKind, Precision};
 
-/// The network of candle's MNIST example.
 const MODEL: ModelKind = ModelKind::ConvNet;
 /// Steps of candle's at least; the first is a warm-up.
 const MIN_STEPS: usize = 4;

@@ -13,7 +13,6 @@ use crate::nn::backend::cpu::LargeProduct;
 use crate::records::benchmark::{Row, Subject};
 use crate::run_config::{DeviceChoice, Precision};
 
-/// The size that is usually fastest.
 pub(super) const USUAL_SIZE: usize = 1024;
 
 /// Rows and columns tried; the best one counts. All fit into any machine that trains.

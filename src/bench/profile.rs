@@ -91,7 +91,6 @@ pub fn profile(
     ))
 }
 
-/// The run that is recorded.
 struct Recorder<'a, 'b> {
     budget: &'a mut BenchBudget<'b>,
     device: Device,

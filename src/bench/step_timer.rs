@@ -19,7 +19,6 @@ const WARM_UP: usize = 2;
 /// times as long.
 const MIN_STEPS: usize = 3;
 const OVERTIME: u32 = 4;
-/// Steps between two large products.
 const STEPS_PER_PRODUCT: u64 = 4;
 
 /// The seconds of steps, and of what was interleaved with them.

@@ -32,11 +32,9 @@ const MAX_SIGNAL_DELAY: Duration = Duration::from_millis(500);
     reason = "each is handled before the next one comes"
 )]
 pub enum Update {
-    /// Its progress.
     Progress(JobProgress),
     /// A further event of a training run or a benchmark.
     Event(Event),
-    /// Its cancellation was just requested.
     Cancelling,
     /// Its engine has crashed or stopped; the failure follows.
     EngineLost,
@@ -74,7 +72,6 @@ impl Engine {
         )
     }
 
-    /// Starts one on this host.
     pub fn start_on(
         host: EngineHost,
         data_dir: Option<PathBuf>,

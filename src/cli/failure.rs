@@ -27,7 +27,6 @@ pub enum Failure {
     Terminated {
         /// What became of the work, if there was any.
         sentence: Option<String>,
-        /// The exit status.
         status: u8,
     },
 }

@@ -10,7 +10,6 @@ static STOP: AtomicBool = AtomicBool::new(false);
 /// The exit status once this process was asked to end; 0 before.
 static TERMINATE: AtomicU8 = AtomicU8::new(0);
 
-/// What was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// To stop, and save the results so far.

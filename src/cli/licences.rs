@@ -4,7 +4,6 @@ use super::failure::Failure;
 use super::output::Output;
 use crate::text::licences;
 
-/// Prints the licences.
 pub fn run() -> Result<(), Failure> {
     Output::new(false).text(licences::text().trim_end())
 }

@@ -27,7 +27,6 @@ impl Output {
         }
     }
 
-    /// Whether standard output is JSON.
     pub const fn is_json(&self) -> bool {
         self.json
     }

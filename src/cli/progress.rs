@@ -6,7 +6,6 @@ use super::format::clock;
 use super::output::note;
 use crate::text::visible;
 
-/// The resolution of the bar.
 const STEPS: f32 = 1000.0;
 
 /// A progress bar on standard error, hidden if that is not a terminal.
@@ -49,7 +48,6 @@ impl Progress {
             .set_position((fraction.clamp(0.0, 1.0) * STEPS) as u64);
     }
 
-    /// Prints a line above the bar.
     pub fn note(&self, text: &str) {
         self.suspend(|| note(text));
     }

@@ -3,6 +3,8 @@
 //!
 //! It does not depend on models, tensors or windows.
 
+#![warn(missing_docs)]
+
 pub mod augment;
 pub mod builtin;
 mod class_folder_set;

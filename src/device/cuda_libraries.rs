@@ -9,10 +9,8 @@ use crate::system::paths::Paths;
 /// The environment variable for a folder to search first.
 pub const FOLDER_VARIABLE: &str = "INKLING_CUDA_DIR";
 
-/// A library and its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Library {
-    /// Its file name.
     pub name: &'static str,
     /// What installs it: the driver, or one of NVIDIA's packages.
     pub package: Package,
@@ -20,12 +18,9 @@ pub struct Library {
     pub file: Option<PathBuf>,
 }
 
-/// What installs a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Package {
-    /// The graphics driver.
     Driver,
-    /// The Python package of this name.
     Python(&'static str),
 }
 

@@ -33,12 +33,13 @@ pub struct Client {
 /// Which bytes of a file to download.
 pub enum Bytes {
     /// All of them: this many are expected, and this many are accepted at most.
-    All { size: u64, largest: u64 },
-    /// These.
+    All {
+        size: u64,
+        largest: u64,
+    },
     Range(Range<u64>),
 }
 
-/// How an attempt ended.
 enum Attempt<T = ()> {
     /// All is there, as far as the server says.
     Complete(T),
@@ -286,7 +287,6 @@ fn bytes_header(range: &Range<u64>) -> String {
     format!("bytes={}-{}", range.start, range.end.saturating_sub(1))
 }
 
-/// What a failed request means.
 fn failed<T>(address: &str, error: &Error) -> Result<Attempt<T>, DownloadError> {
     let address = address.to_owned();
     let reason = match error {

@@ -11,89 +11,45 @@ use crate::system::WriteError;
 pub enum DownloadError {
     /// No connection: the machine is offline, the name is not known, or nobody answers there.
     #[error("no connection to {address}: {reason}")]
-    NoConnection {
-        /// The file's address.
-        address: String,
-        /// What the system says.
-        reason: String,
-    },
+    NoConnection { address: String, reason: String },
     /// The server does not have the file, or does not give it.
     #[error("{address} answers with status {status}")]
-    Status {
-        /// The file's address.
-        address: String,
-        /// The status of HTTP.
-        status: u16,
-    },
+    Status { address: String, status: u16 },
     /// The address leads to another one, and so on without an end.
     #[error("{address} redirects without an end")]
-    Redirects {
-        /// The file's address.
-        address: String,
-    },
+    Redirects { address: String },
     /// A page for people came instead of the file, as from networks that want a login first.
     #[error("{address} is a web page")]
-    WebPage {
-        /// The file's address.
-        address: String,
-    },
+    WebPage { address: String },
     /// The connection broke again and again, or nothing came any more.
     #[error("the connection to {address} broke: {reason}")]
-    Broken {
-        /// The file's address.
-        address: String,
-        /// What the system says.
-        reason: String,
-    },
-    /// More came than the file has.
+    Broken { address: String, reason: String },
     #[error("{address} is larger than {largest} bytes")]
     TooLarge {
-        /// The file's address.
         address: String,
         /// The most that is accepted, in bytes.
         largest: u64,
     },
     /// What came is not the file that was published.
     #[error("{address} is not the published file")]
-    NotPublishedFile {
-        /// The file's address.
-        address: String,
-    },
+    NotPublishedFile { address: String },
     /// There is a folder of the set's name with something else in it.
     #[error("{path} is there already")]
-    Occupied {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// Another Inkling is downloading the set.
+    Occupied { path: PathBuf },
     #[error("{set:?} is being downloaded")]
-    InProgress {
-        /// The set.
-        set: NamedSet,
-    },
+    InProgress { set: NamedSet },
     /// The server does not support range requests, which are needed to download part of an archive.
     #[error("the server does not send parts of {address}")]
-    NoRanges {
-        /// The archive's address.
-        address: String,
-    },
+    NoRanges { address: String },
     /// The archive is damaged, of a kind that is not read, or does not have the file.
     #[error("{address} does not contain {name}")]
-    NotInArchive {
-        /// The archive's address.
-        address: String,
-        /// The file's name.
-        name: String,
-    },
+    NotInArchive { address: String, name: String },
     /// There is nowhere to download from.
     #[error("there is no mirror")]
     NoMirror,
     /// This is not a valid address.
     #[error("{address} is not a valid address")]
-    Address {
-        /// What was given.
-        address: String,
-    },
+    Address { address: String },
     /// A file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),

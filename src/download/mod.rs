@@ -26,7 +26,6 @@ use crate::system::WriteError;
 use crate::system::files::{create_folder, open_lock, sync_folder};
 use crate::text::visible;
 
-/// How patient a download is.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// How long a server may take to answer, and the slowest that the rest of a file may come, on

@@ -9,13 +9,11 @@ use super::DownloadError;
 use crate::run_config::NamedSet;
 use crate::text::visible;
 
-/// A file of a set.
 pub(super) struct SourceFile {
     /// What it is called, at every mirror.
     pub name: &'static str,
     /// Its size as it was published, in bytes.
     pub size: u64,
-    /// What it is recognised by.
     pub digest: Digest,
 }
 
@@ -234,7 +232,6 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// The one that the environment names.
     pub fn from_env() -> Result<Option<Self>, DownloadError> {
         match std::env::var(MIRROR_VARIABLE) {
             Ok(address) if !address.is_empty() => address.parse().map(Some),
@@ -242,7 +239,6 @@ impl Mirror {
         }
     }
 
-    /// Whether it is an archive.
     pub fn is_archive(&self) -> bool {
         !self.address.ends_with('/')
     }

@@ -23,7 +23,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 pub(super) struct CommandQueue<'c> {
     commands: &'c mut Receiver<Command>,
     pub events: &'c mut EventSink,
-    /// What a panic would interrupt.
     activity: &'c mut Option<Activity>,
     waiting: VecDeque<Command>,
     pub recognizer: Recognizer,
@@ -53,7 +52,6 @@ impl<'c> CommandQueue<'c> {
         *self.activity = Some(Activity::Job(id));
     }
 
-    /// Reports how a job ended.
     pub fn end(&mut self, id: JobId, result: Result<JobResult, JobError>) {
         self.events.send(Event::Job {
             id,

@@ -18,7 +18,6 @@ pub(super) struct DatasetCache {
     pub sent: Option<PathBuf>,
 }
 
-/// A data set in memory.
 pub(super) struct LoadedSet {
     set: DataSet,
     fingerprint: OnceCell<Fingerprint>,

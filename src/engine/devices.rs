@@ -8,9 +8,7 @@ use crate::infer::{Classifier, Classify, InferError};
 use crate::nn::DeviceContext;
 use crate::run_config::{ConfigProblem, DeviceChoice};
 
-/// The devices there are.
 pub trait Devices: Debug + Send + Sync {
-    /// Opens one for a run.
     fn open(&self, device: DeviceChoice) -> Result<DeviceContext, ConfigProblem>;
 
     /// A copy of the model on this device.
@@ -21,7 +19,6 @@ pub trait Devices: Debug + Send + Sync {
     ) -> Result<Box<dyn Classify>, InferError>;
 }
 
-/// The devices of this machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThisMachine;
 

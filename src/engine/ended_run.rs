@@ -14,12 +14,10 @@ use crate::system::WriteError;
 /// Folders of one name, with a number each.
 const MAX_ALIKE: u32 = 10_000;
 
-/// A run that has ended.
 #[derive(Debug)]
 pub struct EndedRun<'r> {
     /// Where it is to be saved.
     pub target: RunsTarget,
-    /// What is saved of it.
     pub contents: RunContents<'r>,
     /// How its model file stores the weights.
     pub weights: WeightFormat,
@@ -27,10 +25,8 @@ pub struct EndedRun<'r> {
     pub checkpoints: Option<&'r CheckpointWriter>,
 }
 
-/// A run that was saved.
 #[derive(Debug)]
 pub struct SavedRun {
-    /// Its summary.
     pub summary: RunSummary,
     /// How it was saved, and why, if not as it was to be.
     pub rescue: Option<(Problem, Rescue)>,

@@ -40,7 +40,6 @@ impl EventSink {
         }
     }
 
-    /// Sends a lifecycle event now.
     pub fn send(&self, event: Event) {
         // A caller that is gone wants no events; the engine learns of it from its commands.
         if self.sender.send(event).is_ok() {
@@ -63,7 +62,6 @@ impl EventSink {
         }
     }
 
-    /// Sends the steps that were kept.
     pub fn flush(&mut self, run: JobId, now: Telemetry) {
         if !self.waiting.is_empty() {
             let steps = std::mem::take(&mut self.waiting);

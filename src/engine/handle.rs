@@ -22,9 +22,7 @@ use crate::runs::CheckpointThread;
 pub enum RunsTarget {
     /// A new folder inside this one for each run.
     Store(PathBuf),
-    /// This very folder, for one run.
     Folder {
-        /// The folder.
         folder: PathBuf,
         /// True if a run that is there may be replaced.
         replace: bool,
@@ -82,7 +80,6 @@ impl EngineSettings {
     }
 }
 
-/// The devices of this machine.
 pub fn this_machine() -> Arc<dyn Devices> {
     Arc::new(ThisMachine)
 }
@@ -95,7 +92,6 @@ pub struct EngineHandle {
     pub(super) process: Arc<OnceLock<u32>>,
 }
 
-/// The engine's end.
 #[derive(Debug)]
 pub struct EngineSide {
     /// Commands, in order.
@@ -123,7 +119,6 @@ impl EngineHandle {
         handle
     }
 
-    /// Both ends of a line.
     pub fn pair(wake: impl Fn() + Send + Sync + 'static) -> (Self, EngineSide) {
         let (command_sender, commands) = channel();
         let (event_sender, events) = channel();

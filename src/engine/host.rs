@@ -10,12 +10,10 @@ use crate::system::process;
 /// Where an engine lives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EngineHost {
-    /// On a thread of this process.
     #[default]
     Thread,
     /// In a process of its own: if it crashes, in a driver for example, this process survives.
     Process,
-    /// On another machine.
     Remote(RemoteHost),
 }
 

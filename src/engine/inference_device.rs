@@ -45,7 +45,6 @@ impl InferenceDevice {
         }
     }
 
-    /// The user chose among these devices.
     pub fn choose(&mut self, choice: InferenceChoice, usable: Vec<DeviceChoice>) {
         self.choice = Some((choice, usable));
         self.restart();

@@ -14,9 +14,7 @@ use crate::records::{DrawingAnswer, JobId, ModelRef};
 
 /// What is to be recognised.
 pub(super) enum Waiting {
-    /// A drawing of one digit.
     Drawing(Ink, Steps),
-    /// One of several.
     Number(Ink, Steps),
     /// What may be a digit in an image.
     Candidates(Vec<CandidateImage>),
@@ -69,7 +67,6 @@ impl Recognizer {
         })
     }
 
-    /// Recognises the drawing that waits.
     pub fn classify(&mut self, events: &EventSink) {
         let Some((request, what)) = self.waiting.take() else {
             return;

@@ -21,14 +21,8 @@ pub enum ServeError {
         "no caller connected: Inkling starts this command itself, to compute in a process of its own"
     )]
     NoCaller,
-    /// It is of another version.
     #[error("the caller is Inkling {theirs}, but this engine is Inkling {ours}")]
-    Version {
-        /// This program's.
-        ours: String,
-        /// The caller's.
-        theirs: String,
-    },
+    Version { ours: String, theirs: String },
     /// What it says makes no sense.
     #[error("the client sent an invalid message: {0}")]
     InvalidMessage(io::Error),

@@ -19,20 +19,14 @@ pub struct WorkerContext<'a> {
     pub commands: &'a mut Receiver<Command>,
     /// Where events go.
     pub events: &'a mut EventSink,
-    /// What the work is doing.
     pub activity: &'a mut Option<Activity>,
 }
 
-/// What the engine is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
-    /// A job.
     Job(JobId),
-    /// Recognising the drawing of this request.
     Classify(u64),
-    /// Recognising the drawings of this request.
     ClassifyAll(u64),
-    /// Reading the writing of this request.
     ReadNumber(u64),
 }
 

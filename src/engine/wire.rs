@@ -19,14 +19,11 @@ const MAX_FRAME: usize = 64 << 20;
 /// The version at an end of the pipe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handshake {
-    /// Version of the protocol.
     pub protocol: u32,
-    /// Version of the program.
     pub program: String,
 }
 
 impl Handshake {
-    /// This program's handshake.
     pub fn ours() -> Self {
         Self {
             protocol: PROTOCOL,
@@ -35,7 +32,6 @@ impl Handshake {
     }
 }
 
-/// Sends this program's handshake.
 pub fn send_handshake(to: &mut impl Write) -> io::Result<()> {
     to.write_all(&MAGIC)?;
     write(to, &Handshake::ours())
@@ -56,7 +52,6 @@ pub fn recv_handshake(from: &mut impl Read) -> io::Result<Option<Handshake>> {
     read(from)
 }
 
-/// Writes one frame and flushes it.
 pub fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut frame = vec![0; 4];
     rmp_serde::encode::write_named(&mut frame, message)

@@ -6,9 +6,7 @@ use crate::math::statistics::{calibration_error, reliability_sentence};
 use crate::records::Calibration;
 use crate::text::format::{duration, grouped, local_time, percent};
 
-/// A name and its value.
 type Row = (&'static str, Untrusted);
-/// A heading and its rows.
 pub type Section = (&'static str, Vec<Row>);
 
 /// All sections, the most important first.

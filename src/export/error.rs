@@ -3,24 +3,17 @@ use serde::{Deserialize, Serialize};
 use crate::nn::ComputeError;
 use crate::system::{TargetError, WriteError};
 
-/// Why a model cannot be exported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ExportError {
     /// The network has no weight of a name that its layers use: a bug in Inkling.
     #[error("the network has no weights named {parameter}")]
-    Lacks {
-        /// The weight.
-        parameter: String,
-    },
+    Lacks { parameter: String },
     /// The format consists of layers, and those of an imported ONNX network are not known.
     #[error("an imported ONNX network cannot be exported in this format")]
     UnsupportedNetwork,
     /// A weight could not be read from the device, or a file could not be encoded.
     #[error("the export failed: {message}")]
-    Failed {
-        /// The library's error message.
-        message: String,
-    },
+    Failed { message: String },
     /// Its files cannot go where they were to go.
     #[error(transparent)]
     Target(#[from] TargetError),
@@ -36,7 +29,6 @@ impl From<ComputeError> for ExportError {
 }
 
 impl ExportError {
-    /// An error of a library.
     pub(super) fn of(error: &dyn std::fmt::Display) -> Self {
         Self::Failed {
             message: error.to_string(),

@@ -13,7 +13,6 @@ use crate::text::format::{grouped, percent};
 /// share.
 #[derive(Clone, Debug)]
 pub struct ExportedModel {
-    /// The weights and their metadata.
     pub file: ModelFile,
     /// The run that trained it, if known.
     pub run: Option<RunSummary>,
@@ -75,22 +74,18 @@ impl ExportedModel {
         .into()
     }
 
-    /// The data it was trained on.
     pub(super) fn data(&self) -> Untrusted {
         self.file.card.data.label().into()
     }
 
-    /// What its logits stand for.
     pub(super) fn labels(&self) -> Vec<Untrusted> {
         self.classes().names().map(Into::into).collect()
     }
 
-    /// What its classes stand for.
     pub(super) fn classes(&self) -> Classes {
         self.file.card.classes()
     }
 
-    /// The model in one sentence.
     pub(super) fn description(&self) -> Untrusted {
         let card = &self.file.card;
         format!(

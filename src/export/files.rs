@@ -17,9 +17,7 @@ use crate::text::visible::is_hidden;
 /// One file of an export, ready to be written.
 #[derive(Clone, Debug)]
 pub struct ExportedFile {
-    /// Its name, description and tensors.
     pub info: FileInfo,
-    /// Its content.
     pub bytes: Vec<u8>,
 }
 
@@ -262,7 +260,6 @@ impl Export {
         &self.files
     }
 
-    /// The descriptions of its files.
     pub fn infos(&self) -> Vec<FileInfo> {
         self.files.iter().map(|file| file.info.clone()).collect()
     }

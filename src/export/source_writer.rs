@@ -3,7 +3,6 @@
 pub struct SourceWriter(String);
 
 impl SourceWriter {
-    /// Adds a line.
     pub fn line(&mut self, indent: usize, text: &str) {
         self.0 += &"    ".repeat(indent);
         self.0 += text;
@@ -15,7 +14,6 @@ impl SourceWriter {
         self.0.push('\n');
     }
 
-    /// The finished source code.
     pub fn finish(self) -> String {
         self.0
     }

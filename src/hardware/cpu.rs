@@ -16,7 +16,6 @@ use crate::system::process::run_within;
 #[cfg(target_os = "macos")]
 const SYSCTL_LIMIT: std::time::Duration = std::time::Duration::from_secs(2);
 
-/// Probes the CPU.
 pub fn probe() -> Cpu {
     let system =
         System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing())).ok();

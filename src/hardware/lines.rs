@@ -3,14 +3,11 @@
 use super::Hardware;
 use crate::text::format::{file_size, memory as bytes, percent};
 
-/// One item of the hardware.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Its name: "CPU".
     pub label: String,
-    /// Its description.
     pub value: String,
-    /// What that means for training.
     pub meaning: String,
 }
 

@@ -41,7 +41,6 @@ pub struct Watched {
     pub gpus: bool,
 }
 
-/// Takes samples of the load.
 pub struct Meter {
     /// `None` if the system is not supported.
     system: Option<System>,
@@ -71,7 +70,6 @@ impl Meter {
         }
     }
 
-    /// The current load.
     pub fn sample(&mut self, watched: &Watched) -> LoadSample {
         let gpus = if watched.gpus {
             (self.gpus)()

@@ -5,7 +5,6 @@ use objc2_metal::MTLDevice;
 
 use super::Metal;
 
-/// The default GPU.
 pub(super) fn probe() -> Option<Metal> {
     let device = Device::system_default()?;
     Some(Metal {

@@ -31,12 +31,9 @@ pub use probe::{machine, probe, probe_in_subprocess, system};
 #[cfg(target_os = "linux")]
 const MAX_SYSTEM_FILE_BYTES: u64 = 4_096;
 
-/// The hardware of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hardware {
-    /// The system and its version.
     pub system: String,
-    /// The processor.
     pub cpu: Cpu,
     /// Memory of the machine, in bytes.
     pub memory_total: u64,
@@ -44,7 +41,6 @@ pub struct Hardware {
     pub memory_available: u64,
     /// Free disk where runs are kept, in bytes, where it could be found out.
     pub disk_free: Option<u64>,
-    /// NVIDIA GPUs.
     pub gpus: Vec<Gpu>,
     /// Why there are no NVIDIA GPUs in the list, where there is more to say than that none was
     /// found.
@@ -53,7 +49,6 @@ pub struct Hardware {
     /// or there are none.
     #[serde(default)]
     pub cuda_finding: Option<String>,
-    /// The Apple GPU.
     pub metal: Option<Metal>,
 }
 
@@ -64,10 +59,8 @@ impl Hardware {
     }
 }
 
-/// The processor.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// Its model name.
     pub brand: String,
     /// Physical cores, where known.
     pub physical_cores: Option<u32>,
@@ -85,13 +78,11 @@ pub struct Cpu {
 /// An NVIDIA GPU, as its driver reports it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gpu {
-    /// Its name.
     pub name: String,
     /// Its memory, in bytes.
     pub memory_total: u64,
     /// Its free memory, in bytes.
     pub memory_free: u64,
-    /// The driver's version.
     pub driver: String,
     /// The newest CUDA version the driver takes, as "13.0".
     pub cuda: String,
@@ -108,10 +99,8 @@ pub struct Gpu {
     pub utilization: Option<f32>,
 }
 
-/// The Apple GPU.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Metal {
-    /// Its name.
     pub name: String,
     /// True when it shares the machine's memory.
     pub unified_memory: bool,

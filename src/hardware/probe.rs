@@ -72,7 +72,6 @@ pub fn probe(runs: &Path) -> Hardware {
     }
 }
 
-/// The operating system and its version.
 pub fn system() -> String {
     System::long_os_version()
         .ok()

@@ -22,7 +22,6 @@ const MAX_LINE_BYTES: u64 = 1 << 20;
 /// How long one that was killed may take to be gone.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// GPUs, as a subprocess reads them.
 pub(super) struct GpuSubprocess {
     program: Box<dyn Fn() -> Command + Send>,
     process: Option<Watched>,

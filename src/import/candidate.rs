@@ -8,17 +8,14 @@ use crate::nn::onnx::OnnxGraph;
 use crate::records::Reading;
 use crate::run_config::{Activation, ModelKind, Network};
 
-/// Weights, or a network.
 #[derive(Clone, Copy, Debug)]
 pub enum Candidate<'a> {
     /// The weights of this network, in the order of its parameters.
     Weights(Network, &'a [Vec<f32>]),
-    /// The network of an ONNX file.
     Graph(&'a OnnxGraph),
 }
 
 impl Candidate<'_> {
-    /// The network.
     pub fn network(self) -> Network {
         match self {
             Self::Weights(network, _) => network,

@@ -12,7 +12,6 @@ use crate::progress::Progress;
 use crate::records::{ImportSpec, Reading};
 use crate::run_config::{CnnLayer, CnnLayers, DataSpec, ModelKind, Network};
 
-/// The most networks that are tried.
 const MAX_NETWORKS: usize = 32;
 /// The most images that they are tried on.
 const DIGITS: usize = 2_000;

@@ -9,29 +9,17 @@ use crate::progress::Cancelled;
 use crate::records::{Doubt, MeasuredReading, Reading};
 use crate::run_config::{DataSpec, ModelKind};
 
-/// Why a file cannot be imported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ImportError {
     /// The file could not be opened or read.
     #[error("cannot read {path}: {reason}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The system's words.
-        reason: String,
-    },
+    Unreadable { path: PathBuf, reason: String },
     /// The file holds no weights that Inkling can read, or is damaged.
     #[error("{path} contains no usable weights: {reason}")]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
+    Malformed { path: PathBuf, reason: String },
     /// Its weights are those of no network known here.
     #[error("{path} matches none of the supported networks; {} is closest", mismatch.closest)]
     Mismatch {
-        /// The file.
         path: PathBuf,
         /// What does not fit.
         mismatch: Box<Mismatch>,
@@ -39,29 +27,14 @@ pub enum ImportError {
     /// It is an ONNX file whose network is not one of those known here, and cannot be computed as
     /// it is.
     #[error("{path} has a network that cannot be used: {reason}")]
-    Graph {
-        /// The file.
-        path: PathBuf,
-        /// What stands in the way.
-        reason: String,
-    },
+    Graph { path: PathBuf, reason: String },
     /// They fit a network, but how it was built cannot be told, or not as Inkling builds it.
     #[error("it is not clear how the weights in {path} are meant")]
-    Undecided {
-        /// The file.
-        path: PathBuf,
-        /// What was measured.
-        trials: Box<Trials>,
-    },
+    Undecided { path: PathBuf, trials: Box<Trials> },
     /// What it is said to have been trained on has another number of classes than a network that
     /// can be imported.
     #[error("{data} has {given} classes")]
-    Classes {
-        /// The data set.
-        data: String,
-        /// Its classes.
-        given: usize,
-    },
+    Classes { data: String, given: usize },
     /// Inkling wrote it, but its model cannot be used.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -74,7 +47,6 @@ pub enum ImportError {
     /// The digits to try it out on could not be written.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// It was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }
@@ -82,13 +54,10 @@ pub enum ImportError {
 /// What was measured of weights, and why it decides nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trials {
-    /// The network that the weights fit.
     pub model: ModelKind,
-    /// Why nothing was imported.
     pub doubt: Doubt,
     /// How many images each reading was tried on.
     pub images: u64,
-    /// What they are.
     pub tried_on: DataSpec,
     /// The readings that matter, the best first.
     pub readings: Vec<MeasuredReading>,
@@ -96,7 +65,6 @@ pub struct Trials {
     pub supported: MeasuredReading,
 }
 
-/// All of its numbers are finite.
 impl Eq for Trials {}
 
 impl Trials {
@@ -113,7 +81,6 @@ impl Trials {
 /// What stands between a file's weights and the network they resemble most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mismatch {
-    /// That network.
     pub closest: ModelKind,
     /// Weights with its names but not its shapes.
     pub wrong: Vec<WrongShape>,
@@ -138,13 +105,10 @@ impl Mismatch {
     }
 }
 
-/// A weight of another shape.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrongShape {
-    /// Its name.
     pub name: String,
     /// The shape it has in the file.
     pub found: Vec<u64>,
-    /// The shape the network has.
     pub expected: Vec<u64>,
 }

@@ -16,7 +16,6 @@ pub const CLASSES: usize = 10;
 /// The network that the weights belong to.
 #[derive(Clone, Debug)]
 pub struct Identified {
-    /// The network.
     pub network: Network,
     /// Networks that have the same weights: CNNs that pad and pool at other places, the most usual
     /// first.
@@ -33,14 +32,11 @@ type Signature = Vec<(String, Vec<usize>)>;
 /// The parameters of every layer, by its name.
 type Layers = BTreeMap<String, Signature>;
 
-/// What is known of a network.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known<'a> {
-    /// Its model.
     pub model: Option<ModelKind>,
     /// Its layers, where it is a CNN.
     pub layers: Option<CnnLayers>,
-    /// The convolutions of a CNN.
     pub convolutions: Option<&'a [Convolution]>,
 }
 

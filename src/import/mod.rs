@@ -40,10 +40,8 @@ use crate::run_config::{Classes, DataSpec, DeviceChoice, ModelKind, Precision, R
 use crate::system::files::read_limited;
 use crate::text::visible;
 
-/// A model that was imported.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// The weights and what they are.
     pub file: ModelFile,
     /// Its entry among the runs; without epochs if the file does not describe any.
     pub summary: RunSummary,

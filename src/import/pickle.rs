@@ -18,14 +18,12 @@ const MAX_GLOBAL: usize = 100;
 /// The index of a value.
 pub type Id = usize;
 
-/// A value of the pickle.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// `None`, booleans, floats, and whatever else does not matter in a state dict.
     Other,
     Integer(i64),
     Text(String),
-    /// A tuple or a list.
     Sequence(Vec<Id>),
     /// A dict, ordered or not, or the attributes of an object.
     Dict(Vec<(Id, Id)>),
@@ -40,7 +38,6 @@ pub enum Value {
     Persistent(Id),
 }
 
-/// A parsed pickle.
 #[derive(Debug)]
 pub struct Pickle {
     values: Vec<Value>,
@@ -71,12 +68,10 @@ impl Pickle {
         })
     }
 
-    /// The value of the whole pickle.
     pub const fn root(&self) -> Id {
         self.root
     }
 
-    /// A value.
     pub fn value(&self, id: Id) -> &Value {
         self.values.get(id).unwrap_or(&Value::Other)
     }
@@ -90,7 +85,6 @@ impl Pickle {
         }
     }
 
-    /// The value as a string.
     pub fn text(&self, id: Id) -> Option<&str> {
         if let Value::Text(text) = self.value(id) {
             Some(text)
@@ -109,7 +103,6 @@ impl Pickle {
     }
 }
 
-/// The pickle machine.
 struct Interpreter<'a> {
     bytes: &'a [u8],
     at: usize,

@@ -121,7 +121,6 @@ impl<'a> ShardedFile<'a> {
             .filter_map(|(name, position)| Some((name.as_str(), self.files.get(*position)?)))
     }
 
-    /// The file of a tensor.
     pub fn file_of(&self, name: &str) -> Option<&SafetensorsFile<'a>> {
         self.files.get(*self.tensors.get(name)?)
     }

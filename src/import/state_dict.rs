@@ -37,7 +37,6 @@ pub struct StateDict<'a> {
     archive: Archive<'a>,
     /// What was fitted for these weights, where Inkling wrote the file.
     pub calibration: Option<Calibration>,
-    /// The tensors of floats.
     tensors: BTreeMap<String, TensorRef>,
 }
 
@@ -92,7 +91,6 @@ impl<'a> StateDict<'a> {
             .collect()
     }
 
-    /// A tensor's elements in row-major order.
     pub fn values(&mut self, name: &str) -> Result<Vec<f32>, String> {
         let tensor = self
             .tensors

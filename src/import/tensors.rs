@@ -15,27 +15,20 @@ use crate::records::Calibration;
 pub const MAX_TENSORS: usize = 10_000;
 /// Bytes of a name; those of large networks elsewhere have about a hundred.
 pub const MAX_NAME_BYTES: usize = 500;
-/// The most dimensions of a tensor.
 pub const MAX_DIMENSIONS: usize = 8;
 
 /// A tensor of a file, without its numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedTensor {
-    /// Its name in the file.
     pub name: String,
-    /// Its shape.
     pub shape: Vec<usize>,
 }
 
-/// An open file of weights.
 pub enum Weights<'a> {
-    /// A safetensors file.
     Safetensors(SafetensorsFile<'a>),
-    /// Several of them.
     Sharded(ShardedFile<'a>),
     /// A `PyTorch` state dict.
     StateDict(StateDict<'a>),
-    /// An ONNX file.
     Onnx(OnnxFile<'a>),
 }
 
@@ -72,7 +65,6 @@ impl<'a> Weights<'a> {
         weights.checked()
     }
 
-    /// Opens several safetensors files.
     pub fn open_shards(shards: &'a Shards) -> Result<Self, String> {
         Self::Sharded(shards.open()?).checked()
     }
@@ -126,7 +118,6 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// A tensor's numbers in row-major order.
     pub fn values(&mut self, name: &str) -> Result<Vec<f32>, String> {
         let file = match self {
             Self::Safetensors(file) => Some(&*file),
@@ -141,7 +132,6 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// A tensor of floats.
 fn named(name: &str, dtype: Dtype, shape: &[usize]) -> Option<NamedTensor> {
     size_of_float(dtype).map(|_| NamedTensor {
         name: name.to_owned(),

@@ -30,9 +30,7 @@ pub const MIN_ACCURACY: f64 = 0.5;
 /// Images to try readings of weights on.
 #[derive(Clone, Debug)]
 pub struct TrialImages {
-    /// What they are.
     pub data: DataSpec,
-    /// They, with their labels.
     pub images: Split,
 }
 
@@ -42,7 +40,6 @@ pub type MoreImages<'a> =
 
 /// The reading that is imported, or offered if there is doubt about it.
 pub struct Decided {
-    /// The network with it.
     pub net: Net,
     activation: Activation,
     tried_on: TrialImages,
@@ -56,17 +53,12 @@ pub struct Decided {
 /// A model with an activation and a normalisation, and how well it does.
 #[derive(Clone)]
 pub struct Trial {
-    /// The network.
     pub net: Net,
-    /// The activation between its layers.
     pub activation: Activation,
-    /// What was fitted on the digits.
     pub calibration: Calibration,
     /// Its accuracy on the images that it was tried on.
     pub accuracy: f64,
-    /// How many these are.
     pub images: u64,
-    /// What they are.
     pub tried_on: DataSpec,
     /// True if the trials leave no doubt.
     pub sure: bool,
@@ -243,7 +235,6 @@ pub fn usual_reading(spec: &ImportSpec) -> Reading {
 pub struct Chosen {
     /// The reading, one that Inkling can build.
     pub reading: Reading,
-    /// What it was tried on.
     pub tried_on: TrialImages,
     /// The measurements, if they leave doubt.
     pub doubt: Option<Trials>,
@@ -308,7 +299,6 @@ impl Decided {
             .all(|(own, of_graph)| (own - of_graph).abs() < SAME_PROBABILITY))
     }
 
-    /// The network, calibrated and measured.
     pub fn trial(self, progress: &mut impl Progress) -> Result<Trial, ImportError> {
         let sure = self.refusal().is_none();
         let Self {

@@ -39,21 +39,17 @@ const LISTED: usize = 4;
 /// 92 % of MNIST.
 const ENOUGH_FOR_LINEAR: f64 = 0.85;
 
-/// A reading, and its answers.
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// The reading.
     pub reading: Reading,
     /// The digit that each image was taken for.
     answers: Vec<u8>,
-    /// Whether that is right.
     correct: Vec<bool>,
     /// The cross-entropy of each image, in nats, at the temperature at which it is least on
     /// average, since networks that were trained with smoothed labels are less sure than right. On
     /// images like those of its training the right reading has less of it than a wrong one, also
     /// where both give the same answers.
     losses: Vec<f32>,
-    /// That temperature.
     temperature: f32,
 }
 
@@ -82,7 +78,6 @@ impl Tried {
         }
     }
 
-    /// The share of right answers.
     pub fn accuracy(&self) -> f64 {
         self.correct.iter().filter(|&&correct| correct).count() as f64
             / self.correct.len().max(1) as f64

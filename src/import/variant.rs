@@ -12,7 +12,6 @@ use crate::nn::{Layer, layers, parameter_specs};
 use crate::records::{Reading, TriedActivation};
 use crate::run_config::{Activation, Network};
 
-/// Images computed at a time.
 const BATCH: usize = 100;
 /// What is added to variances, as in `nn::ops`.
 const EPSILON: f64 = 1e-5;
@@ -96,7 +95,6 @@ impl Variants {
         Ok(logits)
     }
 
-    /// The logits of these images.
     pub fn logits(&self, reading: &Reading, images: &[u8]) -> Result<Tensor> {
         let pixels: Vec<f32> = images
             .iter()
@@ -117,7 +115,6 @@ impl Variants {
     }
 }
 
-/// One pass through the network.
 struct Forward<'a> {
     weights: &'a HashMap<String, Tensor>,
     reading: &'a Reading,

@@ -2,6 +2,8 @@
 //! others, and on which device it is fast and right. Depends on networks and data, but not on
 //! training, runs or windows.
 
+#![warn(missing_docs)]
+
 mod calibration;
 mod classifier;
 mod compare_devices;

@@ -19,10 +19,8 @@ const PRESSURES: &[u8] = b"\"pressures\"";
 /// The longest name of a writer, in characters; the rest of a longer one is dropped.
 pub const MAX_WRITER_CHARS: usize = 64;
 
-/// One drawing of an ink file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InkEntry {
-    /// The drawing.
     pub ink: Ink,
     /// How hard the pen pressed, from 0 to 1: a number for each point of each stroke, or none for a
     /// stroke of which it is not known. Empty where the file does not say it of any.

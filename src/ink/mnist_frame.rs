@@ -26,7 +26,6 @@ impl Default for Coverage {
 }
 
 impl Coverage {
-    /// The image as it is.
     pub fn image(&self) -> Image {
         self.moved([0, 0])
     }

@@ -34,9 +34,7 @@ pub enum InkError {
     /// The file could not be opened or read.
     #[error("cannot read {path}: {reason}")]
     Unreadable {
-        /// The file.
         path: std::path::PathBuf,
-        /// The system's words.
         reason: String,
     },
     /// The file is not what it should be.
@@ -44,15 +42,12 @@ pub enum InkError {
     Malformed {
         /// The file, with `:LINE` for JSON lines.
         path: std::path::PathBuf,
-        /// What is wrong.
         reason: String,
     },
     /// The file takes more memory than Inkling spends on one.
     #[error("{path} is too large: {reason}")]
     TooLarge {
-        /// The file.
         path: std::path::PathBuf,
-        /// What it would take.
         reason: String,
     },
 }

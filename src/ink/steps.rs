@@ -50,7 +50,6 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// All steps.
     pub const ALL: Self = Self {
         without: [false; Step::ALL.len()],
         page: [SIDE as f32; 2],
@@ -64,7 +63,6 @@ impl Steps {
         self
     }
 
-    /// These steps with this one.
     #[must_use]
     pub const fn with(mut self, step: Step) -> Self {
         self.without[step as usize] = false;
@@ -91,7 +89,6 @@ impl Steps {
         !self.without[step as usize]
     }
 
-    /// The steps that are left out.
     pub fn left_out(&self) -> impl Iterator<Item = Step> {
         Step::ALL.into_iter().filter(|step| !self.has(*step))
     }
@@ -118,12 +115,9 @@ impl Steps {
 /// Stages that are as large as an image file are reduced to at most this many pixels a side.
 pub(super) const STAGE_SIDE: usize = 160;
 
-/// What a stage shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StageKind {
-    /// The drawing as it was drawn.
     Drawn,
-    /// The image file, in grey.
     Gray,
     /// What this step gives, or what is passed on where it is left out.
     Step(Step),
@@ -132,22 +126,16 @@ pub enum StageKind {
 /// One of the images on the way from what was drawn to what a model takes as input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
-    /// What it shows.
     pub kind: StageKind,
-    /// The image.
     pub image: StageImage,
 }
 
-/// The image of a stage.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StageImage {
     /// Strokes drawn with a pen of this diameter on a page of this size, all in the same unit.
     Strokes {
-        /// The strokes.
         strokes: Vec<Stroke>,
-        /// The pen's diameter.
         pen: f32,
-        /// Width and height of the page.
         size: [f32; 2],
     },
     /// Brightness, from 0 (black) to 1 (white).
@@ -158,13 +146,11 @@ pub enum StageImage {
     Model(Box<Image>),
 }
 
-/// Is shown what each step gives.
 pub(super) trait Observer {
     /// This is what a stage shows; `image` is made where somebody looks.
     fn stage(&mut self, kind: StageKind, image: impl FnOnce() -> StageImage);
 }
 
-/// Nobody looks.
 impl Observer for () {
     fn stage(&mut self, _: StageKind, _: impl FnOnce() -> StageImage) {}
 }

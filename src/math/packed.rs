@@ -6,7 +6,6 @@ use std::fmt::{Formatter, Result as FmtResult};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Rows that are written so.
 pub struct Rows<'a>(pub &'a [Vec<f32>]);
 
 impl Serialize for Rows<'_> {

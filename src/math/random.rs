@@ -76,7 +76,6 @@ impl Random {
         ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize
     }
 
-    /// True with this probability.
     pub fn chance(&mut self, probability: f32) -> bool {
         self.uniform() < probability
     }
@@ -87,7 +86,6 @@ impl Random {
         radius * (std::f32::consts::TAU * self.uniform()).cos()
     }
 
-    /// Fisher-Yates.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));

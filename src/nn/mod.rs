@@ -2,6 +2,8 @@
 //! files. Does not depend on training loops or windows, and of data sets only on how their images
 //! are augmented.
 
+#![warn(missing_docs)]
+
 pub mod autograd;
 pub mod autotuning;
 pub mod backend;

@@ -12,6 +12,8 @@
 //! Of `nn` it depends on parameters and devices, but not on networks; it does not depend on data or
 //! the training loop.
 
+#![warn(missing_docs)]
+
 mod adafactor;
 mod adam;
 mod chunks;

@@ -38,7 +38,6 @@ pub type EventError = Box<dyn Error + Send + Sync>;
 
 /// When a device was done with what one thread submitted to it.
 pub trait DeviceEvents {
-    /// Marks what was submitted so far.
     fn mark(&mut self) -> Result<(), EventError>;
 
     /// Waits for the device; then the microseconds of each mark since the first, in their order.
@@ -51,7 +50,6 @@ struct OfThread {
     thread: u32,
     /// The span that is not over yet: what is done, and with which layer.
     span: Option<(SpanKind, Arc<str>)>,
-    /// How many there were with it.
     spans: u64,
     device: Option<OnDevice>,
 }

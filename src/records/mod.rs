@@ -2,6 +2,8 @@
 //! runs, models, and what benchmarks, exports and imports are asked for and find. Depends on
 //! settings and drawings, and on no module that computes.
 
+#![warn(missing_docs)]
+
 mod accuracy;
 mod annotation;
 mod batch_size_search;

@@ -15,7 +15,6 @@ use crate::text::visible;
 
 /// The data sets Inkling knows by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the sets' own")]
 pub enum NamedSet {
     Mnist,
     FashionMnist,

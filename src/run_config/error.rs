@@ -10,10 +10,6 @@ pub const MAX_PARAMETERS: u64 = 10_000_000;
 
 /// Settings that no run can have. Numbers travel as text: they may be NaN.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[expect(
-    missing_docs,
-    reason = "each variant names its field and carries what was given"
-)]
 pub enum ConfigProblem {
     #[error("configuration version {version} is newer than the supported version {VERSION}")]
     NewerVersion { version: u32 },

@@ -7,10 +7,6 @@ use super::RunConfig;
 /// The settings that a person types or chooses one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(
-    missing_docs,
-    reason = "the names are those of the configuration's fields"
-)]
 pub enum Field {
     Widths,
     Layers,

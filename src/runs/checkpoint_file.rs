@@ -49,7 +49,6 @@ pub fn read_card(bytes: &mut impl Read) -> Result<CheckpointCard, String> {
     read_hashed_card(&mut Hashed::new(bytes))
 }
 
-/// The whole checkpoint.
 pub fn read(bytes: &mut impl Read) -> Result<Checkpoint, String> {
     let mut bytes = Hashed::new(bytes.take(MAX_BYTES));
     read_hashed_card(&mut bytes)?;

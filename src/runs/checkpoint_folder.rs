@@ -14,7 +14,6 @@ use crate::system::files::{
 };
 use crate::train::Checkpoint;
 
-/// The checkpoint.
 pub const CHECKPOINT: &str = "checkpoint";
 const LOCK: &str = "lock";
 /// Where the run was to be saved when it ended: a path, as JSON.
@@ -47,7 +46,6 @@ pub fn unique_name() -> String {
 /// Why a folder could not be locked.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// A living process trains the run.
     #[error("it is held by another process")]
     Held,
     /// It has no locks, or cannot be written to.
@@ -61,7 +59,6 @@ impl CheckpointFolder {
         Self { folder, lock: None }
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         &self.folder
     }
@@ -112,7 +109,6 @@ impl CheckpointFolder {
             )
     }
 
-    /// Locks it for this process.
     pub fn lock(&mut self) -> Result<(), LockError> {
         self.lock_opened_by(open_lock)
     }

@@ -143,7 +143,6 @@ impl CheckpointWriter {
         std::fs::metadata(self.path.join(CHECKPOINT)).map_or(0, |file| file.len())
     }
 
-    /// Has this checkpoint written soon.
     pub fn write(&self, checkpoint: Checkpoint) {
         *lock(&self.next) = Some(checkpoint);
         // The thread will wake anyway if one wake-up is pending.

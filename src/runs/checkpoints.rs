@@ -15,7 +15,6 @@ use crate::records::RunPosition;
 use crate::system::files::open_regular;
 use crate::train::{Checkpoint, CheckpointCard};
 
-/// The folder of checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoints {
     root: PathBuf,
@@ -26,7 +25,6 @@ pub struct Checkpoints {
 pub struct InterruptedRun {
     /// Where its checkpoint is.
     pub folder: PathBuf,
-    /// Its settings and completed epochs.
     pub card: CheckpointCard,
 }
 

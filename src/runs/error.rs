@@ -10,32 +10,16 @@ use crate::system::WriteError;
 pub enum RunError {
     /// It could not be read or removed.
     #[error("cannot use the run in {folder}: {reason}")]
-    Unreadable {
-        /// The folder.
-        folder: PathBuf,
-        /// The system's words.
-        reason: String,
-    },
+    Unreadable { folder: PathBuf, reason: String },
     /// What it holds is not an Inkling run, or is damaged.
     #[error("{folder} does not contain an Inkling run: {reason}")]
-    Malformed {
-        /// The folder.
-        folder: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
+    Malformed { folder: PathBuf, reason: String },
     /// The run is in progress there, in this or another Inkling.
     #[error("the run in {folder} is in progress")]
-    InUse {
-        /// The folder.
-        folder: PathBuf,
-    },
+    InUse { folder: PathBuf },
     /// A run was to be written there, but something else is.
     #[error("{folder} contains something other than an Inkling run")]
-    Occupied {
-        /// The folder.
-        folder: PathBuf,
-    },
+    Occupied { folder: PathBuf },
     /// There is not enough room for it.
     #[error("{folder} has room for {available} bytes, but the run needs {needed}")]
     NoRoom {

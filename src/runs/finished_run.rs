@@ -10,10 +10,8 @@ use crate::system::files::read_limited;
 /// Larger tables of steps are not read; one has about 100 kB.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// A finished run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinishedRun {
-    /// Its summary.
     pub summary: RunSummary,
     /// Its steps, thinned; none in runs of older versions, or where they cannot be read.
     pub steps: Vec<StepPoint>,

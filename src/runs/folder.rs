@@ -60,16 +60,12 @@ pub fn save_to(
     )
 }
 
-/// What a run leaves.
 #[derive(Clone, Debug)]
 pub struct RunContents<'r> {
-    /// Its model.
     pub model: ModelFile,
     /// As many samples from the posterior of its weights as its summary says.
     pub posterior: Vec<ModelFile>,
-    /// Its summary.
     pub summary: Cow<'r, RunSummary>,
-    /// Its steps.
     pub steps: Cow<'r, [StepPoint]>,
 }
 

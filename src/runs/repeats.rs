@@ -47,7 +47,6 @@ impl<'r> Repeats<'r> {
         (runs.len() >= 2).then_some(Self { runs, tested })
     }
 
-    /// The runs.
     pub fn runs(&self) -> &[(&'r RunEntry, &'r RunSummary)] {
         &self.runs
     }

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use crate::records::StepPoint;
 
-/// The table.
 pub fn text(steps: &[StepPoint]) -> String {
     let mut text = String::from("step,loss,accuracy,learning_rate\n");
     for StepPoint {

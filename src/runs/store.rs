@@ -14,23 +14,18 @@ use crate::train::TrainedModel;
 
 /// Runs of the same second, network and data that get a name each.
 const MAX_ALIKE: u32 = 10_000;
-/// The hidden folder of deleted runs.
 const DELETED: &str = ".deleted";
 
-/// The folder of run folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     root: PathBuf,
 }
 
-/// A folder found in the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEntry {
-    /// The folder.
     pub folder: PathBuf,
     /// Its run, or why that cannot be read.
     pub summary: Result<Box<RunSummary>, RunError>,
-    /// What a person says about it.
     pub annotation: Annotation,
     /// What it is called; no other entry has the same title.
     pub title: String,

@@ -17,16 +17,11 @@ pub enum SelfTestError {
     /// A model file could not be used.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// A computation failed.
     #[error(transparent)]
     Compute(#[from] ComputeError),
-    /// A training run failed.
     #[error(transparent)]
     Train(#[from] TrainError),
     /// The process that was to check it came to no result.
     #[error("the self-test could not be completed: {reason}")]
-    NoResult {
-        /// Why.
-        reason: String,
-    },
+    NoResult { reason: String },
 }

@@ -22,7 +22,6 @@ fn digits(train: usize, test: usize) -> Result<DataSet, SelfTestError> {
     Ok(builtin::generate(1, train, test, &mut Unwatched)?)
 }
 
-/// A short training on the device.
 pub fn learns(device: DeviceChoice, context: &DeviceContext, precision: Precision) -> Check {
     let mut losses = Losses::default();
     let config = RunConfig {
@@ -97,7 +96,6 @@ fn probabilities(net: &Net, images: &[u8]) -> Result<Vec<Vec<f32>>, SelfTestErro
     )
 }
 
-/// The losses of a run's steps.
 #[derive(Default)]
 struct Losses(Vec<f32>);
 

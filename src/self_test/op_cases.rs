@@ -15,17 +15,12 @@ type Reference = Box<dyn Fn(&[Tensor], &[Tensor]) -> Result<Tensor>>;
 
 /// An op to be checked.
 pub struct Case {
-    /// For people.
     pub name: &'static str,
     /// True where the number format of products makes a difference.
     pub is_product: bool,
-    /// Shapes of what comes in.
     pub inputs: Vec<Vec<usize>>,
-    /// Shapes of what is learned.
     pub parameters: Vec<Vec<usize>>,
-    /// The op.
     pub op: Op,
-    /// What it is compared with.
     pub reference: Reference,
 }
 
@@ -48,7 +43,6 @@ fn case(
     }
 }
 
-/// Every op.
 pub fn all() -> Vec<Case> {
     let mut cases = products();
     cases.extend(convolutions_with_pooling());

@@ -13,7 +13,6 @@ use crate::run_config::Precision;
 /// The output of an op, then a gradient for each input and parameter.
 type Outcome = Vec<Vec<f32>>;
 
-/// Checks an op and its gradients.
 pub fn check(case: &Case, device: &DeviceContext, precision: Precision) -> Check {
     let subject = Subject::Op(case.name.to_owned());
     let tolerance = tolerance(precision);

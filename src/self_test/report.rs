@@ -6,25 +6,18 @@ use crate::run_config::{DeviceChoice, Precision};
 use crate::text::format::percent;
 use crate::text::table::{Cell, Line, Section};
 
-/// What a check is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
-    /// An op and its gradients.
     Op(String),
-    /// A short training.
     Training,
-    /// Images classified by the starter model.
     #[serde(rename = "reading")]
     Inference,
 }
 
-/// One check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
-    /// What was checked.
     pub subject: Subject,
-    /// The precision of matrix products.
     pub precision: Precision,
     /// For an op the largest error relative to the largest number, for the training the last loss
     /// as a share of the first, for the classification the largest difference of a probability.
@@ -61,7 +54,6 @@ impl Check {
 }
 
 impl Subject {
-    /// For people.
     pub fn label(&self) -> &str {
         match self {
             Self::Op(name) => name,
@@ -71,14 +63,10 @@ impl Subject {
     }
 }
 
-/// What a self-test found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The device.
     pub device: DeviceChoice,
-    /// Every check.
     pub checks: Vec<Check>,
-    /// How long it took.
     pub seconds: f32,
 }
 
@@ -108,7 +96,6 @@ impl Report {
         }
     }
 
-    /// How many checks failed.
     pub fn failed(&self) -> usize {
         self.checks.iter().filter(|check| !check.passed()).count()
     }

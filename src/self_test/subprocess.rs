@@ -13,7 +13,6 @@ use crate::device::look_for_cuda_in;
 use crate::run_config::DeviceChoice;
 use crate::system::process::{self, run_within};
 
-/// What the process prints.
 #[derive(Deserialize)]
 struct Printed {
     self_test: Report,

@@ -13,11 +13,9 @@ use crate::run_config::{RunConfig, UnknownChoice};
 
 /// The version written into the files of sweeps; newer ones are refused.
 pub const VERSION: u32 = 1;
-/// The most trials of a sweep.
 pub const MAX_TRIALS: u32 = 10_000;
 /// What [`DefinitionError::Number`] calls the limits.
 pub const NUMBER_OF_TRIALS: &str = "the number of trials";
-/// The time.
 pub const SECONDS: &str = "the time for the sweep in seconds";
 /// Trials at the same time.
 pub const AT_ONCE: &str = "the number of trials at once";
@@ -26,13 +24,11 @@ const MAX_SECONDS: f64 = 30.0 * 86_400.0;
 /// The most trials at once.
 const MAX_AT_ONCE: u32 = 64;
 
-/// How settings are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SamplerKind {
     /// Every combination of the listed values once, in random order.
     Grid,
-    /// Each independently at random.
     Random,
     /// By a model of the trials so far (Bergstra et al. 2011).
     Tpe,
@@ -70,14 +66,12 @@ impl FromStr for SamplerKind {
 /// A sweep as it was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
-    /// Format version of this structure.
     pub version: u32,
     /// The settings of every trial, but for those that vary.
     pub base: RunConfig,
     /// The folder that was named for data sets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_dir: Option<PathBuf>,
-    /// What varies.
     pub space: Vec<Dimension>,
     /// The most trials; `None` where only time ends the sweep, or the grid.
     pub trials: Option<u32>,
@@ -85,7 +79,6 @@ pub struct Definition {
     pub seconds: Option<f64>,
     /// Where the randomness of the sampler comes from.
     pub seed: u64,
-    /// How settings are chosen.
     pub sampler: SamplerKind,
     /// When poor trials end early; `None` where all train to their last epoch.
     pub pruner: Option<Asha>,

@@ -32,10 +32,8 @@ pub fn usual_at_once(config: &RunConfig) -> u32 {
     }
 }
 
-/// What an executor trains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Trials, for their validation accuracy alone.
     Trials,
     /// Runs, which are saved; one that was interrupted is resumed from its checkpoint.
     Runs,
@@ -117,7 +115,6 @@ impl EngineExecutor {
         }
     }
 
-    /// The threads of each trial.
     fn threads(&self, config: &RunConfig) -> Option<u32> {
         let share = |engines: u32| (config.threads.unwrap_or_else(usable_cores) / engines).max(1);
         self.share_threads.map(share).or(config.threads)

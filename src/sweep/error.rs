@@ -7,10 +7,6 @@ use crate::system::WriteError;
 
 /// A mistake in the definition of a sweep.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[expect(
-    missing_docs,
-    reason = "each variant carries what was given, and its text says what is wrong"
-)]
 pub enum DefinitionError {
     #[error("no setting of a run is called {name:?}")]
     UnknownSetting { name: String },
@@ -66,37 +62,19 @@ pub enum DefinitionError {
 /// Why a sweep cannot begin or go on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SweepError {
-    /// Its definition is wrong.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
     /// A file of it could not be read.
     #[error("cannot read {path}: {reason}")]
-    Unreadable {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system says.
-        reason: String,
-    },
+    Unreadable { path: PathBuf, reason: String },
     /// What is there is not a sweep, or is damaged.
     #[error("{path} is not a sweep, or is damaged: {reason}")]
-    Malformed {
-        /// The file or folder.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
+    Malformed { path: PathBuf, reason: String },
     /// There is something in the folder for a new sweep.
     #[error("{folder} is not empty")]
-    Occupied {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// Another process works on it.
+    Occupied { folder: PathBuf },
     #[error("the sweep in {folder} is in progress")]
-    InUse {
-        /// The folder.
-        folder: PathBuf,
-    },
+    InUse { folder: PathBuf },
     /// There is no sweep to resume.
     #[error("there is no sweep in {folder}")]
     None {

@@ -26,14 +26,12 @@ pub trait Executor {
     fn next(&mut self, limit: Duration) -> Option<(u32, TrialEvent)>;
 }
 
-/// What is heard of a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TrialEvent {
     /// How much of it is done, 0 to 1.
     Progress(f32),
     /// Its data is about to be sent to another machine.
     Sending(DataUpload),
-    /// It completed an epoch.
     Epoch(TrialEpoch),
     /// It trained to its end.
     Completed,

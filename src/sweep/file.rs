@@ -21,7 +21,6 @@ pub struct DefinitionFile {
     pub preset: Option<Preset>,
     /// The training data, as `--data` has it.
     pub data: Option<String>,
-    /// The most trials.
     pub trials: Option<u32>,
     /// The longest time: "30m".
     pub time: Option<String>,
@@ -35,7 +34,6 @@ pub struct DefinitionFile {
     pub pruner: Option<String>,
     /// One in this many trials goes on at each comparison.
     pub reduction: Option<u32>,
-    /// The epochs that every trial trains.
     pub min_epochs: Option<u32>,
     /// Settings by name: a value, a list of values, or a range as text.
     set: BTreeMap<String, TomlRange>,
@@ -79,7 +77,6 @@ impl DefinitionFile {
         })
     }
 
-    /// What it says about settings.
     pub fn settings(&self) -> Result<Vec<SettingRange>, DefinitionError> {
         let range = |(name, range): (&String, &TomlRange)| {
             let setting = Setting::parse(name)?;

@@ -18,7 +18,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Watches a sweep, and may interrupt it.
 pub trait Observer {
-    /// A trial began.
     fn started(&mut self, _trial: &Trial) {}
 
     /// The data of the trials is about to be sent to another machine.
@@ -34,14 +33,11 @@ pub trait Observer {
     fn report(&mut self, status: &Status) -> Result<(), Cancelled>;
 }
 
-/// How far a sweep is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
-    /// Trials that have ended.
     pub ended: u32,
     /// The most there can be; `None` where only time ends the sweep.
     pub trials: Option<u32>,
-    /// Those that train now.
     pub running: Vec<u32>,
     /// The share of the budget that is used, 0 to 1.
     pub fraction: f32,
@@ -56,7 +52,6 @@ pub struct Status {
 /// How [`run`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The budget is used up.
     Complete,
     /// The observer interrupted it; trials that trained then begin again when it is resumed.
     Interrupted,

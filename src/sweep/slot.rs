@@ -35,7 +35,6 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// On this host.
     pub fn of(host: EngineHost) -> Self {
         Self {
             host: Some(host),
@@ -94,7 +93,6 @@ impl Slot {
             .map(|(_, problem)| problem)
     }
 
-    /// Begins a trial with this command.
     pub fn begin(
         &mut self,
         id: JobId,
@@ -125,7 +123,6 @@ impl Slot {
         }
     }
 
-    /// The next event of the engine.
     pub fn next(&self) -> Option<Event> {
         self.engine
             .as_ref()?

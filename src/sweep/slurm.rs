@@ -31,7 +31,6 @@ pub struct SlurmArray {
     looked: Option<Instant>,
     /// Since when `squeue` has failed.
     failing_since: Option<Instant>,
-    /// The job of each slot's task.
     assigned: Vec<Option<u64>>,
 }
 
@@ -86,7 +85,6 @@ impl SlurmArray {
         })
     }
 
-    /// How many tasks it has.
     pub const fn tasks(&self) -> u32 {
         self.tasks
     }
@@ -175,7 +173,6 @@ fn parse(line: &str) -> Option<(u64, usize, &str, &str)> {
     ))
 }
 
-/// What a command of Slurm prints.
 fn slurm(command: Command, limit: Duration) -> Result<String, Problem> {
     let name = command.get_program().to_string_lossy().into_owned();
     let (output, exit) =

@@ -8,7 +8,6 @@ use super::error::DefinitionError;
 use super::setting::{Kind, Setting, Value};
 use crate::text::format::rounded;
 
-/// The most values of one setting.
 const MAX_VALUES: u64 = 1000;
 /// Numbers from a range are rounded to this many digits: what is shown is then exactly what was
 /// trained.
@@ -21,27 +20,21 @@ pub enum Range {
     /// Every number in between, ends included; for a setting that is a whole number, the whole
     /// ones.
     Interval {
-        /// The lowest.
         low: f64,
-        /// The highest.
         high: f64,
         /// Whether 1 to 10 is searched as closely as 10 to 100.
         #[serde(default)]
         log: bool,
     },
-    /// These.
     Values {
         /// At least two.
         values: Vec<Value>,
     },
 }
 
-/// A setting that varies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dimension {
-    /// Which.
     pub setting: Setting,
-    /// Its values.
     #[serde(flatten)]
     pub range: Range,
 }
@@ -49,9 +42,7 @@ pub struct Dimension {
 /// What `--set NAME=VALUES` says about a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SettingRange {
-    /// All trials have this value.
     Fixed(Setting, Value),
-    /// It varies.
     Varies(Dimension),
 }
 

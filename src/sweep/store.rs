@@ -14,17 +14,14 @@ use crate::system::files::create_folder;
 /// Where deleted sweeps are until the window closes.
 const DELETED: &str = ".deleted";
 
-/// A sweep in the list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepEntry {
-    /// Its folder.
     pub folder: PathBuf,
     /// What it is and how far, or why it cannot be said.
     pub card: Result<SweepCard, SweepError>,
 }
 
 impl SweepEntry {
-    /// Whether it can go on.
     pub fn is_resumable(&self) -> bool {
         self.card.as_ref().is_ok_and(|card| !card.complete)
     }
@@ -35,11 +32,9 @@ impl SweepEntry {
 pub struct SweepCard {
     /// What it was asked to do.
     pub definition: Definition,
-    /// Trials that have ended.
     pub ended: u32,
     /// The highest validation accuracy, 0 to 1.
     pub best: Option<f64>,
-    /// Whether its budget is used up.
     pub complete: bool,
 }
 

@@ -6,23 +6,19 @@ use super::setting::Value;
 use crate::records::EpochRecord;
 use crate::run_config::RunConfig;
 
-/// One run of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
     /// From 1, in the order in which trials were begun.
     pub number: u32,
     /// The values of the settings that vary, in the order of the definition.
     pub values: Vec<Value>,
-    /// All its settings.
     pub config: RunConfig,
-    /// The epochs it has completed.
     pub epochs: Vec<TrialEpoch>,
     /// How it ended; `None` while it trains, and where it was cut short: then it begins again when
     /// the sweep is resumed.
     pub outcome: Option<Outcome>,
 }
 
-/// What is kept of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrialEpoch {
     /// From 1.
@@ -35,7 +31,6 @@ pub struct TrialEpoch {
     pub seconds: f32,
 }
 
-/// How a trial ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It trained to its end.
@@ -43,10 +38,7 @@ pub enum Outcome {
     /// It was ended early, being worse than others after as many epochs.
     Pruned,
     /// It has no result.
-    Failed {
-        /// Why, in a sentence.
-        reason: String,
-    },
+    Failed { reason: String },
 }
 
 impl Trial {

@@ -8,11 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("cannot write {path}: {reason}")]
 pub struct WriteError {
-    /// The file or folder.
     pub path: PathBuf,
     /// What kind of failure it is, as far as that can be acted on.
     pub kind: WriteErrorKind,
-    /// What the system says.
     pub reason: String,
 }
 
@@ -73,22 +71,13 @@ impl WriteError {
 pub enum TargetError {
     /// Files are there already, and nobody said that they may be replaced.
     #[error("these files exist already: {}", paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "))]
-    Exist {
-        /// All of them.
-        paths: Vec<PathBuf>,
-    },
+    Exist { paths: Vec<PathBuf> },
     /// The file that it is made from would be replaced.
     #[error("{path} is the file that is read")]
-    Source {
-        /// The file.
-        path: PathBuf,
-    },
+    Source { path: PathBuf },
     /// Two of the files would have the same name.
     #[error("two files would be written to {path}")]
-    Clash {
-        /// The name.
-        path: PathBuf,
-    },
+    Clash { path: PathBuf },
     /// What is there is not a file.
     #[error(transparent)]
     Write(#[from] WriteError),

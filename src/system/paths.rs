@@ -3,12 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-/// The folders of this installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
     /// Where everything is kept that is this machine's own.
     pub local: PathBuf,
-    /// The settings file.
     pub settings: PathBuf,
     /// The list of other machines that My digits may be sent to.
     pub recipients: PathBuf,
@@ -18,7 +16,6 @@ pub struct Paths {
     pub checkpoints: PathBuf,
     /// One folder per sweep.
     pub sweeps: PathBuf,
-    /// What benchmarks found, a report each.
     pub benchmarks: PathBuf,
     /// Where NVIDIA's run-time libraries are looked for, besides the usual places.
     pub cuda: PathBuf,
@@ -67,7 +64,6 @@ impl Paths {
 #[error("the path {} is not valid UTF-8", .0.display())]
 pub struct NotUtf8(pub PathBuf);
 
-/// Whether this path can be stored.
 pub fn check_utf8(path: &Path) -> Result<(), NotUtf8> {
     path.to_str()
         .map(drop)

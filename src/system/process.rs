@@ -23,7 +23,6 @@ const MAX_OUTPUT_BYTES: usize = 8_000_000;
 /// may hold the pipe open for good.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
-/// This program, with these arguments.
 pub fn this_program(arguments: &[&str]) -> Command {
     // On Linux the running program is there even when its file was replaced by an update.
     let path = if cfg!(target_os = "linux") {
@@ -86,14 +85,12 @@ pub fn quoted_for_sh(word: &str) -> String {
     }
 }
 
-/// A child process that is watched.
 #[derive(Clone, Debug)]
 pub struct ChildProcess {
     child: Arc<Mutex<Child>>,
     stderr: Arc<Mutex<Option<Output<Tail>>>>,
 }
 
-/// How a process ended.
 #[derive(Clone, Debug)]
 pub struct Exit {
     /// "exit status: 1", "signal: 9 (SIGKILL)".
@@ -157,7 +154,6 @@ impl ChildProcess {
         error
     }
 
-    /// The system's number for it.
     pub fn id(&self) -> u32 {
         lock(&self.child).id()
     }
@@ -231,7 +227,6 @@ trait Keep: Default + Send + 'static {
     fn take(&mut self, bytes: &[u8]) -> bool;
 }
 
-/// All that came.
 #[derive(Debug, Default)]
 struct Whole {
     bytes: Vec<u8>,
@@ -252,7 +247,6 @@ impl Keep for Whole {
 #[derive(Debug, Default)]
 struct Tail(VecDeque<Line>);
 
-/// The beginning of a line.
 #[derive(Debug, Default)]
 struct Line {
     bytes: Vec<u8>,

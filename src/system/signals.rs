@@ -4,11 +4,9 @@
 /// A request from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// Ctrl-C.
     Interrupt,
     /// To end. `status` is the exit status for it, 128 and the signal's number, as shells have it.
     Terminate {
-        /// The exit status.
         status: u8,
     },
 }

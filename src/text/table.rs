@@ -8,22 +8,18 @@ use super::format::capitalised;
 /// Where the text below a table is wrapped.
 const WIDTH: usize = 96;
 
-/// A table of related figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
-    /// The heading.
     pub title: &'static str,
     /// What exactly was measured, without a capital at the start or a full stop.
     pub about: String,
     /// The column headings with their units; the first column names the line.
     pub columns: Vec<String>,
-    /// The lines.
     pub lines: Vec<Line>,
     /// What the bars in the cells stand for; empty where there are none.
     pub bars: &'static str,
 }
 
-/// A line of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// One per column; empty if nothing was measured.
@@ -34,7 +30,6 @@ pub struct Line {
     pub unreliable: bool,
 }
 
-/// A cell of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
     /// The name or figure, with its unit where the column's heading has none.
@@ -74,7 +69,6 @@ impl From<&str> for Cell {
 pub const UNRELIABLE: &str = "~ ";
 
 impl Line {
-    /// A cell as it is shown.
     pub fn cell(&self, column: usize) -> Option<Cow<'_, str>> {
         let cell = self.cells.get(column)?.text.as_str();
         Some(if self.unreliable && column == 0 {

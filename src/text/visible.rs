@@ -29,7 +29,6 @@ pub fn lines(text: &str) -> String {
     escaped(text, |c| c != '\n' && is_hidden(c))
 }
 
-/// A path in one line.
 pub fn path(path: &Path) -> String {
     one_line(&path.to_string_lossy())
 }

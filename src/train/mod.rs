@@ -3,6 +3,8 @@
 //!
 //! It does not depend on windows, commands, or where runs are stored.
 
+#![warn(missing_docs)]
+
 mod batch_growth;
 mod batches;
 mod best_checkpoint;

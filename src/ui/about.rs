@@ -6,7 +6,6 @@ use super::{icons, style};
 use crate::app::{App, about};
 use crate::text::licences;
 
-/// The dialog's state.
 #[derive(Debug, Default)]
 pub enum About {
     /// Not shown.

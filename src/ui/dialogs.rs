@@ -11,7 +11,6 @@ use rfd::{AsyncFileDialog, FileHandle};
 
 use crate::app::{Answer, Choice, Dialogs};
 
-/// The system's dialogs.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemDialogs;
 

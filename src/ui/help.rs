@@ -10,24 +10,15 @@ use super::style;
 /// Width and height of the question mark's button, in points.
 const SIDE: f32 = 24.0;
 
-/// A panel that has help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
-    /// The settings of a run.
     Settings,
-    /// The curves.
     Plots,
-    /// Sweeps.
     Sweep,
-    /// The canvas and the answer.
     Draw,
-    /// The list of models.
     Models,
-    /// The evaluation of a model.
     Results,
-    /// Hardware, self-test and benchmark.
     Hardware,
-    /// The drawings that the person keeps.
     MyDigits,
 }
 

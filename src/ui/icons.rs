@@ -7,7 +7,6 @@ use eframe::egui::{
 
 use super::style;
 
-/// An icon's meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Icon {
     /// Something is wrong: a triangle with an exclamation mark.

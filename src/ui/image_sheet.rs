@@ -13,7 +13,6 @@ use crate::ink::{Image, SIDE};
 /// Images in a row of the texture.
 const COLUMNS: usize = 10;
 
-/// A texture that holds several images.
 #[derive(Clone)]
 pub struct ImageSheet {
     texture: TextureHandle,

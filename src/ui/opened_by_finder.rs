@@ -43,7 +43,6 @@ define_class!(
     }
 );
 
-/// The files an event lists.
 fn files(event: &AnyObject) -> Vec<PathBuf> {
     // SAFETY: an event is an NSAppleEventDescriptor; its direct object is a list of such, and a
     // list of them counts from 1.
@@ -58,7 +57,6 @@ fn files(event: &AnyObject) -> Vec<PathBuf> {
     }
 }
 
-/// The file a descriptor names.
 fn file(descriptor: Option<Retained<AnyObject>>) -> Option<PathBuf> {
     let descriptor = descriptor?;
     // SAFETY: `fileURLValue` gives an NSURL or nothing, its `path` an NSString or nothing, whose

@@ -10,9 +10,7 @@ use super::draw::tools::{CANVAS_CHOICE, OPEN, STEPS};
 use super::style;
 use crate::app::{Action, App, Phase, Screen, SweepAction};
 
-/// Starts, pauses or resumes a run.
 pub const START: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
-/// Stops the run.
 pub const STOP: KeyboardShortcut =
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Enter);
 /// The screens, in the order of the tabs.
@@ -25,7 +23,6 @@ pub const SCREENS: [KeyboardShortcut; 7] = [
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num6),
     KeyboardShortcut::new(Modifiers::COMMAND, Key::Num7),
 ];
-/// Shows or hides the monitor.
 pub const MONITOR: KeyboardShortcut =
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::M);
 /// Shows or hides the canvas and the held-out images on Train.
@@ -34,7 +31,6 @@ pub const SIDE_PANEL: KeyboardShortcut =
 /// Shows the next run on Train, or the current or last one.
 pub const NEXT_RUN: KeyboardShortcut =
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::N);
-/// Renames the selected model.
 pub const RENAME: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F2);
 const OVERVIEW: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F1);
 

@@ -50,7 +50,6 @@ pub struct Inkling {
     fitted: bool,
     /// Files handed over by later starts of the program; `None` while no requests are accepted.
     open_requests: Option<Receiver<Vec<PathBuf>>>,
-    /// The window's current title.
     title: String,
     /// The exit status once the system asked this process to end; 0 before.
     end: Arc<AtomicU8>,
@@ -71,7 +70,6 @@ pub(super) struct Views {
     pub panel_over_plots: bool,
     /// Whether the overview of shortcuts is open.
     pub shortcuts: bool,
-    /// The About dialog.
     pub about: About,
     /// Whether the window may close while a run is active.
     pub closing: Closing,
@@ -83,14 +81,11 @@ pub(super) enum Closing {
     /// Nobody has asked to close it.
     #[default]
     No,
-    /// The confirmation is open.
     Asking,
-    /// Confirmed.
     Yes,
 }
 
 impl Inkling {
-    /// A window for this app.
     pub fn new(app: App, ctx: &Context) -> Self {
         style::apply(ctx);
         ctx.set_zoom_factor(app.settings.zoom);

@@ -9,24 +9,19 @@ use crate::app::messages::Message;
 use crate::run_config::SetFormat;
 use crate::system::files::write_whole;
 
-/// What became of a dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// A file or folder was chosen.
     Chosen(PathBuf),
-    /// The dialog was cancelled.
     Cancelled,
     /// None could be shown: some desktops have neither a portal nor zenity.
     NotShown,
 }
 
-/// Waits for the person's answer.
 pub type Choice = Box<dyn FnOnce() -> Answer + Send>;
 
 /// Opens dialogs. Called on the window's thread, as some systems demand; the answer is waited for
 /// on another.
 pub trait Dialogs {
-    /// A folder that exists.
     fn folder(&self, title: &str) -> Choice;
     /// A file that exists; those with one of these endings are shown first, and named `what`.
     fn open(&self, title: &str, what: &str, endings: &[&str]) -> Choice;
@@ -34,14 +29,11 @@ pub trait Dialogs {
     fn save(&self, title: &str, name: &str) -> Choice;
 }
 
-/// What a path is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// The folder of a run that could not be saved where it was to be.
     RunFolder,
-    /// A folder of training data.
     DataFolder,
-    /// The folder of NVIDIA's libraries.
     CudaFolder,
     /// The file to export the model to.
     Export,
@@ -62,7 +54,6 @@ pub enum Purpose {
 pub struct PathQuestion {
     /// What is asked for, as the dialog's title would say it.
     pub title: String,
-    /// What has been typed.
     pub text: String,
     /// What is wrong with it, once it was confirmed.
     pub refused: Option<Message>,
@@ -70,12 +61,10 @@ pub struct PathQuestion {
 }
 
 impl App {
-    /// Asks for a folder.
     pub(in crate::app) fn ask_for_folder(&self, title: &str, purpose: Purpose) {
         self.ask(self.deps.dialogs.folder(title), title, "", purpose);
     }
 
-    /// Asks for a file that exists.
     pub(in crate::app) fn ask_for_file(
         &self,
         title: &str,

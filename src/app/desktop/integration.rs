@@ -25,7 +25,6 @@ pub enum WindowRequest {
     CopyImage(Box<Image>),
 }
 
-/// What the desktop was asked for.
 #[derive(Debug, Default)]
 pub struct DesktopState {
     /// Kept while the machine is to stay awake: dropping it ends that.

@@ -22,14 +22,11 @@ const MIN_ERASER: f32 = 20.0;
 /// What the pointer does to the canvas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tool {
-    /// It draws.
     #[default]
     Pen,
-    /// It takes ink away.
     Eraser,
 }
 
-/// A stroke on the canvas.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PenStroke {
     /// The points, in canvas units.
@@ -88,7 +85,6 @@ impl PenStroke {
     }
 }
 
-/// Strokes and their undo history.
 #[derive(Clone, Debug)]
 pub struct Drawing {
     strokes: Vec<PenStroke>,
@@ -145,7 +141,6 @@ impl Drawing {
         [self.width, CANVAS]
     }
 
-    /// The strokes, the unfinished one last.
     pub fn strokes(&self) -> &[PenStroke] {
         &self.strokes
     }
@@ -167,7 +162,6 @@ impl Drawing {
         }
     }
 
-    /// Begins a stroke.
     pub fn begin(&mut self, point: [f32; 2]) {
         self.history.remember(Change::Remove);
         let mut stroke = PenStroke {
@@ -328,14 +322,12 @@ impl Drawing {
         self.end();
     }
 
-    /// Undoes the last change.
     pub fn undo(&mut self) {
         if self.history.undo(&mut self.strokes, &mut self.pen) {
             self.end();
         }
     }
 
-    /// Redoes what was undone.
     pub fn redo(&mut self) {
         if self.history.redo(&mut self.strokes, &mut self.pen) {
             self.end();
@@ -372,7 +364,6 @@ impl Drawing {
         )
     }
 
-    /// The drawing as it is classified.
     pub fn ink(&self) -> Ink {
         Ink {
             strokes: self

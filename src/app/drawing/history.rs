@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 
 use super::canvas::PenStroke;
 
-/// The most changes that are remembered.
 const MAX_CHANGES: usize = 500;
 /// The most points of strokes that are remembered, in all changes together: some 10 MB.
 const MAX_POINTS: usize = 1_000_000;
@@ -13,9 +12,7 @@ const MAX_POINTS: usize = 1_000_000;
 /// A change that takes another one back.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// Take the last stroke away.
     Remove,
-    /// Add this stroke.
     Add(PenStroke),
     /// Put these strokes in the place of all there are, and with them a pen of this diameter, where
     /// it changed too.

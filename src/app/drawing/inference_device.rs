@@ -18,7 +18,6 @@ use crate::text::format::milliseconds;
 pub struct InferenceDevice {
     /// The last choice sent to the engine.
     sent: Option<(InferenceChoice, Vec<DeviceChoice>)>,
-    /// The engine's last comparison.
     report: Option<DeviceComparison>,
     /// True once a process that used a driver's device has crashed.
     gave_up: bool,
@@ -227,7 +226,6 @@ pub fn inference_row(device: DeviceChoice, figures: &DeviceTiming) -> [String; 5
     ]
 }
 
-/// How the measurements were made.
 pub fn about_inference_comparison() -> String {
     format!(
         "Measured with the same {COMPARED_IMAGES} images on each device, one at a time. A device is used only if all its probabilities are within \

@@ -9,10 +9,8 @@ use crate::records::{DigitPrediction, Prediction};
 /// Ink that is wider than this, relative to its height, is more than one digit.
 const ONE_DIGIT: f32 = 1.5;
 
-/// The canvas for several digits.
 #[derive(Clone, Debug)]
 pub struct NumberCanvas {
-    /// The writing.
     pub drawing: Drawing,
     pub(in crate::app) readings: PredictionQueue<Vec<DigitPrediction>>,
     /// The digit whose probabilities are shown; the last one, unless another was chosen.

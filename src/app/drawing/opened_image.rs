@@ -14,21 +14,18 @@ use crate::records::ModelInfo;
 /// What errors call an image from the clipboard.
 const PASTED: &str = "the image on the clipboard";
 
-/// An image that was opened.
 #[derive(Debug)]
 pub struct OpenImage {
     /// Distinguishes it from any other image.
     pub id: u64,
     /// The file's name, or what it is called otherwise.
     pub name: String,
-    /// The image.
     pub source: SourceImage,
 }
 
 /// The images that lie over the canvas.
 #[derive(Debug, Default)]
 pub struct OpenImages {
-    /// The one that is shown last.
     open: Vec<Arc<OpenImage>>,
     /// Those that were taken back by Undo, for Redo.
     undone: Vec<Arc<OpenImage>>,
@@ -43,15 +40,12 @@ pub struct OpenImages {
 /// What was found in an image with some steps.
 #[derive(Debug)]
 pub struct ImageReading {
-    /// The image.
     pub image: u64,
-    /// The steps.
     pub steps: Steps,
     /// What of the image models are shown.
     pub framing: Framing,
     /// What they gave for the whole image.
     pub stages: Vec<Stage>,
-    /// What is written in it.
     pub writing: Writing,
     /// What may be a digit.
     pub candidates: Vec<CandidateImage>,
@@ -83,7 +77,6 @@ impl App {
             .filter(|reading| (reading.image, reading.steps, reading.framing) == wanted)
     }
 
-    /// Opens an image file in Draw.
     pub(in crate::app) fn open_image(&self, file: PathBuf) {
         self.background.run(move || {
             let name = file

@@ -12,7 +12,6 @@ use crate::ink::{Ink, Stage, Step, Steps, Writing};
 pub struct Preprocessing {
     /// Those that are carried out in Draw; all of them at every start.
     steps: Steps,
-    /// What they gave, and of what.
     stages: Option<(ShownStages, Vec<Stage>)>,
     /// Differs after every change of the stages.
     version: u64,
@@ -20,7 +19,6 @@ pub struct Preprocessing {
     pending: bool,
 }
 
-/// What stages are made of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownStages {
     content: Content,
@@ -32,7 +30,6 @@ pub struct ShownStages {
 #[derive(Clone, Debug, PartialEq)]
 enum Content {
     Ink(Ink),
-    /// The image with this number.
     Image(u64),
 }
 

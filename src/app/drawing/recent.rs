@@ -6,15 +6,12 @@ use super::verdict::Verdict;
 use crate::ink::{Image, Ink};
 use crate::records::Prediction;
 
-/// How many are kept.
 const KEPT: usize = 100;
 
 /// A drawing and what the model made of it.
 #[derive(Clone, Debug)]
 pub struct RecentDrawing {
-    /// The drawing.
     pub ink: Ink,
-    /// What the model saw.
     pub image: Image,
     /// The digits it named, and how sure it was: "4 or 9", "could be either".
     pub verdict: [String; 2],
@@ -48,7 +45,6 @@ impl RecentDrawings {
         self.list.remove(index)
     }
 
-    /// The drawings.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &RecentDrawing> {
         self.list.iter()
     }

@@ -13,13 +13,11 @@ const LIKELY: f32 = 0.5;
 /// Below [`SURE`], a second digit with at least this probability is named as well.
 const RIVAL: f32 = 0.2;
 
-/// A prediction as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The digits in question, most likely first: one if the model is sure, two if it hesitates,
     /// none if the drawing is not a digit.
     pub digits: Vec<u8>,
-    /// What the model's classes stand for.
     pub classes: Classes,
     /// The whole verdict: "7 — 98 % sure", "could be 4 or 9", "not a digit".
     pub sentence: String,
@@ -44,7 +42,6 @@ impl Verdict {
         }
     }
 
-    /// The verdict of a prediction.
     pub fn of(prediction: &Prediction) -> Self {
         let classes = prediction.model.classes.clone();
         let [first, second] = two_likeliest(&prediction.probabilities);
@@ -212,7 +209,6 @@ pub fn uncertainty_sentence(uncertainty: &Uncertainty) -> String {
     )
 }
 
-/// What that means.
 pub fn uncertainty_explanation(uncertainty: &Uncertainty) -> String {
     format!(
         "Together, {:.2} bits: the entropy of the mean probabilities, 0 if one class is certain and {:.2} if all are equally likely. The part \

@@ -9,15 +9,12 @@ use crate::text::format::grouped;
 /// The held-out images of a run, and what its network makes of them.
 #[derive(Clone, Debug)]
 pub struct Learning {
-    /// The run.
     pub run: JobId,
-    /// What its classes stand for.
     pub classes: Classes,
     /// Its images, those of the first class first.
     pub images: Vec<HeldOutImage>,
     /// The newest answers, in the order of the images; empty before the first.
     pub answers: Vec<HeldOutAnswer>,
-    /// The steps behind these answers.
     pub step: u64,
     /// The first layer as it was looked at last, and the steps behind it.
     pub first_layer: Option<(u64, WeightImages)>,
@@ -26,9 +23,7 @@ pub struct Learning {
 /// How many images of a class are classified correctly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassCount {
-    /// Those.
     pub correct: u32,
-    /// All images of the class.
     pub images: u32,
 }
 

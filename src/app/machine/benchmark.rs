@@ -10,7 +10,6 @@ use crate::protocol::Job;
 use crate::records::benchmark::{BUSY, Extent, Report, Row, Saved, Side};
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 
-/// Benchmark results and comparisons.
 #[derive(Clone, Debug, Default)]
 pub struct BenchmarkView {
     /// What the comparison in progress is about, and the settings it is made for.
@@ -21,27 +20,21 @@ pub struct BenchmarkView {
     pub presets_disturbed: bool,
     /// The newest report and, if it could be saved, its files.
     pub last: Option<(Report, Option<Saved>)>,
-    /// The last comparison of batch sizes.
     pub batch_sizes: Option<Comparison>,
     /// The last comparison of devices and precisions.
     pub devices: Option<Comparison>,
 }
 
-/// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComparisonKind {
-    /// Batch sizes.
     BatchSizes,
     /// Devices, precisions and, without a GPU, numbers of threads.
     Devices,
 }
 
-/// The results of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What was compared.
     pub what: ComparisonKind,
-    /// The settings it was made for.
     pub config: RunConfig,
     /// A row for each candidate that could be measured.
     pub rows: Vec<Row>,

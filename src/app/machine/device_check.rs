@@ -18,10 +18,8 @@ use crate::self_test::Report;
 pub type SelfTest =
     Arc<dyn Fn(DeviceChoice, Option<&Path>) -> Result<Report, Problem> + Send + Sync>;
 
-/// The self-test of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Checked {
-    /// Its self-test is running.
     Running,
     /// Its report, or why there is none.
     Done(Box<Result<Report, Problem>>),

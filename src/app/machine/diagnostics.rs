@@ -13,7 +13,6 @@ use crate::system::paths::Paths;
 
 /// Lines of the log that are shared.
 const LOG_LINES: usize = 200;
-/// What stands for a path.
 const HIDDEN: &str = "…";
 
 impl App {

@@ -12,15 +12,12 @@ use crate::hardware::{LoadSample, Watched};
 /// Takes a sample; blocks until it is taken.
 pub type SampleLoad = Arc<dyn Fn(&Watched) -> LoadSample + Send + Sync>;
 
-/// The time between two samples.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// The number of samples kept.
 const CAPACITY: usize = 120;
 /// After a longer gap than this (the window was out of sight) older samples are not part of the
 /// same curve.
 const GAP: Duration = Duration::from_secs(5);
 
-/// The latest samples.
 #[derive(Clone, Debug, Default)]
 pub struct Monitor {
     samples: VecDeque<LoadSample>,
@@ -41,7 +38,6 @@ impl Monitor {
         self.samples.back()
     }
 
-    /// Adds a sample.
     pub fn take(&mut self, sample: LoadSample) {
         self.pending = false;
         if self

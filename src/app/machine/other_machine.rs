@@ -22,27 +22,20 @@ const REMEMBERED: usize = 8;
 /// Looks a host's hardware up and self-tests its devices; blocks until it is done.
 pub type ReachHost = Arc<dyn Fn(&SshHost) -> Result<OtherMachine, Problem> + Send + Sync>;
 
-/// A machine that can be reached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherMachine {
-    /// How.
     pub host: SshHost,
-    /// What it has.
     pub hardware: Hardware,
-    /// The self-tests of its devices.
     pub checks: Checks,
 }
 
 /// The dialog that asks for a host.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OtherMachineDialog {
-    /// What is typed.
     pub text: String,
-    /// The result so far.
     pub state: ReachState,
 }
 
-/// How far reaching a host is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ReachState {
     /// Nothing was tried with what is typed.
@@ -50,9 +43,7 @@ pub enum ReachState {
     Typing,
     /// It is connected to, and runs its self-test.
     Connecting(SshHost),
-    /// It cannot be used.
     Failed(Message),
-    /// It can be used.
     Reached(Box<OtherMachine>),
 }
 
@@ -61,7 +52,6 @@ pub enum ReachState {
 pub enum MachineAction {
     /// Ask for a host; for this one at once, if it is given.
     Ask(Option<String>),
-    /// Change what is typed.
     Type(String),
     /// Connect to the host that is typed.
     Connect,
@@ -75,9 +65,7 @@ pub enum MachineAction {
     WithdrawMyDigits,
     /// List again what was sent to it.
     ListSent,
-    /// Delete this there.
     DeleteSent(BundleId),
-    /// Close the dialog.
     Close,
 }
 
@@ -106,7 +94,6 @@ impl OtherMachine {
         })
     }
 
-    /// The devices that passed their self-test.
     pub fn passed(&self) -> impl Iterator<Item = DeviceChoice> {
         let passed = |check: &Checked| matches!(check, Checked::Done(found) if found.as_ref().as_ref().is_ok_and(|report| report.failed() == 0));
         [DeviceChoice::Cpu, DeviceChoice::Cuda]

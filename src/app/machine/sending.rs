@@ -10,7 +10,6 @@ use crate::run_config::DataSpec;
 /// The question whether My digits may be sent to the other machine, while it is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SendingQuestion {
-    /// What the machine is called.
     pub host: String,
     /// What is done if they may.
     then: Action,

@@ -24,7 +24,6 @@ pub struct SentView {
     pub bundles: Option<Vec<ReceivedBundle>>,
     /// Why they could not be listed.
     pub failure: Option<Message>,
-    /// The machine is being asked.
     pub is_busy: bool,
 }
 
@@ -35,7 +34,6 @@ impl App {
         self.ask_what_was_sent(move |host| (list(host), Vec::new()));
     }
 
-    /// Deletes this there.
     pub(in crate::app) fn delete_sent(&mut self, bundle: BundleId) {
         let (list, delete) = (
             Arc::clone(&self.deps.list_received),

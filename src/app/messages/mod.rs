@@ -12,7 +12,6 @@ use crate::text::visible::one_line;
 /// A sentence for what happened and one for what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What happened.
     pub what: String,
     /// What to do; may be empty.
     pub remedy: String,

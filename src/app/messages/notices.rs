@@ -185,7 +185,6 @@ impl Message {
         )
     }
 
-    /// The diagnostics are on the clipboard.
     pub(in crate::app) fn diagnostics_copied() -> Self {
         Self::new(
             "Diagnostics were copied to the clipboard.",
@@ -220,7 +219,6 @@ impl Message {
         )
     }
 
-    /// Training adjusted itself.
     pub fn intervened(intervention: &Intervention) -> Self {
         match *intervention {
             Intervention::SkippedStep { step, loss_scale } => Self::new(
@@ -373,7 +371,6 @@ impl Message {
         Self::new(what, "The CPU is used instead; no action is needed.")
     }
 
-    /// Checkpoints cannot be written.
     pub fn checkpoint_not_kept(problem: &Problem) -> Self {
         let Self { what, remedy } = Self::from(problem);
         Self::new(
@@ -595,7 +592,6 @@ impl Message {
         )
     }
 
-    /// A model was exported.
     pub fn exported(report: &ExportReport) -> Self {
         let what = report.paths.first().map_or_else(
             || "The model was exported.".to_owned(),
@@ -624,12 +620,10 @@ impl Message {
         Self::new(what, remedy)
     }
 
-    /// A file was written.
     pub fn written(path: &Path) -> Self {
         Self::new(format!("Saved as {}.", path.display()), "")
     }
 
-    /// The model's input was copied.
     pub(in crate::app) fn image_copied() -> Self {
         Self::new(
             "The image that the model sees was copied to the clipboard.",

@@ -462,7 +462,6 @@ pub(super) fn widths_hint(model: ModelKind) -> String {
     }
 }
 
-/// What a CNN's layers can be.
 pub(super) fn layers_hint() -> String {
     format!(
         "Give layers such as {}-128, or leave them empty.",

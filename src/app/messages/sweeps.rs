@@ -177,7 +177,6 @@ impl Message {
         )
     }
 
-    /// The run panel holds something invalid.
     pub(in crate::app) fn invalid_in_train(message: &Self) -> Self {
         Self::new(
             format!("In the settings under Train: {}", message.what),
@@ -193,7 +192,6 @@ impl Message {
         )
     }
 
-    /// A sweep has ended.
     pub(in crate::app) fn sweep_ended(view: &SweepView) -> Self {
         match (&view.phase, view.best().and_then(Trial::result)) {
             (SweepPhase::Failed(message), _) => message.clone(),
@@ -211,7 +209,6 @@ impl Message {
         }
     }
 
-    /// A sweep was deleted.
     pub(in crate::app) fn sweep_deleted() -> Self {
         Self::new(
             "The sweep was deleted.",

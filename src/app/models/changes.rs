@@ -19,16 +19,11 @@ use crate::sweep::SweepStore;
 pub enum Change {
     /// Give it this name, note and star.
     Annotate(PathBuf, Annotation),
-    /// Keep this evaluation of its model.
     Evaluate(PathBuf, Box<SplitEvaluation>),
-    /// Delete it.
     Delete {
-        /// Its folder.
         folder: PathBuf,
-        /// What it is called.
         title: String,
     },
-    /// Restore it.
     Restore(PathBuf),
 }
 

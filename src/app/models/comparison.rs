@@ -24,7 +24,6 @@ pub struct ComparisonView {
     steps: BTreeMap<PathBuf, Option<Arc<[StepPoint]>>>,
     /// The data set whose test images count, where one was chosen.
     data: Option<DataSpec>,
-    /// What was found last.
     found: Option<ModelComparison>,
 }
 

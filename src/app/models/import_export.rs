@@ -20,13 +20,10 @@ use crate::text::format::{capitalised, percent};
 /// An export that is being chosen, or written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportView {
-    /// The model.
     pub model: ModelRef,
-    /// As what.
     pub spec: ExportSpec,
     /// What its files would hold, once the engine has reported it.
     pub preview: Option<ExportReport>,
-    /// What was written last.
     pub written: Option<ExportReport>,
     /// Files that exist and would have to be replaced, until the person decides.
     pub in_the_way: Option<InTheWay>,
@@ -37,18 +34,14 @@ pub struct ExportView {
 pub struct InTheWay {
     /// The file to export to.
     pub to: PathBuf,
-    /// All files that exist.
     pub paths: Vec<PathBuf>,
 }
 
 /// A file of weights that trials did not decide on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportQuestion {
-    /// What was asked for.
     pub spec: ImportSpec,
-    /// What was measured.
     pub trials: Trials,
-    /// That, in words.
     pub what: String,
 }
 
@@ -136,7 +129,6 @@ impl App {
         self.submit(job);
     }
 
-    /// Asks for the file's name.
     pub(in crate::app) fn choose_export_file(&mut self) {
         let Some(view) = self
             .export
@@ -224,7 +216,6 @@ impl App {
         }
     }
 
-    /// Asks for a file of weights.
     pub(in crate::app) fn choose_import_file(&self) {
         self.ask_for_file(
             "Import a model",

@@ -2,10 +2,8 @@
 
 use crate::records::{ModelInfo, SplitEvaluation};
 
-/// A model's evaluation.
 #[derive(Clone, Debug)]
 pub struct ResultsView {
-    /// The model.
     pub model: ModelInfo,
     /// The figures, and the images they are of.
     pub measured: SplitEvaluation,

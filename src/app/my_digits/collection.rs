@@ -4,10 +4,8 @@ use super::DIGITS;
 use crate::app::App;
 use crate::app::action::Screen;
 
-/// How far the collection is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collection {
-    /// How often each digit is drawn.
     rounds: usize,
     /// What became of those before: true if it was kept, false if it was skipped.
     past: Vec<bool>,
@@ -25,17 +23,14 @@ impl Collection {
         }
     }
 
-    /// How many drawings it asks for.
     pub const fn total(&self) -> usize {
         self.rounds * DIGITS
     }
 
-    /// How often each digit is drawn.
     pub const fn rounds(&self) -> usize {
         self.rounds
     }
 
-    /// The digit that is asked for.
     pub fn digit(&self) -> u8 {
         (self.past.len() % DIGITS) as u8
     }

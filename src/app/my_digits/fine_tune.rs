@@ -7,10 +7,8 @@ use crate::app::notice::{Offer, Severity};
 use crate::protocol::Job;
 use crate::records::{FineTuned, ModelRef};
 
-/// What came of fine-tuning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FineTuneResult {
-    /// Its figures.
     pub tuned: FineTuned,
     /// The model that was in use before.
     pub before: ModelRef,

@@ -54,7 +54,6 @@ impl App {
         self.collected(true);
     }
 
-    /// Keeps a recent drawing.
     pub(in crate::app) fn keep_recent(&mut self, index: usize, digit: u8) {
         let drawing = self
             .recent_drawings
@@ -67,7 +66,6 @@ impl App {
         });
     }
 
-    /// Changes what a kept drawing shows.
     pub(in crate::app) fn relabel(&mut self, drawing: KeptDrawing, digit: u8) {
         if let Some(changed) = drawing.relabelled(digit).filter(|_| drawing.digit != digit) {
             self.change_my_digits(Edit {

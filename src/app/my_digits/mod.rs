@@ -28,20 +28,15 @@ pub const DIGITS: usize = 10;
 /// A drawing that is kept, as the window shows it.
 #[derive(Clone, Debug)]
 pub struct MyDrawing {
-    /// The drawing with its digit.
     pub kept: KeptDrawing,
-    /// What models see of it.
     pub image: Image,
 }
 
-/// What is done with the file.
 #[derive(Clone, Debug)]
 pub enum FileStep {
-    /// Read it.
     Read,
     /// Make a change that can be taken back.
     Change(Edit),
-    /// Take a change back.
     Undo(Edit),
 }
 
@@ -52,7 +47,6 @@ pub struct Loaded {
     unreadable: usize,
 }
 
-/// The drawings that the person keeps.
 #[derive(Debug, Default)]
 pub struct MyDigitsView {
     drawings: Option<Vec<MyDrawing>>,
@@ -73,7 +67,6 @@ pub struct MyDigitsView {
     asked: Option<(u64, Vec<Vec<u8>>)>,
     /// The guided collection, while it is in progress.
     pub collection: Option<Collection>,
-    /// What came of the last fine-tuning.
     pub fine_tuned: Option<FineTuneResult>,
 }
 
@@ -117,7 +110,6 @@ impl MyDigitsView {
 }
 
 impl App {
-    /// Reads the file of drawings.
     pub(super) fn load_my_digits(&mut self) {
         self.my_digits_step(FileStep::Read);
     }

@@ -7,7 +7,6 @@ use crate::app::messages::Message;
 use crate::app::notice::{Offer, Severity};
 use crate::data::my_digits::Edit;
 
-/// Changes that can be taken back.
 const UNDONE: usize = 200;
 
 impl MyDigitsView {

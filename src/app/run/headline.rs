@@ -13,7 +13,6 @@ pub struct Headline {
     pub value: String,
     /// What it was measured on or when: "after epoch 2", "on MNIST, 10,000 images".
     pub measured: String,
-    /// A sentence on what it means.
     pub about: &'static str,
     /// A figure to compare it with, if it is lower than people may expect.
     pub note: Option<String>,

@@ -4,14 +4,11 @@ use std::fmt::Write as _;
 
 use crate::records::{EpochRecord, StepPoint, Telemetry};
 
-/// Everything plotted about one run.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// Every optimiser step, oldest first.
     pub steps: Vec<StepPoint>,
-    /// Every completed epoch.
     pub epochs: Vec<EpochRecord>,
-    /// Throughput and memory over time.
     pub telemetry: Vec<Telemetry>,
 }
 

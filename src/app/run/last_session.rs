@@ -11,7 +11,6 @@ use crate::records::{JobId, ModelRef};
 use crate::runs::{Checkpoints, FinishedRun, InterruptedRun, Store};
 
 impl App {
-    /// Reads it in the background.
     pub(in crate::app) fn look_for_last_session(&self) {
         let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
         let store = Store::new(&self.deps.paths.runs);

@@ -11,21 +11,16 @@ use crate::records::{
 use crate::run_config::RunConfig;
 use crate::runs::{FinishedRun, InterruptedRun};
 
-/// The phase of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
     /// Its data is being prepared; progress from 0 to 1. At 1 the data is ready, and the device is
     /// opened.
     Preparing(f32),
-    /// It is training.
     Training,
-    /// It is paused.
     Paused,
-    /// It is being stopped.
     Stopping,
     /// It has ended, but could not be saved yet.
     NotSaved,
-    /// It has ended and was saved.
     Finished(Box<RunSummary>),
     /// It was stopped before its first epoch was complete: there is no model, but perhaps a
     /// checkpoint.
@@ -39,14 +34,11 @@ pub enum Phase {
 /// Images of the data of a run, as many as are shown: the newest take the places of the oldest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DataImages {
-    /// The images.
     pub images: Vec<Image>,
-    /// How many there have been.
     pub count: usize,
 }
 
 impl DataImages {
-    /// The images that are shown.
     pub const SHOWN: usize = 100;
 
     pub(in crate::app) fn add(&mut self, images: Vec<Image>) {
@@ -61,14 +53,10 @@ impl DataImages {
     }
 }
 
-/// A run's configuration, progress and history.
 #[derive(Clone, Debug)]
 pub struct RunView {
-    /// Its id in commands and events.
     pub id: JobId,
-    /// Its settings.
     pub config: RunConfig,
-    /// Its phase.
     pub phase: Phase,
     /// Its plan, once the engine has made it.
     pub plan: Option<RunPlan>,
@@ -76,9 +64,7 @@ pub struct RunView {
     pub data_images: DataImages,
     /// What its weights were initialised from, where those are statistics of the training images.
     pub initialization: Option<InitializationReport>,
-    /// Its curves.
     pub history: History,
-    /// Its latest progress.
     pub now: Telemetry,
     /// Automatic interventions, oldest first; steps skipped in f16 are only counted, in `now`.
     pub interventions: Vec<Intervention>,
@@ -99,7 +85,6 @@ pub struct RunView {
 /// The newest checkpoint of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastCheckpoint {
-    /// Its folder.
     pub folder: PathBuf,
     /// How far the run is in it.
     pub position: RunPosition,

@@ -16,22 +16,17 @@ use crate::system::files;
 
 pub use autosave::Autosave;
 
-/// Light or dark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Theme {
-    /// What the system says.
     #[default]
     System,
-    /// Light.
     Light,
-    /// Dark.
     Dark,
 }
 
 /// Where the window was, in points.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names say it")]
 pub struct WindowGeometry {
     pub position: Option<[f32; 2]>,
     pub size: [f32; 2],
@@ -52,11 +47,8 @@ impl WindowGeometry {
 /// How fast a machine trains with a preset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PresetRate {
-    /// The preset.
     pub preset: Preset,
-    /// What it was measured with.
     pub side: Side,
-    /// Its throughput.
     pub images_per_second: f64,
 }
 
@@ -65,23 +57,19 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// Pen diameters offered, in canvas units.
 pub const PEN: std::ops::RangeInclusive<f32> = 8.0..=40.0;
-/// Sizes of everything offered.
 pub const ZOOM: std::ops::RangeInclusive<f32> = 0.5..=3.0;
 
-/// What is remembered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Settings {
     /// True once the wizard was finished or skipped.
     pub wizard_done: bool,
-    /// Light or dark.
     pub theme: Theme,
     /// Size of everything, 1 is the system's.
     pub zoom: f32,
     /// Where the window was.
     pub window: Option<WindowGeometry>,
-    /// The configuration of the last run.
     pub config: RunConfig,
     /// How fast this machine trains with the presets, from a quick measurement.
     pub preset_rates: Vec<PresetRate>,
@@ -89,7 +77,6 @@ pub struct Settings {
     pub former_learning_rate: Option<f64>,
     /// The file of the model that was used last; `None` for the starter model.
     pub last_model: Option<PathBuf>,
-    /// Folders the person chose for data.
     pub data_folders: Vec<PathBuf>,
     /// The folder the person chose for NVIDIA's libraries; `None` for the usual places.
     pub cuda_folder: Option<PathBuf>,
@@ -106,11 +93,9 @@ pub struct Settings {
     pub steps_shown: bool,
     /// Smoothing of the curves, 0 to 1.
     pub smoothing: f64,
-    /// Loss on a logarithmic scale.
     pub log_loss: bool,
     /// Throughput and memory are plotted below loss and accuracy.
     pub speed_and_memory: bool,
-    /// The monitor is shown.
     pub monitor: bool,
     /// The canvas and the held-out images are shown beside the plots, where the window is wide
     /// enough.
@@ -168,7 +153,6 @@ impl Settings {
         Ok(serde_json::from_slice::<Self>(bytes)?.mended())
     }
 
-    /// Writes them.
     pub fn save(&self, path: &Path) -> Result<(), Problem> {
         let text = serde_json::to_vec_pretty(self)
             .map_err(|error| Problem::Write(WriteError::new(path, &error.into())))?;

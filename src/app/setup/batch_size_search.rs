@@ -14,28 +14,20 @@ use crate::run_config::RunConfig;
 /// A search, while its dialog is open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchSizeSearchView {
-    /// The settings it is made for.
     pub config: RunConfig,
     /// The validation accuracy that is to be reached, in percent, as it is typed.
     pub percent: String,
-    /// The times so far.
     pub rows: Vec<TimeToAccuracy>,
-    /// How far it is.
     pub state: BatchSizeSearchState,
 }
 
-/// How far a search is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BatchSizeSearchState {
     /// It has not begun.
     Ready,
-    /// It trains, as this job.
     Running(JobId),
-    /// It has ended.
     Done(BatchSizeFinding),
-    /// It was cancelled.
     Cancelled,
-    /// It failed, for this reason.
     Failed(Message),
 }
 
@@ -90,7 +82,6 @@ impl App {
         self.why_not_train_briefly(Field::BatchSize)
     }
 
-    /// Opens the dialog.
     pub(in crate::app) fn open_batch_size_search(&mut self) {
         if self.why_not_find_batch_size().is_none() {
             let percent = format!("{}", TARGET_ACCURACY * 100.0);
@@ -104,7 +95,6 @@ impl App {
         }
     }
 
-    /// Notes what was typed as accuracy.
     pub(in crate::app) fn type_target_accuracy(&mut self, text: String) {
         if let Some(view) = &mut self.batch_size_search {
             view.percent = text;

@@ -14,7 +14,6 @@ use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::run_config::{DataSource, DataSpec, NamedSet};
 
-/// The time between two updates.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
 /// A remaining time is not estimated earlier than this.
 const FIRST_ESTIMATE: Duration = Duration::from_secs(1);
@@ -22,9 +21,7 @@ const FIRST_ESTIMATE: Duration = Duration::from_secs(1);
 /// A data set that is being downloaded, or could not be.
 #[derive(Debug)]
 pub struct DownloadView {
-    /// The data set.
     pub set: NamedSet,
-    /// How it stands.
     pub state: DownloadState,
     /// The data of the next run when the download was started.
     data_before: DataSpec,
@@ -34,14 +31,12 @@ pub struct DownloadView {
     fraction_before: Option<f32>,
 }
 
-/// How a download stands.
 #[derive(Debug)]
 pub enum DownloadState {
     /// So much is there, from 0 to 1.
     InProgress(f32),
     /// It is being cancelled, with so much of it there.
     Cancelling(f32),
-    /// It has failed.
     Failed {
         /// Why, and what to do.
         message: Message,

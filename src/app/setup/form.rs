@@ -82,7 +82,6 @@ fn open<T>(text: &str, number: impl FnOnce() -> Option<T>) -> Option<Option<T>> 
 /// Something that keeps the configuration from being run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValidationError {
-    /// The field it is about.
     pub field: Field,
     /// What is wrong and what to do.
     pub message: Message,

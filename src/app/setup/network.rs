@@ -6,14 +6,12 @@ use crate::nn::{Layer, layers};
 use crate::run_config::{Activation, Initialization, Network, RunConfig};
 use crate::text::format::grouped;
 
-/// One or several equal layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// What it is, such as "Convolution".
     pub name: &'static str,
     /// Its size and what follows it: "24 kernels, 5 × 5", "2 × 2 max pooling".
     pub details: Vec<String>,
-    /// Trainable numbers of all of them.
     pub parameters: u64,
     /// How many of them follow each other.
     pub repeats: u32,

@@ -9,34 +9,24 @@ use crate::records::{JobId, Profile};
 /// A profile, while its dialog is open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfileView {
-    /// Its job.
     pub id: JobId,
-    /// The network that is trained.
     pub title: String,
-    /// How far it is.
     pub state: ProfileState,
 }
 
-/// How far a profile is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ProfileState {
-    /// Steps are recorded.
     Running,
-    /// It has ended.
     Done {
-        /// What was recorded.
         profile: Box<Profile>,
         /// The share of the CPU that other programs used meanwhile, 0 to 1.
         background_load: f32,
     },
-    /// It was cancelled.
     Cancelled,
-    /// It failed, for this reason.
     Failed(Message),
 }
 
 impl App {
-    /// Why nothing can be recorded now.
     pub fn why_not_profile(&self) -> Option<&'static str> {
         self.why_not_train_briefly(Field::Data)
     }

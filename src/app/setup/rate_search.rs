@@ -10,31 +10,22 @@ use crate::text::format::plain;
 /// A search, while its dialog is open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RateSearchView {
-    /// Its job.
     pub id: JobId,
     /// The network and the data that it is made for.
     pub title: String,
-    /// Its steps so far.
     pub search: RateSearch,
-    /// How far it is.
     pub state: RateSearchState,
 }
 
-/// How far a search is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RateSearchState {
-    /// It trains.
     Running,
-    /// It has ended.
     Done(RateFinding),
-    /// It was cancelled.
     Cancelled,
-    /// It failed, for this reason.
     Failed(Message),
 }
 
 impl RateSearchView {
-    /// The learning rate it suggests.
     pub fn suggested(&self) -> Option<f64> {
         match &self.state {
             RateSearchState::Done(finding) => finding.suggestion.map(|suggestion| suggestion.rate),

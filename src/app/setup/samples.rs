@@ -9,10 +9,8 @@ use crate::run_config::{Classes, DataSource, DataSpec};
 /// Images that are shown, about: as many of each class.
 const SHOWN: usize = 40;
 
-/// Samples of a data set.
 #[derive(Debug)]
 pub struct Samples {
-    /// The data set.
     pub data: DataSpec,
     /// Its images, digit by digit; empty while they are loaded, and where they cannot be.
     pub images: Vec<Image>,

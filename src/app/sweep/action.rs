@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use super::form::SweepForm;
 use crate::sweep::Setting;
 
-/// An action on that screen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SweepAction {
     /// Change what varies, or how long it searches.
@@ -14,23 +13,19 @@ pub enum SweepAction {
     Add(Setting),
     /// Vary the usual settings in their usual ranges.
     Reset,
-    /// Begin.
     Start,
     /// Interrupt the sweep, so that it can be resumed.
     Pause,
     /// End it with the trials that have ended.
     Stop,
-    /// Resume the one in this folder.
     Resume(PathBuf),
     /// Resume it with this many trials more than it has.
     Extend(PathBuf, u32),
-    /// Show the one in this folder.
     Open(PathBuf),
     /// Go back to setting one up and the list.
     Close,
     /// Delete the one in this folder; it can be restored until the window closes.
     Delete(PathBuf),
-    /// Restore a deleted one.
     Restore(PathBuf),
     /// Highlight the trial with this number, or none.
     Select(Option<u32>),

@@ -13,12 +13,9 @@ use crate::sweep::{
 /// Trials unless something else is asked for.
 const TRIALS: u32 = 30;
 
-/// What is typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepForm {
-    /// What varies.
     pub rows: Vec<SettingRow>,
-    /// How settings are chosen.
     pub sampler: SamplerKind,
     /// The most trials; may be empty.
     pub trials: String,
@@ -26,37 +23,27 @@ pub struct SweepForm {
     pub minutes: String,
     /// Trials at the same time; empty for the usual number.
     pub at_once: String,
-    /// Whether poor trials end early.
     pub ends_early: bool,
 }
 
-/// A setting that varies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingRow {
-    /// Which.
     pub setting: Setting,
     /// True if values are listed, false for a range.
     pub listed: bool,
-    /// The lower end of the range.
     pub low: String,
-    /// Its upper end.
     pub high: String,
     /// Whether it is searched by orders of magnitude.
     pub log: bool,
-    /// The values, with commas between them.
     pub values: String,
     /// False while it follows the run panel.
     pub edited: bool,
 }
 
-/// A field of the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SweepField {
-    /// That of a setting.
     Setting(Setting),
-    /// The number of trials.
     Trials,
-    /// The time.
     Minutes,
     /// The trials at once.
     AtOnce,
@@ -74,7 +61,6 @@ pub struct SweepProblem {
 }
 
 impl SweepForm {
-    /// The usual search around these settings.
     pub fn usual(config: &RunConfig) -> Self {
         Self {
             rows: USUAL.map(|setting| prefilled::row(setting, config)).into(),
@@ -86,7 +72,6 @@ impl SweepForm {
         }
     }
 
-    /// Lets this setting vary, too.
     pub fn add(&mut self, setting: Setting, config: &RunConfig) {
         if self.rows.iter().all(|row| row.setting != setting) {
             self.rows.push(prefilled::row(setting, config));
@@ -200,7 +185,6 @@ impl SettingRow {
         })
     }
 
-    /// The names that are chosen.
     pub fn chosen(&self) -> impl Iterator<Item = &str> {
         self.values
             .split(',')

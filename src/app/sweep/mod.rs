@@ -20,7 +20,6 @@ pub use view::{SweepPhase, SweepView};
 use self::tested::TestRun;
 use self::thread::Requests;
 
-/// What the window knows of sweeps.
 #[derive(Debug, Default)]
 pub struct Sweeps {
     /// What is to vary in the next one, and how long it searches; `None` until the screen has been

@@ -18,7 +18,6 @@ const REACH: f64 = 10.0;
 /// The lowest weight decay of a range around none.
 const MIN_DECAY: f64 = 1e-5;
 
-/// The usual range of this setting.
 pub fn row(setting: Setting, config: &RunConfig) -> SettingRow {
     let number = match setting.value(config) {
         Value::Number(number) => number,

@@ -13,7 +13,6 @@ use crate::records::{JobId, RunSummary};
 use crate::run_config::RunConfig;
 use crate::sweep::{Sweep, SweepError, Tested};
 
-/// The run of a trial's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestRun {
     run: JobId,

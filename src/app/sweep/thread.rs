@@ -20,7 +20,6 @@ pub type ExecutorFactory =
 /// The window hears of figures that change all the time after this many seconds.
 const UPDATE_INTERVAL: f64 = 0.25;
 
-/// What the thread is asked for.
 #[derive(Debug, Default)]
 pub struct Requests {
     /// To interrupt the sweep.
@@ -32,7 +31,6 @@ pub struct Requests {
 /// A sweep as it is on the disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedSweep {
-    /// Its folder.
     pub folder: PathBuf,
     /// What it is to do.
     pub definition: Definition,
@@ -42,13 +40,11 @@ pub struct LoadedSweep {
     pub ends: Vec<(u32, f64)>,
     /// Seconds that it has run.
     pub elapsed: f64,
-    /// Whether its budget is used up.
     pub complete: bool,
     /// The run whose test accuracy was read, and the trial whose settings it has.
     pub tested: Option<(u32, Tested)>,
 }
 
-/// What is heard of sweeps.
 #[derive(Clone, Debug)]
 pub enum SweepNews {
     /// It was opened or made, and is about to go on.

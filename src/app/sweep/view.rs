@@ -13,21 +13,16 @@ use crate::text::format::{count, duration, percent, remaining};
 pub enum SweepPhase {
     /// Its folder is being made or read.
     Starting,
-    /// Trials train.
     Running,
-    /// It is being interrupted.
     Pausing,
-    /// It is being ended.
     Stopping,
     /// It was interrupted, here, in an earlier session or by a crash.
     Interrupted,
-    /// Its budget is used up.
     Complete,
     /// It cannot go on, for this reason.
     Failed(Message),
 }
 
-/// A sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepView {
     /// Its folder, once it has one.
@@ -40,13 +35,11 @@ pub struct SweepView {
     pub ends: Vec<(u32, f64)>,
     /// Seconds that it has run.
     pub elapsed: f64,
-    /// How far it is.
     pub phase: SweepPhase,
     /// The newest figures while it is in progress.
     pub status: Option<Status>,
     /// The run whose test accuracy was read, and the trial whose settings it has.
     pub tested: Option<(u32, Tested)>,
-    /// The highlighted trial.
     pub selected: Option<u32>,
     /// The importance of each setting, in the order of the definition, adding up to 1; `None` while
     /// there are too few trials.
@@ -96,7 +89,6 @@ impl SweepView {
         }
     }
 
-    /// Takes in what has changed.
     pub(super) fn take(&mut self, trials: Vec<Trial>, status: Status) {
         let any_ended = trials.iter().any(|trial| trial.outcome.is_some());
         for trial in trials {
@@ -115,7 +107,6 @@ impl SweepView {
         self.status = Some(status);
     }
 
-    /// Whether it is in progress.
     pub const fn is_active(&self) -> bool {
         matches!(
             self.phase,
@@ -123,7 +114,6 @@ impl SweepView {
         )
     }
 
-    /// The trial with this number.
     pub fn trial(&self, number: u32) -> Option<&Trial> {
         self.trials.get(number.checked_sub(1)? as usize)
     }
@@ -174,12 +164,10 @@ impl SweepView {
         }
     }
 
-    /// What it searches with, on what.
     pub fn title(&self) -> String {
         self.definition.base.title()
     }
 
-    /// How far it is, in words.
     pub fn state(&self) -> String {
         match &self.phase {
             SweepPhase::Starting => "Starting…".to_owned(),
@@ -217,7 +205,6 @@ impl SweepView {
         figures
     }
 
-    /// The configuration of a trial.
     pub fn config(&self, number: u32) -> Option<&RunConfig> {
         self.trial(number).map(|trial| &trial.config)
     }

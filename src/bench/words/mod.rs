@@ -13,7 +13,6 @@ use crate::records::benchmark::{Extent, Machine, Report, Row, Subject};
 use crate::text::format::{duration, grouped, local_time, significant};
 use crate::text::table::{self, Section};
 
-/// What is being measured, in words.
 pub fn subject(subject: Subject) -> String {
     match subject {
         Subject::Products => "Matrix products".to_owned(),

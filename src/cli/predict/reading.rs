@@ -8,16 +8,13 @@ use crate::ink::{Image, Writing};
 use crate::problem::Problem;
 use crate::records::{DigitPrediction, Prediction, Uncertainty};
 
-/// What was read in one input.
 pub enum Reading {
-    /// Several digits, or one.
     Digits(Vec<DigitPrediction>),
     /// Nothing is written there; what the model makes of that.
     Blank(Box<Prediction>),
 }
 
 impl Reading {
-    /// Reads writing with a model.
     pub fn of(classifier: &Classifier, writing: &Writing) -> Result<Self, Problem> {
         if writing.is_blank() {
             return Ok(Self::Blank(Box::new(classifier.classify(Image::BLANK)?)));
@@ -91,12 +88,10 @@ pub struct JsonLine<'a> {
     digit_score: Option<f32>,
     text: String,
     digits: Vec<JsonDigit<'a>>,
-    /// In bits, of an ensemble.
     #[serde(skip_serializing_if = "Option::is_none")]
     uncertainty: Option<JsonUncertainty<'a>>,
 }
 
-/// How unsure an ensemble is.
 #[derive(Serialize)]
 struct JsonUncertainty<'a> {
     members: u32,

@@ -21,23 +21,17 @@ const START: u64 = 64;
 
 /// A file or what came in on standard input.
 pub enum Source {
-    /// A file.
     File(PathBuf),
     /// All bytes of standard input.
     Standard(Vec<u8>),
 }
 
-/// What a source holds.
 pub enum Content {
-    /// An image.
     Image(Box<Writing>),
-    /// Drawings.
     Ink(Box<InkFile>),
-    /// Images as rows of numbers.
     Table(Box<PixelRows>),
 }
 
-/// The kinds of content.
 #[derive(Clone, Copy)]
 enum Kind {
     Image,
@@ -73,7 +67,6 @@ impl Source {
         Ok(Self::Standard(bytes))
     }
 
-    /// What it is called in results.
     pub fn name(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
@@ -81,7 +74,6 @@ impl Source {
         }
     }
 
-    /// What it is called in messages.
     pub fn path(&self) -> &Path {
         match self {
             Self::File(path) => path,

@@ -18,7 +18,6 @@ use crate::system::targets::check_file;
 use crate::text::format::grouped;
 use crate::text::visible;
 
-/// What was written, as JSON.
 #[derive(Serialize)]
 struct Written {
     path: String,

@@ -125,7 +125,6 @@ struct TestedLine {
     test_accuracy: Option<f64>,
 }
 
-/// Prints what the sweep is.
 pub fn began(sweep: &Sweep, output: &mut Output) -> Result<(), Failure> {
     let definition = sweep.definition();
     let ended = sweep

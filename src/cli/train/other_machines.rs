@@ -18,10 +18,8 @@ use crate::runs::Store;
 use crate::sweep::{Executor, TrialEvent, Work};
 use crate::system::paths::Paths;
 
-/// How often is looked for Ctrl-C.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Trains every repetition of this configuration.
 pub fn run(arguments: &Arguments, config: &RunConfig) -> Result<(), Failure> {
     let paths = Paths::find();
     let data_dir = arguments.settings.data_dir.clone();

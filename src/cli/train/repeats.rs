@@ -23,7 +23,6 @@ struct Repeated {
     highest: One,
 }
 
-/// One of the runs.
 #[derive(Serialize)]
 struct One {
     seed: u64,

@@ -7,7 +7,6 @@ use crate::cli::output::Output;
 use crate::records::RunSummary;
 use crate::runs::Reproduction;
 
-/// JSON at the end.
 #[derive(Serialize)]
 struct Reproduced {
     event: &'static str,

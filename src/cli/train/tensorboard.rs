@@ -12,7 +12,6 @@ use crate::system::files::{TemporaryFolder, create_folder};
 #[derive(Debug)]
 pub struct Log {
     file: EventFile,
-    /// The run's folder.
     pub folder: PathBuf,
 }
 
@@ -58,7 +57,6 @@ impl Log {
         self.file.flush()
     }
 
-    /// An epoch that was completed.
     pub fn epoch(&mut self, record: &EpochRecord) -> Result<(), WriteError> {
         self.add_epoch(record);
         self.file.flush()

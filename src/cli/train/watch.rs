@@ -19,10 +19,8 @@ use crate::system::WriteError;
 use crate::text::format::grouped;
 use crate::text::visible;
 
-/// How a run ended.
 #[derive(Debug)]
 pub enum RunEnd {
-    /// It was saved.
     Saved(Box<RunSummary>),
     /// It was saved, but not as a whole where it was to be.
     Rescued(Box<RunSummary>),
@@ -43,7 +41,6 @@ pub enum Start {
 }
 
 impl Start {
-    /// The folder of the checkpoint.
     pub fn checkpoint(&self) -> Option<&PathBuf> {
         match self {
             Self::New => None,

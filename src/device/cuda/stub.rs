@@ -7,7 +7,6 @@ use crate::profiler::DeviceEvents;
 /// Whether this program was built with CUDA support.
 pub const HAS_CUDA: bool = false;
 
-/// Always an error.
 pub fn open() -> Result<Device> {
     Device::new_cuda(0)
 }

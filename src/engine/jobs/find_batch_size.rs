@@ -96,7 +96,6 @@ fn search(
     })
 }
 
-/// Reports how far the search is.
 struct Watch<'r, 'q, 'c> {
     context: &'r mut JobContext<'q, 'c>,
     /// The part of the whole that the current batch size is.

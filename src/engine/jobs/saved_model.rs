@@ -13,7 +13,6 @@ use crate::records::{ModelRef, RunSummary};
 use crate::run_config::{DataSource, DataSpec};
 use crate::runs;
 
-/// A saved model.
 pub(super) struct SavedModel {
     pub file: ModelFile,
     /// The run in whose folder it is, if any.
@@ -21,7 +20,6 @@ pub(super) struct SavedModel {
 }
 
 impl SavedModel {
-    /// Reads it.
     pub fn load(model: &ModelRef) -> Result<Self, Problem> {
         let (file, run) = match model {
             ModelRef::Starter => (starter_file()?, None),

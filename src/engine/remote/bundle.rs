@@ -22,14 +22,12 @@ const PART_BYTES: usize = 1 << 20;
 /// A bundle in which more is claimed to be is not accepted: four IDX files of a million images.
 pub const MAX_BYTES: u64 = 2 << 30;
 
-/// Files, sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bundle {
     files: Vec<(String, Vec<u8>)>,
 }
 
 impl Bundle {
-    /// One file under this name.
     pub fn of_file(path: &Path, name: &str) -> io::Result<Self> {
         Ok(Self {
             files: vec![(name.to_owned(), read_limited(path, MAX_BYTES)?)],
@@ -45,7 +43,6 @@ impl Bundle {
         })
     }
 
-    /// The regular files in a folder.
     fn of_folder(folder: &Path) -> io::Result<Self> {
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder)? {
@@ -80,12 +77,10 @@ impl Bundle {
         Ok((bundle, (set.train.len() + set.test.len()) as u64))
     }
 
-    /// The size of its files.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|(_, bytes)| bytes.len() as u64).sum()
     }
 
-    /// Its name.
     pub fn id(&self) -> BundleId {
         let mut hash = BundleHash::default();
         self.files
@@ -94,7 +89,6 @@ impl Bundle {
         hash.id()
     }
 
-    /// The commands that send it.
     pub fn commands(&self, id: &BundleId, purpose: BundleUse, what: &str) -> Vec<Command> {
         let send = |part| Command::SendFile {
             bundle: id.clone(),
@@ -138,7 +132,6 @@ pub fn file_parts<'b>(name: &'b str, bytes: &'b [u8]) -> impl Iterator<Item = Fi
 pub struct BundleHash(Sha256);
 
 impl BundleHash {
-    /// Takes in a file.
     pub fn file(&mut self, name: &str, bytes: &[u8]) {
         self.0.update((name.len() as u64).to_le_bytes());
         self.0.update(name.as_bytes());

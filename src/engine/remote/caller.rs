@@ -27,21 +27,17 @@ use crate::system::process::ignoring_hangup_and_termination;
 /// How long to wait before it is tried again to save a run that could not be.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// What comes in.
 pub(super) enum Input {
     /// From whoever holds the handle.
     Command(Command),
-    /// The handle was dropped.
     CallerGone,
     /// From the other machine.
     Remote(Event),
-    /// The connection has ended.
     RemoteGone,
     /// From the engine of this process.
     Here(Event),
 }
 
-/// Everything about one connection.
 pub(super) struct Caller {
     pub settings: EngineSettings,
     pub events: EventSink,
@@ -51,7 +47,6 @@ pub(super) struct Caller {
     to_inbox: Sender<Input>,
     /// Commands that came while files were sent.
     waiting: VecDeque<Command>,
-    /// The other machine.
     pub machine: RemoteHost,
     pub sent: Option<SentData>,
     /// How many commands about a bundle are still to be answered.
@@ -62,7 +57,6 @@ pub(super) struct Caller {
     /// True while the files of a run are sent that has completed an epoch: stopped, it becomes a
     /// model there.
     pub sends_run_with_model: bool,
-    /// The run in progress.
     pub run: Option<RemoteRun>,
     /// What the data of the last run is called there, and here.
     pub run_data: Option<(DataSpec, DataSpec)>,
@@ -173,7 +167,6 @@ impl Caller {
         }
     }
 
-    /// Takes in anything but a command.
     fn on_input(&mut self, input: Input) {
         match input {
             Input::Command(command) => self.waiting.push_back(command),
@@ -463,7 +456,6 @@ impl Caller {
     }
 }
 
-/// What is wrong, in words.
 fn reason(exit: EngineExit) -> String {
     match exit {
         EngineExit::NotStarted { reason }

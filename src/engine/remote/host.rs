@@ -17,7 +17,6 @@ pub const SLURM: &str = "Slurm";
 /// How an engine on another machine is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RemoteHost {
-    /// Through OpenSSH.
     Ssh(SshHost),
     /// As a task of a Slurm job that runs already.
     Slurm(SlurmTask),
@@ -46,7 +45,6 @@ pub struct SlurmTask {
     "{given:?} is not the name of an SSH host: write it as after `ssh`, such as gpu-box, anna@10.0.0.7 or ssh://anna@10.0.0.7:2222"
 )]
 pub struct NotAHost {
-    /// What was given.
     pub given: String,
 }
 
@@ -106,7 +104,6 @@ fn is_authority(text: &str) -> bool {
         && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
 }
 
-/// As it is typed.
 impl Display for SshHost {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let separator = if self.host.starts_with(URL) { "" } else { ":" };
@@ -143,7 +140,6 @@ impl SshHost {
         ssh
     }
 
-    /// The host, as messages name it.
     pub fn name(&self) -> &str {
         &self.host
     }
@@ -171,7 +167,6 @@ impl RemoteHost {
         }
     }
 
-    /// What messages call the machine.
     pub fn name(&self) -> &str {
         match self {
             Self::Ssh(host) => host.name(),

@@ -53,7 +53,6 @@ pub fn delete_received_on(
     }
 }
 
-/// The lines that Inkling prints there.
 fn lines_of<T: DeserializeOwned>(
     host: &SshHost,
     arguments: &[&str],
@@ -84,7 +83,6 @@ fn disconnected(host: &SshHost, exit: Exit) -> EngineExit {
     }
 }
 
-/// The self-test of a host's device.
 pub fn self_test_on(host: &SshHost, device: DeviceChoice) -> Result<Report, SelfTestError> {
     run_in_subprocess(
         host.command(&[

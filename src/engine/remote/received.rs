@@ -56,7 +56,6 @@ impl ReceivedFiles {
 /// A run that trains on another machine.
 #[derive(Debug)]
 pub struct RemoteRun {
-    /// Its name.
     pub id: JobId,
     /// Its settings, with the paths of this machine.
     pub config: RunConfig,
@@ -64,7 +63,6 @@ pub struct RemoteRun {
     pub places: RunPlaces,
     /// Where it is saved.
     pub target: RunsTarget,
-    /// Its checkpoint here.
     pub folder: CheckpointFolder,
 }
 
@@ -74,7 +72,6 @@ pub struct Unsaved {
     run: RemoteRun,
     there: PathBuf,
     files: BTreeMap<String, Vec<u8>>,
-    /// What was last said of it.
     reported: Option<(Problem, Option<RunPosition>)>,
 }
 

@@ -21,16 +21,13 @@ const DESCRIPTION: &str = ".txt";
 /// Longer descriptions are cut off by whoever shows them.
 const MAX_DESCRIPTION_BYTES: u64 = 1 << 12;
 
-/// The folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceivedFolder {
     folder: PathBuf,
 }
 
-/// A bundle that is in use.
 #[derive(Debug)]
 pub struct BundleInUse {
-    /// Its folder.
     pub folder: PathBuf,
     _description: File,
 }
@@ -43,7 +40,6 @@ impl ReceivedFolder {
         }
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         &self.folder
     }

@@ -27,7 +27,6 @@ pub struct BundleStore {
 }
 
 impl BundleStore {
-    /// The store of this installation.
     pub fn open(paths: &Paths) -> io::Result<Self> {
         let received = ReceivedFolder::of(paths);
         received.create()?;

@@ -39,7 +39,6 @@ const LIMITS: [&str; 5] = [
     "It is meant for learning, teaching and experimenting. Do not rely on it alone where mistakes are costly.",
 ];
 
-/// The card as JSON.
 pub fn json(model: &ExportedModel) -> Value {
     let card = &model.file.card;
     let test = model.run.as_ref().and_then(|run| run.test.as_ref()).map(|SplitEvaluation { data, evaluation: test, .. }| {

@@ -16,7 +16,6 @@ const EPSILON: f32 = 1e-5;
 pub struct Graph<'a> {
     /// The operators so far, in the order of execution.
     pub nodes: Vec<NodeProto>,
-    /// The weights and constants so far.
     pub weights: Weights<'a>,
     /// The name of the value that the next layer takes.
     pub(super) value: String,
@@ -42,7 +41,6 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Adds the operators of these layers.
     pub fn add_layers(&mut self, layers: &[Layer]) -> Result<(), ExportError> {
         layers.iter().try_for_each(|layer| self.add_layer(layer))
     }
@@ -341,7 +339,6 @@ fn parent(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(parent, _)| parent)
 }
 
-/// An integer attribute.
 pub fn int(name: &str, value: i64) -> AttributeProto {
     AttributeProto {
         name: name.to_owned(),

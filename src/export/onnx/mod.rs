@@ -154,7 +154,6 @@ const fn ir_version(opset: u32) -> i64 {
 
 #[derive(Clone, Copy)]
 enum Dimension {
-    /// The batch size, which is dynamic.
     Batch,
     Of(usize),
 }

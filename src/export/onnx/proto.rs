@@ -18,17 +18,12 @@ pub mod data_type {
 
 /// `AttributeProto.AttributeType`.
 pub mod attribute_type {
-    /// One float.
     pub const FLOAT: i32 = 1;
-    /// One integer.
     pub const INT: i32 = 2;
-    /// A list of integers.
     pub const INTS: i32 = 7;
 }
 
-/// A whole file.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "ONNX's own names")]
 pub struct ModelProto {
     #[prost(int64, tag = "1")]
     pub ir_version: i64,
@@ -50,9 +45,7 @@ pub struct ModelProto {
     pub metadata_props: Vec<StringStringEntryProto>,
 }
 
-/// A version of the operator set.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "ONNX's own names")]
 pub struct OperatorSetIdProto {
     #[prost(string, tag = "1")]
     pub domain: String,
@@ -62,7 +55,6 @@ pub struct OperatorSetIdProto {
 
 /// A name and what it stands for.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "ONNX's own names")]
 pub struct StringStringEntryProto {
     #[prost(string, tag = "1")]
     pub key: String,
@@ -70,9 +62,7 @@ pub struct StringStringEntryProto {
     pub value: String,
 }
 
-/// Operators, weights, inputs and outputs.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "ONNX's own names")]
 pub struct GraphProto {
     #[prost(message, repeated, tag = "1")]
     pub node: Vec<NodeProto>,
@@ -88,9 +78,7 @@ pub struct GraphProto {
     pub output: Vec<ValueInfoProto>,
 }
 
-/// One operator.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "ONNX's own names")]
 pub struct NodeProto {
     #[prost(string, repeated, tag = "1")]
     pub input: Vec<String>,
@@ -104,9 +92,7 @@ pub struct NodeProto {
     pub attribute: Vec<AttributeProto>,
 }
 
-/// A fixed argument of an operator.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "ONNX's own names")]
 pub struct AttributeProto {
     #[prost(string, tag = "1")]
     pub name: String,
@@ -122,9 +108,7 @@ pub struct AttributeProto {
     pub r#type: i32,
 }
 
-/// Numbers.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "ONNX's own names")]
 pub struct TensorProto {
     #[prost(int64, repeated, packed = "false", tag = "1")]
     pub dims: Vec<i64>,
@@ -136,9 +120,7 @@ pub struct TensorProto {
     pub raw_data: Vec<u8>,
 }
 
-/// An input or output.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "ONNX's own names")]
 pub struct ValueInfoProto {
     #[prost(string, tag = "1")]
     pub name: String,
@@ -150,15 +132,12 @@ pub struct ValueInfoProto {
 
 /// What an input or output is: always a tensor here.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "ONNX's own names")]
 pub struct TypeProto {
     #[prost(message, optional, tag = "1")]
     pub tensor_type: Option<TensorTypeProto>,
 }
 
-/// Number format and shape.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "ONNX's own names")]
 pub struct TensorTypeProto {
     #[prost(int32, tag = "1")]
     pub elem_type: i32,
@@ -166,9 +145,7 @@ pub struct TensorTypeProto {
     pub shape: Option<TensorShapeProto>,
 }
 
-/// A shape.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "ONNX's own names")]
 pub struct TensorShapeProto {
     #[prost(message, repeated, tag = "1")]
     pub dim: Vec<DimensionProto>,
@@ -176,7 +153,6 @@ pub struct TensorShapeProto {
 
 /// A length that is fixed, or one that is only named.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "ONNX's own names")]
 pub struct DimensionProto {
     #[prost(int64, optional, tag = "1")]
     pub dim_value: Option<i64>,

@@ -17,7 +17,6 @@ impl Storage {
     }
 }
 
-/// Writes the pickle, tensor by tensor.
 pub struct Pickler {
     bytes: Vec<u8>,
 }
@@ -62,7 +61,6 @@ impl Pickler {
         self.op(b"tR");
     }
 
-    /// The finished pickle.
     pub fn finish(mut self) -> Vec<u8> {
         self.op(b"u.");
         self.bytes

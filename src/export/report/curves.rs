@@ -101,7 +101,6 @@ fn chart(title: &str, training: &[[f64; 2]], validation: &[[f64; 2]]) -> String 
     svg + "\n</svg>\n"
 }
 
-/// The legend.
 fn legend() -> String {
     let (x, y) = (WIDTH - 196.0, HEIGHT - 8.0);
     let marker = format!(

@@ -8,7 +8,6 @@ use crate::records::{Evaluation, Mistake};
 use crate::run_config::Classes;
 use crate::text::format::percent;
 
-/// The number of images shown.
 const SHOWN: usize = 20;
 
 /// The most confident errors as embedded images; empty if there are none.

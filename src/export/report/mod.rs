@@ -13,7 +13,6 @@ use crate::run_config::Classes;
 
 const STYLE: &str = include_str!("../../../assets/export/report.css");
 
-/// The page.
 pub fn html(model: &ExportedModel) -> String {
     let mut body = format!(
         "<h1>{}</h1>\n<p class=lead>{}</p>\n",
@@ -61,7 +60,6 @@ pub fn html(model: &ExportedModel) -> String {
     )
 }
 
-/// The test accuracy in large type.
 fn headline(model: &ExportedModel) -> String {
     let accuracy = match model.test_accuracy() {
         Some(tested) => {

@@ -19,7 +19,6 @@ use crate::run_config::RunConfig;
 use crate::system::WriteError;
 use crate::system::files::{create_folder, open_append};
 
-/// The version of the format.
 const VERSION: &str = "brain.Event:2";
 /// What other programs put the machine's name for.
 const WRITER: &str = "inkling";

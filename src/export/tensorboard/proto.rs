@@ -14,7 +14,6 @@ pub const STRING: i32 = 7;
 
 /// One record of a file: exactly one of its last three fields is set.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "TensorBoard's own names")]
 pub struct Event {
     #[prost(double, tag = "1")]
     pub wall_time: f64,
@@ -28,17 +27,13 @@ pub struct Event {
     pub session_log: Option<SessionLog>,
 }
 
-/// The beginning of a run.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "TensorBoard's own names")]
 pub struct SessionLog {
     #[prost(int32, tag = "1")]
     pub status: i32,
 }
 
-/// The values of one step.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "TensorBoard's own names")]
 pub struct Summary {
     #[prost(message, repeated, tag = "1")]
     pub value: Vec<Value>,
@@ -46,7 +41,6 @@ pub struct Summary {
 
 /// A value: a number, or a tensor with metadata that says which plugin shows it.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "TensorBoard's own names")]
 pub struct Value {
     #[prost(string, tag = "1")]
     pub tag: String,
@@ -58,9 +52,7 @@ pub struct Value {
     pub metadata: Option<SummaryMetadata>,
 }
 
-/// How a value is shown.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "TensorBoard's own names")]
 pub struct SummaryMetadata {
     #[prost(message, optional, tag = "1")]
     pub plugin_data: Option<PluginData>,
@@ -68,7 +60,6 @@ pub struct SummaryMetadata {
 
 /// The plugin that shows a value, and what it needs to know.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "TensorBoard's own names")]
 pub struct PluginData {
     #[prost(string, tag = "1")]
     pub plugin_name: String,
@@ -76,9 +67,7 @@ pub struct PluginData {
     pub content: Vec<u8>,
 }
 
-/// Strings.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "TensorBoard's own names")]
 pub struct TensorProto {
     #[prost(int32, tag = "1")]
     pub dtype: i32,
@@ -88,33 +77,25 @@ pub struct TensorProto {
     pub string_val: Vec<Vec<u8>>,
 }
 
-/// A shape.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "TensorBoard's own names")]
 pub struct TensorShapeProto {
     #[prost(message, repeated, tag = "2")]
     pub dim: Vec<DimensionProto>,
 }
 
-/// A length.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "TensorBoard's own names")]
 pub struct DimensionProto {
     #[prost(int64, tag = "1")]
     pub size: i64,
 }
 
-/// What the hparams plugin is told.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "TensorBoard's own names")]
 pub struct HParamsPluginData {
     #[prost(message, optional, tag = "3")]
     pub session_start_info: Option<SessionStartInfo>,
 }
 
-/// The settings of a run.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "TensorBoard's own names")]
 pub struct SessionStartInfo {
     #[prost(btree_map = "string, message", tag = "1")]
     pub hparams: BTreeMap<String, HParam>,
@@ -124,7 +105,6 @@ pub struct SessionStartInfo {
 
 /// `google.protobuf.Value`: one of its fields is set.
 #[derive(Clone, PartialEq, Message)]
-#[expect(missing_docs, reason = "the names of protocol buffers")]
 pub struct HParam {
     #[prost(double, optional, tag = "2")]
     pub number_value: Option<f64>,

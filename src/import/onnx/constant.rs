@@ -13,7 +13,6 @@ const DOUBLE: i32 = 11;
 /// A tensor of numbers. Only its description takes memory.
 #[derive(Clone, Debug, Default)]
 pub struct Constant<'a> {
-    /// Its shape, as it is used.
     pub shape: Vec<usize>,
     data_type: i32,
     bytes: &'a [u8],

@@ -29,7 +29,6 @@ const MAX_ENTRIES: usize = 100;
 /// The longest entry of the metadata, in bytes.
 const MAX_ENTRY_BYTES: usize = 64 << 10;
 
-/// An ONNX file.
 #[derive(Clone, Debug, Default)]
 pub struct OnnxFile<'a> {
     weights: BTreeMap<String, Constant<'a>>,
@@ -89,7 +88,6 @@ impl<'a> OnnxFile<'a> {
         Ok(file)
     }
 
-    /// Its weights, sorted by name.
     pub fn tensors(&self) -> Vec<NamedTensor> {
         self.weights
             .iter()
@@ -100,7 +98,6 @@ impl<'a> OnnxFile<'a> {
             .collect()
     }
 
-    /// A weight's numbers in row-major order.
     pub fn values(&self, name: &str) -> Result<Vec<f32>, String> {
         self.weights
             .get(name)

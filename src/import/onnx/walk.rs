@@ -37,7 +37,6 @@ const ACTIVATIONS: [&str; 18] = [
 /// What makes an image with its channels first one with its channels last.
 const TO_CHANNELS_LAST: [i64; 4] = [0, 2, 3, 1];
 
-/// The operators so far.
 #[derive(Default)]
 pub(super) struct Walk<'a> {
     nodes: usize,
@@ -52,7 +51,6 @@ pub(super) struct Walk<'a> {
     /// Whether images have their channels last, since the last convolution.
     channels_last: bool,
     layers: usize,
-    /// The convolutions, in their order.
     pub convolutions: Vec<Convolution>,
     /// True if there are convolutions or pooling layers that no CNN of Inkling's has.
     pub has_other_layers: bool,
@@ -61,7 +59,6 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Takes the next operator.
     pub fn node(&mut self, message: &'a [u8]) -> Result<(), String> {
         self.nodes += 1;
         if self.nodes > MAX_OPERATORS {

@@ -14,7 +14,6 @@ const FLOOR: u64 = 64 << 20;
 /// programs take more.
 const RATIO: u64 = 2000;
 
-/// The memory that is free.
 static FREE: Mutex<u64> = Mutex::new(TOTAL);
 static RETURNED: Condvar = Condvar::new();
 

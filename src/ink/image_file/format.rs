@@ -9,7 +9,6 @@ pub const IMAGE_ENDINGS: [&str; 12] = [
     "png", "jpg", "jpeg", "bmp", "gif", "webp", "tif", "tiff", "pbm", "pgm", "ppm", "pnm",
 ];
 
-/// What people call the formats.
 pub const IMAGE_FORMATS: &str = "PNG, JPEG, BMP, GIF, WebP, TIFF, PBM, PGM or PPM";
 
 /// Whether a file's name ends like that of an image.

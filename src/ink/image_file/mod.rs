@@ -73,7 +73,6 @@ pub enum Framing {
     /// What is written in it, in MNIST's frame.
     #[default]
     Ink,
-    /// All of it, scaled.
     Whole,
 }
 

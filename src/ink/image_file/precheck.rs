@@ -65,7 +65,6 @@ struct WebP<'a, F> {
     codes: u64,
 }
 
-/// A chunk of a WebP file.
 #[derive(Clone, Copy)]
 struct Chunk {
     kind: [u8; 4],

@@ -25,7 +25,6 @@ pub struct SourceImage {
 pub struct PreparedImage {
     /// What the steps gave that look at the whole image.
     pub stages: Vec<Stage>,
-    /// What is written in it.
     pub writing: Writing,
 }
 

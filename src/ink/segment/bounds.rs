@@ -1,13 +1,10 @@
 /// A rectangle with sides along the axes.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Bounds {
-    /// The left and the upper edge.
     pub low: [f32; 2],
-    /// The right and the lower edge.
     pub high: [f32; 2],
 }
 
-/// The bounds of nothing.
 impl Default for Bounds {
     fn default() -> Self {
         Self {
@@ -28,7 +25,6 @@ impl Bounds {
         })
     }
 
-    /// The smallest rectangle around both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self {
@@ -56,7 +52,6 @@ impl Bounds {
         (self.high[axis].min(other.high[axis]) - self.low[axis].max(other.low[axis])).max(0.0)
     }
 
-    /// Its middle on an axis.
     pub fn middle(&self, axis: usize) -> f32 {
         f32::midpoint(self.low[axis], self.high[axis])
     }

@@ -33,7 +33,6 @@ const WIDE_ALONE: [f32; 2] = [0.9, 5.1];
 const LOW: [f32; 2] = [0.55, 30.0];
 /// Each height of the writing by which two digits overlap.
 const OVERLAP: f32 = 7.6;
-/// Strokes of two digits cross.
 const CROSSING: f32 = 0.3;
 /// A stroke or connected pixels are cut, and how much more for each height of the writing that they
 /// are narrower than the third number.
@@ -42,7 +41,6 @@ const CUT: [f32; 3] = [1.5, 4.8, 2.14];
 /// Consecutive pieces that may be a digit together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// The pieces.
     pub pieces: Range<usize>,
     /// What is around them, in the unit of the drawing or in pixels of the image file.
     pub bounds: Bounds,
@@ -54,9 +52,7 @@ pub struct Candidate {
 /// A candidate with the image that models take as input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CandidateImage {
-    /// The candidate.
     pub candidate: Candidate,
-    /// Its image.
     pub image: Image,
 }
 

@@ -35,14 +35,11 @@ pub struct Writing {
     content: Content,
     /// The height of the writing: that of its highest piece, in the unit of the bounds.
     height: f32,
-    /// How images are made of it.
     steps: Steps,
 }
 
-/// What the pieces are parts of.
 #[derive(Clone, Debug)]
 enum Content {
-    /// A drawing.
     Ink(Ink),
     /// The ink of an image file, from 0 to 1 per pixel.
     Pixels(GrayImage),
@@ -160,7 +157,6 @@ impl Writing {
         }
     }
 
-    /// How many pieces there are.
     pub const fn piece_count(&self) -> usize {
         self.pieces.len()
     }

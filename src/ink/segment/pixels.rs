@@ -16,10 +16,8 @@ const WIDE: f32 = 0.8;
 const APART: f32 = 0.2;
 /// The most ink in a column where a cut may be, relative to the height of the writing.
 const THIN: f32 = 0.4;
-/// The most cuts in one component.
 const MAX_CUTS: usize = 6;
 
-/// The pieces of this ink.
 pub(super) fn pieces(ink: &GrayImage) -> Vec<Piece> {
     let components = ink.components(ink.values.iter().map(|value| *value > INK).collect());
     let bounds_of = |pixels: &[usize]| ink.bounds(pixels.iter().copied());

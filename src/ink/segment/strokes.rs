@@ -12,7 +12,6 @@ const WIDE: f32 = 0.8;
 const MIN_SIZE: [f32; 2] = [0.1, 0.45];
 /// How far the two sides of a cut may overlap, relative to the height of the writing.
 const OVERLAP: f32 = 0.4;
-/// The most cuts in one stroke.
 const MAX_CUTS: usize = 6;
 
 /// The pieces of a drawing, in the order of its strokes.

@@ -29,12 +29,9 @@ pub fn wilson_interval(successes: u64, trials: u64) -> (f64, f64) {
     )
 }
 
-/// The result for one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassScore {
-    /// Its number.
     pub digit: u8,
-    /// Images of it.
     pub images: u64,
     /// How many of them were classified correctly.
     pub correct: u64,
@@ -57,7 +54,6 @@ pub fn class_scores(evaluation: &Evaluation) -> Vec<ClassScore> {
     evaluation.confusion.iter().enumerate().map(score).collect()
 }
 
-/// The number of misclassified images.
 pub fn error_count(evaluation: &Evaluation) -> u64 {
     class_scores(evaluation)
         .iter()

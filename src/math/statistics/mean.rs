@@ -5,7 +5,6 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// The mean of a sample, and the interval that its expected value lies in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanInterval {
-    /// How many measurements there are.
     pub count: usize,
     /// Their mean.
     pub mean: f64,
@@ -13,7 +12,6 @@ pub struct MeanInterval {
     pub deviation: f64,
     /// The lower end of the 95 % interval of the expected value.
     pub low: f64,
-    /// Its upper end.
     pub high: f64,
 }
 

@@ -16,7 +16,6 @@ use super::trial::Trial;
 
 pub use record::{Entry, Record, Tested};
 
-/// The file that has the journal.
 const JOURNAL: &str = "journal.jsonl";
 
 /// A sweep and the folder it is kept in, which no other process works on as long as this lives.
@@ -75,7 +74,6 @@ impl Sweep {
         &self.trials
     }
 
-    /// The trial with this number.
     pub fn trial(&self, number: u32) -> Option<&Trial> {
         self.trials.get(number.checked_sub(1)? as usize)
     }
@@ -94,7 +92,6 @@ impl Sweep {
         &self.ends
     }
 
-    /// Whether its budget is used up.
     pub fn is_complete(&self) -> bool {
         let is_over =
             |seconds: f64| self.elapsed >= seconds && self.ends.len() == self.trials.len();

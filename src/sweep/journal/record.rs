@@ -8,14 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::sweep::setting::Value;
 use crate::sweep::trial::TrialEpoch;
 
-/// A line of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The trial, from 1.
     pub trial: u32,
     /// Seconds that the sweep has run until then, all its sessions together.
     pub elapsed: f64,
-    /// What happened.
     #[serde(flatten)]
     pub entry: Entry,
 }
@@ -26,18 +24,14 @@ pub struct Record {
 pub enum Entry {
     /// It began, or began again after it was cut short.
     Started {
-        /// What varies, by name.
         values: BTreeMap<String, Value>,
     },
-    /// It completed an epoch.
     Epoch(TrialEpoch),
     /// It trained to its end.
     Completed,
-    /// It was ended early.
     Pruned,
     /// It has no result.
     Failed {
-        /// Why.
         reason: String,
     },
     /// Its settings were trained once more as a run of its own, whose test accuracy was read.
@@ -47,7 +41,6 @@ pub enum Entry {
 /// The run that came of the best trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tested {
-    /// The run's folder.
     pub run: PathBuf,
     /// Accuracy on the test split, 0 to 1; `None` where the data has none.
     pub test_accuracy: Option<f64>,

@@ -20,7 +20,6 @@ const MAX_BEST: usize = 25;
 /// Candidates among which the one with the greatest expected improvement is taken.
 const CANDIDATES: usize = 24;
 
-/// The next values.
 pub fn suggest(space: &[Dimension], trials: &[Trial], random: &mut Random) -> Vec<Value> {
     let ranked = Trial::ranked(trials);
     if ranked.len() < RANDOM_TRIALS {

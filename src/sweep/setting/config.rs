@@ -9,7 +9,6 @@ use crate::sweep::error::DefinitionError;
 const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 impl Setting {
-    /// Its value in a configuration.
     pub fn value(self, config: &RunConfig) -> Value {
         let name = |name: &str| Value::Name(name.to_owned());
         let optional = |number: Option<f64>| number.map_or_else(|| name(OFF), Value::Number);

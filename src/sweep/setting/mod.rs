@@ -20,10 +20,6 @@ pub use value::Value;
 /// is the same for all trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
-#[expect(
-    missing_docs,
-    reason = "the names are those of the configuration's fields"
-)]
 pub enum Setting {
     Model,
     Widths,
@@ -47,12 +43,9 @@ pub enum Setting {
     Seed,
 }
 
-/// What a setting's values are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Any number.
     Real,
-    /// A whole number.
     Whole,
     /// A name from a list.
     Name,
@@ -120,7 +113,6 @@ impl Setting {
         }
     }
 
-    /// What the window calls it.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Model => "Model",
@@ -195,7 +187,6 @@ impl Setting {
             })
     }
 
-    /// What its values are.
     pub const fn kind(self) -> Kind {
         match self {
             Self::Widths => Kind::Widths,

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 pub enum Value {
     /// A number, whole or not.
     Number(f64),
-    /// A choice by its name.
     Name(String),
 }
 

@@ -44,7 +44,6 @@ impl TemporaryFolder {
         })
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }

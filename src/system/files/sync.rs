@@ -37,6 +37,5 @@ pub fn sync_folder(folder: &Path) {
     }
 }
 
-/// Windows makes entries durable itself.
 #[cfg(not(unix))]
 pub fn sync_folder(_: &Path) {}

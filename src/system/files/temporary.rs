@@ -8,7 +8,6 @@ use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile};
 
-/// What every temporary name begins with.
 const PREFIX: &str = ".inkling-";
 /// Random letters and digits after it.
 const RANDOM_LENGTH: usize = 6;
@@ -46,7 +45,6 @@ pub fn temporary_file(folder: &Path, suffix: &str) -> io::Result<NamedTempFile> 
 pub enum Lock {
     /// It is this process's now, until the file is closed.
     Taken,
-    /// A living process has it.
     Held,
     /// The file system has no locks, as some network disks.
     Unsupported,

@@ -32,7 +32,6 @@ pub use shareable::shareable;
 /// What standard error gets unless `RUST_LOG` says otherwise. winit warns of peculiarities of the
 /// display that the user cannot do anything about.
 const STDERR: &str = "warn,winit=error";
-/// What the file gets.
 const FILE: &str = "warn,winit=error,inkling=info";
 
 /// Starts logging, with the file in `folder`, and has panics logged as well. Nothing is created

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use sysinfo::System;
 
-/// Variables that hold the user's name.
 const USER_VARIABLES: [&str; 3] = ["USER", "LOGNAME", "USERNAME"];
 
 /// What is replaced in texts that are to be shared, each with what takes its place.

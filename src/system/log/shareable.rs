@@ -8,7 +8,6 @@ use super::names::Names;
 const OWN_FIELDS: [&str; 6] = [
     "command", "location", "problem", "status", "thread", "version",
 ];
-/// What stands for any other value.
 const HIDDEN: &str = "…";
 /// How the system's errors are numbered in texts.
 const SYSTEM_ERROR: &str = "(os error ";

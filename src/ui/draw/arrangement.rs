@@ -21,15 +21,12 @@ const RECENT: std::ops::RangeInclusive<f32> = 260.0..=1000.0;
 /// The sizes of the parts, in points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrangement {
-    /// The canvas.
     pub canvas: Vec2,
-    /// The height of everything.
     pub height: f32,
     /// The height of the tools above it.
     pub tools: f32,
     /// The width of the column beside it.
     pub column: f32,
-    /// The width of the recent drawings.
     pub recent: Option<f32>,
     /// The empty space to the left of all that.
     pub left: f32,

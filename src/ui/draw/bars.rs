@@ -162,7 +162,6 @@ pub fn vertical(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, he
     }
 }
 
-/// A class's bar.
 struct Bar<'a> {
     digit: u8,
     name: &'a str,

@@ -17,7 +17,6 @@ use crate::ui::style;
 /// The canvas's name in the accessibility tree.
 pub const NAME: &str = "Drawing canvas";
 
-/// View state of a canvas.
 #[derive(Debug, Default)]
 pub struct CanvasView {
     pen: Pen,

@@ -10,7 +10,6 @@ use crate::ui::{icons, style};
 /// The popup's width, enough for the table of measurements.
 const WIDTH: f32 = 400.0;
 
-/// Draws the line.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let flawed = !app.inference_rejections().is_empty();
     ui.horizontal(|ui| {

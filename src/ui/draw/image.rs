@@ -10,10 +10,8 @@ use crate::text::format::{count, grouped};
 use crate::text::visible;
 use crate::ui::style;
 
-/// View state of the image.
 #[derive(Default)]
 pub struct ImageView {
-    /// The image's number, and its texture.
     texture: Option<(u64, TextureHandle)>,
 }
 
@@ -24,7 +22,6 @@ impl std::fmt::Debug for ImageView {
 }
 
 impl ImageView {
-    /// The texture of this image.
     pub fn texture(&mut self, ui: &Ui, image: &OpenImage) -> TextureHandle {
         match &self.texture {
             Some((id, texture)) if *id == image.id => texture.clone(),

@@ -33,7 +33,6 @@ const WITH_TIMING: f32 = 84.0;
 /// The height of the bars in the narrow column, in points.
 const COMPACT_BARS: f32 = 60.0;
 
-/// View state of the Draw screen.
 #[derive(Debug, Default)]
 pub struct DrawView {
     canvas: canvas::CanvasView,
@@ -52,7 +51,6 @@ impl DrawView {
     }
 }
 
-/// Draws the whole screen.
 pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Action>) {
     tools::shortcuts(ui, app, actions);
     let arrangement = Arrangement::of(ui.available_size(), app.draws_several(), ui);

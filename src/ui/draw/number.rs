@@ -24,7 +24,6 @@ const TITLE_GAP: f32 = 8.0;
 /// The width of a figure, relative to its height.
 const FIGURE: f32 = 0.56;
 
-/// View state of the digits.
 #[derive(Debug, Default)]
 pub struct NumberView {
     shown: Option<(Vec<Image>, ImageSheet)>,

@@ -24,13 +24,11 @@ pub struct Look {
     pub scale: f32,
     /// The diameter of the pen, in points.
     pub width: f32,
-    /// The ink's colour.
     pub color: Color32,
     /// The size of a pixel, in points.
     pub pixel: f32,
 }
 
-/// The ink of the last frame.
 #[derive(Debug, Default)]
 pub struct PaintedInk {
     look: Option<Look>,
@@ -45,13 +43,11 @@ struct PaintedStroke {
 
 #[derive(Debug)]
 struct Piece {
-    /// The knots that it depends on.
     knots: Vec<Node>,
     mesh: Arc<Mesh>,
 }
 
 impl PaintedInk {
-    /// The triangles of these strokes.
     pub fn meshes(
         &mut self,
         strokes: &[PenStroke],

@@ -8,10 +8,8 @@ use crate::app::{Action, CANVAS, Tool};
 
 /// How far an arrow key moves the pen, in canvas units: about a pixel of the model's image.
 const STRIDE: f32 = 10.0;
-/// The distance with Shift held.
 const FINE_STRIDE: f32 = 2.0;
 
-/// The pen's state between frames.
 #[derive(Clone, Copy, Debug)]
 pub struct Pen {
     /// The pen is down, put down by the pointer with this button.

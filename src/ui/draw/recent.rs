@@ -12,7 +12,6 @@ use crate::ui::style;
 const SIDES: [f32; 2] = [84.0, 140.0];
 const WIDE: f32 = 600.0;
 
-/// View state of the recent drawings.
 #[derive(Debug, Default)]
 pub struct RecentView {
     /// The images, and the version of the list they belong to.

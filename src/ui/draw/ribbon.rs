@@ -83,7 +83,6 @@ pub fn ribbon(curve: &[Node], parts: Range<usize>, color: Color32, pixel: f32) -
     ribbon.mesh
 }
 
-/// How two parts meet.
 enum Joint {
     /// They share a cross-section; this is half of it, for a radius of 1.
     Smooth(Vec2),

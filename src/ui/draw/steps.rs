@@ -14,7 +14,6 @@ use crate::ink::{SIDE, Stage, StageImage, StageKind, Step};
 use crate::text::format::count;
 use crate::ui::style;
 
-/// The name of all this.
 const TITLE: &str = "How Inkling sees it";
 /// The least and the greatest side of an image, in points: at least two to a pixel of the model's
 /// input.
@@ -23,7 +22,6 @@ const IMAGE: std::ops::RangeInclusive<f32> = 48.0..=112.0;
 const ROW: f32 = 54.0;
 /// From this height on, in points, there is room for the bars above the steps.
 const WITH_BARS: f32 = 240.0;
-/// The steps for a drawing.
 const DRAWING: [StageKind; 4] = [
     StageKind::Drawn,
     StageKind::Step(Step::Scaling),
@@ -31,7 +29,6 @@ const DRAWING: [StageKind; 4] = [
     StageKind::Step(Step::Centring),
 ];
 
-/// View state of the steps.
 #[derive(Default)]
 pub struct StepsView {
     /// The version of the stages that the textures show.
@@ -269,13 +266,11 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
 struct Row<'a> {
     name: &'static str,
     about: &'static str,
-    /// What its switch is for.
     step: Option<Step>,
     on: bool,
     stage: Shown<'a>,
 }
 
-/// The image of a row.
 enum Shown<'a> {
     Nothing,
     Opened(&'a TextureHandle),

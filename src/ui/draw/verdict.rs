@@ -201,7 +201,6 @@ pub fn uncertainty(ui: &mut Ui, reading: Option<&Prediction>) {
     }
 }
 
-/// How long recognition took.
 pub fn timing(ui: &mut Ui, reading: Option<&Prediction>) {
     if let Some(reading) = reading {
         ui.label(

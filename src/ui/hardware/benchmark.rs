@@ -11,7 +11,6 @@ use crate::text::format::remaining;
 use crate::text::visible;
 use crate::ui::style;
 
-/// Draws the section.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.heading("Benchmark");
     if let Some(running) = app

@@ -11,7 +11,6 @@ const TWO_IN_A_ROW: f32 = 560.0;
 /// Space between two lines of a card, in points.
 const LINE_GAP: f32 = 3.0;
 
-/// Draws a card for each part.
 pub fn show(ui: &mut Ui, app: &App) {
     let Some(hardware) = &app.hardware else {
         ui.horizontal(|ui| {

@@ -19,7 +19,6 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-/// The card.
 pub fn card(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let chosen = app.settings.cuda_folder.as_ref();
     style::card(ui).show(ui, |ui| {

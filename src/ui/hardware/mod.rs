@@ -22,7 +22,6 @@ const HARDWARE_SHARE: f32 = 0.19;
 /// The greatest width of the self-test, in points.
 const TEXT_WIDTH: f32 = 1000.0;
 
-/// Draws the screen.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if ui.available_width() < TWO_COLUMNS {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {

@@ -100,12 +100,10 @@ pub fn show(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f3
     }
 }
 
-/// Images beside each other.
 const COLUMNS: usize = 10;
 
 /// Where the images are.
 struct Cells {
-    /// The row and column of each.
     places: Vec<(usize, usize)>,
     rows: usize,
     /// Whether each class has rows of its own, and all classes as many.

@@ -14,11 +14,9 @@ use super::style;
 use crate::app::App;
 use crate::records::JobId;
 
-/// View state of the panel.
 #[derive(Debug, Default)]
 pub struct LearningPanel {
     shown: Shown,
-    /// The image that was clicked.
     selected: Option<usize>,
     /// The images of a run, in a texture.
     images: Option<(JobId, ImageSheet)>,
@@ -26,7 +24,6 @@ pub struct LearningPanel {
     components: Option<LayerSheet>,
 }
 
-/// What the panel shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Shown {
     #[default]
@@ -46,7 +43,6 @@ pub fn height(ui: &Ui, width: f32) -> f32 {
     spacing.interact_size.y + 3.0 * spacing.item_spacing.y + square(width) + LINES * line(ui)
 }
 
-/// Draws the panel.
 pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
     let learning = app.learning();
     let initialized = app

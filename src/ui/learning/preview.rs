@@ -13,7 +13,6 @@ use crate::text::format::grouped;
 use crate::ui::image_sheet::{ImageSheet, framed};
 use crate::ui::style;
 
-/// Samples in a row.
 const COLUMNS: usize = 10;
 /// The side of an image with an issue, in points.
 const EXAMPLE: f32 = 36.0;
@@ -60,7 +59,6 @@ impl Sheets {
     }
 }
 
-/// Draws it.
 pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.label(RichText::new("Your next run").heading());
@@ -92,7 +90,6 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
     });
 }
 
-/// Samples of each class.
 fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     let width = ui.available_width().min(520.0);
     let size = ((width / COLUMNS as f32).floor() - 4.0).round_to_pixels(ui.pixels_per_point());

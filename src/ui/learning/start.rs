@@ -12,7 +12,6 @@ use crate::ui::style;
 /// The height of the components' images, and of the bars below them, in points.
 const IMAGES: f32 = 110.0;
 const BARS: f32 = 44.0;
-/// Bars that can be told apart.
 const MAX_BARS: usize = 32;
 
 /// Draws it, no higher than `height`.
@@ -83,7 +82,6 @@ fn bars(ui: &mut Ui, components: &Components) {
     }
 }
 
-/// The variance of each layer's output.
 fn layers(ui: &mut Ui, report: &InitializationReport) {
     let small = |text: String| Label::new(RichText::new(text).small()).truncate();
     ui.add(

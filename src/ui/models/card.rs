@@ -28,14 +28,12 @@ const WIDE: f32 = 560.0;
 /// name of a data set below it.
 const ACCURACY_WIDTH: [f32; 2] = [58.0, 96.0];
 
-/// A card's content.
 struct Card<'a> {
     title: &'a str,
     line: String,
     annotation: Annotation,
     accuracy: Option<Figure>,
     curve: Option<&'a Thumbnail>,
-    /// Used for drawings at the moment.
     in_use: bool,
     broken: bool,
 }
@@ -45,11 +43,9 @@ struct Figure {
     value: String,
     /// What stands below it: the test set, or what other images they were.
     measured_on: String,
-    /// Which it is, in full.
     about: String,
 }
 
-/// A finished run's card.
 pub fn run(
     ui: &mut Ui,
     app: &App,
@@ -89,7 +85,6 @@ pub fn run(
     card.show(ui, selected)
 }
 
-/// The starter model's card.
 pub fn starter(ui: &mut Ui, app: &App, selected: bool) -> Response {
     let in_use = app.is_in_use(&ModelRef::Starter);
     let title = app.model_name(&ModelRef::Starter);
@@ -308,7 +303,6 @@ impl Card<'_> {
         about.map_or(response.clone(), |about| response.on_hover_text(about))
     }
 
-    /// What screen readers say of it.
     fn label(&self, line: &str) -> String {
         let starred = if self.annotation.starred {
             ", starred"

@@ -22,7 +22,6 @@ const TWO_COLUMNS: f32 = 760.0;
 /// The width of the choice beside it, and its height above it, in points.
 const CHOICE: [f32; 2] = [280.0, 150.0];
 
-/// Draws it.
 pub fn show(
     ui: &mut Ui,
     app: &App,

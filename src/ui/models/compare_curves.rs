@@ -21,7 +21,6 @@ pub enum Figure {
     StepLoss,
 }
 
-/// The horizontal axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
     #[default]

@@ -13,7 +13,6 @@ use crate::ui::style::{self, Palette};
 /// The plot's height, in points.
 const HEIGHT: f32 = 240.0;
 
-/// What is plotted, and over what.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Choice {
     figure: Figure,

@@ -22,7 +22,6 @@ const TWO_COLUMNS: f32 = 940.0;
 const SETTINGS_SHARE: f32 = 0.3;
 const SETTINGS_WIDTH: f32 = 380.0;
 
-/// The starter model.
 pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     heading::title(ui, &app.model_name(&ModelRef::Starter));
     ui.horizontal(|ui| offers::buttons(ui, &offers::of_starter(app), actions));
@@ -88,7 +87,6 @@ pub fn broken(
     ui.add(Label::new(RichText::new(visible::path(&entry.folder)).weak()).wrap());
 }
 
-/// A finished run.
 pub fn run(
     ui: &mut Ui,
     app: &App,
@@ -152,7 +150,6 @@ pub fn run(
     );
 }
 
-/// A column of this width.
 fn column(ui: &mut Ui, width: f32, fill: impl FnOnce(&mut Ui)) {
     ui.allocate_ui_with_layout(vec2(width, 0.0), Layout::top_down(Align::Min), |ui| {
         ui.set_width(width);
@@ -276,7 +273,6 @@ fn settings(ui: &mut Ui, summary: &RunSummary) {
     });
 }
 
-/// A table of names and values.
 fn facts(ui: &mut Ui, id: &str, fill: impl FnOnce(&mut dyn FnMut(&str, String))) {
     Grid::new(id)
         .num_columns(2)

@@ -10,12 +10,10 @@ use crate::records::Annotation;
 use crate::runs::RunEntry;
 use crate::ui::style;
 
-/// What is being written.
 #[derive(Clone, Debug)]
 pub struct Editor {
     folder: PathBuf,
     annotation: Annotation,
-    /// The tags as they are typed.
     tags: String,
     /// What the model is called without a name.
     unnamed: String,

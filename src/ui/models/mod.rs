@@ -30,14 +30,12 @@ use crate::app::{Action, App, Screen};
 use crate::records::ModelRef;
 use crate::runs::RunEntry;
 
-/// The selected model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Selected {
     Starter,
     Run(PathBuf),
 }
 
-/// View state of the Models screen.
 #[derive(Debug, Default)]
 pub struct ModelsView {
     selected: Option<Selected>,
@@ -59,7 +57,6 @@ const LIST_WIDTH: RangeInclusive<f32> = 360.0..=560.0;
 /// The greatest width of the details, in points.
 const DETAILS_WIDTH: f32 = 1900.0;
 
-/// Draws the screen.
 pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         ui.heading("Models");

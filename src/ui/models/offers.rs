@@ -20,7 +20,6 @@ const FIRST_WIDTH: f32 = 112.0;
 pub struct Offer {
     label: String,
     about: &'static str,
-    /// Why it cannot be done now.
     why_not: Option<&'static str>,
     actions: Vec<Action>,
 }

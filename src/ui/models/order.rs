@@ -9,7 +9,6 @@ use crate::records::RunSummary;
 use crate::runs::RunEntry;
 use crate::ui::style;
 
-/// What the list is sorted by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum SortBy {
     #[default]

@@ -12,7 +12,6 @@ use crate::app::App;
 /// The strip's greatest height, in points; with many GPUs it scrolls.
 const MAX_HEIGHT: f32 = 3.0 * (tile::HEIGHT + style::GAP);
 
-/// Draws the strip.
 pub fn show(ui: &mut Ui, app: &App) {
     let figures = figures::all(app.monitor.samples());
     // As high as its content needs, whatever the panel's height was a frame ago.

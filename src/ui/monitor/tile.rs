@@ -8,7 +8,6 @@ use eframe::egui::{
 use super::figures::Figure;
 use crate::ui::style;
 
-/// A tile's height.
 pub(super) const HEIGHT: f32 = 38.0;
 /// The curve's width, in points, for two minutes of samples.
 const CURVE: f32 = 72.0;
@@ -17,7 +16,6 @@ const STEP: f32 = CURVE / 119.0;
 /// Space between text and curve, in points.
 const TEXT_GAP: f32 = 8.0;
 
-/// Draws a tile.
 pub fn show(ui: &mut Ui, figure: &Figure) {
     let palette = style::palette(ui);
     let measured = |text: RichText| {

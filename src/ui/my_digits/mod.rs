@@ -19,14 +19,12 @@ use crate::text::format::{count, grouped, percent};
 /// From this width on the buttons stand beside the figures, in points.
 const BESIDE: f32 = 1000.0;
 
-/// View state of the screen.
 #[derive(Debug, Default)]
 pub struct MyDigitsScreen {
     /// The images that are shown, and the version of the drawings they belong to.
     sheet: Option<(u64, ImageSheet)>,
 }
 
-/// Draws the screen.
 pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec<Action>) {
     shortcuts::undo_and_redo(ui, Action::UndoKept, Action::RedoKept, actions);
     ui.horizontal(|ui| {

@@ -29,7 +29,6 @@ fn columns(width: f32) -> usize {
     }
 }
 
-/// Draws them.
 pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec<Action>) {
     let digits = &app.my_digits;
     let by_digit = digits.by_digit();

@@ -27,16 +27,12 @@ pub enum Look {
     Marked,
 }
 
-/// A curve and its look.
 #[derive(Clone, Copy, Debug)]
 pub struct Trace<'a> {
-    /// Unique within the chart.
     pub name: &'static str,
     /// The points, `x` in steps.
     pub curve: &'a Pyramid,
-    /// How it is drawn.
     pub look: Look,
-    /// Its colour.
     pub color: egui::Color32,
 }
 
@@ -51,17 +47,13 @@ pub struct Chart<'a> {
     pub note: &'a str,
     /// The traces, from back to front.
     pub traces: Vec<Trace<'a>>,
-    /// The horizontal axis.
     pub x: XAxis,
-    /// The vertical axis.
     pub y: YAxis,
     /// The first and the last step in view.
     pub range: [f64; 2],
-    /// The run's last step so far.
     pub last_step: f64,
     /// Height in points.
     pub height: f32,
-    /// The step of the crosshair.
     pub cursor: Option<f64>,
     /// The steps over which a box is being drawn.
     pub selected: Option<[f64; 2]>,
@@ -70,7 +62,6 @@ pub struct Chart<'a> {
 /// How a chart was used in this frame.
 #[derive(Clone, Debug)]
 pub struct Shown {
-    /// The step under the pointer.
     pub hovered_step: Option<f64>,
     /// The step the arrow keys moved the crosshair to.
     pub moved_to: Option<f64>,

@@ -10,9 +10,7 @@ const MIB: f64 = 1024.0 * 1024.0;
 /// A quantity measured at every step: raw and smoothed.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// The value of each step.
     pub raw: Pyramid,
-    /// The moving average.
     pub smooth: Pyramid,
     running: RunningMean,
 }
@@ -43,7 +41,6 @@ pub struct Curves {
     steps_taken: usize,
     epochs_taken: usize,
     telemetry_taken: usize,
-    /// Cross-entropy of each batch, in nats.
     pub loss: Measured,
     /// Accuracy of each batch, in percent.
     pub accuracy: Measured,
@@ -51,11 +48,9 @@ pub struct Curves {
     pub validation_loss: Pyramid,
     /// Accuracy on the validation set, in percent.
     pub validation_accuracy: Pyramid,
-    /// The learning rate.
     pub learning_rate: Pyramid,
     /// Training images per second.
     pub throughput: Pyramid,
-    /// Resident memory, in MiB.
     pub memory: Pyramid,
 }
 
@@ -110,7 +105,6 @@ impl Curves {
         is_another
     }
 
-    /// The last step of any curve.
     pub fn last_step(&self) -> f64 {
         [&self.loss.raw, &self.validation_loss, &self.throughput]
             .into_iter()

@@ -9,18 +9,14 @@ use super::scale::XAxis;
 
 /// Scrolling this many points makes the view e times as wide or narrow.
 const ZOOM_POINTS: f64 = 200.0;
-/// What + and - zoom by.
 const KEY_ZOOM: f64 = 1.25;
 
 /// Of a chart: where it is, and how points on the screen become steps.
 pub struct Target<'a> {
-    /// The chart.
     pub response: &'a Response,
     /// From plot to screen.
     pub transform: PlotTransform,
-    /// The horizontal axis.
     pub x: XAxis,
-    /// The step that keys zoom about.
     pub cursor: f64,
 }
 

@@ -40,7 +40,6 @@ const SAVE_FIGURE: &str = "Save the figure";
 const NAVIGATION: &str =
     "Scroll to zoom, drag to pan, Shift and drag to zoom to a box, double-click to fit.";
 
-/// Which traces are visible.
 #[derive(Clone, Copy, Debug)]
 struct VisibleTraces {
     smooth: bool,
@@ -48,7 +47,6 @@ struct VisibleTraces {
     validation: bool,
 }
 
-/// View state of the plots.
 #[derive(Debug, Default)]
 pub struct PlotsView {
     curves: Curves,
@@ -158,7 +156,6 @@ fn run_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// The format of a saved figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FigureFormat {
     Png,
@@ -368,9 +365,7 @@ fn move_cursor(ui: &Ui, view: &mut PlotsView, shown: &[Shown]) {
     }
 }
 
-/// What one chart shows.
 struct Subject<'a> {
-    /// The name in the accessibility tree.
     name: &'static str,
     title: &'static str,
     about: &'static str,

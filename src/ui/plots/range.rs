@@ -1,9 +1,7 @@
 //! The steps in view, which all charts share: zoomed, panned, and never without a part of the run.
 
-/// The fewest steps in view.
 const MIN_STEPS: f64 = 20.0;
 
-/// The steps in view.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Range {
     /// First and last step; `None` for the whole run, also as it grows.
@@ -20,13 +18,11 @@ pub enum Gesture {
         /// Stays where it is.
         about: f64,
     },
-    /// Move by this many steps.
     Pan(f64),
     /// A box is being drawn over these steps.
     Box([f64; 2]),
     /// The box is complete: show these steps.
     Show([f64; 2]),
-    /// Show the whole run.
     Fit,
 }
 

@@ -11,10 +11,8 @@ use super::scale::{XAxis, significant};
 use crate::text::format::memory;
 use crate::ui::style;
 
-/// A named value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
-    /// What it is.
     pub name: &'static str,
     /// Its value with its unit.
     pub value: String,
@@ -27,7 +25,6 @@ pub struct Readout {
     pub step: f64,
     /// "Step 940, epoch 2.00".
     pub place: String,
-    /// The available values.
     pub figures: Vec<Figure>,
 }
 
@@ -103,7 +100,6 @@ pub fn mebibytes(value: f64) -> String {
     memory((value * f64::from(1 << 20)) as u64)
 }
 
-/// A percentage.
 pub fn percents(value: f64) -> String {
     format!("{value:.2} %")
 }

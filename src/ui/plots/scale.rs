@@ -53,17 +53,14 @@ pub fn whole_marks(input: &GridInput, apart: f32) -> Vec<GridMark> {
 /// The unit of the x axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum XUnit {
-    /// Optimiser steps.
     #[default]
     Step,
-    /// Passes over the training images.
     Epoch,
 }
 
 /// The x axis: its unit, and how many steps an epoch has.
 #[derive(Clone, Copy, Debug)]
 pub struct XAxis {
-    /// Steps or epochs.
     pub unit: XUnit,
     /// At least 1.
     pub steps_per_epoch: f64,
@@ -86,7 +83,6 @@ impl XAxis {
         }
     }
 
-    /// A tick's label.
     pub fn tick(self, mark: GridMark) -> String {
         match self.unit {
             // No labels between steps.
@@ -100,11 +96,9 @@ impl XAxis {
 /// The y axis: linear or logarithmic, and the unit its ticks carry.
 #[derive(Clone, Copy, Debug)]
 pub struct YAxis {
-    /// Positions are decimal logarithms of values.
     pub log: bool,
     /// Shown after each tick's value; may be empty.
     pub unit: &'static str,
-    /// Zero is always in view.
     pub from_zero: bool,
     /// The smallest range of positions, so that a level curve is not blown up.
     pub least_range: f64,
@@ -122,7 +116,6 @@ impl YAxis {
         }
     }
 
-    /// A tick's label.
     pub fn tick(self, mark: GridMark) -> String {
         if self.unit == "%" && mark.value > 100.0 + 1e-9 {
             return String::new();

@@ -68,7 +68,6 @@ pub fn show(
     figure
 }
 
-/// The toggle of the machine's plots.
 const SPEED_AND_MEMORY: &str = "Speed and memory";
 const ABOUT_SPEED_AND_MEMORY: &str = "Plot throughput and memory below loss and accuracy";
 

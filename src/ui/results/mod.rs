@@ -18,13 +18,11 @@ use crate::records::{Evaluation, ModelRef, SplitEvaluation};
 use crate::run_config::{Classes, DataSpec};
 use crate::text::format::{grouped, percent};
 
-/// View state of the Results screen.
 #[derive(Debug, Default)]
 pub struct ResultsScreen {
     /// The selected cell, which filters the misclassified images.
     cell: Option<Cell>,
     gallery: Gallery,
-    /// What the classes stand for.
     classes: Classes,
     /// The misclassified image that is shown large.
     opened: Option<usize>,
@@ -42,7 +40,6 @@ const MATRIX_SIDE: std::ops::RangeInclusive<f32> = 340.0..=900.0;
 /// The width of the bars by digit beside the images, and the height they take, in points.
 const BARS: [f32; 2] = [360.0, 300.0];
 
-/// Draws the screen.
 pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
     selection::show(ui, app, view, actions);
     ui.add_space(style::GAP / 2.0);

@@ -11,7 +11,6 @@ use crate::run_config::{DataSource, DataSpec};
 use crate::ui::help::{self, Topic};
 use crate::ui::style;
 
-/// Draws the row.
 pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
     let models = app.models(usize::MAX);
     let data = data_sets(app);

@@ -17,7 +17,6 @@ const HEIGHT_OF_TWO: f32 = 38.0;
 const AFTER_SIZES: f32 = 44.0;
 const AFTER_DEVICES: f32 = 76.0;
 
-/// Draws them.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(running) = app.jobs.benchmark()
         && let Some((what, _)) = app.benchmark.comparing
@@ -194,7 +193,6 @@ fn failures(ui: &mut Ui, found: &Comparison) {
     }
 }
 
-/// One candidate's bar.
 struct Bar {
     name: String,
     accessible_name: String,

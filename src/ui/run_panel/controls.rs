@@ -173,7 +173,6 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-/// Short enough for a button.
 pub(super) fn resume_label(position: RunPosition) -> String {
     let RunPosition { epochs, steps, .. } = position;
     if steps == 0 && epochs > 0 {

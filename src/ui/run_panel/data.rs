@@ -9,7 +9,6 @@ use crate::text::format::{count, file_size, grouped};
 use crate::text::visible;
 use crate::ui::{download, style};
 
-/// The row.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let label = app.config.data.label();
     let response = row(ui, "Data set", |ui| {

@@ -30,7 +30,6 @@ pub fn preset(preset: Preset, data: &DataSpec) -> String {
     )
 }
 
-/// What a network is.
 pub const fn model(model: ModelKind) -> &'static str {
     match model {
         ModelKind::Onnx => "The network of an imported ONNX file, which cannot be trained.",
@@ -104,7 +103,6 @@ pub const fn widths(model: ModelKind) -> &'static str {
     }
 }
 
-/// How strongly training images are augmented.
 pub const fn augmentation(augmentation: Augmentation) -> &'static str {
     match augmentation {
         Augmentation::Off => "Training images are used unchanged.",
@@ -139,7 +137,6 @@ pub const fn initialization(initialization: Initialization) -> &'static str {
     }
 }
 
-/// How an optimiser updates the weights.
 pub const fn optimizer(optimizer: OptimizerKind) -> &'static str {
     match optimizer {
         OptimizerKind::AdamW => {

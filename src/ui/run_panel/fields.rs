@@ -200,7 +200,6 @@ pub struct Searched {
     search: Action,
 }
 
-/// The learning rate.
 pub const LEARNING_RATE: Searched = Searched {
     field: Field::LearningRate,
     label: "Learning rate",
@@ -210,7 +209,6 @@ pub const LEARNING_RATE: Searched = Searched {
     search: Action::FindLearningRate,
 };
 
-/// The batch size.
 pub const BATCH_SIZE: Searched = Searched {
     field: Field::BatchSize,
     label: "Batch size",
@@ -263,7 +261,6 @@ pub fn searched(
     below(ui, app, *field, &response);
 }
 
-/// A row with a check box.
 pub fn check(ui: &mut Ui, label: &str, ticked: &mut bool) -> Response {
     row(ui, label, |ui| ui.checkbox(ticked, ""))
 }

@@ -21,7 +21,6 @@ use super::style;
 use crate::app::{Action, App, Field};
 use crate::run_config::{Augmentation, CnnLayers, ModelKind, Precision};
 
-/// Draws the panel.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     controls::show(ui, app, actions);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {

@@ -9,7 +9,6 @@ use crate::run_config::{
 };
 use crate::ui::style;
 
-/// The fields in here.
 const FIELDS: [Field; 13] = [
     Field::LearningRate,
     Field::WeightDecay,

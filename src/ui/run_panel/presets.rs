@@ -115,7 +115,6 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     ))
 }
 
-/// What the chosen settings take.
 fn needs(ui: &mut Ui, app: &App) {
     if let Some(note) = app.harder_data_note() {
         ui.add(Label::new(style::hint(note)).wrap());

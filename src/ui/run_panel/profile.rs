@@ -89,7 +89,6 @@ fn content(ui: &mut Ui, app: &App, view: &ProfileView) {
     }
 }
 
-/// A bar of the flame graph.
 struct Bar {
     name: String,
     /// Its top and its height within the graph, in points.

@@ -15,7 +15,6 @@ use crate::ui::style;
 /// The dialog's width, and what stands around the plot, in points.
 const WIDTH: f32 = 680.0;
 const AROUND_PLOT: f32 = 340.0;
-/// The greatest height of the plot.
 const PLOT_HEIGHT: f32 = 320.0;
 /// Room for what is said below the plot, so that nothing moves when it changes.
 const SAID: f32 = 84.0;

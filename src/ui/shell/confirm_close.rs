@@ -8,7 +8,6 @@ use crate::ui::style;
 /// The answer to the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseAnswer {
-    /// The window stays open.
     StayOpen,
     /// The window stays open and shows what could be saved of the run.
     SaveFirst,

@@ -21,14 +21,10 @@ const FOLDED: f32 = 40.0;
 /// The size of the buttons that fold and unfold it, in points.
 const BUTTON: f32 = 28.0;
 
-/// How the panel is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// As a strip with a button.
     Folded,
-    /// Beside the plots.
     Beside,
-    /// In the place of the plots.
     InsteadOfPlots,
 }
 

@@ -5,7 +5,6 @@ use eframe::egui::{Align, Button, Label, Layout, RichText, Sense, Ui, vec2};
 use crate::app::{Action, App, Screen};
 use crate::ui::{shortcuts, style};
 
-/// Draws the bar.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         at_work(ui, app, actions);

@@ -13,7 +13,6 @@ use crate::ui::{icons, shortcuts, style};
 /// Between two tabs, in points.
 const TAB_DISTANCE: f32 = 20.0;
 
-/// Draws the bar.
 pub(in crate::ui) fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let palette = style::palette(ui);

@@ -18,9 +18,7 @@ use super::icons::{Icon, icon};
 pub const GAP: f32 = 12.0;
 /// The distance of a screen's content from its edges, in points.
 pub const SCREEN_MARGIN: Vec2 = vec2(18.0, 14.0);
-/// Corners of cards and the canvas.
 pub const RADIUS: f32 = 10.0;
-/// Corners of bars, fields and buttons.
 pub const RADIUS_SMALL: f32 = 6.0;
 /// Space for the numbers beside a plot, enough for the longest, so that plots above each other line
 /// up to the pixel.
@@ -48,7 +46,6 @@ const fn radius(points: f32) -> CornerRadius {
     CornerRadius::same(points as u8)
 }
 
-/// The frame of a side panel.
 pub fn side_frame(ui: &Ui) -> Frame {
     Frame::new()
         .fill(palette(ui).surface)
@@ -71,7 +68,6 @@ pub fn bar_frame(ui: &Ui) -> Frame {
         .inner_margin(Margin::symmetric(14, 6))
 }
 
-/// The frame of a card.
 pub fn card(ui: &Ui) -> Frame {
     let p = palette(ui);
     Frame::new()
@@ -81,7 +77,6 @@ pub fn card(ui: &Ui) -> Frame {
         .inner_margin(Margin::same(14))
 }
 
-/// The main button of a panel.
 pub fn primary_button(ui: &Ui, text: impl Into<String>) -> Button<'static> {
     let p = palette(ui);
     Button::new(RichText::new(text).color(p.on_accent).strong())
@@ -89,7 +84,6 @@ pub fn primary_button(ui: &Ui, text: impl Into<String>) -> Button<'static> {
         .min_size(vec2(96.0, BUTTON_HEIGHT))
 }
 
-/// A button beside the main one.
 pub fn secondary_button(text: impl Into<WidgetText>) -> Button<'static> {
     Button::new(text.into()).min_size(vec2(76.0, BUTTON_HEIGHT))
 }
@@ -107,7 +101,6 @@ pub fn progress_bar(ui: &Ui, fraction: f32) -> ProgressBar {
         .corner_radius(RADIUS_SMALL)
 }
 
-/// Small explanatory text.
 pub fn hint(text: impl Into<String>) -> RichText {
     RichText::new(text).weak().small()
 }
@@ -194,7 +187,6 @@ pub fn toggle(ui: &Ui, text: &str, chosen: bool) -> Button<'static> {
     }
 }
 
-/// The frame of a modal dialog.
 pub fn dialog_frame(ui: &Ui) -> Frame {
     let p = palette(ui);
     Frame::new()

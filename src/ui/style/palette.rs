@@ -2,54 +2,38 @@
 
 use eframe::egui::{Color32, Rgba, Ui};
 
-/// Colours by purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Palette {
-    /// Primary buttons, selection and focus.
     pub accent: Color32,
     /// Text on `accent`.
     pub on_accent: Color32,
-    /// Text and ink.
     pub ink: Color32,
-    /// Secondary text.
     pub faded: Color32,
     /// Canvas, plots and fields: the lowest.
     pub paper: Color32,
-    /// The window's background.
     pub background: Color32,
     /// Bars and side panels, above the background.
     pub surface: Color32,
     /// Cards, above the background and side panels.
     pub card: Color32,
-    /// Dialogs, menus and notices, above everything.
     pub raised: Color32,
     /// Buttons that are not hovered.
     pub control: Color32,
     /// Separators and outlines of what cannot be clicked.
     pub line: Color32,
-    /// Outlines of controls.
     pub edge: Color32,
-    /// Success.
     pub good: Color32,
-    /// Errors.
     pub bad: Color32,
-    /// Training curves.
     pub train: Color32,
-    /// Validation curves.
     pub validation: Color32,
-    /// Throughput and memory curves.
     pub machine: Color32,
-    /// Grid lines of plots.
     pub grid: Color32,
-    /// The crosshair in plots.
     pub crosshair: Color32,
-    /// The track of a bar.
     pub groove: Color32,
     /// Bars that are not highlighted.
     pub bar: Color32,
 }
 
-/// Blue-black ink on warm paper.
 pub(super) const LIGHT: Palette = Palette {
     accent: Color32::from_rgb(0x2B, 0x46, 0xB8),
     on_accent: Color32::from_rgb(0xFF, 0xFF, 0xFF),
@@ -74,7 +58,6 @@ pub(super) const LIGHT: Palette = Palette {
     bar: Color32::from_rgb(0x75, 0x78, 0x8A),
 };
 
-/// Pale ink on blue-black.
 pub(super) const DARK: Palette = Palette {
     accent: Color32::from_rgb(0x9D, 0xB1, 0xFF),
     on_accent: Color32::from_rgb(0x10, 0x14, 0x24),
@@ -99,7 +82,6 @@ pub(super) const DARK: Palette = Palette {
     bar: Color32::from_rgb(0x80, 0x89, 0xA3),
 };
 
-/// The current theme's colours.
 pub fn palette(ui: &Ui) -> Palette {
     of(ui.visuals().dark_mode)
 }

@@ -8,19 +8,14 @@ const REACH: f64 = 4.0;
 /// The least that the axis spans: a tenth of a percentage point.
 const MIN_SPAN: f64 = 0.001;
 
-/// The ends of the axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AccuracyRange {
-    /// Lower accuracies are drawn here.
     pub low: f64,
-    /// The highest accuracy.
     pub high: f64,
-    /// Whether there are lower ones.
     pub clips: bool,
 }
 
 impl AccuracyRange {
-    /// The range for these trials.
     pub fn of(trials: &[Trial]) -> Self {
         let mut all: Vec<f64> = trials
             .iter()

@@ -19,7 +19,6 @@ use super::style;
 use crate::app::{Action, App};
 use crate::sweep::SweepEntry;
 
-/// View state of the screen.
 #[derive(Debug, Default)]
 pub struct SweepScreen {
     part: trials::Part,
@@ -31,7 +30,6 @@ const TWO_COLUMNS: f32 = 960.0;
 /// The share of the width that the form has beside the list.
 const FORM_SHARE: f32 = 0.56;
 
-/// Draws it.
 pub fn show(ui: &mut Ui, app: &App, view: &mut SweepScreen, actions: &mut Vec<Action>) {
     if let Some(sweep) = &app.sweeps.shown {
         progress::show(ui, app, sweep, actions);

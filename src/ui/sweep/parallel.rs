@@ -159,7 +159,6 @@ impl Axes {
         }
     }
 
-    /// Names, ends and listed values.
     fn label(
         &self,
         painter: &Painter,
@@ -253,7 +252,6 @@ impl Axes {
     }
 }
 
-/// What the window calls a value.
 fn label(dimension: &Dimension, value: &Value) -> String {
     let name = value.to_string();
     let known = dimension

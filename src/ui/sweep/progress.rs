@@ -12,7 +12,6 @@ use crate::ui::style;
 /// Trials more that a sweep that is complete can go on for.
 const MORE: u32 = 10;
 
-/// Draws it.
 pub fn show(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         ui.heading("Sweep");

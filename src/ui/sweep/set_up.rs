@@ -11,7 +11,6 @@ use crate::ui::{shortcuts, style};
 /// The width of the fields for the budget, in points.
 const NUMBER: f32 = 64.0;
 
-/// Draws the form.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let (Some(form), Some((definition, problems))) = (&app.sweeps.form, app.sweep_definition())
     else {
@@ -36,7 +35,6 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-/// The settings that all trials share.
 fn base(ui: &mut Ui, app: &App, definition: &Definition, actions: &mut Vec<Action>) {
     style::section(ui, "All trials");
     let base = &definition.base;

@@ -9,7 +9,6 @@ use crate::text::format::{count, percent};
 use crate::text::visible;
 use crate::ui::style;
 
-/// Draws the list.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     style::section(ui, "Earlier sweeps");
     let Some(listed) = &app.sweeps.listed else {

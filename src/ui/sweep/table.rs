@@ -12,7 +12,6 @@ use crate::sweep::{Outcome, Trial, Value};
 use crate::text::format::{duration, percent};
 use crate::ui::style;
 
-/// What the table is sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
     column: Column,
@@ -44,7 +43,6 @@ enum Column {
 const GAP: f32 = 16.0;
 const MARGIN: f32 = 8.0;
 
-/// Draws it.
 pub fn show(ui: &mut Ui, sweep: &SweepView, order: &mut Order, actions: &mut Vec<Action>) {
     if sweep.trials.is_empty() {
         return style::empty_state(

@@ -17,12 +17,10 @@ const TOP: f32 = 0.5;
 /// What is shown where there is no room for everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
-    /// The table.
     #[default]
     Table,
     /// The best accuracy so far, and the importance of each setting.
     Progress,
-    /// The parallel coordinates.
     Parallel,
 }
 

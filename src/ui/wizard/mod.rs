@@ -12,7 +12,6 @@ use super::draw::DrawView;
 use super::style;
 use crate::app::{Action, App, WizardStep};
 
-/// Draws the page that is open.
 pub fn show(
     ui: &mut Ui,
     app: &App,
@@ -174,7 +173,6 @@ fn keys(ui: &Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
     }
 }
 
-/// The page this many pages ahead.
 fn neighbour(step: WizardStep, by: isize) -> Option<WizardStep> {
     let here = WizardStep::ALL.iter().position(|&other| other == step)?;
     here.checked_add_signed(by)

@@ -16,7 +16,6 @@ use crate::ui::draw::curve::Node;
 use crate::ui::draw::{self, DrawView, ribbon};
 use crate::ui::{download, hardware, icons, run_panel, style};
 
-/// The handwriting on the welcome page.
 const HAND: u64 = 7;
 
 /// The side of the last page's canvas, in points.
@@ -25,7 +24,6 @@ const CANVAS: f32 = 250.0;
 const NEXT_DIGIT: f64 = 0.17;
 const ONE_DIGIT: f64 = 0.6;
 
-/// Draws the page.
 pub fn show(
     ui: &mut Ui,
     app: &App,

@@ -5,7 +5,6 @@ use eframe::egui::{Button, Frame, Margin, Panel, RichText, Sense, Stroke, Ui, ve
 use crate::app::{Action, WizardStep};
 use crate::ui::{icons, style};
 
-/// Draws the list.
 pub fn show(ui: &mut Ui, step: WizardStep, actions: &mut Vec<Action>) {
     let frame = Frame::new()
         .fill(style::palette(ui).surface)
@@ -76,7 +75,6 @@ const fn short(step: WizardStep) -> &'static str {
     }
 }
 
-/// A page's heading.
 pub const fn title(step: WizardStep) -> &'static str {
     match step {
         WizardStep::Welcome => "Teach your computer to recognise digits",

@@ -21,7 +21,6 @@ use libloading::os::windows::{LOAD_WITH_ALTERED_SEARCH_PATH, Library};
 
 use crate::device::{Library as CudaLibrary, cuda_folders, find_cuda_libraries};
 
-/// A function that has a stand-in.
 struct Function {
     name: &'static CStr,
     library: Owner,
@@ -100,7 +99,6 @@ fn loaded(owner: Owner) -> Option<&'static Library> {
 }
 
 impl Owner {
-    /// The beginning of its file's name.
     const fn file(self) -> &'static str {
         match self {
             Self::Driver if cfg!(windows) => "nvcuda.",

@@ -178,7 +178,6 @@ impl ObservedRun<'_, '_, '_> {
     }
 }
 
-/// Its data is being prepared.
 impl Progress for ObservedRun<'_, '_, '_> {
     fn report(&mut self, fraction: f32) -> Result<(), Cancelled> {
         if let Some(load) = self.others.measure() {

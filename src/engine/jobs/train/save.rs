@@ -16,11 +16,9 @@ use crate::train::TrainedModel;
 /// How long to wait before it is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// What ends the waiting.
 enum Waited {
     /// Time passed, or a person asked for it.
     Retry,
-    /// A person chose another folder.
     OtherFolder(PathBuf),
     /// The run is to end, although it is not saved.
     Stopped,

@@ -13,41 +13,33 @@ use crate::ui::style::Palette;
 const LEFT: f32 = 130.0;
 const RIGHT: f32 = 1550.0;
 const PANELS: [[f32; 2]; 2] = [[170.0, 510.0], [560.0, 900.0]];
-/// Type sizes.
 const TITLE: f32 = 34.0;
 const TEXT: f32 = 22.0;
 /// Points drawn of a curve, at most.
 const BUDGET: usize = 2800;
 
-/// What the figure shows.
 #[derive(Clone, Debug)]
 pub struct Contents<'a> {
-    /// The model and its data.
     pub title: String,
     /// The run: when, how, and what came of it.
     pub subtitle: String,
     /// Said in the first panel; may be empty.
     pub note: &'a str,
-    /// One above the other.
     pub panels: [Panel<'a>; 2],
-    /// The horizontal axis that both share.
     pub x: XAxis,
     /// The first and the last step shown.
     pub range: [f64; 2],
 }
 
-/// Curves in one frame.
 #[derive(Clone, Debug)]
 pub struct Panel<'a> {
     /// What is plotted, with its unit.
     pub name: &'static str,
     /// The curves, from back to front.
     pub traces: Vec<Trace<'a>>,
-    /// The vertical axis.
     pub y: YAxis,
 }
 
-/// Lays the figure out.
 pub fn lay_out(contents: &Contents<'_>, palette: Palette) -> Drawing {
     let mut page = Page {
         elements: Vec::new(),

@@ -20,7 +20,6 @@ pub const SIZE: [f32; 2] = [1600.0, 1000.0];
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawing(pub Vec<Element>);
 
-/// A part of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Element {
     /// A line through points.
@@ -29,29 +28,22 @@ pub enum Element {
         points: Vec<[f32; 2]>,
         /// In pixels.
         width: f32,
-        /// Its colour.
         color: Color32,
-        /// Whether it is dashed.
         dashed: bool,
     },
     /// A mark at a point.
     Diamond {
-        /// Its centre.
         at: [f32; 2],
         /// From its centre to a corner.
         radius: f32,
-        /// Its colour.
         color: Color32,
     },
-    /// A line of text.
     Text {
         /// The middle of its height, and of its width the place that `anchor` says.
         at: [f32; 2],
-        /// The text.
         text: String,
         /// Type size in pixels.
         size: f32,
-        /// Its colour.
         color: Color32,
         /// Which part of it is at `at`.
         anchor: Anchor,
@@ -65,7 +57,6 @@ pub enum Element {
 pub enum Anchor {
     /// Where it begins.
     Start,
-    /// Its middle.
     Middle,
     /// Where it ends.
     End,

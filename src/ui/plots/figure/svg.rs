@@ -7,7 +7,6 @@ use super::{Anchor, Drawing, Element, SIZE};
 /// Type faces of the usual systems, all with figures of one width.
 const FONTS: &str = "Ubuntu, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif";
 
-/// The figure as a file.
 pub fn svg(drawing: &Drawing) -> String {
     let [width, height] = SIZE;
     let mut text = format!(
