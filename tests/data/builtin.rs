@@ -1,6 +1,7 @@
 //! The built-in data set: the same for a seed whatever the threads, balanced, varied, and quick to
 //! give up.
 
+use inkling::data::builtin::skeletons;
 use inkling::data::{DataError, DataSet, builtin};
 use inkling::ink::{PIXELS, rasterize};
 use inkling::progress::{Cancelled, PartialProgress, Progress, Unwatched};
@@ -169,4 +170,45 @@ fn every_image_is_shown_as_it_is_generated_and_the_progress_goes_to_the_end() {
             && shown.fractions.first() == Some(&0.5)
             && shown.fractions.last() == Some(&1.0)
     );
+}
+
+#[test]
+fn every_digit_has_skeletons_and_so_have_the_signs() {
+    let all = skeletons::parse(skeletons::TEXT).unwrap();
+    for variants in all.digits.iter().chain([&all.signs]) {
+        assert!(!variants.is_empty());
+    }
+}
+
+#[test]
+fn skeletons_that_do_not_fit_together_are_refused_with_their_line() {
+    let one = "[1]\nvariant 0.5\n10,0 10,100\n";
+    assert!(skeletons::parse(one).is_ok());
+    for (text, error) in [
+        (
+            format!("{one}10,0 5,50 10,100"),
+            "line 4: the shapes of a variant have the same",
+        ),
+        (
+            format!("{one}10,0 | 10,100"),
+            "line 4: the shapes of a variant have the same",
+        ),
+        (format!("{one}10,0 10,l00"), "line 4: it is no shape"),
+        (
+            format!("{one}variant 0"),
+            "line 4: a weight is a number above 0",
+        ),
+        (format!("{one}variant 1\n[2]"), "a variant has no shape"),
+        (
+            "[1]\n10,0 10,100".to_owned(),
+            "line 2: a shape belongs to a variant",
+        ),
+        (
+            "[10]\nvariant 1".to_owned(),
+            "line 2: it belongs to no digit",
+        ),
+    ] {
+        let refused = skeletons::parse(&text).unwrap_err();
+        assert!(refused.contains(error), "{refused}");
+    }
 }

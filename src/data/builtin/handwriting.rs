@@ -1,9 +1,8 @@
 //! How handwriting varies: between people (slant, proportion, pen) and within one hand (jitter,
-//! tremor, overshoot).
+//! tremor, overshoot); and the curve of the pen through a skeleton's points.
 
 use std::f32::consts::TAU;
 
-use super::pen_path;
 use super::skeletons::{self, Variant};
 use crate::ink::{Bounds, Image, Ink, Stroke, rasterize_as_scanned, rasterize_as_thinned};
 use crate::math::random::Random;
@@ -43,7 +42,7 @@ const THICK_SHARE: f32 = 0.06;
 const THICK: [f32; 2] = [1.5, 4.5];
 
 /// Distance between the points of a stroke, relative to the digit's height.
-pub(super) const STEP: f32 = 0.03;
+const STEP: f32 = 0.03;
 
 /// Writes a digit: variant `variant` of it, else one as often as people use it.
 pub(super) fn write(digit: u8, variant: Option<usize>, random: &mut Random) -> WrittenDigit {
@@ -86,10 +85,7 @@ fn write_variant(variant: &Variant, lean: f32, random: &mut Random) -> WrittenDi
     for stroke in &mut strokes {
         style.jitter(stroke, random);
     }
-    let mut strokes: Vec<Stroke> = strokes
-        .iter()
-        .map(|knots| pen_path::curve(knots, STEP))
-        .collect();
+    let mut strokes: Vec<Stroke> = strokes.iter().map(|knots| curve(knots)).collect();
     for stroke in &mut strokes {
         style.add_tremor(stroke, random);
     }
@@ -126,11 +122,11 @@ fn interpolate_shapes(variant: &Variant, random: &mut Random) -> Vec<Vec<[f32; 2
     };
     let t = random.range(-0.15, 1.15);
     let mix = |a: i16, b: i16| (f32::from(a) + (f32::from(b) - f32::from(a)) * t) / 100.0;
-    let strokes = one.iter().zip(*other);
+    let strokes = one.iter().zip(other);
     strokes
         .map(|(a, b)| {
             a.iter()
-                .zip(*b)
+                .zip(b)
                 .map(|(p, q)| [mix(p[0], q[0]), mix(p[1], q[1])])
                 .collect()
         })
@@ -262,5 +258,59 @@ impl Warp {
     fn displace(&self, point: [f32; 2]) -> [f32; 2] {
         let offset = self.offset(point);
         [point[0] + offset[0], point[1] + offset[1]]
+    }
+}
+
+/// The points of a centripetal Catmull-Rom spline (Catmull & Rom 1974; Yuksel, Schaefer & Keyser
+/// 2011: no loops or cusps between points) about [`STEP`] apart. A point given twice is a corner: the
+/// curve stops there and starts afresh.
+pub(super) fn curve(knots: &[[f32; 2]]) -> Vec<[f32; 2]> {
+    let mut points = Vec::with_capacity(knots.len() * 8);
+    points.extend(knots.first());
+    for run in knots.chunk_by(|a, b| a != b) {
+        for index in 1..run.len() {
+            let (from, to) = (run[index - 1], run[index]);
+            let before = if index > 1 {
+                run[index - 2]
+            } else {
+                mirrored(from, to)
+            };
+            let after = run
+                .get(index + 1)
+                .copied()
+                .unwrap_or_else(|| mirrored(to, from));
+            piece([before, from, to, after], &mut points);
+        }
+    }
+    points
+}
+
+/// The point as far before `at` as `next` is after it.
+fn mirrored(at: [f32; 2], next: [f32; 2]) -> [f32; 2] {
+    [2.0 * at[0] - next[0], 2.0 * at[1] - next[1]]
+}
+
+/// Appends the curve from the second knot (left out) to the third.
+fn piece(knots: [[f32; 2]; 4], points: &mut Vec<[f32; 2]>) {
+    let chord = |a: [f32; 2], b: [f32; 2]| (b[0] - a[0]).hypot(b[1] - a[1]);
+    let [k0, k1, k2, k3] = knots;
+    let [d0, d1, d2] = [chord(k0, k1), chord(k1, k2), chord(k2, k3)].map(|d| d.max(1e-6).sqrt());
+    // Tangents at k1 and k2 of the non-uniform spline, scaled to the unit interval.
+    let tangent = |a: [f32; 2], b: [f32; 2], c: [f32; 2], before: f32, after: f32, axis: usize| {
+        d1 * ((b[axis] - a[axis]) / before - (c[axis] - a[axis]) / (before + after)
+            + (c[axis] - b[axis]) / after)
+    };
+    let count = (chord(k1, k2) / STEP).ceil().clamp(1.0, 64.0) as usize;
+    for i in 1..=count {
+        let t = i as f32 / count as f32;
+        let (t2, t3) = (t * t, t * t * t);
+        points.push([0, 1].map(|axis| {
+            let m1 = tangent(k0, k1, k2, d0, d1, axis);
+            let m2 = tangent(k1, k2, k3, d1, d2, axis);
+            (2.0 * t3 - 3.0 * t2 + 1.0) * k1[axis]
+                + (t3 - 2.0 * t2 + t) * m1
+                + (3.0 * t2 - 2.0 * t3) * k2[axis]
+                + (t3 - t2) * m2
+        }));
     }
 }

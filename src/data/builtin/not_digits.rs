@@ -2,19 +2,17 @@
 //! each other. From them a model learns what it does not know (outlier exposure: Hendrycks, Mazeika
 //! & Dietterich 2019).
 
-mod symbols;
-
 use std::f32::consts::TAU;
 
-use super::handwriting::{self, WrittenDigit};
-use super::pen_path;
+use super::handwriting::{self, WrittenDigit, curve};
+use super::skeletons;
 use crate::ink::Stroke;
 use crate::math::random::Random;
 
 /// Draws something that is not a digit.
 pub(super) fn draw(random: &mut Random) -> WrittenDigit {
     match random.below(20) {
-        0..12 => handwriting::write_one_of(symbols::SYMBOLS, random),
+        0..12 => handwriting::write_one_of(skeletons::signs(), random),
         12..14 => handwriting::inked(scribble(random), random),
         14..16 => handwriting::inked(lines(random), random),
         16 => handwriting::inked(zigzag(random), random),
@@ -110,8 +108,4 @@ fn overlaid(random: &mut Random) -> Vec<Stroke> {
             .collect::<Stroke>()
     }));
     strokes
-}
-
-fn curve(knots: &[[f32; 2]]) -> Stroke {
-    pen_path::curve(knots, handwriting::STEP)
 }
