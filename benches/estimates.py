@@ -81,7 +81,7 @@ def main():
         for (preset, (config, plan)), rate in zip(settings.items(), rates):
             epochs = min(longest, config["epochs"])
             seconds = inkling.seconds([*options[preset], "--epochs", epochs])
-            # As in src/app/setup/estimates.rs.
+            # As in src/window/train/setup/estimates.rs.
             estimate = (plan["train_images"] * epochs + (plan["validation_images"] * epochs + plan["test_images"]) / 3) / rate
             print(f"{preset}: {epochs} epochs, estimated {estimate:.1f} s, took {seconds:.1f} s: {seconds / estimate - 1:+.0%}", flush=True)
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use image::{DynamicImage, ImageFormat};
-use inkling::app::Settings;
+use inkling::window::Settings;
 use inkling::data::{DataSet, builtin};
 use inkling::engine::{send_handshake, write};
 use inkling::export::{ExportedModel, export};

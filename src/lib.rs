@@ -4,10 +4,10 @@
 //! # The map
 //!
 //! ```text
-//!  window (ui)  --Action-->  app  --Command-->  engine  -->  train · infer · bench · export · import · runs
-//!      ^                      ^                    |                         |
-//!      '---- draws state -----'------- Event ------'                         v
-//!                                                                optim --> nn --> device
+//!  window  --Command-->  engine  -->  train · infer · bench · export · import · runs
+//!     ^                    |                         |
+//!     '------- Event ------'                         v
+//!                                        optim --> nn --> device
 //! ```
 //!
 //! The modules, from the top down. Each depends only on modules below it, so there are no cycles;
@@ -16,8 +16,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`cli`] | the command line: a file per subcommand, on the same engine as the window |
-//! | `ui` | panels that draw [`app`] state and return actions |
-//! | [`app`] | what the window shows, as data: state, actions, messages |
+//! | [`window`] | what the window shows, by features; `view` folders draw it |
 //! | [`sweep`] | hyper-parameter sweeps: what varies, samplers, early ending of poor trials, the journal they are resumed from |
 //! | [`engine`] | the one thread that owns tensors, here, in a process of its own or on another machine (`engine/remote`); a file per job in `engine/jobs` |
 //! | [`protocol`] | what is said to the engine and by it: [`protocol::Command`], [`protocol::Event`] |
@@ -49,7 +48,7 @@
 //! Proved by `tests/tidy`, by imports:
 //!
 //! - Only `device`, `nn`, `optim` and the modules that compute with them (`train`, `infer`,
-//!   `export`, `import`, `bench`, `self_test`) depend on candle. Only `ui` depends on egui, and the
+//!   `export`, `import`, `bench`, `self_test`) depend on candle. Only `window` depends on egui, and the
 //!   file of `cli` that opens it; `cargo check --lib --no-default-features` has no window in it.
 //! - Whatever [`protocol`] stands on, down to each module's `error.rs`, is plain data: no tensors,
 //!   threads, locks or files.
@@ -65,19 +64,18 @@
 //! `self_test/op_cases.rs`; an optimiser in `run_config/choices.rs` and a formula in `optim`; a job
 //! in [`protocol::Job`] and a file in `engine/jobs`; a setting in [`run_config::RunConfig`] and
 //! [`run_config::Field`]; an error in the `error.rs` of its module and a sentence in
-//! `app/messages`.
+//! `window/messages`.
 //!
 //! Kept by whoever changes the code:
 //!
 //! - One engine thread owns every tensor. No mutex is shared across its boundary; a panic in it
 //!   becomes an event. Only the comparison of devices has a thread of its own beside it, which
 //!   recognises with a model that is no longer trained.
-//! - Errors are data, and [`app::messages`] words them. What a module finds out (`hardware`,
+//! - Errors are data, and [`window::messages`] words them. What a module finds out (`hardware`,
 //!   `self_test`, `bench`, `export`) it words itself, in one file, so that window, command line and
 //!   reports say the same.
 //! - A range or a default of a setting stands once, in [`run_config`].
 
-pub mod app;
 pub mod bench;
 pub mod cli;
 pub mod data;
@@ -104,5 +102,4 @@ pub mod sweep;
 pub mod system;
 pub mod text;
 pub mod train;
-#[cfg(feature = "gui")]
-pub mod ui;
+pub mod window;

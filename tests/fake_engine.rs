@@ -12,10 +12,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use inkling::app::messages::Message;
-use inkling::app::{
-    Answer, App, AppDeps, Choice, Desktop, Dialogs, OtherMachine, SampleLoad, Settings, Wake,
-};
 use inkling::bench::side_of;
 use inkling::download::DownloadError;
 use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide, SshHost};
@@ -44,6 +40,10 @@ use inkling::run_config::{
     RunConfig,
 };
 use inkling::system::paths::Paths;
+use inkling::window::messages::Message;
+use inkling::window::{
+    Answer, App, AppDeps, Choice, Desktop, Dialogs, OtherMachine, SampleLoad, Settings, Wake,
+};
 
 use crate::fake_executor::FakeExecutor;
 use crate::jobs::{cancelled, done, failed, progress};

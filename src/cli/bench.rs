@@ -10,7 +10,6 @@ use super::failure::Failure;
 use super::interrupt;
 use super::output::Output;
 use super::progress::Progress;
-use crate::app::messages::Message;
 use crate::bench::{self, busy, subject, text};
 use crate::problem::Problem;
 use crate::protocol::{Event, Job, JobResult};
@@ -19,6 +18,7 @@ use crate::run_config::{DeviceChoice, Preset, RunConfig};
 use crate::text::format::{count, grouped};
 use crate::text::table::{self, Cell, Line, Section};
 use crate::text::visible;
+use crate::window::messages::Message;
 
 /// What to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

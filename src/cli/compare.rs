@@ -9,7 +9,6 @@ use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
-use crate::app::messages::Message;
 use crate::infer::ComparisonError;
 use crate::infer::comparison_words::{
     against, digits_table, images_of, letter, results_table, sentences, settings_table,
@@ -21,6 +20,7 @@ use crate::records::{COMPARED_MODELS, ComparedModel, ComparisonSpec, ModelCompar
 use crate::run_config::{DataSpec, EvaluationSplit, RunConfig, differing_settings};
 use crate::text::table;
 use crate::text::visible;
+use crate::window::messages::Message;
 
 /// What all others are compared with: on the command line the order says it.
 const BASELINE: usize = 0;

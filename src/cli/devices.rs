@@ -3,7 +3,6 @@
 
 use super::failure::Failure;
 use super::output::note;
-use crate::app::messages::Message;
 use crate::device::HAS_CUDA;
 use crate::engine::{SshHost, hardware_on, self_test_on};
 use crate::hardware::{Hardware, device_availability, device_support, probe_in_subprocess};
@@ -12,6 +11,7 @@ use crate::run_config::{ConfigProblem, DeviceChoice, Precision};
 use crate::self_test::{Report, check_in_subprocess};
 use crate::system::paths::Paths;
 use crate::system::process;
+use crate::window::messages::Message;
 
 /// The device to compute on in this precision. An NVIDIA GPU that was asked for must pass its
 /// self-test. `auto` becomes the NVIDIA GPU if there is one that passes; otherwise it stays `auto`,

@@ -9,13 +9,13 @@ use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::output::{Output, note};
 use super::progress::Progress;
-use crate::app::messages::Message;
 use crate::problem::Problem;
 use crate::protocol::{ExportReport, Job, JobResult};
 use crate::records::{ExportSpec, FileInfo, ModelRef, OPSETS, QuantizedAccuracy, Replace};
 use crate::run_config::{DataSpec, ExportFormat, WeightFormat};
 use crate::text::format::file_size;
 use crate::text::visible;
+use crate::window::messages::Message;
 
 /// The options of `inkling export`.
 #[derive(Debug, clap::Args)]

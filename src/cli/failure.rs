@@ -2,11 +2,11 @@ use std::process::ExitCode;
 
 use super::interrupt::{self, Request};
 use super::output::note;
-use crate::app::messages::Message;
 use crate::infer::ComparisonError;
 use crate::problem::Problem;
 use crate::run_config::ConfigProblem;
 use crate::sweep::SweepError;
+use crate::window::messages::Message;
 
 /// The exit status after Ctrl-C, as is usual for shells.
 pub const INTERRUPTED: u8 = 130;

@@ -9,7 +9,6 @@ use super::interrupt;
 use super::output::Output;
 use super::progress::Progress;
 use super::settings::Settings;
-use crate::app::messages::Message;
 use crate::bench::busy;
 use crate::problem::Problem;
 use crate::progress::Cancelled;
@@ -22,6 +21,7 @@ use crate::records::{
 use crate::run_config::RunConfig;
 use crate::text::format::{duration, grouped, percent, plain, plain_percent};
 use crate::text::table::{self, Cell, Line, Section};
+use crate::window::messages::Message;
 
 /// The options of `inkling find-batch-size`.
 #[derive(Debug, clap::Args)]

@@ -11,7 +11,6 @@ use super::interrupt;
 use super::output::Output;
 use super::progress::Progress;
 use super::settings::Settings;
-use crate::app::messages::Message;
 use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::protocol::{Event, Job, JobResult};
@@ -19,6 +18,7 @@ use crate::records::{RateFinding, RatePoint, RateSearch, SearchEnd};
 use crate::run_config::RunConfig;
 use crate::text::format::plain;
 use crate::text::table::{self, Cell, Line, Section};
+use crate::window::messages::Message;
 
 /// Steps between two lines of the table: three lines for each power of ten.
 const STEPS_PER_LINE: usize = 10;

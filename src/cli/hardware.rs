@@ -10,7 +10,6 @@ use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
 use super::settings_file;
-use crate::app::diagnostics;
 use crate::hardware::{Gpu, Hardware, LoadSample, Meter, Watched, lines, probe};
 use crate::run_config::DeviceChoice;
 use crate::self_test::{Report, run as self_test, sections};
@@ -18,6 +17,7 @@ use crate::system::log::Names;
 use crate::system::paths::Paths;
 use crate::text::format::{memory, percent};
 use crate::text::table;
+use crate::window::diagnostics;
 
 /// The time between two lines of `--watch`.
 const INTERVAL: Duration = Duration::from_secs(1);

@@ -11,7 +11,6 @@ use super::format::quoted;
 use super::interrupt;
 use super::output::{Output, note};
 use super::progress::Progress;
-use crate::app::messages::Message;
 use crate::engine::RunsTarget;
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
@@ -19,6 +18,7 @@ use crate::records::{ImportFinding, ImportSpec, Normalization};
 use crate::run_config::{Activation, CnnLayers, DataSpec, ModelKind};
 use crate::system::targets::check_folder;
 use crate::text::visible;
+use crate::window::messages::Message;
 
 /// The options of `inkling import`.
 #[derive(Debug, clap::Args)]

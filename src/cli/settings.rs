@@ -9,7 +9,6 @@ use super::devices;
 use super::engine::data_folders;
 use super::failure::Failure;
 use super::output::note;
-use crate::app::messages::Message;
 use crate::data::small_training_set;
 use crate::nn::ModelFile;
 use crate::run_config::{
@@ -19,6 +18,7 @@ use crate::run_config::{
 use crate::system::files::read_limited;
 use crate::system::paths::Paths;
 use crate::text::visible;
+use crate::window::messages::Message;
 
 /// The largest file of settings that is read: a run's summary holds the images that were
 /// misclassified.

@@ -1,8 +1,8 @@
 //! The settings of the window, for commands that only look at them.
 
-use crate::app::Settings;
 use crate::system::files::read_limited;
 use crate::system::paths::Paths;
+use crate::window::Settings;
 
 /// Larger settings are not read.
 const MAX_BYTES: u64 = 1 << 20;

@@ -41,7 +41,7 @@ pub fn open(files: &[PathBuf]) -> Result<(), Failure> {
     let Turn::Open(post) = take_turn(&paths.local, files) else {
         return Ok(());
     };
-    let opened = crate::ui::run(paths, post, files.to_vec()).map_err(|error| match error {
+    let opened = crate::window::run(paths, post, files.to_vec()).map_err(|error| match error {
         eframe::Error::Winit(_) | eframe::Error::WinitEventLoop(_) => {
             tracing::info!(%error, "no display");
             no_display("Inkling could not connect to the display")

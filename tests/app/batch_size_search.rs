@@ -1,9 +1,9 @@
 //! The search for a batch size: what the window knows of it.
 
-use inkling::app::{Action, App, BatchSizeSearchState, BatchSizeSearchView, Field};
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Job};
 use inkling::records::{BatchSizeSpec, JobId};
+use inkling::window::{Action, App, BatchSizeSearchState, BatchSizeSearchView, Field};
 
 use crate::fake_engine::app;
 use crate::jobs::{failed, submitted};

@@ -3,10 +3,10 @@
 
 use std::path::PathBuf;
 
-use inkling::app::{Action, Settings};
 use inkling::device::FOLDER_VARIABLE;
 use inkling::hardware::Hardware;
 use inkling::run_config::{DeviceChoice, InferenceChoice};
+use inkling::window::{Action, Settings};
 
 use super::wait_for;
 use crate::fake_engine::{Answers, app, app_with, checked};
@@ -88,7 +88,7 @@ fn what_was_found_out_about_the_gpu_before_counts_no_more() {
     for device in [DeviceChoice::Cpu, DeviceChoice::Cuda] {
         app.checks.insert(
             device,
-            inkling::app::Checked::Done(Box::new(Ok(checked(device)))),
+            inkling::window::Checked::Done(Box::new(Ok(checked(device)))),
         );
     }
     app.apply(Action::UseCudaFolder(Some(PathBuf::from("else/where"))));

@@ -3,9 +3,9 @@
 
 use std::sync::atomic::Ordering;
 
-use inkling::app::{Action, App, WindowRequest};
 use inkling::problem::Problem;
 use inkling::records::Divergence;
+use inkling::window::{Action, App, WindowRequest};
 
 use super::wait_for;
 use crate::fake_engine::{FakeEngine, app};

@@ -1,11 +1,11 @@
 //! Whether this machine computes rightly: checked when asked, and what was found wrong is not
 //! offered.
 
-use inkling::app::{Action, Checked, WizardStep, automatic};
 use inkling::hardware::Gpu;
 use inkling::problem::Problem;
 use inkling::run_config::{DeviceChoice, Precision, RunConfig};
 use inkling::self_test::Report;
+use inkling::window::{Action, Checked, WizardStep, automatic};
 
 use super::wait_for;
 use crate::fake_engine::{app, checked, gpu};

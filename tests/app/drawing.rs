@@ -1,7 +1,7 @@
 //! The canvas and what can be taken back.
 
-use inkling::app::Drawing;
 use inkling::ink::{Ink, rasterize};
+use inkling::window::Drawing;
 
 fn drawing(strokes: usize) -> Drawing {
     let mut drawing = Drawing::default();

@@ -1,7 +1,7 @@
 //! Smoothing and the CSV of the curves.
 
-use inkling::app::{History, RunningMean};
 use inkling::records::{EpochRecord, StepPoint};
+use inkling::window::{History, RunningMean};
 
 fn smoothed(values: impl Iterator<Item = f64>, smoothing: f64) -> Vec<f64> {
     let mut mean = RunningMean::default();

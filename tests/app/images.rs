@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use image::{GrayImage, Luma};
-use inkling::app::{Action, App, Screen, Settings};
 use inkling::ink::{Framing, StageImage, Step, read_writing_file};
 use inkling::protocol::{Command, Event};
 use inkling::records::ModelInfo;
+use inkling::window::{Action, App, Screen, Settings};
 
 use super::wait_for;
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, starter};

@@ -1,6 +1,5 @@
 //! Where drawings are read: what the engine is told, what its findings become.
 
-use inkling::app::{Action, App, Checked};
 use inkling::hardware::{Hardware, Metal};
 use inkling::infer::{Agreement, DeviceRejection, DeviceTrial, InferError};
 use inkling::nn::ComputeError;
@@ -8,6 +7,7 @@ use inkling::problem::EngineExit;
 use inkling::protocol::{Command, Event};
 use inkling::records::ModelRef;
 use inkling::run_config::{DeviceChoice, InferenceChoice, Precision};
+use inkling::window::{Action, App, Checked};
 
 use super::wait_for;
 use crate::fake_engine::{FakeEngine, app, checked, reads};

@@ -4,7 +4,6 @@
 use std::io;
 use std::path::Path;
 
-use inkling::app::{Action, App, Phase, Screen};
 use inkling::data::Fingerprint;
 use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, JobResult};
@@ -13,6 +12,7 @@ use inkling::run_config::{DeviceChoice, ModelKind, RunConfig, WeightFormat};
 use inkling::runs::Checkpoints;
 use inkling::system::WriteError;
 use inkling::train::{RunOrigin, RunPlaces};
+use inkling::window::{Action, App, Phase, Screen};
 
 use super::wait_for;
 use crate::fake_engine::{FakeEngine, app, plan, summary};

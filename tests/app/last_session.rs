@@ -1,12 +1,12 @@
 //! What the last session left comes back at the next start: a run that was interrupted, or the last
 //! model with its curves and results.
 
-use inkling::app::{Action, App, Phase, Screen};
 use inkling::protocol::{Command, Event};
 use inkling::records::{ModelRef, RunSummary};
 use inkling::run_config::{DataSpec, DeviceChoice, ModelKind, WeightFormat};
 use inkling::runs::{Checkpoints, Store};
 use inkling::train::TrainedModel;
+use inkling::window::{Action, App, Phase, Screen};
 
 use super::wait_for;
 use crate::fake_engine::{FakeEngine, app, plan};

@@ -1,10 +1,10 @@
 //! What a run makes of its held-out images, as the window knows it.
 
-use inkling::app::{Action, App, ClassCount, Field, blocks};
 use inkling::nn::parameter_count;
 use inkling::protocol::Event;
 use inkling::records::{JobId, ModelInfo, ModelRef};
 use inkling::run_config::{Activation, ModelKind, Preset, RunConfig};
+use inkling::window::{Action, App, ClassCount, Field, blocks};
 
 use crate::fake_engine::{FakeEngine, app, held_out, learning, starter};
 

@@ -3,7 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use inkling::app::messages::Message;
 use inkling::data::{DataError, DataPart};
 use inkling::download::DownloadError;
 use inkling::export::ExportError;
@@ -19,6 +18,7 @@ use inkling::run_config::{
 };
 use inkling::runs::RunError;
 use inkling::system::{TargetError, WriteError};
+use inkling::window::messages::Message;
 
 /// What an import found out of a `LeNet` with average pooling.
 pub fn trials() -> Trials {

@@ -25,7 +25,7 @@ mod sweep;
 mod verdict;
 
 /// Polls until that is so.
-fn wait_for(app: &mut inkling::app::App, until: impl Fn(&inkling::app::App) -> bool) {
+fn wait_for(app: &mut inkling::window::App, until: impl Fn(&inkling::window::App) -> bool) {
     for _ in 0..2000 {
         app.poll();
         if until(app) {

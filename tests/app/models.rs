@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use inkling::app::{Action, App};
 use inkling::protocol::JobResult;
 use inkling::records::{Annotation, ModelRef, RunSummary};
 use inkling::run_config::{ModelKind, RunConfig, WeightFormat};
 use inkling::runs::Store;
 use inkling::train::TrainedModel;
+use inkling::window::{Action, App};
 
 use super::wait_for;
 use crate::fake_engine::{FakeEngine, app};

@@ -4,8 +4,8 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use inkling::app::{Action, App, WizardStep};
 use inkling::hardware::{Hardware, Watched};
+use inkling::window::{Action, App, WizardStep};
 
 use super::wait_for;
 use crate::fake_engine::{app, busy, gpu};

@@ -1,8 +1,8 @@
 //! Keeping drawings, collecting them, and fine-tuning on them.
 
-use inkling::app::{Action, App, Collection, Screen, Settings};
 use inkling::protocol::Job;
 use inkling::records::ModelRef;
+use inkling::window::{Action, App, Collection, Screen, Settings};
 
 use super::wait_for;
 use crate::fake_engine::{Answers, FakeEngine, NO_DIGIT, app_with, fine_tuned};

@@ -4,12 +4,12 @@
 use std::fs;
 use std::path::PathBuf;
 
-use inkling::app::{Action, CANVAS, Screen, Settings, WIDE_CANVAS, WindowRequest};
 use inkling::ink::{Ink, read_ink_file};
 use inkling::nn::ModelError;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, Job};
 use inkling::records::ModelRef;
+use inkling::window::{Action, CANVAS, Screen, Settings, WIDE_CANVAS, WindowRequest};
 
 use super::wait_for;
 use crate::fake_engine::{Answers, FakeEngine, app, app_with};

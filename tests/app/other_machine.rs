@@ -1,11 +1,11 @@
 //! Another machine to train on: what the window asks, shows and does.
 
-use inkling::app::messages::Message;
-use inkling::app::{Action, App, MachineAction, ReachState};
 use inkling::problem::EngineExit;
 use inkling::protocol::{Event, Job};
 use inkling::records::{ExportSpec, ModelRef};
 use inkling::run_config::{DeviceChoice, ExportFormat, Precision};
+use inkling::window::messages::Message;
+use inkling::window::{Action, App, MachineAction, ReachState};
 
 use crate::fake_engine::{FakeEngine, app};
 use crate::jobs::submitted;

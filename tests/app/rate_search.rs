@@ -1,9 +1,9 @@
 //! The search for a learning rate: what the window knows of it.
 
-use inkling::app::{Action, Field, RateSearchState};
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Job};
 use inkling::records::{RateFinding, RateSuggestion, SearchEnd};
+use inkling::window::{Action, Field, RateSearchState};
 
 use crate::fake_engine::app;
 use crate::jobs::{failed, submitted};

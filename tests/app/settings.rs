@@ -4,9 +4,9 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use inkling::app::{Action, PresetRate, Settings, Theme, WindowGeometry};
 use inkling::bench::side_of;
 use inkling::run_config::{InferenceChoice, ModelKind, Preset, RunConfig};
+use inkling::window::{Action, PresetRate, Settings, Theme, WindowGeometry};
 
 use crate::fake_engine::{Answers, app_with};
 use crate::meter::peak_of;

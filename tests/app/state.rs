@@ -1,11 +1,11 @@
 //! What actions and events do to the state, against an engine without tensors.
 
-use inkling::app::{Action, App, Phase, Screen, Settings};
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, Job, JobResult};
 use inkling::records::{JobId, ModelRef, Rescue, RunPosition, Telemetry};
 use inkling::run_config::{DeviceChoice, RunConfig};
 use inkling::system::WriteError;
+use inkling::window::{Action, App, Phase, Screen, Settings};
 
 use crate::fake_engine::{Answers, app, app_with, evaluation, starter, summary};
 use crate::jobs::{cancelled, done, failed, progress};

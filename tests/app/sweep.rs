@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use inkling::app::{Action, App, Screen, SweepAction, SweepField, SweepPhase};
 use inkling::sweep::{Asha, SamplerKind, Setting, Sweep, Trial};
+use inkling::window::{Action, App, Screen, SweepAction, SweepField, SweepPhase};
 
 use super::wait_for;
 use crate::fake_engine::{FakeEngine, app};
@@ -19,7 +19,7 @@ fn opened() -> (App, FakeEngine) {
     (app, engine)
 }
 
-fn change(app: &mut App, change: impl FnOnce(&mut inkling::app::SweepForm)) {
+fn change(app: &mut App, change: impl FnOnce(&mut inkling::window::SweepForm)) {
     let mut form = app.sweeps.form.clone().unwrap();
     change(&mut form);
     act(app, SweepAction::Change(Box::new(form)));

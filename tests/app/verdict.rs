@@ -1,12 +1,14 @@
 //! The words for a reading.
 
-use inkling::app::verdict::{NumberVerdict, Verdict, model_facts, model_sentence, whole_percent};
-use inkling::app::{Phase, RunView};
 use inkling::ink::Image;
 use inkling::records::{Accuracy, DigitPrediction, JobId, ModelInfo, ModelRef, Prediction};
 use inkling::run_config::{
     Classes, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, NamedSet, RunConfig,
 };
+use inkling::window::verdict::{
+    NumberVerdict, Verdict, model_facts, model_sentence, whole_percent,
+};
+use inkling::window::{Phase, RunView};
 
 fn info(reference: ModelRef) -> ModelInfo {
     ModelInfo {

@@ -5,7 +5,6 @@
 
 use std::path::PathBuf;
 
-use inkling::app::messages::Message;
 use inkling::data::Split;
 use inkling::import::{ImportError, TrialImages, Trials};
 use inkling::infer::starter_file;
@@ -14,6 +13,7 @@ use inkling::problem::Problem;
 use inkling::progress::{Progress, Unwatched};
 use inkling::records::{Doubt, ImportFinding, ImportSpec, Normalization, TriedActivation};
 use inkling::run_config::{Activation, Augmentation, DataSpec, ModelKind, RunConfig};
+use inkling::window::messages::Message;
 
 use super::{accepted, import, write};
 use crate::synthetic::{square_set, train};

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use inkling::app::ImportQuestion;
 use inkling::export::onnx::proto::{
     AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, attribute_type, data_type,
 };
@@ -19,6 +18,7 @@ use inkling::records::{
 use inkling::run_config::{
     Activation, ConfigProblem, ExportFormat, ModelKind, Network, WeightFormat,
 };
+use inkling::window::ImportQuestion;
 use prost::Message;
 
 use super::{accepted, import};

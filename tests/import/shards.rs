@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use inkling::app::Dropped;
 use inkling::import::{ImportError, is_index};
 use inkling::infer::starter_file;
 use inkling::nn::Net;
 use inkling::run_config::{Activation, ModelKind};
+use inkling::window::Dropped;
 use serde_json::{Value, json};
 
 use super::{accepted, import, names, write_some};

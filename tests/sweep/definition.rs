@@ -1,10 +1,10 @@
 //! What a sweep can be, and a sentence for each mistake.
 
-use inkling::app::messages::Message;
 use inkling::sweep::{
     Asha, Definition, DefinitionError, DefinitionFile, Range, SamplerKind, SettingRange, Value,
     seconds,
 };
+use inkling::window::messages::Message;
 
 use super::definition;
 

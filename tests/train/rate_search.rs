@@ -1,7 +1,6 @@
 //! What a search for a learning rate makes of the losses it sees, and that its steps are those of a
 //! run.
 
-use inkling::app::messages::Message;
 use inkling::data::DataSet;
 use inkling::nn::DeviceContext;
 use inkling::optim::Schedule;
@@ -12,6 +11,7 @@ use inkling::records::{
 };
 use inkling::run_config::{ModelKind, OptimizerKind, RunConfig};
 use inkling::train::{EndRequest, Observer, TrainError, search_learning_rate};
+use inkling::window::messages::Message;
 
 use crate::synthetic;
 

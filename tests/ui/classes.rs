@@ -3,7 +3,6 @@
 use eframe::egui::{Key, Modifiers, Rect};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::{Action, ResultsView};
 use inkling::ink::Image;
 use inkling::protocol::{Command, Event};
 use inkling::records::{
@@ -11,6 +10,7 @@ use inkling::records::{
     SplitEvaluation,
 };
 use inkling::run_config::{Classes, DataSource, DataSpec, EvaluationSplit, NamedSet};
+use inkling::window::{Action, ResultsView};
 
 use super::window::usual;
 use crate::fake_engine::{plan, prediction, starter};

@@ -3,11 +3,11 @@
 use eframe::egui::{Key, ViewportEvent, ViewportId};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::{Action, Phase};
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event};
 use inkling::records::{JobId, RunPosition};
-use inkling::ui::Inkling;
+use inkling::window::Inkling;
+use inkling::window::{Action, Phase};
 
 use super::window::{sized, usual};
 use crate::fake_engine::FakeEngine;

@@ -8,11 +8,11 @@ use eframe::egui::{
 };
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::Action;
 use inkling::protocol::{Command, Job};
 use inkling::records::{Annotation, EpochRecord, RunSummary};
 use inkling::run_config::{DataSource, DataSpec, NamedSet, RunConfig};
 use inkling::runs::{RunEntry, set_titles};
+use inkling::window::Action;
 
 use crate::fake_engine::summary;
 use crate::ui::stage::{Panel, Stage, serve, stage};

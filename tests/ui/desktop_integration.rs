@@ -3,8 +3,8 @@
 use eframe::egui::{Key, OutputCommand};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::{Action, Screen, Settings, about};
-use inkling::ui::Inkling;
+use inkling::window::Inkling;
+use inkling::window::{Action, Screen, Settings, about};
 
 use super::window::{open, sized, until, usual};
 use crate::fake_engine::{Answers, app_with};

@@ -3,9 +3,9 @@
 use eframe::egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::{Action, DownloadState, WizardStep};
 use inkling::run_config::{DataSource, DataSpec, NamedSet};
-use inkling::ui::Inkling;
+use inkling::window::Inkling;
+use inkling::window::{Action, DownloadState, WizardStep};
 
 use super::window::{first_launch, until, usual};
 use crate::fake_engine::{Answers, Download};

@@ -6,13 +6,13 @@ use eframe::egui::{
 };
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::app::{Action, CANVAS, Checked, Screen, Tool};
 use inkling::hardware::{Hardware, Metal};
 use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial};
 use inkling::protocol::{Command, Event};
 use inkling::records::{Ensemble, Intervention, ModelRef, Prediction, Uncertainty};
 use inkling::run_config::{DeviceChoice, InferenceChoice};
-use inkling::ui::Inkling;
+use inkling::window::Inkling;
+use inkling::window::{Action, CANVAS, Checked, Screen, Tool};
 
 use crate::fake_engine::{checked, digits, prediction, reads};
 use crate::ui::stage::{Panel, Stage, press, serve, stage, stroke, value};

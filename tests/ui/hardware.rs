@@ -3,11 +3,12 @@
 use eframe::egui;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::app::{Action, App, Settings};
 use inkling::device::HAS_CUDA;
 use inkling::protocol::Job;
 use inkling::records::benchmark::Extent;
-use inkling::ui::{Inkling, hardware, style};
+use inkling::window::hardware::view as hardware;
+use inkling::window::{Action, App, Settings};
+use inkling::window::{Inkling, style};
 
 use super::window::{sized, usual};
 use crate::fake_engine::{Answers, app_with};

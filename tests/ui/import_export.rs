@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::{Action, App, Field, Settings};
 use inkling::problem::Problem;
 use inkling::protocol::{Event, Job, JobEvent};
 use inkling::records::{Annotation, ModelRef, Replace, RunSummary};
 use inkling::run_config::{ExportFormat, RunConfig};
 use inkling::runs::RunEntry;
 use inkling::system::TargetError;
+use inkling::window::{Action, App, Field, Settings};
 
 use super::stage::{Panel, Stage, serve, stage_with};
 use super::window::{open, until};

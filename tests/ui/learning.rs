@@ -3,7 +3,6 @@
 use eframe::egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::{Action, Field, Settings};
 use inkling::ink::{Image, PIXELS};
 use inkling::nn::parameter_count;
 use inkling::protocol::{Event, JobEvent, JobProgress};
@@ -12,7 +11,8 @@ use inkling::records::{
 };
 use inkling::run_config::{Initialization, ModelKind, RunConfig};
 use inkling::text::format::grouped;
-use inkling::ui::Inkling;
+use inkling::window::Inkling;
+use inkling::window::{Action, Field, Settings};
 
 use super::window::{open, sized, usual};
 use crate::fake_engine::{Answers, FakeEngine, app_with};

@@ -6,10 +6,10 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers, PointerButton};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::app::{Action, Screen};
 use inkling::records::{Annotation, EpochRecord, ModelRef, RunSummary};
 use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig};
 use inkling::runs::{RunEntry, RunError, Store};
+use inkling::window::{Action, Screen};
 
 use crate::fake_engine::{summary, tested_on};
 use crate::ui::stage::{Panel, Stage, serve, stage};

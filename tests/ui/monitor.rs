@@ -4,7 +4,7 @@ use eframe::egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::hardware::LoadSample;
-use inkling::ui::Inkling;
+use inkling::window::Inkling;
 
 use super::window::{sized, until, usual};
 use crate::fake_engine::{FakeEngine, busy, gpu};

@@ -3,8 +3,8 @@
 use eframe::egui::{Event, Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::app::{Action, Screen};
-use inkling::ui::Inkling;
+use inkling::window::Inkling;
+use inkling::window::{Action, Screen};
 
 use super::window::{sized, until};
 use crate::fake_engine::FakeEngine;

@@ -4,11 +4,11 @@ use eframe::egui::{Key, accesskit::Role};
 use egui_kittest::kittest::{NodeT, Queryable};
 
 use egui_kittest::Harness;
-use inkling::app::{Action, MachineAction, ReachState, Screen};
 use inkling::protocol::{Command, Job};
 use inkling::records::{BundleId, ReceivedBundle};
 use inkling::run_config::DataSpec;
-use inkling::ui::Inkling;
+use inkling::window::Inkling;
+use inkling::window::{Action, MachineAction, ReachState, Screen};
 
 use super::window::{sized, until};
 use crate::jobs::submitted;
@@ -147,7 +147,7 @@ fn my_digits_are_asked_about_before_they_are_sent() {
         let actions = [
             Action::Start,
             Action::FindLearningRate,
-            Action::Sweep(inkling::app::SweepAction::Start),
+            Action::Sweep(inkling::window::SweepAction::Start),
         ];
         window.state_mut().apply(Action::Show(Screen::Sweep));
         for action in actions {

@@ -5,8 +5,8 @@ use eframe::egui::{
 };
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::Action;
-use inkling::ui::Inkling;
+use inkling::window::Action;
+use inkling::window::Inkling;
 
 use super::window::sized;
 

@@ -2,10 +2,10 @@
 
 use eframe::egui::{Key, accesskit::Role};
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::app::{Action, ProfileState};
 use inkling::records::benchmark::Side;
 use inkling::records::{Profile, ProfileRow, Span, SpanKind};
 use inkling::run_config::{DeviceChoice, Precision};
+use inkling::window::{Action, ProfileState};
 
 use super::window::sized;
 

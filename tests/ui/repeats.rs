@@ -62,7 +62,7 @@ fn repeats_are_queued_and_trained_one_after_another() {
     let config = window.state().app().config.clone();
     window
         .state_mut()
-        .apply(inkling::app::Action::Configure(Box::new(
+        .apply(inkling::window::Action::Configure(Box::new(
             inkling::run_config::RunConfig {
                 repeats: 3,
                 ..config

@@ -4,9 +4,9 @@
 use eframe::egui::{Key, Modifiers, Vec2, accesskit::Role};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::app::{Action, Field};
 use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig};
-use inkling::ui::Inkling;
+use inkling::window::Inkling;
+use inkling::window::{Action, Field};
 
 use super::window::{sized, until, usual};
 

@@ -3,7 +3,6 @@
 use eframe::egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::app::{Action, Phase};
 use inkling::bench::side_of;
 use inkling::nn::ComputeError;
 use inkling::problem::Problem;
@@ -14,7 +13,8 @@ use inkling::run_config::{
     Activation, Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig,
     ScheduleKind,
 };
-use inkling::ui::Inkling;
+use inkling::window::Inkling;
+use inkling::window::{Action, Phase};
 
 use super::window::{sized, usual};
 use crate::jobs::{submitted, submitted_run};

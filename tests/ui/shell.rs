@@ -2,11 +2,11 @@
 
 use eframe::egui::{Event, Key, Modifiers, Theme as Shade, ViewportCommand, ViewportId};
 use egui_kittest::kittest::Queryable;
-use inkling::app::{Action, Phase, Screen, Theme};
 use inkling::problem::Problem;
 use inkling::protocol;
 use inkling::records::benchmark::Extent;
 use inkling::records::{Divergence, Intervention};
+use inkling::window::{Action, Phase, Screen, Theme};
 
 use super::window::{sized, usual};
 

@@ -3,8 +3,11 @@
 use eframe::egui::{self, Event, Modifiers, PointerButton, Pos2, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::{Action, App, Settings};
-use inkling::ui::{draw, models, plots, results, style};
+use inkling::window::draw::view as draw;
+use inkling::window::models::view as models;
+use inkling::window::results::view as results;
+use inkling::window::{Action, App, Settings};
+use inkling::window::{plots, style};
 
 use crate::fake_engine::{Answers, FakeEngine, app_with};
 

@@ -3,8 +3,8 @@
 use eframe::egui::{Key, Modifiers, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::app::{Action, Screen, WindowRequest};
 use inkling::ink::{Image, StageImage, Step, rasterize};
+use inkling::window::{Action, Screen, WindowRequest};
 
 use crate::ui::stage::{Panel, Stage, serve, stage, stroke, value};
 

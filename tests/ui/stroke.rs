@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use eframe::egui::{Color32, Mesh, Pos2, Vec2, pos2};
-use inkling::app::{CANVAS, Drawing, PenStroke};
-use inkling::ui::draw::curve::{Node, curve, knots};
-use inkling::ui::draw::painted_ink::{Look, PaintedInk};
-use inkling::ui::draw::ribbon::stroke;
+use inkling::window::draw::view::curve::{Node, curve, knots};
+use inkling::window::draw::view::painted_ink::{Look, PaintedInk};
+use inkling::window::draw::view::ribbon::stroke;
+use inkling::window::{CANVAS, Drawing, PenStroke};
 
 /// The curve of a stroke through these points.
 fn smooth(points: &[Pos2]) -> Vec<Pos2> {

@@ -2,7 +2,8 @@
 
 use eframe::egui::{Color32, Rgba, Theme};
 use egui_kittest::Harness;
-use inkling::ui::style::{self, Palette};
+use inkling::window::style;
+use inkling::window::style::Palette;
 
 fn palettes() -> [(Theme, Palette); 2] {
     [Theme::Light, Theme::Dark].map(|theme| {

@@ -3,7 +3,7 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
-use inkling::app::{App, Screen, SweepPhase};
+use inkling::window::{App, Screen, SweepPhase};
 
 use super::window::{sized, until};
 

@@ -2,8 +2,8 @@
 
 use eframe::egui::Vec2;
 use egui_kittest::Harness;
-use inkling::app::{App, Settings};
-use inkling::ui::Inkling;
+use inkling::window::Inkling;
+use inkling::window::{App, Settings};
 
 use crate::fake_engine::{Answers, FakeEngine, app_with};
 

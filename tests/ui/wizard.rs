@@ -3,10 +3,10 @@
 use eframe::egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::{Action, Checked, Phase, WizardStep};
 use inkling::protocol::{Job, JobResult};
 use inkling::run_config::{DataSource, Precision, Preset, RunConfig};
-use inkling::ui::Inkling;
+use inkling::window::Inkling;
+use inkling::window::{Action, Checked, Phase, WizardStep};
 
 use super::window::{first_launch, until, usual};
 use crate::fake_engine::Answers;

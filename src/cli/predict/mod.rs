@@ -15,11 +15,11 @@ use super::arguments::Models;
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
-use crate::app::messages::Message;
 use crate::infer::Classifier;
 use crate::ink::{InkError, Writing};
 use crate::problem::Problem;
 use crate::text::visible;
+use crate::window::messages::Message;
 
 /// Folders of more files show how far it is.
 const FEW_FILES: usize = 200;

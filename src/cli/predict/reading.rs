@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::app::verdict::{NumberVerdict, Verdict, uncertainty_sentence};
 use crate::infer::{Classifier, Classify, read_as_one, read_number};
 use crate::ink::{Image, Writing};
 use crate::problem::Problem;
 use crate::records::{DigitPrediction, Prediction, Uncertainty};
+use crate::window::verdict::{NumberVerdict, Verdict, uncertainty_sentence};
 
 pub enum Reading {
     Digits(Vec<DigitPrediction>),

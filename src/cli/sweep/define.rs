@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use super::Arguments;
-use crate::app::messages::Message;
 use crate::cli::failure::Failure;
 use crate::run_config::{DataSpec, RunConfig};
 use crate::sweep::{
     Asha, Definition, DefinitionError, DefinitionFile, SamplerKind, SettingRange, seconds,
     usual_at_once,
 };
+use crate::window::messages::Message;
 
 /// Trials where neither a number nor a time was given.
 const TRIALS: u32 = 30;

@@ -1,7 +1,6 @@
 //! Follows a sweep: turns what happens into progress, lines and JSON.
 
 use super::report;
-use crate::app::messages::Message;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::output::Output;
@@ -10,6 +9,7 @@ use crate::progress::Cancelled;
 use crate::records::DataUpload;
 use crate::sweep::{self, Ending, Executor, Observer, Status, Sweep, Trial};
 use crate::text::format::percent;
+use crate::window::messages::Message;
 
 /// Goes on to the end of the sweep, or until Ctrl-C.
 pub fn run(

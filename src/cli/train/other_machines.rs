@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use super::{Arguments, repeats, report};
-use crate::app::messages::Message;
 use crate::cli::engine::data_folders;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::{self, Request};
@@ -17,6 +16,7 @@ use crate::run_config::RunConfig;
 use crate::runs::Store;
 use crate::sweep::{Executor, TrialEvent, Work};
 use crate::system::paths::Paths;
+use crate::window::messages::Message;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 

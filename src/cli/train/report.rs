@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::app::harder_data_note;
 use crate::cli::failure::Failure;
 use crate::cli::format::{clock, quoted};
 use crate::cli::output::Output;
@@ -17,6 +16,7 @@ use crate::run_config::RunConfig;
 use crate::runs::Checkpoints;
 use crate::text::format::{count, grouped, percent};
 use crate::text::visible;
+use crate::window::harder_data_note;
 
 /// JSON at the start of the run: its configuration and plan.
 #[derive(Debug, Serialize)]

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::report;
 use super::tensorboard::Log;
 use super::unsaved::Unsaved;
-use crate::app::messages::Message;
 use crate::cli::engine::{Engine, Update};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
@@ -18,6 +17,7 @@ use crate::runs::Checkpoints;
 use crate::system::WriteError;
 use crate::text::format::grouped;
 use crate::text::visible;
+use crate::window::messages::Message;
 
 #[derive(Debug)]
 pub enum RunEnd {

@@ -1,10 +1,10 @@
 //! The curves of a run and what the crosshair reads from them.
 
-use inkling::app::RunView;
 use inkling::records::{EpochRecord, JobId, StepPoint, Telemetry};
 use inkling::run_config::RunConfig;
-use inkling::ui::plots::curves::Curves;
-use inkling::ui::plots::readout::Readout;
+use inkling::window::RunView;
+use inkling::window::plots::curves::Curves;
+use inkling::window::plots::readout::Readout;
 
 fn step(step: u64, loss: f32) -> StepPoint {
     StepPoint {

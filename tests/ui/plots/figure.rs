@@ -3,8 +3,8 @@
 use eframe::egui::epaint::{Mesh, Vertex};
 use eframe::egui::{Color32, ColorImage, pos2};
 use egui_kittest::kittest::Queryable;
-use inkling::app::Action;
-use inkling::ui::plots::figure::{Anchor, Drawing, Element, SIZE, mesh, png, svg};
+use inkling::window::Action;
+use inkling::window::plots::figure::{Anchor, Drawing, Element, SIZE, mesh, png, svg};
 
 use super::panel::training;
 use crate::fake_engine::Answers;

@@ -2,8 +2,8 @@
 
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::{Action, Screen};
 use inkling::records::ModelRef;
+use inkling::window::{Action, Screen};
 
 use super::panel::training;
 use crate::fake_engine::Answers;

@@ -215,7 +215,7 @@ fn the_horizontal_axes_line_up_whatever_stands_beside_them() {
         harness
             .state_mut()
             .app
-            .apply(inkling::app::Action::ChangeSettings(Box::new(
+            .apply(inkling::window::Action::ChangeSettings(Box::new(
                 settings.clone(),
             )));
         for _ in 0..8 {

@@ -3,8 +3,8 @@
 use eframe::egui::Key;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::app::Action;
 use inkling::run_config::RunConfig;
+use inkling::window::Action;
 
 use crate::fake_engine::Answers;
 use crate::ui::stage::{Panel, Stage, press, serve, stage, stage_with, value};

@@ -1,7 +1,7 @@
 //! Thinning a curve for display.
 
 use inkling::math::random::Random;
-use inkling::ui::plots::pyramid::Pyramid;
+use inkling::window::plots::pyramid::Pyramid;
 
 /// A noisy curve with one spike.
 fn curve(points: usize, spike: usize) -> (Pyramid, Vec<[f64; 2]>) {

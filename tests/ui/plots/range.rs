@@ -1,9 +1,9 @@
 //! The steps in view, and the heights that fit them.
 
 use egui_plot::PlotPoint;
-use inkling::ui::plots::fit::bounds;
-use inkling::ui::plots::range::{Gesture, Range};
-use inkling::ui::plots::scale::YAxis;
+use inkling::window::plots::fit::bounds;
+use inkling::window::plots::range::{Gesture, Range};
+use inkling::window::plots::scale::YAxis;
 
 /// Steps of the run.
 const LAST: f64 = 1000.0;

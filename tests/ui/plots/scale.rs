@@ -1,7 +1,7 @@
 //! Axes and their ticks.
 
 use egui_plot::{GridInput, GridMark};
-use inkling::ui::plots::scale::{GRID, XAxis, XUnit, YAxis, marks, short_count, significant};
+use inkling::window::plots::scale::{GRID, XAxis, XUnit, YAxis, marks, short_count, significant};
 
 #[test]
 fn steps_and_epochs_are_two_scales_of_one_axis() {

@@ -1,0 +1,174 @@
+//! The file dialogs the app needs, as a trait, so that tests can replace them; and a question of
+//! our own for desktops that have none.
+
+use std::path::{Path, PathBuf};
+
+use crate::run_config::SetFormat;
+use crate::system::files::write_whole;
+use crate::window::App;
+use crate::window::background::BackgroundResult;
+use crate::window::messages::Message;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Chosen(PathBuf),
+    Cancelled,
+    /// None could be shown: some desktops have neither a portal nor zenity.
+    NotShown,
+}
+
+pub type Choice = Box<dyn FnOnce() -> Answer + Send>;
+
+/// Opens dialogs. Called on the window's thread, as some systems demand; the answer is waited for
+/// on another.
+pub trait Dialogs {
+    fn folder(&self, title: &str) -> Choice;
+    /// A file that exists; those with one of these endings are shown first, and named `what`.
+    fn open(&self, title: &str, what: &str, endings: &[&str]) -> Choice;
+    /// A file to write, with the name that is offered.
+    fn save(&self, title: &str, name: &str) -> Choice;
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// The folder of a run that could not be saved where it was to be.
+    RunFolder,
+    DataFolder,
+    CudaFolder,
+    /// The file to export the model to.
+    Export,
+    /// A file of weights to import.
+    Import,
+    /// An ink file to import.
+    ImportInk,
+    /// An image or ink file to open on the canvas.
+    OpenInDraw,
+    /// The file or folder to export the kept drawings to.
+    ExportMyDigits(SetFormat),
+    /// The file to write these bytes to.
+    Save(Vec<u8>),
+}
+
+/// The question for a path, where no dialog could be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathQuestion {
+    /// What is asked for, as the dialog's title would say it.
+    pub title: String,
+    pub text: String,
+    /// What is wrong with it, once it was confirmed.
+    pub refused: Option<Message>,
+    purpose: Purpose,
+}
+
+impl App {
+    pub(in crate::window) fn ask_for_folder(&self, title: &str, purpose: Purpose) {
+        self.ask(self.deps.dialogs.folder(title), title, "", purpose);
+    }
+
+    pub(in crate::window) fn ask_for_file(
+        &self,
+        title: &str,
+        what: &str,
+        endings: &[&str],
+        purpose: Purpose,
+    ) {
+        self.ask(
+            self.deps.dialogs.open(title, what, endings),
+            title,
+            "",
+            purpose,
+        );
+    }
+
+    /// Asks for a file to write.
+    pub(in crate::window) fn ask_for_new_file(&self, title: &str, name: &str, purpose: Purpose) {
+        self.ask(self.deps.dialogs.save(title, name), title, name, purpose);
+    }
+
+    fn ask(&self, choice: Choice, title: &str, name: &str, purpose: Purpose) {
+        let (title, name) = (title.to_owned(), name.to_owned());
+        self.background.run(move || match choice() {
+            Answer::Chosen(path) => Some(BackgroundResult::Path { path, purpose }),
+            Answer::Cancelled => None,
+            Answer::NotShown => {
+                let text = std::env::home_dir()
+                    .unwrap_or_default()
+                    .join(name)
+                    .display()
+                    .to_string();
+                Some(BackgroundResult::NoDialog(PathQuestion {
+                    title,
+                    text,
+                    refused: None,
+                    purpose,
+                }))
+            }
+        });
+    }
+
+    pub(in crate::window) fn type_path(&mut self, text: String) {
+        if let Some(question) = &mut self.path_question {
+            (question.text, question.refused) = (text, None);
+        }
+    }
+
+    /// Uses the path that was typed if it is what was asked for; that is looked up on another
+    /// thread, since a disk may keep it waiting.
+    pub(in crate::window) fn confirm_path(&self) {
+        let Some(question) = self.path_question.clone() else {
+            return;
+        };
+        self.background.run(move || {
+            let path = PathBuf::from(question.text.trim());
+            Some(match refusal(&path, &question.purpose) {
+                None => BackgroundResult::Path {
+                    path,
+                    purpose: question.purpose,
+                },
+                Some(refused) => BackgroundResult::NoDialog(PathQuestion {
+                    refused: Some(refused),
+                    ..question
+                }),
+            })
+        });
+    }
+
+    pub(in crate::window) fn use_path(&mut self, path: PathBuf, purpose: Purpose) {
+        self.path_question = None;
+        match purpose {
+            Purpose::RunFolder => self.save_run(Some(path)),
+            Purpose::DataFolder => self.use_data_folder(path),
+            Purpose::CudaFolder => self.use_cuda_folder(Some(path)),
+            Purpose::Export => self.export_to(path),
+            Purpose::Import => self.import(path),
+            Purpose::ImportInk => self.import_ink(path),
+            Purpose::OpenInDraw => self.open_on_canvas(path),
+            Purpose::ExportMyDigits(format) => self.export_my_digits(path, format),
+            Purpose::Save(bytes) => self.background.run(move || {
+                Some(match write_whole(&path, &bytes) {
+                    Ok(()) => BackgroundResult::Written(path),
+                    Err(problem) => BackgroundResult::Failed(problem.into()),
+                })
+            }),
+        }
+    }
+}
+
+/// Why the path cannot be used for this, as the system's dialogs would say it.
+fn refusal(path: &Path, purpose: &Purpose) -> Option<Message> {
+    let is_new = !path.as_os_str().is_empty() && path.parent().is_some_and(Path::is_dir);
+    match purpose {
+        Purpose::RunFolder | Purpose::DataFolder | Purpose::CudaFolder => {
+            (!path.is_dir()).then(|| Message::no_such_folder(path))
+        }
+        Purpose::Import | Purpose::ImportInk | Purpose::OpenInDraw => {
+            (!path.is_file()).then(|| Message::no_such_file(path))
+        }
+        Purpose::Export | Purpose::ExportMyDigits(_) | Purpose::Save(_) if path.exists() => {
+            Some(Message::file_exists(path))
+        }
+        Purpose::Export | Purpose::ExportMyDigits(_) | Purpose::Save(_) => {
+            (!is_new).then(|| Message::no_such_folder(path.parent().unwrap_or(path)))
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Behaviour in the background: the machine stays awake during training, and a notification reports
+//! the end of a run.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use super::Purpose;
+use crate::ink::Image;
+use crate::window::App;
+use crate::window::background::BackgroundResult;
+use crate::window::messages::Message;
+use crate::window::notice::Severity;
+use crate::window::train::run::{Phase, RunView};
+
+/// What the app wants of its window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WindowRequest {
+    /// A sign that something has happened: a bouncing icon, a marked entry in the taskbar.
+    Attention,
+    /// To be in front of the others.
+    Front,
+    /// To put this text on the clipboard.
+    Copy(String),
+    /// To put this image on the clipboard.
+    CopyImage(Box<Image>),
+}
+
+#[derive(Debug, Default)]
+pub struct DesktopState {
+    /// Kept while the machine is to stay awake: dropping it ends that.
+    until: Option<Sender<()>>,
+    /// True once the machine said that it stays awake.
+    awake: bool,
+    /// True if a run or a sweep was in progress at the last update.
+    was_training: bool,
+    /// What the window is to do next.
+    wants: Option<WindowRequest>,
+}
+
+impl App {
+    /// True while this machine is kept from falling asleep.
+    pub const fn stays_awake(&self) -> bool {
+        self.desktop_state.awake && self.desktop_state.until.is_some()
+    }
+
+    /// What the window is to do, once.
+    pub const fn take_window_request(&mut self) -> Option<WindowRequest> {
+        self.desktop_state.wants.take()
+    }
+
+    /// Asks for the window to come to the front.
+    pub(in crate::window) fn raise_window(&mut self) {
+        self.desktop_state.wants = Some(WindowRequest::Front);
+    }
+
+    /// Puts a text on the clipboard, and says so.
+    pub(in crate::window) fn copy(&mut self, text: String) {
+        self.desktop_state.wants = Some(WindowRequest::Copy(text));
+        self.show_notice(Severity::Info, Message::diagnostics_copied());
+    }
+
+    /// Puts the image that the model took as input on the clipboard, and says so.
+    pub(in crate::window) fn copy_image(&mut self) {
+        if let Some(image) = self.input_image() {
+            self.desktop_state.wants = Some(WindowRequest::CopyImage(Box::new(image)));
+            self.show_notice(Severity::Info, Message::image_copied());
+        }
+    }
+
+    /// Asks where to save it.
+    pub(in crate::window) fn save_image(&mut self) {
+        if let Some(image) = self.input_image() {
+            self.ask_for_new_file(
+                "Save the model's input",
+                "digit-28x28.png",
+                Purpose::Save(image.to_png()),
+            );
+        }
+    }
+
+    /// The image that the model took as input, unless nothing is drawn.
+    fn input_image(&self) -> Option<Image> {
+        self.prediction_shown()
+            .map(|prediction| prediction.image.clone())
+    }
+
+    /// Follows the run: keeps the machine awake while it trains, and announces its end.
+    pub(in crate::window) fn update_desktop(&mut self) {
+        let works = self.is_sweeping()
+            || self
+                .run
+                .as_ref()
+                .is_some_and(|run| run.is_active() && run.phase != Phase::Paused);
+        match (works, self.desktop_state.until.is_some()) {
+            (true, false) => self.stay_awake(),
+            (false, true) => (self.desktop_state.until, self.desktop_state.awake) = (None, false),
+            _ => {}
+        }
+        let training = self.is_at_long_work();
+        if std::mem::replace(&mut self.desktop_state.was_training, training)
+            && !training
+            && !self.focused
+        {
+            self.call();
+        }
+    }
+
+    /// Where the system cannot be asked to stay awake, nothing is said.
+    fn stay_awake(&mut self) {
+        let (until, over) = channel();
+        let desktop = Arc::clone(&self.deps.desktop);
+        self.background.run_with_updates(move |tell| {
+            let kept = desktop.keep_awake();
+            tell(BackgroundResult::StaysAwake(kept.is_some()));
+            // Blocks until the other side is dropped; only then may the machine sleep again.
+            let _ = over.recv();
+        });
+        self.desktop_state.until = Some(until);
+    }
+
+    pub(in crate::window) fn on_awake(&mut self, awake: bool) {
+        self.desktop_state.awake = awake;
+    }
+
+    /// Announces how the run ended to somebody who looks elsewhere.
+    fn call(&mut self) {
+        let Some(message) = self.run.as_ref().and_then(ending) else {
+            return;
+        };
+        self.desktop_state.wants = Some(WindowRequest::Attention);
+        let (desktop, sender) = (Arc::clone(&self.deps.desktop), self.background.sender());
+        self.background.run(move || {
+            desktop.notify(
+                &message,
+                Arc::new(move || sender(BackgroundResult::NotificationClicked)),
+            );
+            None
+        });
+    }
+}
+
+/// How a run ended; `None` for one that was discarded.
+fn ending(run: &RunView) -> Option<Message> {
+    match &run.phase {
+        Phase::Finished(summary) => Some(Message::run_finished(summary)),
+        Phase::Failed => Some(Message::run_interrupted()),
+        _ => None,
+    }
+}

@@ -1,0 +1,35 @@
+//! The desktop services the app needs, as a trait, so that tests can replace them.
+
+mod dialogs;
+mod integration;
+#[cfg(feature = "gui")]
+pub mod native;
+#[cfg(feature = "gui")]
+pub mod native_dialogs;
+#[cfg(all(feature = "gui", target_os = "macos"))]
+pub mod opened_by_finder;
+mod opening;
+
+use std::any::Any;
+use std::path::Path;
+
+use super::background::Wake;
+use super::messages::Message;
+use crate::problem::Problem;
+
+pub use dialogs::{Answer, Choice, Dialogs, PathQuestion, Purpose};
+pub use integration::{DesktopState, WindowRequest};
+
+/// The desktop. Called on threads that may wait, never on the window's.
+pub trait Desktop: Send + Sync {
+    /// Keeps this machine from falling asleep for as long as what is given lives, on this thread;
+    /// `None` where it cannot be asked to.
+    fn keep_awake(&self) -> Option<Box<dyn Any>>;
+
+    /// Shows a notification, and calls `chosen` when it is clicked. May return at once or when it
+    /// is gone.
+    fn notify(&self, message: &Message, chosen: Wake);
+
+    /// Shows a folder in the system's file manager.
+    fn show_folder(&self, folder: &Path) -> Result<(), Problem>;
+}

@@ -1,0 +1,95 @@
+//! Desktop services: keeping the machine awake, notifications, and opening folders.
+
+use std::any::Any;
+use std::path::Path;
+
+use notify_rust::Notification;
+
+use crate::problem::Problem;
+use crate::window::messages::Message;
+use crate::window::{Desktop, Wake};
+
+/// The application's identifier, as the packages register it.
+const IDENTIFIER: &str = "app.inkling.Inkling";
+
+/// The system's desktop. Where it lacks a service (a bare window manager, a container), the call
+/// does nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct SystemDesktop;
+
+impl Desktop for SystemDesktop {
+    fn keep_awake(&self) -> Option<Box<dyn Any>> {
+        // Only sleep is prevented; the display may turn off.
+        let asked = keepawake::Builder::default()
+            .idle(true)
+            .sleep(true)
+            .reason("Training a model")
+            .app_name("Inkling")
+            .app_reverse_domain(IDENTIFIER)
+            .create();
+        match asked {
+            Ok(kept) => Some(Box::new(kept)),
+            Err(error) => {
+                tracing::info!(%error, "sleep cannot be inhibited");
+                None
+            }
+        }
+    }
+
+    fn notify(&self, message: &Message, chosen: Wake) {
+        let mut notification = Notification::new();
+        notification
+            .appname("Inkling")
+            .summary(&message.what)
+            .body(&message.remedy);
+        #[cfg(all(unix, not(target_os = "macos")))]
+        notification
+            .icon("inkling")
+            .hint(notify_rust::Hint::DesktopEntry("inkling".to_owned()))
+            .action("default", "Show");
+        // Takes effect only for an installed application; otherwise the system picks a name, or
+        // shows nothing.
+        #[cfg(target_os = "macos")]
+        let _ = notify_rust::set_application(IDENTIFIER);
+        #[cfg(windows)]
+        notification.app_id(IDENTIFIER);
+        match notification.show() {
+            #[cfg(all(unix, not(target_os = "macos")))]
+            Ok(shown) => shown.wait_for_action(|action| {
+                if action == "default" {
+                    chosen();
+                }
+            }),
+            // On other systems a click on the notification brings the application to the front by
+            // itself.
+            #[cfg(not(all(unix, not(target_os = "macos"))))]
+            Ok(_) => drop(chosen),
+            Err(error) => tracing::info!(%error, "the notification could not be shown"),
+        }
+    }
+
+    fn show_folder(&self, folder: &Path) -> Result<(), Problem> {
+        let program = if cfg!(target_os = "windows") {
+            "explorer"
+        } else if cfg!(target_os = "macos") {
+            "open"
+        } else {
+            "xdg-open"
+        };
+        let problem = |reason: String| Problem::Show {
+            path: folder.to_owned(),
+            reason,
+        };
+        let mut child = std::process::Command::new(program)
+            .arg(folder)
+            .spawn()
+            .map_err(|error| problem(error.to_string()))?;
+        let status = child.wait().map_err(|error| problem(error.to_string()))?;
+        // Windows' explorer exits with 1 even on success.
+        if status.success() || cfg!(target_os = "windows") {
+            Ok(())
+        } else {
+            Err(problem(format!("{program} exited with {status}")))
+        }
+    }
+}

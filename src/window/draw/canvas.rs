@@ -1,0 +1,377 @@
+//! The drawing on the canvas. Points are in canvas units, independent of screen pixels.
+
+use super::eraser::erase;
+use super::history::{Change, History};
+use crate::ink::{Ink, Stroke};
+use crate::window::settings::PEN;
+
+/// The side of the canvas in its own units: ten to each pixel of the model's image. The height of
+/// the one for several digits.
+pub const CANVAS: f32 = 280.0;
+/// The width of the canvas for several digits, in the same units.
+pub const WIDE_CANVAS: f32 = 2.5 * CANVAS;
+
+/// The share of the canvas that drawings that are opened fill, as MNIST's digits fill 20 of 28
+/// pixels.
+const FILLED: f32 = 20.0 / 28.0;
+/// The eraser's diameter, in diameters of the pen.
+const ERASER: f32 = 1.5;
+/// The smallest eraser, in canvas units.
+const MIN_ERASER: f32 = 20.0;
+
+/// What the pointer does to the canvas.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tool {
+    #[default]
+    Pen,
+    Eraser,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct PenStroke {
+    /// The points, in canvas units.
+    pub points: Stroke,
+    /// How hard the pen pressed at each point, from 0 to 1; empty where it does not say. Only the
+    /// stroke's width on the canvas follows it.
+    pub pressures: Vec<f32>,
+    /// Screen points per canvas unit when the stroke was drawn. A pointer reports whole pixels, so
+    /// this is how fine the points can be.
+    pub scale: f32,
+}
+
+/// An empty stroke, as if drawn on a canvas of 280 screen points: strokes from a file have no
+/// scale.
+impl Default for PenStroke {
+    fn default() -> Self {
+        Self {
+            points: Stroke::new(),
+            pressures: Vec::new(),
+            scale: 1.0,
+        }
+    }
+}
+
+impl From<Stroke> for PenStroke {
+    fn from(points: Stroke) -> Self {
+        Self {
+            points,
+            ..Self::default()
+        }
+    }
+}
+
+impl PenStroke {
+    /// The point with this index, and the pressure there.
+    pub(super) fn point(&self, index: usize) -> ([f32; 2], Option<f32>) {
+        (self.points[index], self.pressures.get(index).copied())
+    }
+
+    /// Adds a point. Where the pressure is not known, it is what it was at the point before; the
+    /// first that is known holds for those before.
+    pub(super) fn push(&mut self, point: [f32; 2], pressure: Option<f32>) {
+        if let Some(pressure) = pressure.or_else(|| self.pressures.last().copied()) {
+            self.pressures.resize(self.points.len(), pressure);
+            self.pressures.push(pressure);
+        }
+        self.points.push(point);
+    }
+
+    /// The way the pen went, in canvas units.
+    pub(super) fn length(&self) -> f32 {
+        self.points
+            .array_windows()
+            .map(|[from, to]| (to[0] - from[0]).hypot(to[1] - from[1]))
+            .sum()
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Drawing {
+    strokes: Vec<PenStroke>,
+    history: History,
+    down: Down,
+    /// How hard the pen presses, until that is noted with a point.
+    pressure: Option<f32>,
+    /// Screen points per canvas unit, for the strokes to come.
+    pub scale: f32,
+    /// The width of the canvas, in its units; [`CANVAS`] is its height.
+    width: f32,
+    /// Diameter of the pen, in canvas units.
+    pub pen: f32,
+}
+
+/// What is on the canvas at the moment.
+#[derive(Clone, Copy, Debug)]
+enum Down {
+    Nothing,
+    Pen,
+    /// The eraser, at this point.
+    Eraser {
+        at: [f32; 2],
+        /// It has taken something away since it was put down.
+        erased: bool,
+    },
+}
+
+impl Default for Drawing {
+    fn default() -> Self {
+        Self {
+            strokes: Vec::new(),
+            history: History::default(),
+            down: Down::Nothing,
+            pressure: None,
+            scale: 1.0,
+            width: CANVAS,
+            pen: 20.0,
+        }
+    }
+}
+
+impl Drawing {
+    /// An empty canvas for several digits.
+    pub fn wide() -> Self {
+        Self {
+            width: WIDE_CANVAS,
+            ..Self::default()
+        }
+    }
+
+    /// The width and height of the canvas, in its units.
+    pub const fn size(&self) -> [f32; 2] {
+        [self.width, CANVAS]
+    }
+
+    pub fn strokes(&self) -> &[PenStroke] {
+        &self.strokes
+    }
+
+    /// True while a stroke is being drawn or erased.
+    pub const fn pen_down(&self) -> bool {
+        !matches!(self.down, Down::Nothing)
+    }
+
+    /// Diameter of the eraser, in canvas units: it grows with the pen.
+    pub fn eraser(&self) -> f32 {
+        (self.pen * ERASER).max(MIN_ERASER)
+    }
+
+    /// The pen presses this hard at the next point, from 0 to 1.
+    pub const fn press(&mut self, pressure: f32) {
+        if pressure.is_finite() {
+            self.pressure = Some(pressure.clamp(0.0, 1.0));
+        }
+    }
+
+    pub fn begin(&mut self, point: [f32; 2]) {
+        self.history.remember(Change::Remove);
+        let mut stroke = PenStroke {
+            scale: self.scale,
+            ..PenStroke::default()
+        };
+        stroke.push(point, self.pressure.take());
+        self.strokes.push(stroke);
+        self.down = Down::Pen;
+    }
+
+    /// Puts the eraser down; true if that changed anything.
+    pub fn begin_erasing(&mut self, point: [f32; 2]) -> bool {
+        self.down = Down::Eraser {
+            at: point,
+            erased: false,
+        };
+        self.erase_to(point)
+    }
+
+    /// Extends the stroke, or moves the eraser; true if that changed anything.
+    pub fn extend(&mut self, point: [f32; 2]) -> bool {
+        let pressure = self.pressure.take();
+        match (self.down, self.strokes.last_mut()) {
+            (Down::Pen, Some(stroke)) => {
+                let moved = stroke.points.last() != Some(&point);
+                if moved {
+                    stroke.push(point, pressure);
+                } else if let (Some(pressure), Some(last)) = (pressure, stroke.pressures.last_mut())
+                {
+                    // A pen that presses harder on the spot makes a larger dot.
+                    *last = last.max(pressure);
+                }
+                moved
+            }
+            (Down::Eraser { .. }, Some(_)) => self.erase_to(point),
+            _ => false,
+        }
+    }
+
+    /// Ends the stroke, or lifts the eraser.
+    pub const fn end(&mut self) {
+        self.down = Down::Nothing;
+    }
+
+    /// Takes away what lies under the eraser on its way to this point: of each stroke the part that
+    /// it touches.
+    fn erase_to(&mut self, point: [f32; 2]) -> bool {
+        let Down::Eraser { at, erased } = self.down else {
+            return false;
+        };
+        let reach = f32::midpoint(self.eraser(), self.pen);
+        let left: Vec<_> = self
+            .strokes
+            .iter()
+            .map(|stroke| erase(stroke, at, point, reach))
+            .collect();
+        let touched = left.iter().any(Option::is_some);
+        if touched {
+            // What the eraser takes away until it is lifted comes back at once.
+            if !erased {
+                self.history
+                    .remember(Change::Replace(self.strokes.clone(), None));
+            }
+            let before = std::mem::take(&mut self.strokes);
+            self.strokes = before
+                .into_iter()
+                .zip(left)
+                .flat_map(|(stroke, left)| left.unwrap_or_else(|| vec![stroke]))
+                .collect();
+        }
+        self.down = Down::Eraser {
+            at: point,
+            erased: erased || touched,
+        };
+        touched
+    }
+
+    /// Replaces the drawing by another; `undo` brings it back. Strokes in other units than the
+    /// canvas's are scaled to a usual size and centred.
+    pub fn put(&mut self, ink: &Ink) {
+        self.put_pressed(ink, &[]);
+    }
+
+    /// The same where it is known how hard the pen pressed: as [`crate::ink::InkEntry::pressures`].
+    pub fn put_pressed(&mut self, ink: &Ink, pressures: &[Vec<f32>]) {
+        let points = || {
+            ink.strokes
+                .iter()
+                .flatten()
+                .filter(|point| point.iter().all(|value| value.is_finite()))
+        };
+        let edge = |axis: usize, fold: fn(f32, f32) -> f32, start| {
+            points().map(|point| point[axis]).fold(start, fold)
+        };
+        let (low, high) = (
+            [0, 1].map(|axis| edge(axis, f32::min, f32::MAX)),
+            [0, 1].map(|axis| edge(axis, f32::max, f32::MIN)),
+        );
+        if points().next().is_none() {
+            return;
+        }
+        let ours = ink.pen.is_some_and(|pen| PEN.contains(&pen))
+            && low.iter().all(|low| *low >= 0.0)
+            && high
+                .iter()
+                .zip(self.size())
+                .all(|(high, edge)| *high <= edge);
+        let fitting = [0, 1].map(|axis| FILLED * self.size()[axis] / (high[axis] - low[axis]));
+        let scale = if ours || fitting.iter().all(|scale| !scale.is_finite()) {
+            1.0
+        } else {
+            fitting[0].min(fitting[1])
+        };
+        let size = self.size();
+        let place = |point: &[f32; 2]| {
+            if ours {
+                *point
+            } else {
+                [0, 1].map(|axis| {
+                    (point[axis] - f32::midpoint(low[axis], high[axis])) * scale + size[axis] / 2.0
+                })
+            }
+        };
+        let stroke = |(index, points): (usize, &Stroke)| {
+            let mut stroke = PenStroke::default();
+            for (at, point) in points
+                .iter()
+                .enumerate()
+                .filter(|(_, point)| point.iter().all(|value| value.is_finite()))
+            {
+                stroke.push(
+                    place(point),
+                    pressures
+                        .get(index)
+                        .and_then(|pressures| pressures.get(at))
+                        .copied(),
+                );
+            }
+            stroke
+        };
+        let strokes = ink
+            .strokes
+            .iter()
+            .enumerate()
+            .map(stroke)
+            .filter(|stroke| !stroke.points.is_empty())
+            .collect();
+        let pen = ink
+            .pen
+            .filter(|pen| pen.is_finite())
+            .map(|pen| (pen * scale).clamp(*PEN.start(), *PEN.end()));
+        let before = pen.map(|pen| std::mem::replace(&mut self.pen, pen));
+        self.history.remember(Change::Replace(
+            std::mem::replace(&mut self.strokes, strokes),
+            before,
+        ));
+        self.end();
+    }
+
+    pub fn undo(&mut self) {
+        if self.history.undo(&mut self.strokes, &mut self.pen) {
+            self.end();
+        }
+    }
+
+    pub fn redo(&mut self) {
+        if self.history.redo(&mut self.strokes, &mut self.pen) {
+            self.end();
+        }
+    }
+
+    /// Empties the canvas; `undo` brings the strokes back.
+    pub fn clear(&mut self) {
+        if !self.strokes.is_empty() {
+            self.history
+                .remember(Change::Replace(std::mem::take(&mut self.strokes), None));
+            self.end();
+        }
+    }
+
+    /// True if there is something to undo.
+    pub fn can_undo(&self) -> bool {
+        self.history.can_undo()
+    }
+
+    /// True if there is something to redo.
+    pub const fn can_redo(&self) -> bool {
+        self.history.can_redo()
+    }
+
+    /// The content of an ink file with the drawing; `None` when nothing is drawn.
+    pub fn json(&self) -> Option<String> {
+        self.ink().json_with(
+            &self
+                .strokes
+                .iter()
+                .map(|stroke| stroke.pressures.clone())
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    pub fn ink(&self) -> Ink {
+        Ink {
+            strokes: self
+                .strokes
+                .iter()
+                .map(|stroke| stroke.points.clone())
+                .collect(),
+            pen: Some(self.pen),
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The device that recognises drawings, as the window knows it: the person's choice, the devices
+//! that may be used, and the engine's measurements.
+
+use crate::engine::EngineHost;
+use crate::hardware::inference_availability;
+use crate::infer::{COMPARED_IMAGES, DeviceComparison, DeviceTiming, DeviceTrial, TOLERANCE};
+use crate::protocol::Command;
+use crate::records::ModelRef;
+use crate::run_config::{DeviceChoice, InferenceChoice};
+use crate::text::format::milliseconds;
+use crate::window::App;
+use crate::window::hardware::Checked;
+use crate::window::messages::Message;
+use crate::window::notice::Severity;
+
+/// The state of the choice of device for recognition.
+#[derive(Clone, Debug, Default)]
+pub struct InferenceDevice {
+    /// The last choice sent to the engine.
+    sent: Option<(InferenceChoice, Vec<DeviceChoice>)>,
+    report: Option<DeviceComparison>,
+    /// True once a process that used a driver's device has crashed.
+    gave_up: bool,
+}
+
+impl App {
+    /// The comparison of devices for the current model, once there is one.
+    pub fn inference_report(&self) -> Option<&DeviceComparison> {
+        let model = &self.model_in_use.as_ref()?.reference;
+        self.inference
+            .report
+            .as_ref()
+            .filter(|report| report.model == *model)
+    }
+
+    /// The device that recognises drawings and its speed: "Recognition on Metal: 0.9 ms (CPU 0.1
+    /// ms)".
+    pub fn device_summary(&self) -> String {
+        let training = self.run.as_ref().filter(|run| {
+            self.model_in_use
+                .as_ref()
+                .is_some_and(|model| model.reference == ModelRef::Training(run.id))
+        });
+        if let Some(device) = training
+            .and_then(|run| run.plan.as_ref())
+            .map(|plan| plan.device)
+        {
+            return format!(
+                "Recognition on {}, the training device",
+                device_name(device, true)
+            );
+        }
+        let Some(report) = self.inference_report() else {
+            return "Recognition on the CPU".to_owned();
+        };
+        let figures = |wanted: &DeviceTrial| {
+            wanted
+                .outcome
+                .as_ref()
+                .ok()
+                .map(|figures| milliseconds(figures.median_microseconds))
+        };
+        let here = report
+            .trials
+            .iter()
+            .find(|trial| trial.device == report.device)
+            .and_then(figures);
+        let others = report
+            .trials
+            .iter()
+            .filter(|trial| trial.device != report.device);
+        let others: Vec<_> = others
+            .filter_map(|other| {
+                Some(format!(
+                    "{} {}",
+                    device_name(other.device, false),
+                    figures(other)?
+                ))
+            })
+            .collect();
+        let mut line = format!("Recognition on {}", device_name(report.device, true));
+        if let Some(here) = here {
+            line += &format!(": {here}");
+        }
+        if !others.is_empty() {
+            line += &format!(" ({})", others.join(", "));
+        }
+        line
+    }
+
+    /// Why devices that were tried are not used, a sentence each.
+    pub fn inference_rejections(&self) -> Vec<String> {
+        let tried = self
+            .inference_report()
+            .map_or(&[][..], |report| &report.trials);
+        tried
+            .iter()
+            .filter_map(|trial| {
+                Some(Message::inference_rejection(trial.device, trial.outcome.as_ref().err()?).what)
+            })
+            .collect()
+    }
+
+    /// Why this choice is unavailable, if it is.
+    pub fn why_not_inference(&self, choice: InferenceChoice) -> Option<String> {
+        choice
+            .device()
+            .and_then(|device| self.why_not_inference_on(device))
+    }
+
+    fn why_not_inference_on(&self, device: DeviceChoice) -> Option<String> {
+        if let Err(reason) = inference_availability(device, &self.machine()) {
+            return Some(reason);
+        }
+        match self.checks.get(&device) {
+            _ if device == DeviceChoice::Cpu => None,
+            None | Some(Checked::Running) => Some("Its self-test has not finished yet.".to_owned()),
+            Some(Checked::Done(found)) => match &**found {
+                Ok(report) => report.passed_inference().err(),
+                Err(problem) => Some(Message::from(problem).what),
+            },
+        }
+    }
+
+    pub(in crate::window) fn choose_inference_device(&mut self, choice: InferenceChoice) {
+        self.settings.inference_device = choice;
+        self.inference.gave_up = false;
+        self.update_inference_device();
+    }
+
+    /// Moves the engine to where it can use the wanted device, as soon as it is idle, and sends it
+    /// the choice.
+    pub(in crate::window) fn update_inference_device(&mut self) {
+        let gpu = DeviceChoice::Cuda;
+        let wants_gpu = !matches!(
+            self.settings.inference_device,
+            InferenceChoice::Cpu | InferenceChoice::Metal
+        ) && !self.inference.gave_up;
+        let elsewhere = self.engine.host != self.engine.host_for(gpu);
+        if wants_gpu && elsewhere && !self.is_at_work() && self.why_not_inference_on(gpu).is_none()
+        {
+            self.move_engine_for(gpu);
+        }
+        self.send_inference_choice();
+    }
+
+    /// Sends the choice and the usable devices to the engine, if they have changed.
+    pub(in crate::window) fn send_inference_choice(&mut self) {
+        let reaches = |device: &DeviceChoice| {
+            *device != DeviceChoice::Cuda || self.engine.host == EngineHost::Process
+        };
+        let others = [DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
+        let usable: Vec<_> = others
+            .filter(|device| reaches(device) && self.why_not_inference_on(*device).is_none())
+            .collect();
+        let sent = Some((self.settings.inference_device, usable));
+        if self.inference.sent != sent {
+            self.inference.sent.clone_from(&sent);
+            if let Some((choice, usable)) = sent {
+                // That an engine is gone shows when it is polled.
+                self.engine
+                    .handle
+                    .send(Command::ChooseInferenceDevice { choice, usable });
+            }
+        }
+    }
+
+    /// The engine was replaced: the choice has to be sent again.
+    pub(in crate::window) fn reset_inference_device(&mut self) {
+        (self.inference.sent, self.inference.report) = (None, None);
+        self.send_inference_choice();
+    }
+
+    /// A process that used a driver's device crashed: the engine does not move there again until
+    /// the person chooses to.
+    pub(in crate::window) const fn give_up_gpu_inference(&mut self) {
+        self.inference.gave_up = true;
+    }
+
+    /// Takes the engine's comparison; each flaw is reported once.
+    pub(in crate::window) fn on_inference_report(&mut self, report: DeviceComparison) {
+        let known = |device| {
+            let last = self
+                .inference
+                .report
+                .iter()
+                .flat_map(|report| &report.trials);
+            last.filter(|trial| trial.device == device)
+                .any(|trial| trial.outcome.is_err())
+        };
+        let news: Vec<_> = report
+            .trials
+            .iter()
+            .filter_map(|trial| Some((trial.device, trial.outcome.as_ref().err()?)))
+            .filter(|(device, _)| !known(*device))
+            .map(|(device, flaw)| Message::inference_rejection(device, flaw))
+            .collect();
+        self.inference.report = Some(report);
+        for message in news {
+            self.show_notice(Severity::Info, message);
+        }
+    }
+}
+
+/// A device's measurements as the columns of a table: device, median time, 99th percentile, largest
+/// difference, agreement.
+pub fn inference_row(device: DeviceChoice, figures: &DeviceTiming) -> [String; 5] {
+    let DeviceTiming {
+        median_microseconds,
+        p99_microseconds,
+        agreement,
+    } = *figures;
+    let (apart, alike) = match device {
+        DeviceChoice::Cpu => ("–".to_owned(), "–".to_owned()),
+        _ => (
+            format!("{:.0e}", agreement.max_difference),
+            format!("{} of {}", agreement.matching, agreement.images),
+        ),
+    };
+    [
+        device_name(device, false).to_owned(),
+        milliseconds(median_microseconds),
+        milliseconds(p99_microseconds),
+        apart,
+        alike,
+    ]
+}
+
+pub fn about_inference_comparison() -> String {
+    format!(
+        "Measured with the same {COMPARED_IMAGES} images on each device, one at a time. A device is used only if all its probabilities are within \
+         {TOLERANCE} of the CPU's."
+    )
+}
+
+/// A device's name within a sentence, or its short name.
+pub const fn device_name(device: DeviceChoice, in_sentence: bool) -> &'static str {
+    match (device, in_sentence) {
+        (DeviceChoice::Auto | DeviceChoice::Cpu, true) => "the CPU",
+        (DeviceChoice::Auto | DeviceChoice::Cpu, false) => "CPU",
+        (DeviceChoice::Cuda, true) => "the NVIDIA GPU",
+        (DeviceChoice::Cuda, false) => "CUDA",
+        (DeviceChoice::Metal, _) => "Metal",
+    }
+}

@@ -1,0 +1,237 @@
+//! The canvas: paints the ink, and what the pen or the eraser would do. The drawing itself belongs
+//! to [`crate::window::App`].
+
+use std::sync::Arc;
+
+use eframe::egui::{
+    self, Align2, Context, CursorIcon, LayerId, PointerButton, Rect, Response, Role, Sense, Shape,
+    Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+};
+
+use super::painted_ink::{Look, PaintedInk};
+use super::pen::Pen;
+use crate::run_config::Classes;
+use crate::window::style;
+use crate::window::{Action, CANVAS, Drawing, Tool};
+
+/// The canvas's name in the accessibility tree.
+pub const NAME: &str = "Drawing canvas";
+
+#[derive(Debug, Default)]
+pub struct CanvasView {
+    pen: Pen,
+    ink: PaintedInk,
+    place: Option<Place>,
+}
+
+/// Where the canvas was shown.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    frame: u64,
+    rect: Rect,
+    layer: LayerId,
+    enabled: bool,
+}
+
+impl CanvasView {
+    /// What the pointer did with the pen since the last frame, on the canvas where that frame
+    /// showed it. Asked before the frame is laid out, so that the drawing is recognised meanwhile.
+    pub fn follow_pointer(
+        &mut self,
+        ctx: &Context,
+        drawing: &Drawing,
+        tool: Tool,
+        actions: &mut Vec<Action>,
+    ) {
+        let frame = ctx.cumulative_frame_nr();
+        match self
+            .place
+            .filter(|place| place.enabled && place.frame + 1 >= frame)
+        {
+            Some(place) => {
+                let scale = place.rect.width() / drawing.size()[0];
+                self.pen
+                    .follow_pointer(ctx, place.rect, place.layer, scale, tool, actions);
+            }
+            // It was left with the pen down.
+            None if self.pen.by_pointer().is_some() => self.pen.lift(actions),
+            None => {}
+        }
+    }
+}
+
+/// Draws a canvas of this width, in points, with the drawing on it.
+pub fn show(
+    ui: &mut Ui,
+    drawing: &Drawing,
+    classes: &Classes,
+    tool: Tool,
+    view: &mut CanvasView,
+    width: f32,
+    actions: &mut Vec<Action>,
+) -> Response {
+    let scale = width / drawing.size()[0];
+    let (rect, response) = ui.allocate_exact_size(
+        vec2(width, drawing.size()[1] * scale),
+        Sense::click_and_drag(),
+    );
+    view.place = Some(Place {
+        frame: ui.ctx().cumulative_frame_nr(),
+        rect,
+        layer: ui.layer_id(),
+        enabled: ui.is_enabled(),
+    });
+    if ui.is_enabled() {
+        view.pen
+            .follow_keys(ui, &response, drawing.size(), tool, actions);
+    }
+    let palette = style::palette(ui);
+    ui.painter().rect(
+        rect,
+        style::RADIUS,
+        palette.paper,
+        Stroke::new(1.0, palette.line),
+        StrokeKind::Inside,
+    );
+    if drawing.strokes().is_empty() {
+        hint(ui, rect, drawing.size()[0] > CANVAS, classes, palette);
+    }
+    paint(ui, drawing, tool, rect, &response, view);
+    let strokes = drawing.strokes().len();
+    response.widget_info(|| WidgetInfo {
+        current_text_value: Some(match strokes {
+            0 => "empty".to_owned(),
+            1 => "1 stroke".to_owned(),
+            _ => format!("{strokes} strokes"),
+        }),
+        ..WidgetInfo::labeled(Role::Canvas, ui.is_enabled(), NAME)
+    });
+    ui.ctx().accesskit_node_builder(response.id, |node| {
+        node.set_description(
+            "Draw a digit here with mouse, pen or finger; the right mouse button erases. With the keyboard: arrow keys move the pen, Space puts it \
+             down and lifts it, E changes between pen and eraser.",
+        );
+    });
+    response.on_hover_cursor(CursorIcon::Crosshair)
+}
+
+/// The ink and the pen on the paper.
+fn paint(
+    ui: &Ui,
+    drawing: &Drawing,
+    tool: Tool,
+    rect: Rect,
+    response: &Response,
+    view: &mut CanvasView,
+) {
+    let palette = style::palette(ui);
+    let painter = ui.painter();
+    let scale = rect.width() / drawing.size()[0];
+    let clipped = painter.with_clip_rect(rect.shrink(1.0).intersect(ui.clip_rect()));
+    let look = Look {
+        origin: rect.min,
+        scale,
+        width: drawing.pen * scale,
+        color: palette.ink,
+        pixel: ui.pixels_per_point().recip(),
+    };
+    clipped.extend(
+        view.ink
+            .meshes(drawing.strokes(), look)
+            .map(|mesh| Shape::Mesh(Arc::clone(mesh))),
+    );
+    let pen = &view.pen;
+    let erasing = pen.by_pointer().map_or(tool == Tool::Eraser, |button| {
+        tool == Tool::Eraser || button == PointerButton::Secondary
+    });
+    let radius = scale / 2.0
+        * if erasing {
+            drawing.eraser()
+        } else {
+            drawing.pen
+        };
+    let pointer = ui
+        .input(|input| input.pointer.latest_pos())
+        .filter(|_| response.hovered() || pen.by_pointer().is_some());
+    // What the eraser would take away, or the pen leave, here.
+    match pointer {
+        Some(pointer) if erasing => {
+            clipped.circle_filled(pointer, radius, palette.paper.gamma_multiply(0.5));
+            clipped.circle_stroke(pointer, radius, Stroke::new(3.0, palette.paper));
+            clipped.circle_stroke(pointer, radius, Stroke::new(1.5, palette.faded));
+        }
+        Some(pointer) if pen.by_pointer().is_none() => {
+            clipped.circle_filled(pointer, radius, palette.ink.gamma_multiply(0.16));
+            clipped.circle_stroke(
+                pointer,
+                radius,
+                Stroke::new(1.0, palette.ink.gamma_multiply(0.4)),
+            );
+        }
+        _ => {}
+    }
+    if response.has_focus() {
+        style::focus_ring(ui, rect);
+        // The keyboard's pen: a ring with a cross, filled while the pen is down.
+        let at = rect.min + vec2(pen.at()[0], pen.at()[1]) * scale;
+        let color = palette.accent;
+        if pen.by_key() {
+            clipped.circle_filled(
+                at,
+                radius,
+                color.gamma_multiply(if erasing { 0.2 } else { 0.6 }),
+            );
+        }
+        clipped.circle_stroke(at, radius, Stroke::new(2.0, color));
+        clipped.hline(at.x - 5.0..=at.x + 5.0, at.y, Stroke::new(1.5, color));
+        clipped.vline(at.x, at.y - 5.0..=at.y + 5.0, Stroke::new(1.5, color));
+    }
+}
+
+/// The most classes that the prompt names.
+const NAMED_IN_HINT: usize = 10;
+
+/// The names of classes in two lines, or of the first of many.
+fn listed(classes: &Classes, most: usize) -> String {
+    let names: Vec<&str> = classes.names().take(most).collect();
+    let (first, second) = names.split_at(names.len().div_ceil(2));
+    let more = if classes.len() > most { ", …" } else { "" };
+    format!("{}\n{}{more}", first.join(", "), second.join(", "))
+}
+
+/// The prompt on an empty canvas.
+fn hint(ui: &Ui, rect: Rect, several: bool, classes: &Classes, palette: style::Palette) {
+    let color = palette.ink.gamma_multiply(0.45);
+    let painter = ui.painter();
+    let small = rect.width() < 220.0;
+    let title = if small {
+        egui::TextStyle::Body
+    } else {
+        egui::TextStyle::Heading
+    }
+    .resolve(ui.style());
+    let prompt = match several {
+        true if classes.are_digits() => "Write a number here".to_owned(),
+        true => format!("Draw {} here", classes.plural()),
+        false => format!("Draw {} here", classes.one()),
+    };
+    painter.text(rect.center(), Align2::CENTER_BOTTOM, prompt, title, color);
+    if !small {
+        let below = pos2(rect.center().x, rect.center().y + 6.0);
+        let how = match several {
+            true if classes.are_digits() => {
+                "several digits side by side, with mouse, pen or finger".to_owned()
+            }
+            true => "side by side, with mouse, pen or finger".to_owned(),
+            false if classes.are_digits() => "0 to 9, with mouse, pen or finger".to_owned(),
+            false => listed(classes, NAMED_IN_HINT),
+        };
+        painter.text(
+            below,
+            Align2::CENTER_TOP,
+            how,
+            egui::TextStyle::Body.resolve(ui.style()),
+            color,
+        );
+    }
+}

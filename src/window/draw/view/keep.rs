@@ -1,0 +1,218 @@
+//! Keeping the drawing: with the digit that was recognised, or with the one that it is; and the
+//! guided collection.
+
+use eframe::egui::{
+    Align, Button, Event, Key, KeyboardShortcut, Layout, Modifiers, Popup, RichText, Role, Sense,
+    Ui, WidgetInfo, accesskit, containers::menu::MenuButton, vec2,
+};
+
+use crate::records::Prediction;
+use crate::window::style;
+use crate::window::{Action, App, Collection, Screen};
+
+/// Turns Enter, the digits and, during the guided collection, Escape into actions, unless they are
+/// meant for something else: `canvas_focused` is true while the canvas has the focus.
+pub fn shortcuts(ui: &Ui, app: &App, canvas_focused: bool, actions: &mut Vec<Action>) {
+    let ctx = ui.ctx();
+    if ctx.text_edit_focused() {
+        return;
+    }
+    if app.my_digits.collection.is_some()
+        && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
+    {
+        return actions.push(Action::StopCollecting);
+    }
+    if !app.can_keep() {
+        return;
+    }
+    // Enter presses the button that has the focus.
+    let free = canvas_focused || ctx.memory(|memory| memory.focused().is_none());
+    if free && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter)) {
+        return actions.push(Action::Keep(None));
+    }
+    let typed = ui.input(|input| {
+        input.events.iter().find_map(|event| {
+            if let Event::Text(text) = event {
+                text.parse::<u8>().ok().filter(|digit| *digit < 10)
+            } else {
+                None
+            }
+        })
+    });
+    if let Some(digit) = typed {
+        actions.push(Action::Keep(Some(digit)));
+    }
+}
+
+/// The buttons below the verdict, and how many drawings are kept.
+pub fn row(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if let Some(collection) = &app.my_digits.collection {
+        return collection_row(ui, app, collection, actions);
+    }
+    ui.horizontal(|ui| {
+        let digit = app.digit_to_keep();
+        let name = digit.map_or_else(|| "Keep".to_owned(), |digit| format!("Keep as {digit}"));
+        let about = "Recognised correctly: keep the drawing with this digit, to fine-tune the model on it (Enter)";
+        let keep = ui.add_enabled(digit.is_some(), Button::new(name).min_size(vec2(86.0, 0.0)));
+        if keep.on_hover_text(about).on_disabled_hover_text("Draw a digit first").clicked() {
+            actions.push(Action::Keep(None));
+        }
+        ui.add_enabled_ui(app.can_keep(), |ui| {
+            let (menu, _) = MenuButton::new("It is…").ui(ui, |ui| digits(ui, None, |digit| actions.push(Action::Keep(Some(digit)))));
+            // It belongs to the drawing that was there when it was opened.
+            if !app.can_keep() {
+                Popup::close_id(ui.ctx(), Popup::default_response_id(&menu));
+            }
+            let about = "Recognised wrongly: keep the drawing with the digit that it is (or type that digit)";
+            menu.on_hover_text(about).on_disabled_hover_text("Draw a digit first");
+        });
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let count = app.my_digits.drawings().len();
+            let text = RichText::new(format!("{count} of yours"));
+            if ui.add(style::small_button(text)).on_hover_text("See the drawings that you keep").clicked() {
+                actions.push(Action::Show(Screen::MyDigits));
+            }
+        });
+    });
+}
+
+/// A button for each digit but this one, in two rows.
+pub fn digits(ui: &mut Ui, without: Option<u8>, mut chosen: impl FnMut(u8)) {
+    for row in [0..5_u8, 5..10] {
+        ui.horizontal(|ui| {
+            for digit in row {
+                let button = Button::new(RichText::new(digit.to_string()).strong())
+                    .min_size(vec2(30.0, 30.0));
+                if ui.add_enabled(without != Some(digit), button).clicked() {
+                    chosen(digit);
+                    ui.close();
+                }
+            }
+        });
+    }
+}
+
+/// What the guided collection asks for, in the place of the verdict, in type of this `size`.
+pub fn prompt(ui: &mut Ui, collection: &Collection, reading: Option<&Prediction>, size: f32) {
+    ui.allocate_ui_with_layout(
+        vec2(ui.available_width(), size * 1.25),
+        Layout::left_to_right(Align::Center),
+        |ui| {
+            ui.set_min_height(size * 1.25);
+            ui.spacing_mut().item_spacing.x = size * 0.2;
+            ui.label(
+                RichText::new(collection.digit().to_string())
+                    .size(size)
+                    .color(style::palette(ui).accent)
+                    .strong(),
+            );
+            ui.vertical(|ui| {
+                ui.add_space((ui.available_height() - size * 0.6).max(0.0) / 2.0);
+                ui.label(
+                    RichText::new(format!("Draw a {}", collection.digit()))
+                        .size((size * 0.17).max(22.0)),
+                );
+                // In the place of how far it is, so that nothing moves; nothing is refused.
+                let doubt = reading
+                    .filter(|reading| !reading.is_digit || reading.digit != collection.digit());
+                ui.label(match doubt {
+                    Some(reading) if reading.is_digit => {
+                        RichText::new(format!("Looks like a {} to the model", reading.digit))
+                            .strong()
+                    }
+                    Some(_) => RichText::new("Does not look like a digit to the model").strong(),
+                    None => RichText::new(format!(
+                        "Round {} of {}, {} left",
+                        collection.round(),
+                        collection.rounds(),
+                        collection.left()
+                    ))
+                    .weak(),
+                });
+                ui.add(
+                    style::progress_bar(ui, collection.fraction())
+                        .desired_width(120.0)
+                        .desired_height(8.0),
+                )
+                .accessible_name("Collection progress");
+            });
+        },
+    );
+}
+
+/// Says what the last drawing was kept as, with the way back, in the place of the verdict and in
+/// type of this `size`, until something is drawn.
+pub fn kept(ui: &mut Ui, digit: u8, size: f32, actions: &mut Vec<Action>) {
+    let row = ui.allocate_ui_with_layout(
+        vec2(ui.available_width(), size * 1.25),
+        Layout::left_to_right(Align::Center),
+        |ui| {
+            ui.set_min_height(size * 1.25);
+            ui.spacing_mut().item_spacing.x = size * 0.2;
+            ui.label(
+                RichText::new(digit.to_string())
+                    .size(size)
+                    .color(style::palette(ui).line),
+            );
+            ui.label(RichText::new(format!("Kept as {digit}")).size((size * 0.17).max(22.0)));
+            let keys = ui
+                .ctx()
+                .format_shortcut(&KeyboardShortcut::new(Modifiers::COMMAND, Key::Z));
+            let undo = ui.add(Button::new("Undo keep"));
+            if undo
+                .on_hover_text(format!(
+                    "Put the drawing back on the canvas, and keep it no longer ({keys})"
+                ))
+                .clicked()
+            {
+                actions.push(Action::UndoKept);
+            }
+        },
+    );
+    let response = ui.interact(
+        row.response.rect,
+        ui.scope_id().with("kept"),
+        Sense::empty(),
+    );
+    let said = format!("kept as {digit}");
+    response.widget_info(|| WidgetInfo {
+        current_text_value: Some(said.clone()),
+        ..WidgetInfo::labeled(Role::Status, true, "Verdict")
+    });
+    ui.ctx()
+        .accesskit_node_builder(response.id, |node| node.set_live(accesskit::Live::Polite));
+}
+
+fn collection_row(ui: &mut Ui, app: &App, collection: &Collection, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        let next = ui.add_enabled(
+            app.can_keep(),
+            Button::new("Next").min_size(vec2(60.0, 0.0)),
+        );
+        if next
+            .on_hover_text("Keep the drawing and go on (Enter)")
+            .on_disabled_hover_text("Draw the digit first")
+            .clicked()
+        {
+            actions.push(Action::Keep(None));
+        }
+        if ui
+            .button("Skip")
+            .on_hover_text("Go on without a drawing of this one")
+            .clicked()
+        {
+            actions.push(Action::SkipDigit);
+        }
+        let back = ui.add_enabled(collection.can_go_back(), Button::new("Back"));
+        if back.on_hover_text("Draw the one before again").clicked() {
+            actions.push(Action::PreviousDigit);
+        }
+        if ui
+            .button("Stop")
+            .on_hover_text("End the collection; what you have drawn is kept (Escape)")
+            .clicked()
+        {
+            actions.push(Action::StopCollecting);
+        }
+    });
+}

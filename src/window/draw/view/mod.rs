@@ -1,0 +1,235 @@
+//! The Draw screen: the canvas on one side, the model's prediction on the other. The engine
+//! classifies; [`App`] holds its answer.
+
+mod arrangement;
+pub mod bars;
+pub mod canvas;
+pub mod curve;
+mod device;
+mod image;
+pub mod keep;
+mod number;
+pub mod painted_ink;
+mod pen;
+mod recent;
+pub mod ribbon;
+mod steps;
+pub mod tools;
+mod verdict;
+
+use eframe::egui::{self, Align, Context, Label, Layout, Rect, RichText, Ui, vec2};
+
+use self::arrangement::Arrangement;
+use crate::ink::Image;
+use crate::records::ModelRef;
+use crate::text::format::capitalised;
+use crate::window::style;
+use crate::window::style::image_sheet::ImageSheet;
+use crate::window::{Action, App};
+
+/// From this height on, in points, the time that recognition took stands beside the image that the
+/// model sees.
+const WITH_TIMING: f32 = 84.0;
+/// The height of the bars in the narrow column, in points.
+const COMPACT_BARS: f32 = 60.0;
+
+#[derive(Debug, Default)]
+pub struct DrawView {
+    canvas: canvas::CanvasView,
+    shown_image: Option<(Image, ImageSheet)>,
+    recent: recent::RecentView,
+    number: number::NumberView,
+    steps: steps::StepsView,
+    image: image::ImageView,
+}
+
+impl DrawView {
+    /// What the pointer does on the canvas, which is to be applied before the frame is laid out.
+    pub fn follow_pointer(&mut self, ctx: &Context, app: &App, actions: &mut Vec<Action>) {
+        self.canvas
+            .follow_pointer(ctx, app.drawing_shown(), app.tool, actions);
+    }
+}
+
+pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Action>) {
+    tools::shortcuts(ui, app, actions);
+    let arrangement = Arrangement::of(ui.available_size(), app.draws_several(), ui);
+    let height = arrangement.height;
+    let column = Layout::top_down(Align::Min);
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        ui.add_space(arrangement.left);
+        ui.allocate_ui_with_layout(vec2(arrangement.canvas.x, height), column, |ui| {
+            ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
+            tools::show(ui, app, false, actions);
+            if let Some(image) = app.image_shown() {
+                let rect =
+                    image::show(ui, app, image, &mut view.image, arrangement.canvas, actions);
+                number::boxes(
+                    ui,
+                    app,
+                    rect,
+                    rect.width() / image.source.size()[0] as f32,
+                    0.0,
+                );
+                if app.draws_several() {
+                    number::digits(ui, app, &mut view.number, actions);
+                }
+                return;
+            }
+            let shown = canvas::show(
+                ui,
+                app.drawing_shown(),
+                &app.classes(),
+                app.tool,
+                &mut view.canvas,
+                arrangement.canvas.x,
+                actions,
+            );
+            if app.draws_several() {
+                let drawing = &app.number.drawing;
+                let scale = shown.rect.height() / drawing.size()[1];
+                number::boxes(ui, app, shown.rect, scale, drawing.pen * scale / 2.0);
+                number::digits(ui, app, &mut view.number, actions);
+            } else {
+                keep::shortcuts(ui, app, shown.has_focus(), actions);
+            }
+        });
+        ui.add_space(Arrangement::GAP);
+        ui.allocate_ui_with_layout(vec2(arrangement.column, height), column, |ui| {
+            ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
+            prediction_column(ui, app, view, height, actions);
+        });
+        if let Some(width) = arrangement.recent {
+            ui.add_space(Arrangement::GAP);
+            ui.allocate_ui_with_layout(vec2(width, height), column, |ui| {
+                recent::show(ui, app, &mut view.recent, actions)
+            });
+        }
+    });
+}
+
+/// Where notices cover neither the canvas nor a control, at the lower end: the column beside the
+/// canvas. `content` is the whole screen's place.
+pub fn place_for_notices(content: Rect, app: &App, ui: &Ui) -> Rect {
+    Arrangement::of(content.size(), app.draws_several(), ui).column_in(content)
+}
+
+/// Canvas, verdict and bars in a narrow column beside the plots, at most `height` points high where
+/// that leaves a canvas to draw on. The tools leave so much space free at the right end of their
+/// row.
+pub fn show_compact(
+    ui: &mut Ui,
+    app: &App,
+    view: &mut DrawView,
+    height: f32,
+    free: f32,
+    actions: &mut Vec<Action>,
+) {
+    tools::shortcuts(ui, app, actions);
+    let reading = app.prediction();
+    let side = ui
+        .available_width()
+        .min(height - compact_height(ui, 0.0))
+        .clamp(120.0, 360.0)
+        .floor();
+    ui.scope(|ui| {
+        ui.set_max_width(ui.available_width() - free);
+        tools::show(ui, app, true, actions);
+    });
+    canvas::show(
+        ui,
+        &app.drawing,
+        &app.classes(),
+        app.tool,
+        &mut view.canvas,
+        side,
+        actions,
+    );
+    verdict::verdict(ui, reading, &app.classes(), style::VERDICT_SMALL);
+    bars::vertical(ui, reading, &app.classes(), COMPACT_BARS);
+    if let Some(reader) = &app.model_in_use {
+        let line = capitalised(&crate::window::verdict::model_sentence(
+            reader,
+            app.run.as_ref(),
+        ));
+        ui.add(Label::new(RichText::new(line).weak().small()).truncate());
+    }
+}
+
+/// The height of a narrow column with a canvas of this `side`, in points.
+pub fn compact_height(ui: &Ui, side: f32) -> f32 {
+    side + style::VERDICT_SMALL * 1.25 + COMPACT_BARS + 3.0 * ui.spacing().interact_size.y
+}
+
+/// What can be chosen above, and below it, where notices may cover it for a while, what the model
+/// makes of the drawing.
+fn prediction_column(
+    ui: &mut Ui,
+    app: &App,
+    view: &mut DrawView,
+    height: f32,
+    actions: &mut Vec<Action>,
+) {
+    let reading = app.prediction_shown();
+    verdict::model_choice(ui, app, actions);
+    device::show(ui, app, actions);
+    let largest = (ui.available_width() * 0.3).max(*style::VERDICT_LARGE.start());
+    let size = (height * 0.155)
+        .min(largest)
+        .clamp(*style::VERDICT_LARGE.start(), *style::VERDICT_LARGE.end());
+    let is_ensemble = app
+        .model_in_use
+        .as_ref()
+        .is_some_and(|model| matches!(model.reference, ModelRef::Ensemble(_)));
+    // The verdict leaves room for the line on the uncertainty, which the lowest window would not
+    // have otherwise.
+    let size = if is_ensemble {
+        size - ui.text_style_height(&egui::TextStyle::Body)
+    } else {
+        size
+    };
+    match &app.my_digits.collection {
+        Some(collection) => keep::prompt(ui, collection, reading, size),
+        None if app.image_shown().is_some() && app.number.digits().is_empty() => {
+            ui.label(RichText::new("No digit was found in this image").weak());
+        }
+        None if app.draws_several()
+            || app.number.digits().len() > 1 && app.image_shown().is_some() =>
+        {
+            number::verdict(ui, app, size)
+        }
+        None => match app.just_kept().filter(|_| app.image_shown().is_none()) {
+            Some(digit) => keep::kept(ui, digit, size, actions),
+            None => verdict::verdict(ui, reading, &app.classes(), size),
+        },
+    }
+    if !app.reads_several() {
+        keep::row(ui, app, actions);
+    }
+    if app.settings.steps_shown {
+        return steps::show(ui, app, view, actions);
+    }
+    if is_ensemble {
+        verdict::uncertainty(ui, reading);
+    }
+    // Two points to a pixel of the image in the lowest window.
+    let input = ((height - 525.0) * 0.3 + 84.0).clamp(56.0, 392.0);
+    let room = ui.available_height() - input - style::GAP - 2.0 * ui.spacing().item_spacing.y;
+    ui.scope(|ui| bars::horizontal(ui, reading, &app.classes(), room));
+    ui.add_space(style::GAP / 2.0);
+    ui.horizontal_top(|ui| {
+        verdict::model_input(ui, view, reading, input);
+        ui.add_space(style::GAP / 2.0);
+        ui.vertical(|ui| {
+            ui.horizontal(|ui| steps::header(ui, app, &mut view.steps, actions));
+            if app.steps().left_out().next().is_some() {
+                return steps::left_out(ui, app, actions);
+            }
+            ui.horizontal(|ui| steps::image_tools(ui, app, actions));
+            if input >= WITH_TIMING {
+                verdict::timing(ui, reading);
+            }
+        });
+    });
+}

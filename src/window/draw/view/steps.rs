@@ -1,0 +1,415 @@
+//! "How Inkling sees it": each step from what is on the canvas to the image that the model takes as
+//! input, with its image and a switch.
+
+use eframe::egui::{
+    Align, Checkbox, Color32, ColorImage, Label, Layout, Rect, RichText, Role, ScrollArea, Sense,
+    Stroke, StrokeKind, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
+};
+
+use super::curve::Node;
+use super::tools::STEPS;
+use super::{DrawView, bars, ribbon};
+use crate::ink::{SIDE, Stage, StageImage, StageKind, Step};
+use crate::text::format::count;
+use crate::window::style;
+use crate::window::{Action, App};
+
+const TITLE: &str = "How Inkling sees it";
+/// The least and the greatest side of an image, in points: at least two to a pixel of the model's
+/// input.
+const IMAGE: std::ops::RangeInclusive<f32> = 48.0..=112.0;
+/// The least height of a step with its explanation, in points.
+const ROW: f32 = 54.0;
+/// From this height on, in points, there is room for the bars above the steps.
+const WITH_BARS: f32 = 240.0;
+const DRAWING: [StageKind; 4] = [
+    StageKind::Drawn,
+    StageKind::Step(Step::Scaling),
+    StageKind::Step(Step::Pen),
+    StageKind::Step(Step::Centring),
+];
+
+#[derive(Default)]
+pub struct StepsView {
+    /// The version of the stages that the textures show.
+    version: Option<u64>,
+    textures: Vec<Option<TextureHandle>>,
+    /// The button that folds the steps away takes the focus of the one that showed them.
+    focus_button: bool,
+}
+
+impl std::fmt::Debug for StepsView {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StepsView")
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a stage is called, and what its step does; or what happens instead where it is left out.
+const fn words(kind: StageKind, on: bool) -> [&'static str; 2] {
+    match (kind, on) {
+        (StageKind::Drawn, _) => ["Your drawing", "As you drew it, with your pen."],
+        (StageKind::Gray, _) => ["Greyscale", "Only brightness counts, not colour."],
+        (StageKind::Step(Step::Lighting), true) => [
+            "Background estimation",
+            "The paper's brightness is fitted by a smooth surface and subtracted, so that shadows are not ink.",
+        ],
+        (StageKind::Step(Step::Lighting), false) => [
+            "Background estimation",
+            "Off: shadows and uneven light stay.",
+        ],
+        (StageKind::Step(Step::Threshold), true) => [
+            "Thresholding",
+            "What stands out clearly from the paper is ink; everything else is background.",
+        ],
+        (StageKind::Step(Step::Threshold), false) => [
+            "Thresholding",
+            "Off: the paper's texture stays, and counts as faint ink.",
+        ],
+        (StageKind::Step(Step::Specks), true) => [
+            "Noise removal",
+            "Small specks are removed, and what runs off the edge of the image (connected components).",
+        ],
+        (StageKind::Step(Step::Specks), false) => [
+            "Noise removal",
+            "Off: specks stay, and count as part of the digit.",
+        ],
+        (StageKind::Step(Step::Scaling), true) => [
+            "Size normalisation",
+            "Scaled to fit a box of 20 × 20 pixels, whatever its size and place.",
+        ],
+        (StageKind::Step(Step::Scaling), false) => [
+            "Size normalisation",
+            "Off: everything is scaled down together, empty space included.",
+        ],
+        (StageKind::Step(Step::Pen), true) => [
+            "Stroke width",
+            "Redrawn 2.4 pixels wide, as in MNIST, whatever pen was used.",
+        ],
+        (StageKind::Step(Step::Pen), false) => [
+            "Stroke width",
+            "Off: strokes stay as thick or thin as they are.",
+        ],
+        (StageKind::Step(Step::Centring), true) => [
+            "Centre of mass",
+            "Moved to the middle. This is all that the model sees.",
+        ],
+        (StageKind::Step(Step::Centring), false) => [
+            "Centre of mass",
+            "Off: it is not moved. This is all that the model sees.",
+        ],
+    }
+}
+
+/// The button that shows the steps or folds them away.
+pub fn header(ui: &mut Ui, app: &App, view: &mut StepsView, actions: &mut Vec<Action>) {
+    let shown = app.settings.steps_shown;
+    let button = ui.add(style::toggle(ui, TITLE, shown));
+    if std::mem::take(&mut view.focus_button) {
+        button.request_focus();
+    }
+    button.widget_info(|| WidgetInfo::selected(Role::Button, true, shown, TITLE));
+    let keys = ui.ctx().format_shortcut(&STEPS);
+    let about = if shown {
+        "Fold the steps away"
+    } else {
+        "Each step from your drawing to this image, with a switch to see what it does"
+    };
+    view.focus_button = button.clicked() && button.has_focus();
+    if button.on_hover_text(format!("{about} ({keys})")).clicked() {
+        actions.push(Action::ShowSteps(!shown));
+    }
+}
+
+/// Copies or saves the image that the model sees.
+pub fn image_tools(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    ui.spacing_mut().item_spacing.x = style::GAP / 3.0;
+    let there = app.prediction_shown().is_some();
+    let copy = ui
+        .ctx()
+        .format_shortcut(&eframe::egui::KeyboardShortcut::new(
+            eframe::egui::Modifiers::COMMAND,
+            eframe::egui::Key::C,
+        ));
+    for (name, about, action) in [
+        (
+            "Copy",
+            format!("Copy the 28 × 28 image that the model sees ({copy})"),
+            Action::CopyImage,
+        ),
+        (
+            "Save PNG…",
+            "Save the 28 × 28 image that the model sees".to_owned(),
+            Action::SaveImage,
+        ),
+    ] {
+        let button = ui.add_enabled(there, style::small_button(name));
+        if button
+            .on_hover_text(about)
+            .on_disabled_hover_text("Draw something first")
+            .clicked()
+        {
+            actions.push(action);
+        }
+    }
+}
+
+/// Says that steps are left out, with a button to restore them; nothing where none is.
+pub fn left_out(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let steps = app.steps().left_out().count();
+    if steps == 0 {
+        return;
+    }
+    ui.horizontal(|ui| {
+        style::caution(ui, &format!("{} off", count(steps as u64, "step")));
+        restore(ui, app, actions);
+    });
+}
+
+/// The button that restores the steps that are left out.
+fn restore(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let about = format!(
+        "{} off: carry out all steps again",
+        count(app.steps().left_out().count() as u64, "step")
+    );
+    if ui
+        .add(style::small_button("Restore all steps"))
+        .on_hover_text(about)
+        .clicked()
+    {
+        actions.push(Action::RestoreSteps);
+    }
+}
+
+/// Draws the steps in what is left of the column, below the bars where there is room for both.
+pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Action>) {
+    let stages = app.stages();
+    let kinds: Vec<StageKind> = if stages.is_empty() {
+        DRAWING.to_vec()
+    } else {
+        stages.iter().map(|stage| stage.kind).collect()
+    };
+    view.steps.upload(ui, app);
+    let opened = app.image_shown().map(|image| view.image.texture(ui, image));
+    let view = &mut view.steps;
+    ui.spacing_mut().item_spacing.y = 4.0;
+    let header_height = ui.spacing().interact_size.y + ui.spacing().item_spacing.y;
+    let rows = kinds.len() as f32 + if opened.is_some() { 1.0 } else { 0.0 };
+    let bars = ui.available_height() - header_height - rows * ROW - style::GAP;
+    if bars >= WITH_BARS {
+        let height = bars.min(ui.available_height() * 0.45);
+        ui.scope(|ui| bars::horizontal(ui, app.prediction_shown(), &app.classes(), height));
+        ui.add_space(style::GAP / 2.0);
+    }
+    ui.horizontal(|ui| {
+        header(ui, app, view, actions);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if app.steps().left_out().next().is_none() {
+                image_tools(ui, app, actions)
+            } else {
+                restore(ui, app, actions)
+            }
+        });
+    });
+    let side = ((ui.available_height() / rows).floor() - ui.spacing().item_spacing.y)
+        .clamp(*IMAGE.start(), *IMAGE.end());
+    ScrollArea::vertical()
+        .id_salt("steps")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            if let Some(texture) = &opened {
+                row(
+                    ui,
+                    &Row {
+                        name: "Image file",
+                        about: "As it was opened.",
+                        step: None,
+                        on: true,
+                        stage: Shown::Opened(texture),
+                    },
+                    side,
+                    actions,
+                );
+            }
+            for (index, kind) in kinds.into_iter().enumerate() {
+                let on = !matches!(kind, StageKind::Step(step) if !app.steps().has(step));
+                let [name, about] = words(kind, on);
+                let step = if let StageKind::Step(step) = kind {
+                    Some(step)
+                } else {
+                    None
+                };
+                let stage = match stages.get(index) {
+                    Some(stage) => {
+                        Shown::Stage(stage, view.textures.get(index).and_then(Option::as_ref))
+                    }
+                    None => Shown::Nothing,
+                };
+                row(
+                    ui,
+                    &Row {
+                        name,
+                        about,
+                        step,
+                        on,
+                        stage,
+                    },
+                    side,
+                    actions,
+                );
+            }
+        });
+}
+
+/// What the row of a step shows.
+struct Row<'a> {
+    name: &'static str,
+    about: &'static str,
+    step: Option<Step>,
+    on: bool,
+    stage: Shown<'a>,
+}
+
+enum Shown<'a> {
+    Nothing,
+    Opened(&'a TextureHandle),
+    Stage(&'a Stage, Option<&'a TextureHandle>),
+}
+
+/// An image, beside it the name with the switch, and what the step does.
+fn row(ui: &mut Ui, row: &Row<'_>, side: f32, actions: &mut Vec<Action>) {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = style::GAP * 0.75;
+        let (rect, response) = ui.allocate_exact_size(Vec2::splat(side), Sense::hover());
+        let label = format!("{}, image", row.name);
+        response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &label));
+        paint(ui, &row.stage, rect);
+        ui.vertical(|ui| {
+            ui.set_min_height(ROW.max(side) - ui.spacing().item_spacing.y);
+            ui.spacing_mut().item_spacing.y = 0.0;
+            let name = RichText::new(row.name).strong();
+            match row.step {
+                Some(step) => {
+                    let mut on = row.on;
+                    if ui
+                        .add(Checkbox::new(&mut on, name))
+                        .on_hover_text(row.about)
+                        .changed()
+                    {
+                        actions.push(Action::SwitchStep { step, on });
+                    }
+                }
+                None => {
+                    ui.label(name);
+                }
+            }
+            let text = RichText::new(row.about).small();
+            ui.add(Label::new(if row.on { text.weak() } else { text }).wrap());
+        });
+    });
+}
+
+fn paint(ui: &Ui, shown: &Shown<'_>, rect: Rect) {
+    let palette = style::palette(ui);
+    let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
+    painter.rect_filled(rect, 0.0, palette.paper);
+    let texture_in = |texture: &TextureHandle, tint| {
+        let [width, height] = texture.size().map(|side| side as f32);
+        let at = Rect::from_center_size(
+            rect.center(),
+            vec2(width, height) * (rect.width() / width.max(height)),
+        );
+        painter.image(
+            texture.id(),
+            at,
+            Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0)),
+            tint,
+        );
+    };
+    match shown {
+        Shown::Stage(
+            Stage {
+                image: StageImage::Strokes { strokes, pen, size },
+                kind,
+            },
+            _,
+        ) => {
+            let scale = rect.width() / size[0].max(size[1]);
+            let origin = rect.center() - vec2(size[0], size[1]) * scale / 2.0;
+            if matches!(kind, StageKind::Step(Step::Scaling)) {
+                // MNIST's box of 20x20 pixels.
+                painter.rect_stroke(
+                    rect.shrink(rect.width() * 4.0 / SIDE as f32),
+                    0.0,
+                    Stroke::new(1.0, palette.line),
+                    StrokeKind::Middle,
+                );
+            }
+            for points in strokes {
+                let radius = (pen * scale / 2.0).max(0.5);
+                let points = points
+                    .iter()
+                    .map(|[x, y]| Node::new(origin + vec2(*x, *y) * scale, radius));
+                painter.add(ribbon::stroke(
+                    points,
+                    palette.ink,
+                    ui.pixels_per_point().recip(),
+                ));
+            }
+        }
+        Shown::Stage(stage, Some(texture)) => {
+            texture_in(
+                texture,
+                if matches!(stage.image, StageImage::Light(_)) {
+                    Color32::WHITE
+                } else {
+                    palette.ink
+                },
+            );
+        }
+        Shown::Opened(texture) => texture_in(texture, Color32::WHITE),
+        Shown::Nothing | Shown::Stage(..) => {}
+    }
+    painter.rect_stroke(
+        rect,
+        0.0,
+        Stroke::new(1.0, palette.line),
+        StrokeKind::Inside,
+    );
+}
+
+impl StepsView {
+    /// Makes textures of stages that have changed.
+    fn upload(&mut self, ui: &Ui, app: &App) {
+        if self.version.replace(app.stages_version()) == Some(app.stages_version()) {
+            return;
+        }
+        let texture = |stage: &Stage| {
+            let ink = |size, values: &mut dyn Iterator<Item = u8>| {
+                ColorImage::new(size, values.map(Color32::from_white_alpha).collect())
+            };
+            let byte = |value: &f32| (value.clamp(0.0, 1.0) * 255.0).round() as u8;
+            let (image, options) = match &stage.image {
+                StageImage::Strokes { .. } => return None,
+                StageImage::Light(gray) => {
+                    let values: Vec<u8> = gray.values().iter().map(byte).collect();
+                    (
+                        ColorImage::from_gray(gray.size(), &values),
+                        TextureOptions::LINEAR,
+                    )
+                }
+                StageImage::Ink(gray) => (
+                    ink(gray.size(), &mut gray.values().iter().map(byte)),
+                    TextureOptions::LINEAR,
+                ),
+                StageImage::Model(image) => (
+                    ink([SIDE; 2], &mut image.pixels().iter().copied()),
+                    TextureOptions::NEAREST,
+                ),
+            };
+            Some(ui.ctx().load_texture("step", image, options))
+        };
+        self.textures = app.stages().iter().map(texture).collect();
+    }
+}

@@ -1,0 +1,177 @@
+//! The row of tools for the canvas: undo, redo, eraser, clear, save, pen width.
+
+use std::sync::Arc;
+
+use eframe::egui::containers::menu::MenuButton;
+use eframe::egui::{
+    Button, Color32, Event, Key, KeyboardShortcut, Modifiers, RichText, Role, Slider, Ui,
+    WidgetInfo,
+};
+
+use crate::window::shell::shortcuts;
+use crate::window::style;
+use crate::window::{Action, App, PEN, Screen, Tool};
+
+/// Switches between the canvas for one digit and the one for several.
+pub const CANVAS_CHOICE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::D);
+pub const OPEN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::O);
+/// Shows or folds away the steps from the drawing to the model's input.
+pub const STEPS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::I);
+/// From this width on, in points, the tools have words and a long slider.
+const ROOMY: f32 = 740.0;
+/// Below this width, the buttons are narrower.
+const TIGHT: f32 = 560.0;
+
+/// Draws the tools; the compact row leaves out saving and the pen's width.
+pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
+    ui.horizontal_wrapped(|ui| {
+        let drawing = if compact { &app.drawing } else { app.drawing_shown() };
+        let whole = ui.available_width();
+        if whole < TIGHT {
+            ui.spacing_mut().button_padding.x = 5.0;
+            ui.spacing_mut().item_spacing.x = 4.0;
+        }
+        let command = |ui: &Ui, modifiers, key| ui.ctx().format_shortcut(&KeyboardShortcut::new(modifiers, key));
+        let undo = format!("Undo the last change ({})", command(ui, Modifiers::COMMAND, Key::Z));
+        let redo = format!("Redo it ({})", command(ui, Modifiers::COMMAND | Modifiers::SHIFT, Key::Z));
+        if tool(ui, "Undo", undo, drawing.can_undo() || !compact && app.can_undo_image()) {
+            actions.push(Action::Undo);
+        }
+        if tool(ui, "Redo", redo, drawing.can_redo() || !compact && app.can_redo_image()) {
+            actions.push(Action::Redo);
+        }
+        let erasing = app.tool == Tool::Eraser;
+        let about = "Take ink away instead of drawing (E); the right mouse button always does";
+        let erasable = !drawing.strokes().is_empty();
+        let eraser = ui.add_enabled(erasable, style::toggle(ui, "Eraser", erasing)).on_disabled_hover_text("There is nothing to erase");
+        eraser.widget_info(|| WidgetInfo::selected(Role::Button, erasable, erasing, "Eraser"));
+        if eraser.on_hover_text(about).clicked() {
+            actions.push(Action::ChooseTool(if erasing { Tool::Pen } else { Tool::Eraser }));
+        }
+        let clear = "Clear the canvas (Delete); Undo restores the drawing".to_owned();
+        if tool(ui, "Clear", clear, !drawing.strokes().is_empty() || !compact && app.image_shown().is_some()) {
+            actions.push(Action::ClearDrawing);
+        }
+        if !compact {
+            let save = format!(
+                "Save the drawing as an ink file, which Inkling and the command inkling predict can open ({})",
+                command(ui, Modifiers::COMMAND, Key::S)
+            );
+            let open = format!("Open an image or a drawing to read it ({}); or drop or paste it here", ui.ctx().format_shortcut(&OPEN));
+            let can_save = !drawing.strokes().is_empty() && app.image_shown().is_none();
+            MenuButton::new("File").ui(ui, |ui| {
+                if tool(ui, "Open…", open, true) {
+                    actions.push(Action::OpenInDraw);
+                }
+                if tool(ui, "Save drawing…", save, can_save) {
+                    actions.push(Action::SaveDrawing);
+                }
+            });
+            ui.add_space(8.0);
+            let label = ui.label(RichText::new("Pen"));
+            let mut width = drawing.pen;
+            ui.spacing_mut().slider_width = if whole < ROOMY { 44.0 } else { 110.0 };
+            let slider = Slider::new(&mut width, PEN).show_value(false).step_by(1.0);
+            let response = ui.add(slider).labelled_by(label.id).on_hover_text("Width of the pen; the eraser grows with it");
+            if response.changed() {
+                actions.push(Action::SetPen(width));
+            }
+            ui.add_space(8.0);
+            canvas_choice(ui, app, whole < ROOMY, actions);
+        }
+    });
+}
+
+/// Draws a button, with what it does as a hint; true when it is clicked.
+fn tool(ui: &mut Ui, name: &str, hint: String, possible: bool) -> bool {
+    ui.add_enabled(possible, Button::new(name))
+        .on_hover_text(hint)
+        .clicked()
+}
+
+/// The choice between the canvas for one digit and the one for several, in `short` or in words.
+fn canvas_choice(ui: &mut Ui, app: &App, short: bool, actions: &mut Vec<Action>) {
+    let keys = ui.ctx().format_shortcut(&CANVAS_CHOICE);
+    ui.spacing_mut().item_spacing.x = 2.0;
+    for (several, name, sign, about) in [
+        (false, "One digit", "1", "A canvas for one digit"),
+        (
+            true,
+            "Several digits",
+            "123",
+            "A wide canvas for several digits, which are read from left to right",
+        ),
+    ] {
+        let chosen = app.settings.several_digits == several;
+        let response = ui.add(style::toggle(ui, if short { sign } else { name }, chosen));
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, name));
+        if response
+            .on_hover_text(format!("{about} ({keys})"))
+            .clicked()
+            && !chosen
+        {
+            actions.push(Action::ChooseCanvas { several });
+        }
+    }
+}
+
+/// Undo, redo, eraser, clear and save by keyboard, and on the Draw screen the choice of the canvas,
+/// unless a text field has the focus.
+pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
+    if ui.ctx().text_edit_focused() {
+        return;
+    }
+    shortcuts::undo_and_redo(ui, Action::Undo, Action::Redo, actions);
+    ui.input_mut(|input| {
+        if app.screen == Screen::Draw && input.consume_shortcut(&CANVAS_CHOICE) {
+            actions.push(Action::ChooseCanvas {
+                several: !app.settings.several_digits,
+            });
+        }
+        if input.consume_key(Modifiers::NONE, Key::E) {
+            actions.push(Action::ChooseTool(if app.tool == Tool::Eraser {
+                Tool::Pen
+            } else {
+                Tool::Eraser
+            }));
+        }
+        if app.screen == Screen::Draw && input.consume_shortcut(&OPEN) {
+            actions.push(Action::OpenInDraw);
+        }
+        // As for copying; text on the clipboard arrives as another event.
+        let pasted = input.events.iter().find_map(|event| {
+            if let Event::PasteImage(image) = event {
+                Some(image)
+            } else {
+                None
+            }
+        });
+        if let Some(image) = pasted.filter(|_| app.screen == Screen::Draw) {
+            let pixels = image.pixels.iter().flat_map(Color32::to_array).collect();
+            actions.push(Action::PasteImage {
+                size: image.size,
+                pixels: Arc::new(pixels),
+            });
+        }
+        if app.screen == Screen::Draw && input.consume_shortcut(&STEPS) {
+            actions.push(Action::ShowSteps(!app.settings.steps_shown));
+        }
+        // What copies is Ctrl+C or a key of its own; either arrives as this event.
+        if app.screen == Screen::Draw
+            && input
+                .events
+                .iter()
+                .any(|event| matches!(event, Event::Copy))
+        {
+            actions.push(Action::CopyImage);
+        }
+        if input.consume_key(Modifiers::COMMAND, Key::S) {
+            actions.push(Action::SaveDrawing);
+        }
+        if input.consume_key(Modifiers::NONE, Key::Delete)
+            || input.consume_key(Modifiers::NONE, Key::Backspace)
+        {
+            actions.push(Action::ClearDrawing);
+        }
+    });
+}

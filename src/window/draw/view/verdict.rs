@@ -1,0 +1,215 @@
+//! The verdict in large type, the image the model saw, and the choice of the model. The text comes
+//! from `app::drawing::verdict`.
+
+use eframe::egui::emath::GuiRounding as _;
+use eframe::egui::{
+    self, Align, ComboBox, Label, Layout, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui,
+    WidgetInfo, accesskit, vec2,
+};
+
+use super::DrawView;
+use crate::ink::Image;
+use crate::records::Prediction;
+use crate::run_config::Classes;
+use crate::text::format::{capitalised, milliseconds};
+use crate::window::shell::help;
+use crate::window::shell::help::Topic;
+use crate::window::style;
+use crate::window::style::image_sheet::ImageSheet;
+use crate::window::verdict::{Verdict, model_facts, uncertainty_explanation, uncertainty_sentence};
+use crate::window::{Action, App, Screen};
+
+/// The greatest width of the list of models, in points.
+const MODEL_WIDTH: f32 = 420.0;
+
+/// The width of a letter of a class's name, relative to its height.
+const LETTER: f32 = 0.58;
+/// The width that is left beside a name, relative to the whole.
+const BESIDE: f32 = 0.36;
+
+/// The verdict on a drawing of one of these classes in type of this `size`, or smaller where its
+/// name is long; screen readers announce its changes.
+pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, size: f32) {
+    let verdict = reading.map(Verdict::of);
+    let palette = style::palette(ui);
+    let frame = ui.allocate_ui_with_layout(
+        vec2(ui.available_width(), size * 1.25),
+        Layout::left_to_right(Align::Center),
+        |ui| {
+            ui.set_min_height(size * 1.25);
+            // One accessibility node stands for the whole row; otherwise screen readers would
+            // announce its parts twice.
+            ui.spacing_mut().item_spacing.x = size * 0.2;
+            match &verdict {
+                None => {
+                    let waiting = RichText::new("?").size(size).color(palette.line);
+                    ui.label(waiting);
+                    ui.label(
+                        RichText::new(format!("Draw {} to see it recognised", classes.one()))
+                            .weak(),
+                    );
+                }
+                Some(verdict) if verdict.digits.is_empty() => {
+                    ui.label(
+                        RichText::new(verdict.title())
+                            .size(size)
+                            .color(palette.line),
+                    );
+                    labels(ui, size, &capitalised(&verdict.confidence), &verdict.detail);
+                }
+                Some(verdict) => {
+                    let title = verdict.title();
+                    let fitting = if verdict.classes.are_digits() {
+                        if verdict.digits.len() > 1 {
+                            size * 0.62
+                        } else {
+                            size
+                        }
+                    } else {
+                        ui.available_width() * (1.0 - BESIDE)
+                            / (LETTER * title.chars().count() as f32)
+                    };
+                    ui.label(
+                        RichText::new(title)
+                            .size(size.min(fitting))
+                            .color(palette.accent)
+                            .strong(),
+                    );
+                    labels(ui, size, &verdict.confidence, &verdict.detail);
+                }
+            }
+        },
+    );
+    let sentence = verdict.map_or_else(
+        || "nothing drawn yet".to_owned(),
+        |verdict| verdict.sentence,
+    );
+    let response = ui.interact(
+        frame.response.rect,
+        ui.scope_id().with("verdict"),
+        Sense::hover(),
+    );
+    response.widget_info(|| WidgetInfo {
+        current_text_value: Some(sentence.clone()),
+        ..WidgetInfo::labeled(Role::Status, true, "Verdict")
+    });
+    ui.ctx()
+        .accesskit_node_builder(response.id, |node| node.set_live(accesskit::Live::Polite));
+}
+
+fn labels(ui: &mut Ui, size: f32, confidence: &str, detail: &str) {
+    ui.with_layout(Layout::top_down(Align::Min), |ui| {
+        let lines = if detail.is_empty() { 1.0 } else { 2.0 };
+        ui.add_space(((ui.available_height() - lines * (size * 0.17).max(22.0)) / 2.0).max(0.0));
+        ui.label(RichText::new(confidence).size((size * 0.17).max(22.0)));
+        if !detail.is_empty() {
+            ui.label(RichText::new(detail).weak());
+        }
+    });
+}
+
+/// The image the model saw, each of its 28x28 pixels a square.
+pub fn model_input(ui: &mut Ui, view: &mut DrawView, reading: Option<&Prediction>, side: f32) {
+    let image = reading.map_or(&Image::BLANK, |reading| &reading.image);
+    let stale = view
+        .shown_image
+        .as_ref()
+        .is_none_or(|(shown, _)| shown != image);
+    if stale {
+        view.shown_image = Some((
+            image.clone(),
+            ImageSheet::new(ui.ctx(), "what the model sees", std::iter::once(image)),
+        ));
+    }
+    // A whole number of screen pixels per image pixel keeps all squares equal.
+    let scale = ui.pixels_per_point();
+    let side = ((side * scale / 28.0).floor().max(1.0) * 28.0) / scale;
+    let (rect, response) = ui.allocate_exact_size(egui::Vec2::splat(side), Sense::hover());
+    let palette = style::palette(ui);
+    if let Some((_, sheet)) = &view.shown_image {
+        let at = Rect::from_min_size(rect.min.round_to_pixels(ui.pixels_per_point()), rect.size());
+        sheet.paint(ui.painter(), 0, at, palette);
+        ui.painter().rect_stroke(
+            at.expand(1.0),
+            0.0,
+            Stroke::new(1.0, palette.line),
+            StrokeKind::Inside,
+        );
+    }
+    let ink = image.pixels().iter().filter(|&&pixel| pixel > 0).count();
+    response.widget_info(|| WidgetInfo {
+        current_text_value: Some(if ink == 0 {
+            "blank".to_owned()
+        } else {
+            format!("{ink} of 784 pixels contain ink")
+        }),
+        ..WidgetInfo::labeled(Role::Image, true, "The image the model sees")
+    });
+    response.on_hover_text("Your drawing, centred and scaled to 28 × 28 pixels as in the MNIST data set: this is all the model sees");
+}
+
+/// The model in use in a list to choose another, and below it what its name does not say.
+pub fn model_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    help::beside(ui, Topic::Draw, |ui| {
+        let label = ui.label("Model");
+        let current = app.model_in_use.as_ref().map(|reader| &reader.reference);
+        let shown = current.map_or_else(
+            || "Loading…".to_owned(),
+            |reference| app.model_name(reference),
+        );
+        let list = ComboBox::from_id_salt("model")
+            .width(ui.available_width().min(MODEL_WIDTH))
+            .truncate()
+            .selected_text(&shown);
+        let choice = list.show_ui(ui, |ui| {
+            for reference in app.models(8) {
+                if ui
+                    .selectable_label(current == Some(&reference), app.model_name(&reference))
+                    .clicked()
+                {
+                    actions.push(Action::UseModel(reference));
+                }
+            }
+            ui.separator();
+            if ui.button("All models…").clicked() {
+                actions.push(Action::Show(Screen::Models));
+            }
+        });
+        style::explain_list(choice.response.labelled_by(label.id), &shown, "");
+    });
+    let facts = app
+        .model_in_use
+        .as_ref()
+        .map_or_else(String::new, |reader| {
+            model_facts(reader, &app.model_name(&reader.reference), app.run.as_ref())
+        });
+    // Its line stays when there is nothing to say, so that nothing moves.
+    ui.add(
+        Label::new(RichText::new(if facts.is_empty() { " " } else { &facts }).weak()).truncate(),
+    );
+}
+
+/// How unsure an ensemble is; its line stays while nothing is drawn, so that nothing moves.
+pub fn uncertainty(ui: &mut Ui, reading: Option<&Prediction>) {
+    match reading.and_then(|reading| reading.uncertainty.as_ref()) {
+        Some(uncertainty) => {
+            let line = ui.add(Label::new(uncertainty_sentence(uncertainty)).truncate());
+            line.on_hover_text(uncertainty_explanation(uncertainty));
+        }
+        None => {
+            ui.label(" ");
+        }
+    }
+}
+
+pub fn timing(ui: &mut Ui, reading: Option<&Prediction>) {
+    if let Some(reading) = reading {
+        ui.label(
+            RichText::new(format!(
+                "Recognised in {}",
+                milliseconds(reading.micros as f32)
+            ))
+            .weak(),
+        );
+    }
+}

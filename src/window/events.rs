@@ -1,0 +1,380 @@
+//! What comes in by itself: events of the engine and results of background tasks. What belongs to
+//! another run, drawing or job is dropped.
+
+use std::ops::RangeInclusive;
+use std::time::{Duration, Instant};
+
+use super::background::BackgroundResult;
+use super::hardware::Checked;
+use super::messages::Message;
+use super::notice::{Notice, Severity};
+use super::state::App;
+use super::train::learning::Learning;
+use super::train::run::{LastCheckpoint, Phase};
+use crate::nn::ModelError;
+use crate::problem::Problem;
+use crate::protocol::Event;
+use crate::records::{Intervention, JobId, ModelInfo, ModelRef, Prediction};
+use crate::run_config::DeviceChoice;
+
+/// How often a drawing left alone is recognised anew while the model in use is being trained, in
+/// seconds of training: the longest where that takes more than one hundredth of the time.
+const RECLASSIFY_INTERVAL: RangeInclusive<f32> = 0.2..=1.0;
+/// Recognising a drawing anew is followed by at least this many times its own duration, within that
+/// range.
+const RECLASSIFY_REST: f32 = 100.0;
+
+impl App {
+    /// Takes in everything that has come; gives when to look again even if nothing comes.
+    pub fn poll(&mut self) -> Option<Duration> {
+        self.poll_engine();
+        while let Some(result) = self.background.next() {
+            self.on_background_result(result);
+        }
+        self.update_inference_device();
+        self.update_desktop();
+        self.update_samples();
+        self.update_stages();
+        self.update_answers();
+        self.sample_monitor();
+        let expiry = self.expire_notices();
+        [self.autosave_settings(), expiry]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Takes in one event of the engine.
+    pub fn on_event(&mut self, event: Event) {
+        match event {
+            Event::Job { id, event } => self.on_job_event(id, event),
+            Event::DataImages { run, images } => {
+                if let Some(run) = self.active_run(run) {
+                    run.data_images.add(images);
+                }
+            }
+            Event::Started {
+                run,
+                plan,
+                before,
+                curve,
+                position,
+                folder,
+            } => {
+                if let Some(run) = self.active_run(run) {
+                    run.checkpoints = Some(folder);
+                    run.history.rewind(before, curve, position.total_steps());
+                    run.plan = Some(plan);
+                    if matches!(run.phase, Phase::Preparing(_)) {
+                        run.phase = Phase::Training;
+                    }
+                }
+            }
+            Event::Steps {
+                run: id,
+                steps,
+                now,
+            } => {
+                if let Some(run) = self.active_run(id) {
+                    run.history.steps.extend(steps);
+                    run.history.telemetry.push(now);
+                    run.now = now;
+                    self.reclassify(id, now.elapsed_seconds);
+                } else {
+                    self.on_search_steps(id, &steps);
+                }
+            }
+            Event::Epoch { run, record } => {
+                if let Some(run) = self.active_run(run) {
+                    run.history.epochs.push(record);
+                }
+            }
+            Event::Intervened { run, intervention } => {
+                // An f16 run skips steps now and then; once is news, the rest is in its figures.
+                let skips = matches!(intervention, Intervention::SkippedStep { .. });
+                let Some(run) = self.active_run(run) else {
+                    return;
+                };
+                let news = !skips || run.now.skipped_steps == 0;
+                if !skips {
+                    run.interventions.push(intervention);
+                }
+                if news {
+                    self.show_notice(Severity::Info, Message::intervened(&intervention));
+                }
+            }
+            Event::Checkpoint {
+                run,
+                folder,
+                position,
+                kept,
+            } => self.on_checkpoint(run, LastCheckpoint { folder, position }, kept),
+            Event::NotSaved {
+                run,
+                problem,
+                checkpoint,
+            } => self.run_not_saved(run, &problem, checkpoint),
+            Event::Rescued {
+                run,
+                problem,
+                rescue,
+            } => {
+                if self.active_run(run).is_some() {
+                    self.show_notice(Severity::Error, Message::rescued(&problem, &rescue));
+                }
+            }
+            Event::Initialized { run, report } => {
+                if let Some(run) = self.active_run(run) {
+                    run.initialization = Some(report);
+                }
+            }
+            Event::HeldOut { run, images } => {
+                if let Some(run_view) = self.active_run(run) {
+                    let classes = run_view
+                        .plan
+                        .as_ref()
+                        .and_then(|plan| plan.classes.clone())
+                        .unwrap_or_else(|| run_view.config.data.classes());
+                    self.learning = Some(Learning::new(run, classes, images));
+                }
+            }
+            Event::Learning { run, snapshot } => {
+                if let Some(learning) = self
+                    .learning
+                    .as_mut()
+                    .filter(|learning| learning.run == run)
+                {
+                    learning.take(snapshot);
+                }
+            }
+            Event::Sending(upload) => self.show_notice(Severity::Info, Message::sending(&upload)),
+            Event::Paused(run) => self.set_run_phase(run, |_| Phase::Paused),
+            Event::Resumed(run) => self.set_run_phase(run, |run| {
+                if run.plan.is_some() {
+                    Phase::Training
+                } else {
+                    Phase::Preparing(0.0)
+                }
+            }),
+            Event::BenchmarkRow { id, row } => self.on_benchmark_row(id, row),
+            Event::TimedToAccuracy { id, row } => self.on_time_to_accuracy(id, row),
+            // Whoever opens the weights of another program wants to use them.
+            Event::Failed(Problem::Model(ModelError::Foreign { path })) => self.import(path),
+            Event::Failed(problem) => self.show_problem(&problem),
+            Event::ModelInUse(model) => {
+                let known = |present: &ModelInfo| {
+                    (&present.reference, present.epochs) == (&model.reference, model.epochs)
+                };
+                let other = !self.model_in_use.as_ref().is_some_and(known);
+                if let ModelRef::File(path) = &model.reference {
+                    self.settings.last_model = Some(path.clone());
+                }
+                if model.reference == ModelRef::Starter {
+                    self.starter_model = Some(model.clone());
+                }
+                self.model_in_use = Some(model);
+                if other {
+                    self.my_digits.forget_answers();
+                }
+                if other && self.image_shown().is_some() && self.image_reading().is_none() {
+                    // This model is shown something else of the image.
+                    self.prepare_image();
+                } else if other && !self.is_canvas_empty() {
+                    self.recognize_again();
+                }
+            }
+            Event::InferenceDevice(report) => self.on_inference_report(report),
+            Event::Classified {
+                request,
+                prediction,
+            } => {
+                let problem = prediction.as_ref().err().cloned();
+                if let Some(next) = self
+                    .predictions
+                    .answered(request, prediction.ok().map(|prediction| *prediction))
+                {
+                    self.classify(next);
+                }
+                if let Some(problem) = problem {
+                    self.show_problem(&problem);
+                }
+            }
+            Event::ClassifiedAll { request, answers } => self.on_answers(request, answers),
+            Event::NumberRead { request, digits } => {
+                let problem = digits.as_ref().err().cloned();
+                if let Some(next) = self.number.readings.answered(request, digits.ok()) {
+                    self.read_number(next);
+                }
+                if let Some(problem) = problem {
+                    self.show_problem(&problem);
+                }
+            }
+            // What files the engine has sent is taken in before.
+            Event::Pong | Event::Bundle { .. } | Event::File { .. } => {}
+            Event::EngineExited(exit) => self.engine_exited(exit),
+            Event::Restarted => self.engine_restarted(),
+        }
+    }
+
+    fn on_checkpoint(&mut self, run: JobId, checkpoint: LastCheckpoint, kept: Result<(), Problem>) {
+        let Some(run) = self.active_run(run) else {
+            return;
+        };
+        match kept {
+            Ok(()) => run.checkpoint = Some(checkpoint),
+            // Once is enough: a full disk does not empty by itself.
+            Err(problem) => {
+                if !std::mem::replace(&mut run.complained, true) {
+                    self.show_notice(Severity::Info, Message::checkpoint_not_kept(&problem));
+                }
+            }
+        }
+    }
+
+    fn on_background_result(&mut self, result: BackgroundResult) {
+        match result {
+            // What was found while the libraries were looked for elsewhere is overtaken.
+            BackgroundResult::Hardware { folder, .. }
+            | BackgroundResult::Checked {
+                folder,
+                device: DeviceChoice::Cuda,
+                ..
+            } if folder != self.settings.cuda_folder => {}
+            BackgroundResult::Hardware { hardware, .. } => {
+                self.looking_for_cuda = false;
+                self.hardware = Some(*hardware);
+                self.check_gpu();
+                self.follow_recommendation();
+                self.time_presets();
+            }
+            BackgroundResult::Data(found) => {
+                self.found = Some(found);
+                self.follow_recommendation();
+            }
+            BackgroundResult::DownloadProgress(fraction) => self.download_progressed(fraction),
+            BackgroundResult::Downloaded(outcome) => self.downloaded(outcome),
+            BackgroundResult::DataChecked { path, problem } => self.data_checked(path, problem),
+            BackgroundResult::MyDigits { step, loaded } => self.on_my_digits(step, loaded),
+            BackgroundResult::InkImported(drawings) => self.add_imported(drawings),
+            BackgroundResult::Samples(samples) => self.take_samples(samples),
+            BackgroundResult::Runs(runs) => self.set_runs(runs),
+            BackgroundResult::Changed { change, outcome } => self.on_change(change, outcome),
+            BackgroundResult::Reproduced(outcome) => self.reproduced(outcome),
+            BackgroundResult::Sweeps(sweeps) => self.sweeps.listed = Some(sweeps),
+            BackgroundResult::Sweep(news) => self.on_sweep_news(news),
+            BackgroundResult::SweepDeleted(folder, outcome) => self.sweep_deleted(folder, outcome),
+            BackgroundResult::SweepTested(folder, outcome) => self.sweep_tested(&folder, outcome),
+            BackgroundResult::ComparedSteps { folder, curve } => {
+                self.set_compared_steps(folder, curve)
+            }
+            BackgroundResult::Thumbnail { folder, thumbnail } => {
+                self.set_thumbnail(&folder, thumbnail)
+            }
+            BackgroundResult::SentListed {
+                host,
+                listed,
+                deleted,
+            } => self.on_sent(&host, listed, &deleted),
+            BackgroundResult::HostReached(host, reached) => self.host_reached(&host, reached),
+            BackgroundResult::Checked { device, found, .. } => {
+                self.checks.insert(device, Checked::Done(found));
+                self.time_presets();
+            }
+            BackgroundResult::Interrupted(runs) => self.set_interrupted(runs),
+            BackgroundResult::LastSession {
+                interrupted,
+                finished,
+                newest,
+            } => {
+                self.restore_last_session(interrupted, finished, newest.as_deref());
+            }
+            BackgroundResult::Curves(run) => self.show_finished(*run),
+            BackgroundResult::EngineLost {
+                exit,
+                was_training,
+                interrupted,
+            } => {
+                self.set_interrupted(interrupted);
+                // A crash within this process has ended its run already.
+                let left = self
+                    .interrupted_checkpoint()
+                    .map(|last| last.position)
+                    .filter(|_| was_training || exit.is_none());
+                let problem = exit.map(Problem::EngineExited);
+                self.show_notice(
+                    Severity::Error,
+                    Message::engine_lost(problem.as_ref(), was_training || left.is_some(), left),
+                );
+            }
+            BackgroundResult::Benchmark(kept) => {
+                if let (None, Some(kept)) = (&self.benchmark.last, kept) {
+                    let (report, saved) = *kept;
+                    self.benchmark.last = Some((report, Some(saved)));
+                }
+            }
+            BackgroundResult::Load(sample) => self.monitor.take(sample),
+            BackgroundResult::Path { path, purpose } => self.use_path(path, purpose),
+            BackgroundResult::NoDialog(question) => self.path_question = Some(question),
+            BackgroundResult::Ink {
+                file,
+                ink,
+                pressures,
+                only,
+            } => self.on_ink(&file, &ink, &pressures, only),
+            BackgroundResult::ImageOpened { name, source } => self.on_image_opened(name, *source),
+            BackgroundResult::ImagePrepared(reading) => self.on_image_prepared(reading),
+            BackgroundResult::Stages(shown, stages) => self.on_stages(*shown, stages),
+            BackgroundResult::StaysAwake(awake) => self.on_awake(awake),
+            BackgroundResult::NotificationClicked => self.raise_window(),
+            BackgroundResult::Written(path) => {
+                self.show_notice(Severity::Info, Message::written(&path))
+            }
+            BackgroundResult::Diagnostics(text) => self.copy(text),
+            BackgroundResult::SettingsSaved(outcome) => {
+                if let Some(problem) = self.autosave.wrote(outcome) {
+                    self.show_notice(Severity::Info, Message::settings_not_saved(&problem));
+                }
+            }
+            BackgroundResult::Failed(problem) => self.show_problem(&problem),
+        }
+    }
+
+    /// Recognises the drawing anew with the weights as they are now, so that one sees them learn.
+    fn reclassify(&mut self, run: JobId, elapsed: f32) {
+        let seconds = |prediction: &Prediction| prediction.micros as f32 * 1e-6;
+        let took = if self.reads_several() {
+            self.number
+                .digits()
+                .iter()
+                .map(|digit| seconds(&digit.prediction))
+                .sum()
+        } else {
+            self.prediction().map_or(0.0, seconds)
+        };
+        let interval = (took * RECLASSIFY_REST)
+            .clamp(*RECLASSIFY_INTERVAL.start(), *RECLASSIFY_INTERVAL.end());
+        let learning = self
+            .model_in_use
+            .as_ref()
+            .is_some_and(|model| model.reference == ModelRef::Training(run));
+        if learning
+            && !self.is_canvas_empty()
+            && !self.is_behind()
+            && elapsed - self.classified_at >= interval
+        {
+            self.classified_at = elapsed;
+            self.recognize_again();
+        }
+    }
+
+    fn expire_notices(&mut self) -> Option<Duration> {
+        let now = Instant::now();
+        self.notices
+            .retain(|notice| notice.expires().is_none_or(|end| end > now));
+        self.notices
+            .iter()
+            .filter_map(Notice::expires)
+            .map(|end| end - now)
+            .min()
+    }
+}

@@ -1,0 +1,221 @@
+//! Benchmarks and comparisons as the window shows them: those in progress and the last results.
+
+use crate::bench;
+use crate::bench::rates;
+use crate::hardware::first_guess;
+use crate::problem::Problem;
+use crate::protocol::Job;
+use crate::records::benchmark::{BUSY, Extent, Report, Row, Saved, Side};
+use crate::run_config::{DeviceChoice, Precision, RunConfig};
+use crate::window::App;
+use crate::window::draw::device_name;
+use crate::window::messages::Message;
+
+#[derive(Clone, Debug, Default)]
+pub struct BenchmarkView {
+    /// What the comparison in progress is about, and the settings it is made for.
+    pub comparing: Option<(ComparisonKind, RunConfig)>,
+    /// True once the presets are to be timed, as soon as nothing else is measured.
+    pub(in crate::window) presets_wanted: bool,
+    /// True if other programs kept the machine too busy to time them.
+    pub presets_disturbed: bool,
+    /// The newest report and, if it could be saved, its files.
+    pub last: Option<(Report, Option<Saved>)>,
+    pub batch_sizes: Option<Comparison>,
+    /// The last comparison of devices and precisions.
+    pub devices: Option<Comparison>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComparisonKind {
+    BatchSizes,
+    /// Devices, precisions and, without a GPU, numbers of threads.
+    Devices,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    pub what: ComparisonKind,
+    pub config: RunConfig,
+    /// A row for each candidate that could be measured.
+    pub rows: Vec<Row>,
+    /// The candidates that could not be measured, and why.
+    pub failed: Vec<(Side, Problem)>,
+    /// The share of the CPU that other programs used meanwhile, 0 to 1.
+    pub background_load: f32,
+}
+
+impl Comparison {
+    /// True if the results hold for these settings as well.
+    pub fn holds_for(&self, config: &RunConfig) -> bool {
+        let alike = |config: &RunConfig| {
+            (
+                config.network(),
+                config.optimizer,
+                config.augmentation,
+                config.activation,
+            )
+        };
+        let (here, there) = (&self.config, config);
+        alike(here) == alike(there)
+            && match self.what {
+                ComparisonKind::BatchSizes => {
+                    (here.precision, here.threads, here.device)
+                        == (there.precision, there.threads, there.device)
+                }
+                ComparisonKind::Devices => here.batch_size == there.batch_size,
+            }
+    }
+
+    /// True if other programs used so much of the CPU that the figures are not reliable.
+    pub fn is_disturbed(&self) -> bool {
+        self.background_load > BUSY
+    }
+
+    /// The candidates that could not be measured, a sentence each.
+    pub fn failures(&self) -> Vec<String> {
+        let words = |(side, problem): &(Side, Problem)| {
+            format!(
+                "{} {} could not be measured. {}",
+                device_name(side.device, false),
+                side.precision,
+                Message::from(problem).what
+            )
+        };
+        self.failed.iter().map(words).collect()
+    }
+
+    /// Images per second of this candidate, if it was measured.
+    pub fn rate(&self, wanted: Side) -> Option<f64> {
+        rates(&self.rows)
+            .find(|(side, _)| *side == wanted)
+            .map(|(_, rate)| rate)
+    }
+}
+
+impl BenchmarkView {
+    /// The comparison in progress is complete, with these figures.
+    pub(in crate::window) fn set_compared(
+        &mut self,
+        rows: Vec<Row>,
+        failed: Vec<(Side, Problem)>,
+        background_load: f32,
+    ) {
+        let Some((what, config)) = self.comparing.take() else {
+            return;
+        };
+        let comparison = Some(Comparison {
+            what,
+            config,
+            rows,
+            failed,
+            background_load,
+        });
+        match what {
+            ComparisonKind::BatchSizes => self.batch_sizes = comparison,
+            ComparisonKind::Devices => self.devices = comparison,
+        }
+    }
+}
+
+impl App {
+    pub(in crate::window) fn benchmark(&mut self, extent: Extent) {
+        if !self.is_too_busy() && self.jobs.benchmark().is_none() {
+            self.submit(Job::Benchmark(extent));
+        }
+    }
+
+    pub(in crate::window) fn compare(&mut self, what: ComparisonKind) {
+        if self.is_too_busy() || self.jobs.benchmark().is_some() {
+            return;
+        }
+        let config = self.with_device(&self.config);
+        let sides = match what {
+            ComparisonKind::BatchSizes => bench::batch_sizes(&config),
+            ComparisonKind::Devices => bench::devices(&config, &self.usable_for_training()),
+        };
+        self.benchmark.comparing = Some((what, self.config.clone()));
+        self.submit(Job::Compare { config, sides });
+    }
+
+    /// The devices usable for training, the CPU first, with their usable precisions.
+    fn usable_for_training(&self) -> Vec<(DeviceChoice, Vec<Precision>)> {
+        let devices = [DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
+        let precisions = |device| {
+            let sound =
+                |precision: &Precision| self.why_not_precision_on(device, *precision).is_none();
+            Precision::on(device).filter(sound).collect()
+        };
+        devices
+            .filter(|&device| self.why_not_device(device).is_none())
+            .map(|device| (device, precisions(device)))
+            .collect()
+    }
+
+    /// A short name of a candidate: "CPU bf16", "1 thread".
+    pub fn side_name(&self, side: Side) -> String {
+        match side.threads {
+            fewer if fewer != bench::side_of(&self.config).threads => {
+                if fewer == 1 {
+                    "1 thread".to_owned()
+                } else {
+                    format!("{fewer} threads")
+                }
+            }
+            _ => format!("{} {}", device_name(side.device, false), side.precision),
+        }
+    }
+
+    /// These settings with the candidate's device, precision and threads.
+    pub fn on_side(&self, side: Side) -> RunConfig {
+        let config = &self.config;
+        let stays = self.device_for(config.device, side.precision) == side.device;
+        let threads = if side.threads == bench::side_of(config).threads {
+            config.threads
+        } else {
+            Some(side.threads)
+        };
+        let device = if stays { config.device } else { side.device };
+        RunConfig {
+            device,
+            precision: side.precision,
+            threads,
+            ..config.clone()
+        }
+    }
+
+    /// A rule of thumb, as long as nothing was measured and there is a choice.
+    pub fn first_guess(&self) -> Option<&'static str> {
+        let measured = self
+            .benchmark
+            .devices
+            .as_ref()
+            .is_some_and(|found| found.holds_for(&self.config));
+        if measured || !self.has_other_devices() {
+            return None;
+        }
+        Some(first_guess(&self.config, self.training_images()))
+    }
+
+    /// True if a device other than the CPU is usable for training.
+    pub fn has_other_devices(&self) -> bool {
+        [DeviceChoice::Cuda, DeviceChoice::Metal]
+            .into_iter()
+            .any(|device| self.why_not_device(device).is_none())
+    }
+
+    /// The measured training throughput of these settings, in images per second; `None` also where
+    /// other programs disturbed the measurement.
+    pub(in crate::window) fn measured_rate(&self, config: &RunConfig) -> Option<f64> {
+        let side = Side {
+            device: self.device_for(config.device, config.precision),
+            ..bench::side_of(config)
+        };
+        let compared = [&self.benchmark.devices, &self.benchmark.batch_sizes]
+            .into_iter()
+            .flatten();
+        compared
+            .filter(|comparison| comparison.holds_for(config) && !comparison.is_disturbed())
+            .find_map(|comparison| comparison.rate(side))
+    }
+}

@@ -1,0 +1,92 @@
+//! The monitor's samples of the machine's load: one per second for the last two minutes, taken only
+//! while the monitor is shown.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::hardware::{LoadSample, Watched};
+use crate::window::App;
+use crate::window::background::BackgroundResult;
+
+/// Takes a sample; blocks until it is taken.
+pub type SampleLoad = Arc<dyn Fn(&Watched) -> LoadSample + Send + Sync>;
+
+const INTERVAL: Duration = Duration::from_secs(1);
+const CAPACITY: usize = 120;
+/// After a longer gap than this (the window was out of sight) older samples are not part of the
+/// same curve.
+const GAP: Duration = Duration::from_secs(5);
+
+#[derive(Clone, Debug, Default)]
+pub struct Monitor {
+    samples: VecDeque<LoadSample>,
+    /// When the last one came.
+    last_at: Option<Instant>,
+    /// True while one is being taken.
+    pending: bool,
+}
+
+impl Monitor {
+    /// The samples of the last two minutes, a second apart, oldest first.
+    pub const fn samples(&self) -> &VecDeque<LoadSample> {
+        &self.samples
+    }
+
+    /// The newest sample.
+    pub fn newest(&self) -> Option<&LoadSample> {
+        self.samples.back()
+    }
+
+    pub fn take(&mut self, sample: LoadSample) {
+        self.pending = false;
+        if self
+            .last_at
+            .replace(Instant::now())
+            .is_some_and(|last_at| last_at.elapsed() > GAP)
+        {
+            self.samples.clear();
+        }
+        if self.samples.len() == CAPACITY {
+            self.samples.pop_front();
+        }
+        self.samples.push_back(sample);
+    }
+}
+
+impl App {
+    /// True while the monitor is visible.
+    pub const fn monitor_is_shown(&self) -> bool {
+        self.settings.monitor && self.wizard.is_none()
+    }
+
+    /// Takes the next sample in its time, if the monitor is visible. Called for each frame: a
+    /// window out of sight takes no more samples, and each sample causes one frame.
+    pub(in crate::window) fn sample_monitor(&mut self) {
+        if !self.monitor_is_shown() {
+            self.monitor.samples.clear();
+            return;
+        }
+        // One that hangs is not repeated.
+        if std::mem::replace(&mut self.monitor.pending, true) {
+            return;
+        }
+        let wait = self.monitor.last_at.map_or(Duration::ZERO, |last_at| {
+            INTERVAL.saturating_sub(last_at.elapsed())
+        });
+        let watched = Watched {
+            processes: std::iter::once(std::process::id())
+                .chain(self.engine.handle.process())
+                .collect(),
+            gpus: self
+                .hardware
+                .as_ref()
+                .is_some_and(|hardware| !hardware.gpus.is_empty()),
+        };
+        let read = Arc::clone(&self.deps.sample_load);
+        self.background.run(move || {
+            std::thread::sleep(wait);
+            Some(BackgroundResult::Load(read(&watched)))
+        });
+    }
+}

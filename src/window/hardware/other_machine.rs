@@ -1,0 +1,237 @@
+//! Another machine to train and recognise drawings on, reached by SSH: naming it, its hardware and
+//! self-test, and moving the engine there.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::device_check::{Checked, Checks};
+use super::sent::SentView;
+use crate::engine::{EngineHost, RemoteHost, SshHost};
+use crate::hardware::{Hardware, device_availability};
+use crate::problem::Problem;
+use crate::records::BundleId;
+use crate::run_config::DeviceChoice;
+use crate::window::App;
+use crate::window::action::Screen;
+use crate::window::background::BackgroundResult;
+use crate::window::messages::Message;
+
+/// Hosts that are remembered, the last one used first.
+const REMEMBERED: usize = 8;
+
+/// Looks a host's hardware up and self-tests its devices; blocks until it is done.
+pub type ReachHost = Arc<dyn Fn(&SshHost) -> Result<OtherMachine, Problem> + Send + Sync>;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherMachine {
+    pub host: SshHost,
+    pub hardware: Hardware,
+    pub checks: Checks,
+}
+
+/// The dialog that asks for a host.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OtherMachineDialog {
+    pub text: String,
+    pub state: ReachState,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum ReachState {
+    /// Nothing was tried with what is typed.
+    #[default]
+    Typing,
+    /// It is connected to, and runs its self-test.
+    Connecting(SshHost),
+    Failed(Message),
+    Reached(Box<OtherMachine>),
+}
+
+/// What can be done about other machines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MachineAction {
+    /// Ask for a host; for this one at once, if it is given.
+    Ask(Option<String>),
+    Type(String),
+    /// Connect to the host that is typed.
+    Connect,
+    /// Train on the machine that was reached.
+    Use,
+    /// Train on this machine again.
+    UseThis,
+    /// Answer whether My digits may be sent to the other machine.
+    AnswerSending(bool),
+    /// Send My digits to it no longer.
+    WithdrawMyDigits,
+    /// List again what was sent to it.
+    ListSent,
+    DeleteSent(BundleId),
+    Close,
+}
+
+impl OtherMachine {
+    /// Looks up the hardware of a host, and self-tests its CPU, and its NVIDIA GPU if there is one
+    /// that can be used.
+    pub fn reach(
+        host: &SshHost,
+        hardware: impl Fn(&SshHost) -> Result<Hardware, Problem>,
+        self_test: impl Fn(&SshHost, DeviceChoice) -> Result<crate::self_test::Report, Problem>,
+    ) -> Result<Self, Problem> {
+        let hardware = hardware(host)?;
+        let has_gpu =
+            !hardware.gpus.is_empty() && device_availability(DeviceChoice::Cuda, &hardware).is_ok();
+        let mut checks: Checks = HashMap::new();
+        for device in [DeviceChoice::Cpu]
+            .into_iter()
+            .chain(has_gpu.then_some(DeviceChoice::Cuda))
+        {
+            checks.insert(device, Checked::Done(Box::new(self_test(host, device))));
+        }
+        Ok(Self {
+            host: host.clone(),
+            hardware,
+            checks,
+        })
+    }
+
+    pub fn passed(&self) -> impl Iterator<Item = DeviceChoice> {
+        let passed = |check: &Checked| matches!(check, Checked::Done(found) if found.as_ref().as_ref().is_ok_and(|report| report.failed() == 0));
+        [DeviceChoice::Cpu, DeviceChoice::Cuda]
+            .into_iter()
+            .filter(move |device| self.checks.get(device).is_some_and(passed))
+    }
+
+    /// What stands against training there: its CPU failed the self-test, or that did not run.
+    fn failure(&self) -> Option<String> {
+        match self.checks.get(&DeviceChoice::Cpu) {
+            Some(Checked::Done(found)) => match &**found {
+                Ok(report) if report.failed() == 0 => None,
+                Ok(report) => Some(report.verdict()),
+                Err(problem) => Some(Message::from(problem).what),
+            },
+            _ => None,
+        }
+    }
+}
+
+impl App {
+    /// The other machine that is in use, if it is one.
+    pub const fn other_machine(&self) -> Option<&OtherMachine> {
+        self.other_machine.as_ref()
+    }
+
+    /// Why the engine cannot move to another machine now.
+    pub fn why_not_move(&self) -> Option<&'static str> {
+        if self.is_training() {
+            Some("Unavailable during training. Wait for the run to end, or stop it")
+        } else if self.is_sweeping() {
+            Some("Unavailable during a sweep. Wait for it to end, or pause it")
+        } else if self.is_at_work() {
+            Some("Unavailable while something else is computed")
+        } else {
+            None
+        }
+    }
+
+    pub(in crate::window) fn apply_to_machine(&mut self, action: MachineAction) {
+        match action {
+            MachineAction::Ask(host) => {
+                let text = host
+                    .clone()
+                    .or_else(|| self.settings.hosts.first().cloned())
+                    .unwrap_or_default();
+                self.machine_dialog = Some(OtherMachineDialog {
+                    text,
+                    state: ReachState::Typing,
+                });
+                if host.is_some() {
+                    self.connect_to_host();
+                }
+            }
+            MachineAction::Type(text) => {
+                if let Some(dialog) = &mut self.machine_dialog {
+                    *dialog = OtherMachineDialog {
+                        text,
+                        state: ReachState::Typing,
+                    };
+                }
+            }
+            MachineAction::Connect => self.connect_to_host(),
+            MachineAction::Use => self.use_other_machine(),
+            MachineAction::UseThis => {
+                if self.why_not_move().is_none() && self.other_machine.take().is_some() {
+                    self.move_engine_to(self.deps.host.clone());
+                }
+            }
+            MachineAction::AnswerSending(may_send) => self.answer_sending(may_send),
+            MachineAction::WithdrawMyDigits => self.withdraw_my_digits(),
+            MachineAction::ListSent => self.list_sent(),
+            MachineAction::DeleteSent(bundle) => self.delete_sent(bundle),
+            MachineAction::Close => self.machine_dialog = None,
+        }
+    }
+
+    fn connect_to_host(&mut self) {
+        let Some(dialog) = &mut self.machine_dialog else {
+            return;
+        };
+        let Ok(host) = dialog.text.parse::<SshHost>() else {
+            dialog.state = ReachState::Failed(Message::not_a_host(&dialog.text));
+            return;
+        };
+        dialog.state = ReachState::Connecting(host.clone());
+        let reach = Arc::clone(&self.deps.reach_host);
+        self.background.run(move || {
+            let reached = reach(&host);
+            Some(BackgroundResult::HostReached(host, reached.map(Box::new)))
+        });
+    }
+
+    /// Shows the result, unless another host was typed in the meantime.
+    pub(in crate::window) fn host_reached(
+        &mut self,
+        host: &SshHost,
+        reached: Result<Box<OtherMachine>, Problem>,
+    ) {
+        let Some(dialog) = &mut self.machine_dialog else {
+            return;
+        };
+        if dialog.state != ReachState::Connecting(host.clone()) {
+            return;
+        }
+        dialog.state = match reached {
+            Ok(machine) => match machine.failure() {
+                None => ReachState::Reached(machine),
+                Some(failure) => {
+                    ReachState::Failed(Message::self_test_failed_on(host.name(), &failure))
+                }
+            },
+            Err(problem) => ReachState::Failed(Message::from(&problem)),
+        };
+    }
+
+    fn use_other_machine(&mut self) {
+        if self.why_not_move().is_some() {
+            return;
+        }
+        let Some(OtherMachineDialog {
+            state: ReachState::Reached(machine),
+            ..
+        }) = self.machine_dialog.take()
+        else {
+            return;
+        };
+        let typed = machine.host.to_string();
+        self.settings.hosts.retain(|host| *host != typed);
+        self.settings.hosts.insert(0, typed);
+        self.settings.hosts.truncate(REMEMBERED);
+        let host = EngineHost::Remote(RemoteHost::Ssh(machine.host.clone()));
+        self.other_machine = Some(*machine);
+        self.read_recipients();
+        self.sent = SentView::default();
+        self.move_engine_to(host);
+        if self.screen == Screen::Hardware {
+            self.list_sent();
+        }
+    }
+}

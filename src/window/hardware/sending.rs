@@ -1,0 +1,142 @@
+//! My digits on their way to the other machine: the question before they are sent, and the answers
+//! that are remembered.
+
+use crate::data::Recipients;
+use crate::run_config::DataSpec;
+use crate::window::App;
+use crate::window::action::Action;
+use crate::window::sweeps::SweepAction;
+
+/// The question whether My digits may be sent to the other machine, while it is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SendingQuestion {
+    pub host: String,
+    /// What is done if they may.
+    then: Action,
+}
+
+impl App {
+    /// Whether My digits may be sent to the other machine that is in use; `None` on this machine.
+    pub fn may_send_my_digits(&self) -> Option<bool> {
+        let host = self.engine.host.remote()?;
+        Some(self.recipients.iter().any(|name| name == host.recipient()))
+    }
+
+    /// Reads the answers anew: a terminal or another window may have changed them.
+    pub(in crate::window) fn read_recipients(&mut self) {
+        self.recipients = Recipients::in_file(&self.deps.paths.recipients).list();
+    }
+
+    /// Asks whether My digits may be sent to the other machine, where this action would send them
+    /// and nobody has agreed yet; false where nothing has to be asked.
+    pub(in crate::window) fn ask_before_sending(&mut self, action: &Action) -> bool {
+        if self.engine.host.remote().is_none()
+            || !self.data_of(action).is_some_and(DataSpec::has_my_digits)
+        {
+            return false;
+        }
+        self.read_recipients();
+        if self.may_send_my_digits() != Some(false) {
+            return false;
+        }
+        let Some(host) = self
+            .engine
+            .host
+            .remote()
+            .map(|host| host.recipient().to_owned())
+        else {
+            return false;
+        };
+        // Another window may have changed them.
+        self.load_my_digits();
+        self.sending_question = Some(SendingQuestion {
+            host,
+            then: action.clone(),
+        });
+        true
+    }
+
+    /// Notes the answer, and goes on if they may be sent.
+    pub(in crate::window) fn answer_sending(&mut self, may_send: bool) {
+        let Some(SendingQuestion { host, then }) =
+            self.sending_question.take().filter(|_| may_send)
+        else {
+            return;
+        };
+        match Recipients::in_file(&self.deps.paths.recipients).add(&host) {
+            Ok(()) => {
+                self.read_recipients();
+                self.apply(then);
+            }
+            Err(error) => self.show_problem(&error.into()),
+        }
+    }
+
+    /// Sends My digits to the other machine no longer.
+    pub(in crate::window) fn withdraw_my_digits(&mut self) {
+        let Some(host) = self.engine.host.remote() else {
+            return;
+        };
+        if let Err(error) =
+            Recipients::in_file(&self.deps.paths.recipients).remove(host.recipient())
+        {
+            self.show_problem(&error.into());
+        }
+        self.read_recipients();
+    }
+
+    /// The data that this action would have sent to the other machine.
+    fn data_of(&self, action: &Action) -> Option<&DataSpec> {
+        match action {
+            Action::Start
+            | Action::QueueRun
+            | Action::FindLearningRate
+            | Action::Sweep(SweepAction::Start) => Some(&self.config.data),
+            Action::StartQueued => self.queue.first().map(|config| &config.data),
+            Action::FindBatchSize => self
+                .batch_size_search
+                .as_ref()
+                .map(|view| &view.config.data),
+            Action::Reproduce(folder) => self.listed(folder).map(|run| &run.config.data),
+            Action::ResumeInterrupted(folder) | Action::SaveInterrupted(folder) => {
+                let here = self.run.as_ref().filter(|run| {
+                    run.resumable_checkpoint()
+                        .is_some_and(|last| last.folder == *folder)
+                });
+                let listed = || {
+                    self.interrupted
+                        .iter()
+                        .find(|run| run.folder == *folder)
+                        .map(|run| &run.card.config.data)
+                };
+                here.map(|run| &run.config.data).or_else(listed)
+            }
+            Action::Sweep(SweepAction::Test) => self
+                .sweeps
+                .shown
+                .as_ref()
+                .map(|view| &view.definition.base.data),
+            Action::Sweep(SweepAction::Resume(folder) | SweepAction::Extend(folder, _)) => {
+                let shown = self
+                    .sweeps
+                    .shown
+                    .as_ref()
+                    .filter(|view| view.folder.as_ref() == Some(folder));
+                let listed = || {
+                    self.sweeps
+                        .listed
+                        .iter()
+                        .flatten()
+                        .find(|entry| entry.folder == *folder)?
+                        .card
+                        .as_ref()
+                        .ok()
+                };
+                shown
+                    .map(|view| &view.definition.base.data)
+                    .or_else(|| listed().map(|card| &card.definition.base.data))
+            }
+            _ => None,
+        }
+    }
+}

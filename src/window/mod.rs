@@ -1,0 +1,75 @@
+//! The window, by features. Each feature's folder owns its state and its view; `view` folders alone
+//! know egui. The engine is reached through its handle.
+
+mod action;
+mod apply;
+mod background;
+mod desktop;
+pub mod draw;
+mod engine_link;
+mod events;
+#[cfg(feature = "gui")]
+mod frame;
+pub mod hardware;
+mod jobs;
+pub mod messages;
+pub mod models;
+pub mod my_digits;
+mod notice;
+#[cfg(feature = "gui")]
+pub mod plots;
+pub mod results;
+mod settings;
+#[cfg(feature = "gui")]
+mod shell;
+#[cfg(feature = "gui")]
+mod start;
+mod state;
+#[cfg(feature = "gui")]
+pub mod style;
+pub mod sweeps;
+pub mod train;
+#[cfg(feature = "gui")]
+mod wizard;
+
+pub use action::{Action, Screen, WizardStep};
+pub use background::{BackgroundResult, BackgroundTasks, Wake};
+pub use desktop::{Answer, Choice, Desktop, Dialogs, PathQuestion, Purpose, WindowRequest};
+pub use draw::{
+    CANVAS, Drawing, ImageReading, InferenceDevice, NumberCanvas, OpenImage, PenStroke,
+    PredictionQueue, RecentDrawings, ShownStages, Tool, WIDE_CANVAS, about_inference_comparison,
+    device_name, inference_row, verdict,
+};
+#[cfg(feature = "gui")]
+pub use frame::Inkling;
+pub use hardware::{
+    BenchmarkView, Checked, Checks, Comparison, ComparisonKind, DeleteReceived, ListReceived,
+    MachineAction, Monitor, OtherMachine, OtherMachineDialog, ReachHost, ReachState, SampleLoad,
+    SelfTest, SendingQuestion, SentView, about, automatic, diagnostics,
+};
+pub use jobs::{Jobs, RunningJob, ShownJob};
+pub use models::{
+    Change, ComparisonView, Dropped, ExportView, ImportQuestion, InTheWay, Thumbnail,
+};
+pub use my_digits::{
+    Collection, DIGITS, FileStep, FineTuneResult, Loaded, MyDigitsView, MyDrawing, NOT_TRAINABLE,
+};
+pub use notice::{Notice, Offer, Severity};
+pub use results::ResultsView;
+pub use settings::{PEN, PresetRate, Settings, Theme, WindowGeometry, ZOOM};
+#[cfg(feature = "gui")]
+pub use start::run;
+pub use state::{App, AppDeps};
+pub use sweeps::{
+    ExecutorFactory, LoadedSweep, SettingRow, SweepAction, SweepField, SweepForm, SweepNews,
+    SweepPhase, SweepProblem, SweepView, Sweeps,
+};
+pub use train::{
+    BatchSizeSearchState, BatchSizeSearchView, Block, DownloadState, DownloadView, Field,
+    ProfileState, ProfileView, RateSearchState, RateSearchView, Samples, ValidationError, blocks,
+    expected_accuracy, harder_data_note,
+};
+pub use train::{ClassCount, Learning};
+pub use train::{
+    DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress,
+};

@@ -1,0 +1,243 @@
+//! Changes to saved models: naming, describing and starring them, keeping their evaluations,
+//! deleting them, and restoring them until the window closes.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+
+use crate::records::{Annotation, ModelInfo, ModelRef, SplitEvaluation};
+use crate::runs::{RunError, Store, is_reserved, same_title, set_titles};
+use crate::sweep::SweepStore;
+use crate::window::App;
+use crate::window::ResultsView;
+use crate::window::action::Action;
+use crate::window::background::{BackgroundResult, SharedFolder};
+use crate::window::messages::Message;
+use crate::window::notice::{Offer, Severity};
+
+/// A change to the run in a folder.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Give it this name, note and star.
+    Annotate(PathBuf, Annotation),
+    Evaluate(PathBuf, Box<SplitEvaluation>),
+    Delete {
+        folder: PathBuf,
+        title: String,
+    },
+    Restore(PathBuf),
+}
+
+/// The changes that are not on the disk yet, the oldest first. They are made one after the other,
+/// so that the last one is what remains.
+#[derive(Debug, Default)]
+pub struct Changes {
+    waiting: VecDeque<Change>,
+    in_progress: bool,
+    /// Where deleted models were used, by the folders they had.
+    used: BTreeMap<PathBuf, Used>,
+}
+
+/// Where a model was used when it was deleted, for when it is restored.
+#[derive(Debug)]
+struct Used {
+    /// It, if it recognised drawings.
+    in_use: Option<ModelRef>,
+    /// Its results, if they were shown.
+    results: Option<ResultsView>,
+}
+
+impl Change {
+    fn make(&self, store: &Store) -> Result<(), RunError> {
+        match self {
+            Self::Annotate(folder, annotation) => store.annotate(folder, annotation),
+            Self::Evaluate(folder, evaluation) => store.keep_evaluation(folder, evaluation),
+            Self::Delete { folder, .. } => store.delete(folder),
+            Self::Restore(folder) => store.restore(folder),
+        }
+    }
+}
+
+impl Changes {
+    /// True until every change is on the disk.
+    pub fn are_pending(&self) -> bool {
+        self.in_progress || !self.waiting.is_empty()
+    }
+}
+
+impl App {
+    /// Why the run in this folder cannot be called this, if it cannot: another model is.
+    pub fn name_problem(&self, folder: &Path, name: &str) -> Option<Message> {
+        let name = Annotation {
+            name: name.to_owned(),
+            ..Annotation::default()
+        }
+        .cleaned()
+        .name;
+        let mut others = self
+            .runs
+            .iter()
+            .flatten()
+            .filter(|run| run.folder != folder);
+        (is_reserved(&name) || others.any(|run| same_title(&run.title, &name)))
+            .then(|| Message::name_taken(&name))
+    }
+
+    /// Shows the annotation at once, and has it written.
+    pub(in crate::window) fn annotate(&mut self, folder: PathBuf, annotation: &Annotation) {
+        let annotation = annotation.cleaned();
+        if self.name_problem(&folder, &annotation.name).is_some() {
+            return;
+        }
+        let Some(runs) = &mut self.runs else { return };
+        let Some(run) = runs
+            .iter_mut()
+            .find(|run| run.folder == folder && run.annotation != annotation)
+        else {
+            return;
+        };
+        run.annotation = annotation.clone();
+        set_titles(runs);
+        self.change(Change::Annotate(folder, annotation));
+    }
+
+    /// Shows an evaluation that was asked for, and keeps it with the run of its model.
+    pub(in crate::window) fn evaluated(&mut self, model: ModelInfo, measured: SplitEvaluation) {
+        if let ModelRef::File(file) = &model.reference
+            && let Some(folder) = file
+                .parent()
+                .filter(|folder| folder.parent() == Some(&self.deps.paths.runs))
+        {
+            self.change(Change::Evaluate(
+                folder.to_owned(),
+                Box::new(measured.clone()),
+            ));
+        }
+        self.results = Some(ResultsView { model, measured });
+    }
+
+    pub(in crate::window) fn delete_run(&mut self, folder: PathBuf) {
+        let title = self
+            .runs
+            .iter()
+            .flatten()
+            .find(|run| run.folder == folder)
+            .map(|run| run.title.clone())
+            .unwrap_or_default();
+        self.change(Change::Delete { folder, title });
+    }
+
+    pub(in crate::window) fn restore_run(&mut self, folder: PathBuf) {
+        let undo = Action::RestoreRun(folder.clone());
+        self.notices.retain(|notice| {
+            notice
+                .offer
+                .as_ref()
+                .is_none_or(|offer| offer.action != undo)
+        });
+        self.change(Change::Restore(folder));
+    }
+
+    /// Removes what was deleted in a session that did not come to its end.
+    pub(in crate::window) fn empty_deleted(&self) {
+        let (store, sweeps) = (
+            Store::new(&self.deps.paths.runs),
+            SweepStore::new(&self.deps.paths.sweeps),
+        );
+        self.background.run(move || {
+            store.empty_deleted();
+            sweeps.empty_deleted();
+            None
+        });
+    }
+
+    fn change(&mut self, change: Change) {
+        self.changes.waiting.push_back(change);
+        self.make_next_change();
+    }
+
+    fn make_next_change(&mut self) {
+        if self.changes.in_progress {
+            return;
+        }
+        let Some(change) = self.changes.waiting.pop_front() else {
+            return;
+        };
+        self.changes.in_progress = true;
+        let store = Store::new(&self.deps.paths.runs);
+        self.background.run_on(SharedFolder::Runs, move || {
+            let outcome = change.make(&store);
+            BackgroundResult::Changed { change, outcome }
+        });
+    }
+
+    pub(in crate::window) fn on_change(&mut self, change: Change, outcome: Result<(), RunError>) {
+        self.changes.in_progress = false;
+        match (change, outcome) {
+            (_, Err(error)) => self.show_problem(&error.into()),
+            (Change::Delete { folder, title }, Ok(())) => {
+                self.runs
+                    .iter_mut()
+                    .for_each(|runs| runs.retain(|run| run.folder != folder));
+                self.withdraw(&folder);
+                let offer = Offer {
+                    label: "Undo",
+                    action: Action::RestoreRun(folder),
+                };
+                self.show_notice_with(Severity::Info, Message::run_deleted(&title), Some(offer));
+            }
+            (Change::Restore(folder), Ok(())) => self.use_restored(&folder),
+            (Change::Annotate(..) | Change::Evaluate(..), Ok(())) => {}
+        }
+        self.make_next_change();
+        if !self.changes.are_pending() {
+            // As it is on the disk: a change may have failed, and a list that was read meanwhile
+            // may lack it.
+            self.list_finished();
+        }
+    }
+
+    /// The model in this folder is gone: the starter model takes its place, and its results are not
+    /// shown any more.
+    fn withdraw(&mut self, folder: &Path) {
+        let is_gone = |model: &ModelRef| match model {
+            ModelRef::File(file) => file.parent() == Some(folder),
+            ModelRef::Ensemble(ensemble) => ensemble
+                .models
+                .iter()
+                .any(|file| file.parent() == Some(folder)),
+            ModelRef::Starter | ModelRef::Training(_) => false,
+        };
+        let in_use = self
+            .model_in_use
+            .as_ref()
+            .map(|model| model.reference.clone())
+            .filter(is_gone);
+        let results = self
+            .results
+            .take_if(|results| is_gone(&results.model.reference));
+        if in_use.is_some() {
+            self.use_model(ModelRef::Starter);
+        }
+        self.changes
+            .used
+            .insert(folder.to_owned(), Used { in_use, results });
+    }
+
+    /// The model in this folder is back: it is used as it was before, unless another one was chosen
+    /// or evaluated meanwhile.
+    fn use_restored(&mut self, folder: &Path) {
+        let Some(Used { in_use, results }) = self.changes.used.remove(folder) else {
+            return;
+        };
+        let untouched = self
+            .model_in_use
+            .as_ref()
+            .is_none_or(|model| model.reference == ModelRef::Starter);
+        if let Some(model) = in_use.filter(|_| untouched) {
+            self.use_model(model);
+        }
+        if self.results.is_none() {
+            self.results = results;
+        }
+    }
+}

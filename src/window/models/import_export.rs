@@ -1,0 +1,355 @@
+//! Exporting and importing models from the window: the export dialog's state, file dialogs, and
+//! dropped files.
+
+use std::path::{Path, PathBuf};
+
+use crate::import::{ImportError, Trials, is_index};
+use crate::ink::is_named_like_an_image;
+use crate::problem::Problem;
+use crate::protocol::{ExportReport, Job};
+use crate::records::{ExportSpec, ImportSpec, MeasuredReading, ModelRef, Replace};
+use crate::run_config::ExportFormat;
+use crate::system::TargetError;
+use crate::text::format::{capitalised, percent};
+use crate::window::App;
+use crate::window::action::Screen;
+use crate::window::desktop::Purpose;
+use crate::window::messages::Message;
+use crate::window::notice::Severity;
+
+/// An export that is being chosen, or written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExportView {
+    pub model: ModelRef,
+    pub spec: ExportSpec,
+    /// What its files would hold, once the engine has reported it.
+    pub preview: Option<ExportReport>,
+    pub written: Option<ExportReport>,
+    /// Files that exist and would have to be replaced, until the person decides.
+    pub in_the_way: Option<InTheWay>,
+}
+
+/// An export that was not written because of files that exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InTheWay {
+    /// The file to export to.
+    pub to: PathBuf,
+    pub paths: Vec<PathBuf>,
+}
+
+/// A file of weights that trials did not decide on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImportQuestion {
+    pub spec: ImportSpec,
+    pub trials: Trials,
+    pub what: String,
+}
+
+impl ImportQuestion {
+    /// What can be chosen, in words and as an import, the best first: each of the readings that
+    /// Inkling can build.
+    pub fn choices(&self) -> Vec<(String, ImportSpec)> {
+        let others = self
+            .trials
+            .readings
+            .iter()
+            .filter(|measured| measured.reading != self.trials.supported.reading);
+        let model = self.trials.model;
+        let choice = |measured: &MeasuredReading| {
+            let (activation, normalization) = measured.reading.settings()?;
+            // The activations of an ONNX network are its own.
+            let activation = if model.is_trainable() {
+                Some(activation)
+            } else {
+                self.spec.activation
+            };
+            let label = format!(
+                "{} ({})",
+                capitalised(&self.trials.describe(&measured.reading)),
+                percent(measured.accuracy, 1)
+            );
+            let layers = measured.reading.layers.or(self.spec.layers);
+            let (model, normalization) = (Some(model), Some(normalization));
+            Some((
+                label,
+                ImportSpec {
+                    model,
+                    layers,
+                    activation,
+                    normalization,
+                    accept: true,
+                    ..self.spec.clone()
+                },
+            ))
+        };
+        std::iter::once(&self.trials.supported)
+            .chain(others)
+            .filter_map(choice)
+            .collect()
+    }
+}
+
+impl App {
+    /// Opens the choice of how to export this model, with the format that was chosen last.
+    pub(in crate::window) fn open_export(&mut self, model: ModelRef) {
+        let spec = self
+            .export
+            .take()
+            .map_or_else(|| ExportSpec::new(ExportFormat::Onnx), |before| before.spec);
+        self.export = Some(ExportView {
+            model,
+            spec,
+            preview: None,
+            written: None,
+            in_the_way: None,
+        });
+        self.preview_export();
+    }
+
+    pub(in crate::window) fn change_export(&mut self, spec: ExportSpec) {
+        if self.jobs.export().is_some() {
+            return;
+        }
+        if let Some(view) = self.export.as_mut().filter(|view| view.spec != spec) {
+            (view.spec, view.written, view.in_the_way) = (spec, None, None);
+            self.preview_export();
+        }
+    }
+
+    fn preview_export(&mut self) {
+        let Some(view) = &self.export else { return };
+        let job = Job::Export {
+            model: view.model.clone(),
+            spec: view.spec.clone(),
+            to: None,
+            replace: Replace::Nothing,
+        };
+        self.jobs
+            .forget(|job| matches!(job, Job::Export { to: None, .. }));
+        self.submit(job);
+    }
+
+    pub(in crate::window) fn choose_export_file(&mut self) {
+        let Some(view) = self
+            .export
+            .as_ref()
+            .filter(|_| self.jobs.export().is_none())
+        else {
+            return;
+        };
+        self.ask_for_new_file(
+            "Export the model",
+            view.spec.format.file_name(),
+            Purpose::Export,
+        );
+    }
+
+    pub(in crate::window) fn export_to(&mut self, to: PathBuf) {
+        let Some(view) = &mut self.export else { return };
+        // A name without an extension is completed: other programs go by it. About the completed
+        // name nobody was asked.
+        let ending = Path::new(view.spec.format.file_name()).extension();
+        let (to, replace) = match (to.extension(), ending) {
+            (None, Some(ending)) => (to.with_extension(ending), Replace::Nothing),
+            _ => (to, Replace::Requested),
+        };
+        (view.written, view.in_the_way) = (None, None);
+        let job = Job::Export {
+            model: view.model.clone(),
+            spec: view.spec.clone(),
+            to: Some(to),
+            replace,
+        };
+        self.submit(job);
+    }
+
+    /// An export has failed. Files in the way are a question to the person; true where that is all.
+    pub(in crate::window) fn export_failed(&mut self, job: &Job, problem: &Problem) -> bool {
+        let (Job::Export { to: Some(to), .. }, Problem::Target(TargetError::Exist { paths })) =
+            (job, problem)
+        else {
+            return false;
+        };
+        let Some(view) = &mut self.export else {
+            return false;
+        };
+        view.in_the_way = Some(InTheWay {
+            to: to.clone(),
+            paths: paths.clone(),
+        });
+        true
+    }
+
+    /// The answer to that question.
+    pub(in crate::window) fn replace_exported(&mut self, replace: bool) {
+        let Some(view) = &mut self.export else { return };
+        let Some(InTheWay { to, .. }) = view.in_the_way.take().filter(|_| replace) else {
+            return;
+        };
+        let job = Job::Export {
+            model: view.model.clone(),
+            spec: view.spec.clone(),
+            to: Some(to),
+            replace: Replace::Everything,
+        };
+        self.submit(job);
+    }
+
+    /// Closes the choice; an export in progress is cancelled.
+    pub(in crate::window) fn close_export(&mut self) {
+        if let Some(id) = self.jobs.export().map(|running| running.id) {
+            self.cancel_job(id);
+        }
+        self.jobs.forget(|job| matches!(job, Job::Export { .. }));
+        self.export = None;
+    }
+
+    /// A preview or an export has come.
+    pub(in crate::window) fn exported(&mut self, job: &Job, report: ExportReport) {
+        let Some(view) = &mut self.export else { return };
+        if matches!(job, Job::Export { to: None, .. }) {
+            view.preview = Some(report);
+        } else {
+            let message = Message::exported(&report);
+            view.written = Some(report);
+            self.show_notice(Severity::Info, message);
+        }
+    }
+
+    pub(in crate::window) fn choose_import_file(&self) {
+        self.ask_for_file(
+            "Import a model",
+            "Models (safetensors, PyTorch, ONNX)",
+            &WEIGHT_ENDINGS,
+            Purpose::Import,
+        );
+    }
+
+    pub(in crate::window) fn import(&mut self, path: PathBuf) {
+        if !self.is_too_busy() {
+            self.show(Screen::Models);
+            self.submit(Job::Import(ImportSpec::of(path)));
+        }
+    }
+
+    /// Asks how weights are meant that could not be decided on; false if that is not the problem.
+    pub(in crate::window) fn import_undecided(&mut self, job: &Job, problem: &Problem) -> bool {
+        let (Job::Import(spec), Problem::Import(ImportError::Undecided { trials, .. })) =
+            (job, problem)
+        else {
+            return false;
+        };
+        self.import_question = Some(ImportQuestion {
+            spec: spec.clone(),
+            trials: (**trials).clone(),
+            what: Message::from(problem).what,
+        });
+        true
+    }
+
+    pub(in crate::window) fn import_as(&mut self, spec: ImportSpec) {
+        self.import_question = None;
+        if !self.is_too_busy() {
+            self.submit(Job::Import(spec));
+        }
+    }
+
+    /// Files that were dropped on the window.
+    pub(in crate::window) fn drop_files(&mut self, files: Vec<PathBuf>) {
+        for file in files {
+            match Dropped::of(&file) {
+                Dropped::Data => self.use_data_folder(file),
+                Dropped::Ink | Dropped::Image => self.open_on_canvas(file),
+                Dropped::Weights => self.import(file),
+            }
+        }
+    }
+
+    /// Starts the next run from the weights of this one.
+    pub(in crate::window) fn train_further(&mut self, folder: &Path) {
+        let Some(summary) = self.listed(folder).cloned() else {
+            return;
+        };
+        self.setting_chosen();
+        self.form.clear();
+        self.settings.former_learning_rate = Some(summary.config.learning_rate);
+        let config = summary.config.clone().further(summary.model_path);
+        self.config = config;
+        self.config.preset = self.config.matching_preset();
+        self.show(Screen::Train);
+    }
+}
+
+/// What is done with a file that is dropped on the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    /// A model to import.
+    Weights,
+    /// A drawing to put on the canvas.
+    Ink,
+    /// A data set to train on.
+    Data,
+    /// An image to read.
+    Image,
+}
+
+/// What the names of models that can be imported end in.
+const WEIGHT_ENDINGS: [&str; 6] = ["safetensors", "pt", "pth", "bin", "ckpt", "onnx"];
+
+/// Whether a file's name is that of a model to import: one of the usual endings, or that of an
+/// index of several files.
+pub(in crate::window) fn is_named_like_weights(path: &Path) -> bool {
+    is_index(path)
+        || path.extension().is_some_and(|ending| {
+            WEIGHT_ENDINGS
+                .iter()
+                .any(|weights| ending.eq_ignore_ascii_case(weights))
+        })
+}
+
+impl Dropped {
+    /// By its name, and whether it is a folder.
+    pub fn of(path: &Path) -> Self {
+        let name = path.to_string_lossy().to_ascii_lowercase();
+        let is = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        if is_index(path) {
+            Self::Weights
+        } else if path.is_dir()
+            || is(&[
+                ".csv",
+                ".csv.gz",
+                ".tsv",
+                ".npz",
+                ".parquet",
+                "-ubyte",
+                "-ubyte.gz",
+            ])
+        {
+            Self::Data
+        } else if is(&[
+            ".json",
+            ".jsonl",
+            ".ndjson",
+            ".json.gz",
+            ".jsonl.gz",
+            ".ndjson.gz",
+            ".ink",
+        ]) {
+            Self::Ink
+        } else if is_named_like_an_image(path) {
+            Self::Image
+        } else {
+            Self::Weights
+        }
+    }
+
+    /// What will happen when it is dropped.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::Weights => "Drop to import this model",
+            Self::Ink => "Drop to open this drawing on the canvas",
+            Self::Data => "Drop to train on this data",
+            Self::Image => "Drop to read this image in Draw",
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Training a run again, to see whether its weights come out the same.
+
+use std::path::Path;
+
+use crate::records::{JobId, RunSummary};
+use crate::runs::{Reproduction, RunError, reproduced_config};
+use crate::window::App;
+use crate::window::background::BackgroundResult;
+use crate::window::messages::Message;
+use crate::window::notice::Severity;
+use crate::window::train::run::RunView;
+
+impl App {
+    /// Starts the run in this folder again.
+    pub(in crate::window) fn reproduce(&mut self, folder: &Path) {
+        let Some(first) = self.listed(folder).cloned() else {
+            return;
+        };
+        if self.is_too_busy() {
+            return;
+        }
+        let (id, config) = (JobId(self.next_id()), reproduced_config(&first));
+        self.reproducing = Some((id, Box::new(first)));
+        self.start_run(RunView::new(id, config), None);
+    }
+
+    /// Compares the weights of a run that has ended, if it is one that was started again.
+    pub(in crate::window) fn check_reproduction(&mut self, run: JobId, again: &RunSummary) {
+        let Some((_, first)) = self.reproducing.take_if(|(id, _)| *id == run) else {
+            return;
+        };
+        // Stopped, it has other weights by wish.
+        if !again.stopped {
+            let again = again.clone();
+            self.background.run(move || {
+                Some(BackgroundResult::Reproduced(Reproduction::compare(
+                    &first, &again,
+                )))
+            });
+        }
+    }
+
+    pub(in crate::window) fn reproduced(&mut self, outcome: Result<Reproduction, RunError>) {
+        match outcome {
+            Ok(found) => self.show_notice(Severity::Info, Message::reproduced(&found)),
+            Err(error) => self.show_problem(&error.into()),
+        }
+    }
+}

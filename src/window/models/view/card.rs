@@ -1,0 +1,344 @@
+//! A card in the list of models: name, date, accuracy, its curve and the person's note at a glance.
+
+use std::sync::Arc;
+
+use eframe::egui::text::{LayoutJob, TextWrapping};
+use eframe::egui::{
+    Align2, Color32, FontId, Galley, Rect, Response, Role, Sense, Stroke, StrokeKind, TextStyle,
+    Ui, WidgetInfo, pos2, vec2,
+};
+
+use super::sparkline;
+use crate::records::{Accuracy, Annotation, ModelRef, RunSummary};
+use crate::run_config::EvaluationSplit;
+use crate::runs::{Repeats, RunEntry};
+use crate::text::format::{count, local_time, percent};
+use crate::window::style;
+use crate::window::style::icons;
+use crate::window::{App, Thumbnail};
+
+/// A card's margins, and the space between its columns, in points.
+const MARGIN: [f32; 2] = [12.0, 9.0];
+const COLUMN_GAP: f32 = 10.0;
+/// The curve, in points: on a card as wide as the list, and on a wide one.
+const CURVE: [f32; 2] = [60.0, 30.0];
+const WIDE_CURVE: [f32; 2] = [140.0, 30.0];
+/// From this width on, in points, a card is wide.
+const WIDE: f32 = 560.0;
+/// The limits of the width of the accuracy's column, in points: that of a figure, and that of the
+/// name of a data set below it.
+const ACCURACY_WIDTH: [f32; 2] = [58.0, 96.0];
+
+struct Card<'a> {
+    title: &'a str,
+    line: String,
+    annotation: Annotation,
+    accuracy: Option<Figure>,
+    curve: Option<&'a Thumbnail>,
+    in_use: bool,
+    broken: bool,
+}
+
+/// The accuracy that stands for a model.
+struct Figure {
+    value: String,
+    /// What stands below it: the test set, or what other images they were.
+    measured_on: String,
+    about: String,
+}
+
+pub fn run(
+    ui: &mut Ui,
+    app: &App,
+    runs: &[RunEntry],
+    entry: &RunEntry,
+    selected: bool,
+) -> Response {
+    let repeats = entry
+        .summary
+        .as_ref()
+        .ok()
+        .filter(|summary| !summary.stopped)
+        .and_then(|summary| Repeats::of(runs, summary));
+    let card = match &entry.summary {
+        Ok(summary) => Card {
+            title: &entry.title,
+            line: line(entry, summary, repeats.as_ref()),
+            annotation: entry.annotation.clone(),
+            accuracy: repeats
+                .as_ref()
+                .and_then(mean_accuracy)
+                .or_else(|| summary.accuracy().as_ref().map(figure)),
+            curve: app.thumbnail(&entry.folder),
+            in_use: app.is_in_use(&ModelRef::File(summary.model_path.clone())),
+            broken: false,
+        },
+        Err(_) => Card {
+            title: &entry.title,
+            line: "damaged".to_owned(),
+            annotation: Annotation::default(),
+            accuracy: None,
+            curve: None,
+            in_use: false,
+            broken: true,
+        },
+    };
+    card.show(ui, selected)
+}
+
+pub fn starter(ui: &mut Ui, app: &App, selected: bool) -> Response {
+    let in_use = app.is_in_use(&ModelRef::Starter);
+    let title = app.model_name(&ModelRef::Starter);
+    let card = Card {
+        title: &title,
+        line: "Included with Inkling".to_owned(),
+        annotation: Annotation::default(),
+        accuracy: app
+            .starter_model
+            .as_ref()
+            .and_then(|model| model.accuracy.as_ref())
+            .map(figure),
+        curve: None,
+        in_use,
+        broken: false,
+    };
+    card.show(ui, selected)
+}
+
+/// What stands below the title: of a model with a name of its own its network and data, the date,
+/// and how it came about.
+fn line(entry: &RunEntry, summary: &RunSummary, repeats: Option<&Repeats<'_>>) -> String {
+    let network = (!entry.annotation.name.is_empty()).then(|| summary.config.title());
+    let stopped = summary.stopped.then(|| "stopped".to_owned());
+    let imported = summary.imported.is_some().then(|| "imported".to_owned());
+    let repeated = repeats.map(|repeats| count(repeats.runs().len() as u64, "run"));
+    let facts = network
+        .into_iter()
+        .chain([local_time(&summary.finished_at)])
+        .chain(repeated)
+        .chain(stopped)
+        .chain(imported)
+        .chain(entry.annotation.tags.clone());
+    facts.collect::<Vec<_>>().join(" · ")
+}
+
+/// What a run is found by: its title, network and data, its note, its tags, its date, and the name
+/// of its folder.
+pub fn searched_text(entry: &RunEntry) -> String {
+    let folder = entry
+        .folder
+        .file_name()
+        .unwrap_or(entry.folder.as_os_str())
+        .to_string_lossy();
+    let known = entry.summary.as_ref().map_or_else(
+        |_| String::new(),
+        |run| format!("{} {}", run.config.title(), local_time(&run.finished_at)),
+    );
+    format!(
+        "{} {} {} {known} {folder}",
+        entry.title,
+        entry.annotation.note,
+        entry.annotation.tags.join(" ")
+    )
+}
+
+/// The mean of repeated runs.
+fn mean_accuracy(repeats: &Repeats<'_>) -> Option<Figure> {
+    let value = percent(repeats.mean()?.mean, 2);
+    Some(Figure {
+        about: format!("Mean {} accuracy: {value}", repeats.measured_on()),
+        value,
+        measured_on: "mean".to_owned(),
+    })
+}
+
+/// The accuracy that stands for one model.
+fn figure(accuracy: &Accuracy) -> Figure {
+    let measured_on = if accuracy.split == EvaluationSplit::Test {
+        accuracy.data.label()
+    } else {
+        "validation".to_owned()
+    };
+    Figure {
+        value: accuracy.percent(),
+        measured_on,
+        about: accuracy.to_string(),
+    }
+}
+
+impl Card<'_> {
+    fn show(self, ui: &mut Ui, selected: bool) -> Response {
+        let palette = style::palette(ui);
+        let (body, small) = (
+            TextStyle::Body.resolve(ui.style()),
+            TextStyle::Small.resolve(ui.style()),
+        );
+        let (strong, weak) = (
+            ui.visuals().strong_text_color(),
+            ui.visuals().weak_text_color(),
+        );
+        let line = if self.in_use {
+            format!("{} · in use", self.line)
+        } else {
+            self.line.clone()
+        };
+
+        // From the right: accuracy, curve, texts. The note is below all of them.
+        let width = ui.available_width();
+        let mut room = width - 2.0 * MARGIN[0];
+        let [least, most] = ACCURACY_WIDTH;
+        let measured_on = self
+            .accuracy
+            .as_ref()
+            .map(|figure| lines(ui, &figure.measured_on, small.clone(), weak, most, 1));
+        let accuracy_width = measured_on
+            .as_ref()
+            .map_or(0.0, |words| words.size().x.max(least));
+        let curve = self
+            .curve
+            .map(|curve| (curve, if width >= WIDE { WIDE_CURVE } else { CURVE }));
+        for column in [accuracy_width, curve.map_or(0.0, |(_, [width, _])| width)] {
+            room -= if column > 0.0 {
+                column + COLUMN_GAP
+            } else {
+                0.0
+            };
+        }
+        let star = if self.annotation.starred {
+            body.size + 4.0
+        } else {
+            0.0
+        };
+        let title = lines(
+            ui,
+            self.title,
+            body.clone(),
+            if self.broken { palette.bad } else { strong },
+            room - star,
+            2,
+        );
+        let below = lines(ui, &line, small.clone(), weak, room, 1);
+        let note = (!self.annotation.note.is_empty()).then(|| {
+            lines(
+                ui,
+                &self.annotation.note,
+                small.clone(),
+                weak,
+                width - 2.0 * MARGIN[0],
+                1,
+            )
+        });
+        let is_cut = note.as_ref().is_some_and(|note| note.elided);
+        let texts = title.size().y
+            + 4.0
+            + below.size().y
+            + note.as_ref().map_or(0.0, |note| note.size().y + 2.0);
+
+        let (rect, response) =
+            ui.allocate_exact_size(vec2(width, texts + 2.0 * MARGIN[1]), Sense::click());
+        let fill = if selected {
+            palette.accent.gamma_multiply(0.14)
+        } else if response.hovered() {
+            ui.visuals().widgets.hovered.weak_bg_fill
+        } else {
+            palette.card
+        };
+        let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
+        let outline = if selected {
+            Stroke::new(1.5, palette.accent)
+        } else {
+            Stroke::new(1.0, palette.line)
+        };
+        painter.rect(rect, style::RADIUS, fill, outline, StrokeKind::Inside);
+        let inner = rect.shrink2(MARGIN.into());
+
+        let row_height = ui.text_style_height(&TextStyle::Body);
+        let mut top = inner.min;
+        if self.annotation.starred {
+            let side = body.size;
+            let place =
+                Rect::from_min_size(top + vec2(0.0, (row_height - side) * 0.5), vec2(side, side));
+            icons::star(&painter, place, palette.accent, true);
+        }
+        painter.galley(top + vec2(star, 0.0), Arc::clone(&title), strong);
+        top.y += title.size().y + 4.0;
+        painter.galley(top, Arc::clone(&below), weak);
+        top.y += below.size().y + 2.0;
+        if let Some(note) = note {
+            painter.galley(top, note, weak);
+        }
+        let mut about = None;
+        if let (Some(figure), Some(measured_on)) = (&self.accuracy, measured_on) {
+            painter.text(
+                inner.right_top(),
+                Align2::RIGHT_TOP,
+                &figure.value,
+                body,
+                strong,
+            );
+            let below = inner.right_top() + vec2(-measured_on.size().x, row_height + 4.0);
+            painter.galley(below, measured_on, weak);
+            let left = inner.right() - accuracy_width;
+            about = response
+                .hover_pos()
+                .filter(|at| at.x >= left)
+                .map(|_| figure.about.clone());
+        }
+        if let Some((thumbnail, [curve_width, height])) = curve {
+            let right = inner.right() - accuracy_width - COLUMN_GAP;
+            let place = Rect::from_min_size(
+                pos2(right - curve_width, inner.top() + 2.0),
+                vec2(curve_width, height),
+            );
+            sparkline::paint(&painter, place, thumbnail, palette);
+            about = about.or_else(|| {
+                response
+                    .hover_pos()
+                    .filter(|at| place.contains(*at))
+                    .map(|_| sparkline::about(thumbnail))
+            });
+        }
+        let label = self.label(&line);
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, label.clone()));
+        let about = about.or_else(|| is_cut.then(|| self.annotation.note.clone()));
+        about.map_or(response.clone(), |about| response.on_hover_text(about))
+    }
+
+    fn label(&self, line: &str) -> String {
+        let starred = if self.annotation.starred {
+            ", starred"
+        } else {
+            ""
+        };
+        let note = if self.annotation.note.is_empty() {
+            String::new()
+        } else {
+            format!(", {}", self.annotation.note)
+        };
+        let accuracy = self
+            .accuracy
+            .as_ref()
+            .map(|figure| format!(", {}", figure.about))
+            .unwrap_or_default();
+        format!("{}{starred}, {line}{note}{accuracy}", self.title)
+    }
+}
+
+/// The text in at most this many rows of this width, cut off where it is longer.
+fn lines(
+    ui: &Ui,
+    text: &str,
+    font: FontId,
+    color: Color32,
+    width: f32,
+    rows: usize,
+) -> Arc<Galley> {
+    let mut job = LayoutJob::simple(text.to_owned(), font, color, width.max(40.0));
+    job.wrap = TextWrapping {
+        max_width: width.max(40.0),
+        max_rows: rows,
+        break_anywhere: rows == 1,
+        ..TextWrapping::default()
+    };
+    ui.painter().layout_job(job)
+}

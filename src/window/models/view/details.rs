@@ -1,0 +1,287 @@
+//! The details of one model: results, settings, and the buttons to use it.
+
+use std::path::PathBuf;
+
+use eframe::egui::{Align, Grid, Label, Layout, RichText, Ui, vec2};
+
+use super::{ModelsView, accuracy_plot, confirm_delete, export, heading, offers, repeats};
+use crate::math::statistics::wilson_interval;
+use crate::problem::Problem;
+use crate::records::{Accuracy, ModelRef, RunSummary};
+use crate::runs::{Repeats, RunEntry};
+use crate::text::format::{count, duration, file_size, grouped, percent};
+use crate::text::visible;
+use crate::window::messages::Message;
+use crate::window::style;
+use crate::window::{Action, App};
+
+/// From this width on, in points, the settings stand beside the results.
+const TWO_COLUMNS: f32 = 940.0;
+
+/// The settings' share of the width beside the results, and their least width in points.
+const SETTINGS_SHARE: f32 = 0.3;
+const SETTINGS_WIDTH: f32 = 380.0;
+
+pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    heading::title(ui, &app.model_name(&ModelRef::Starter));
+    ui.horizontal(|ui| offers::buttons(ui, &offers::of_starter(app), actions));
+    ui.add_space(style::GAP / 2.0);
+    ui.label("A small model, included with Inkling so that you can draw before training a model of your own.");
+    let Some(reader) = &app.starter_model else {
+        return;
+    };
+    export::show(
+        ui,
+        app,
+        (&ModelRef::Starter, reader.network.model()),
+        actions,
+    );
+    ui.add_space(style::GAP / 2.0);
+    facts(ui, "starter facts", |fact| {
+        if let Some(accuracy) = &reader.accuracy {
+            fact(accuracy.name(), on_images(accuracy));
+        }
+        fact("Network", reader.network.label());
+        fact("Training data", reader.data.label());
+        fact("Parameters", grouped(reader.parameters));
+    });
+}
+
+/// A run that cannot be loaded, and why.
+pub fn broken(
+    ui: &mut Ui,
+    entry: &RunEntry,
+    problem: &Problem,
+    confirming: &mut Option<PathBuf>,
+    actions: &mut Vec<Action>,
+) {
+    heading::title(ui, "This run cannot be loaded");
+    ui.horizontal(|ui| {
+        if ui.add(style::secondary_button("Open folder")).clicked() {
+            actions.push(Action::OpenFolder(entry.folder.clone()));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if ui
+                .add(style::secondary_button(
+                    RichText::new("Delete…").color(style::palette(ui).bad),
+                ))
+                .clicked()
+            {
+                *confirming = Some(entry.folder.clone());
+            }
+        });
+    });
+    before_deleting(
+        ui,
+        entry,
+        || "Delete this run's folder?".to_owned(),
+        confirming,
+        actions,
+    );
+    ui.add_space(style::GAP / 2.0);
+    let message = Message::from(problem);
+    ui.label(message.what);
+    if !message.remedy.is_empty() {
+        ui.label(RichText::new(message.remedy).weak());
+    }
+    ui.add(Label::new(RichText::new(visible::path(&entry.folder)).weak()).wrap());
+}
+
+pub fn run(
+    ui: &mut Ui,
+    app: &App,
+    runs: &[RunEntry],
+    entry: &RunEntry,
+    summary: &RunSummary,
+    view: &mut ModelsView,
+    actions: &mut Vec<Action>,
+) {
+    heading::title_with_star(ui, entry, actions);
+    offers::of_run(ui, app, entry, summary, view, actions);
+    let question = || {
+        let together = Repeats::of(runs, summary).map_or(1, |repeats| repeats.runs().len());
+        let of = if together > 1 {
+            format!(", one of {together} with different seeds,")
+        } else {
+            String::new()
+        };
+        format!("Delete this run{of} with its model, settings and training history?")
+    };
+    before_deleting(ui, entry, question, &mut view.confirming, actions);
+    heading::about(ui, entry, summary, view);
+    export::show(
+        ui,
+        app,
+        (
+            &ModelRef::File(summary.model_path.clone()),
+            summary.config.model,
+        ),
+        actions,
+    );
+    ui.add_space(style::GAP);
+    repeats::show(ui, runs, entry, summary, &mut view.selected);
+    let curve = app.thumbnail(&entry.folder);
+    let results = |ui: &mut Ui| {
+        figures(ui, summary);
+        ui.add_space(style::GAP);
+        accuracy_plot::show(ui, summary, curve);
+    };
+    // How imported weights were trained is not known.
+    if summary.epochs.is_empty() {
+        results(ui);
+    } else if ui.available_width() >= TWO_COLUMNS {
+        ui.horizontal_top(|ui| {
+            let settings_width = (ui.available_width() * SETTINGS_SHARE).max(SETTINGS_WIDTH);
+            let results_width = ui.available_width() - settings_width - style::GAP * 3.0;
+            column(ui, results_width, results);
+            ui.add_space(style::GAP);
+            column(ui, settings_width, |ui| settings(ui, summary));
+        });
+    } else {
+        results(ui);
+        ui.add_space(style::GAP / 2.0);
+        settings(ui, summary);
+    }
+    ui.add_space(style::GAP / 2.0);
+    ui.add(
+        Label::new(RichText::new(visible::path(&entry.folder)).weak().small())
+            .wrap()
+            .selectable(true),
+    );
+}
+
+fn column(ui: &mut Ui, width: f32, fill: impl FnOnce(&mut Ui)) {
+    ui.allocate_ui_with_layout(vec2(width, 0.0), Layout::top_down(Align::Min), |ui| {
+        ui.set_width(width);
+        fill(ui);
+    });
+}
+
+/// The confirmation, while this run's deletion waits for it.
+fn before_deleting(
+    ui: &mut Ui,
+    entry: &RunEntry,
+    question: impl FnOnce() -> String,
+    confirming: &mut Option<PathBuf>,
+    actions: &mut Vec<Action>,
+) {
+    if confirming.as_ref() != Some(&entry.folder) {
+        return;
+    }
+    style::card(ui).show(ui, |ui| {
+        ui.label(question());
+        ui.horizontal(|ui| {
+            if confirm_delete::buttons(ui, "Delete", confirming) {
+                actions.push(Action::DeleteRun(entry.folder.clone()));
+            }
+        });
+    });
+}
+
+/// "99.32 % on MNIST, 10,000 images (95 % CI 99.14 % to 99.46 %)".
+fn on_images(accuracy: &Accuracy) -> String {
+    let interval = accuracy.images.map_or_else(String::new, |images| {
+        let (low, high) = wilson_interval((accuracy.value * images as f64).round() as u64, images);
+        format!(" (95 % CI {} to {})", percent(low, 2), percent(high, 2))
+    });
+    format!(
+        "{} on {}{interval}",
+        accuracy.percent(),
+        accuracy.measured_on()
+    )
+}
+
+fn figures(ui: &mut Ui, summary: &RunSummary) {
+    facts(ui, "figures", |fact| {
+        match &summary.test {
+            Some(test) => fact("Test accuracy", on_images(&test.accuracy())),
+            None => fact(
+                "Test accuracy",
+                "not evaluated; open Results to evaluate it".to_owned(),
+            ),
+        }
+        if let Some(record) = summary.kept() {
+            // Those of a mix are from all of its sources: not the same measure as the test
+            // accuracy.
+            let held_out = format!(
+                "{} images held out from training",
+                grouped(summary.plan.validation_images)
+            );
+            fact(
+                "Validation accuracy",
+                format!(
+                    "{} on {held_out}",
+                    percent(f64::from(record.validation_accuracy), 2)
+                ),
+            );
+        }
+        fact("Parameters", grouped(summary.plan.parameters));
+        // Weights are stored as 32-bit floats in every precision.
+        fact("Model size", file_size(summary.plan.parameters * 4));
+        if !summary.epochs.is_empty() {
+            fact("Training time", duration(summary.train_seconds));
+            fact(
+                "Throughput",
+                format!(
+                    "{} images/s",
+                    grouped(summary.images_per_second.max(0.0).round() as u64)
+                ),
+            );
+        }
+        if !summary.machine.is_empty() {
+            fact("Machine", visible::label(&summary.machine));
+        }
+    });
+}
+
+fn settings(ui: &mut Ui, summary: &RunSummary) {
+    ui.label(RichText::new("Settings").strong());
+    let (config, plan) = (&summary.config, &summary.plan);
+    facts(ui, "settings", |fact| {
+        fact("Data", config.data.label());
+        fact(
+            "Images",
+            format!(
+                "{} for training, {} for validation",
+                grouped(plan.train_images),
+                grouped(plan.validation_images)
+            ),
+        );
+        fact(
+            "Preset",
+            config.preset.map_or_else(
+                || "custom settings".to_owned(),
+                |preset| preset.label().to_owned(),
+            ),
+        );
+        for (name, value) in config.training_settings() {
+            // What is turned off is left out.
+            if let Some(value) = value {
+                fact(name, value);
+            }
+        }
+        fact(
+            "Device",
+            format!(
+                "{}, {}",
+                plan.device.label(),
+                count(plan.threads.into(), "thread")
+            ),
+        );
+        fact("Precision", plan.precision.label().to_owned());
+        fact("Seed", config.seed.to_string());
+    });
+}
+
+fn facts(ui: &mut Ui, id: &str, fill: impl FnOnce(&mut dyn FnMut(&str, String))) {
+    Grid::new(id)
+        .num_columns(2)
+        .spacing(vec2(style::GAP, 4.0))
+        .show(ui, |ui| {
+            fill(&mut |name: &str, value: String| {
+                ui.label(RichText::new(name).weak());
+                ui.add(Label::new(value).wrap());
+                ui.end_row();
+            });
+        });
+}

@@ -1,0 +1,265 @@
+//! The export dialog: format, options, and a preview of the files' contents.
+
+use eframe::egui::{Checkbox, CollapsingHeader, Grid, Label, RichText, Ui, vec2};
+
+use crate::protocol::ExportReport;
+use crate::records::{ExportSpec, FileInfo, ModelRef};
+use crate::run_config::{ExportFormat, ModelKind, WeightFormat};
+use crate::text::format::{file_size, grouped};
+use crate::text::visible;
+use crate::window::messages::Message;
+use crate::window::style;
+use crate::window::style::icons;
+use crate::window::{Action, App, ExportView, InTheWay};
+
+/// Draws the dialog if it is open for this model.
+pub fn show(
+    ui: &mut Ui,
+    app: &App,
+    (model, kind): (&ModelRef, ModelKind),
+    actions: &mut Vec<Action>,
+) {
+    let Some(view) = app.export.as_ref().filter(|view| view.model == *model) else {
+        return;
+    };
+    ui.add_space(style::GAP / 2.0);
+    style::card(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.label(RichText::new("Export").strong());
+        ui.add_enabled_ui(app.jobs.export().is_none(), |ui| {
+            choices(ui, kind, &view.spec, actions)
+        });
+        ui.add_space(style::GAP / 2.0);
+        match &view.in_the_way {
+            Some(in_the_way) => replace(ui, in_the_way, actions),
+            None => buttons(ui, app, view, actions),
+        }
+        if let Some(report) = &view.written {
+            written(ui, report);
+        }
+        ui.add_space(style::GAP / 2.0);
+        // What was written has the name that was chosen.
+        ui.vertical(|ui| match view.written.as_ref().or(view.preview.as_ref()) {
+            Some(preview) => contents(ui, preview, view.spec.format),
+            None => drop(ui.label(style::hint("Preparing the preview…"))),
+        });
+    });
+}
+
+fn choices(ui: &mut Ui, kind: ModelKind, spec: &ExportSpec, actions: &mut Vec<Action>) {
+    let mut chosen = spec.clone();
+    // What was chosen for another model may not exist for this one.
+    chosen.quantize &= kind.is_trainable();
+    ui.horizontal_wrapped(|ui| {
+        for &format in ExportFormat::ALL {
+            let toggle = ui.add_enabled(
+                format.exists_for(kind),
+                style::toggle(ui, format.label(), spec.format == format),
+            );
+            let toggle = toggle.on_hover_text(about(format)).on_disabled_hover_text(
+                "An imported ONNX network cannot be exported in this format",
+            );
+            if toggle.clicked() {
+                chosen.format = format;
+            }
+        }
+    });
+    ui.add(Label::new(style::hint(about(chosen.format))).wrap());
+    let onnx =
+        matches!(chosen.format, ExportFormat::Onnx | ExportFormat::Zip) && kind.is_trainable();
+    let weights =
+        !matches!(chosen.format, ExportFormat::Card | ExportFormat::Report) && kind.is_trainable();
+    // The boxes never move: those that do not apply to the format are disabled.
+    let mut half = chosen.weights == WeightFormat::F16;
+    let only = if kind.is_trainable() {
+        "Only for ONNX"
+    } else {
+        "The original ONNX file is exported unchanged"
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.add_enabled(weights, Checkbox::new(&mut half, "16-bit weights"))
+            .on_hover_text("Half the size, with almost the same accuracy")
+            .on_disabled_hover_text(if kind.is_trainable() { "This format contains no weights" } else { only });
+        ui.add_enabled(onnx, Checkbox::new(&mut chosen.preprocessing, "Include pre- and postprocessing"))
+            .on_hover_text(
+                "The exported model takes raw images (28 × 28 bytes) and returns probabilities. Otherwise it takes normalised values and returns logits",
+            )
+            .on_disabled_hover_text(only);
+        ui.add_enabled(onnx, Checkbox::new(&mut chosen.quantize, "8-bit weights"))
+            .on_hover_text(
+                "About a quarter of the size. The loss of accuracy is measured on the test set. A zip archive contains it as an additional file",
+            )
+            .on_disabled_hover_text(only);
+    });
+    chosen.weights = if half {
+        WeightFormat::F16
+    } else {
+        WeightFormat::F32
+    };
+    if chosen != *spec {
+        actions.push(Action::ChangeExport(chosen));
+    }
+}
+
+/// Asks whether files that exist may be replaced. The file dialog asks for one file, and an export
+/// can have several.
+fn replace(ui: &mut Ui, in_the_way: &InTheWay, actions: &mut Vec<Action>) {
+    let names: Vec<String> = in_the_way
+        .paths
+        .iter()
+        .map(|path| visible::path(path))
+        .collect();
+    let question = if names.len() == 1 {
+        "This file exists already:"
+    } else {
+        "These files exist already:"
+    };
+    ui.add(Label::new(format!("{question} {}", names.join(", "))).wrap());
+    ui.horizontal_wrapped(|ui| {
+        if ui.add(style::secondary_button("Replace")).clicked() {
+            actions.push(Action::ReplaceExported(true));
+        }
+        if ui
+            .add(style::secondary_button("Cancel"))
+            .on_hover_text("Nothing is written")
+            .clicked()
+        {
+            actions.push(Action::ReplaceExported(false));
+        }
+    });
+}
+
+/// Where it was written, and what 8-bit weights cost, for as long as the dialog is open.
+fn written(ui: &mut Ui, report: &ExportReport) {
+    let Message { what, remedy } = Message::exported(report);
+    ui.horizontal_top(|ui| {
+        icons::icon(ui, icons::Icon::Done);
+        ui.vertical(|ui| {
+            ui.add(Label::new(what).wrap().selectable(true));
+            if !remedy.is_empty() {
+                ui.add(Label::new(remedy).wrap());
+            }
+        });
+    });
+}
+
+fn buttons(ui: &mut Ui, app: &App, view: &ExportView, actions: &mut Vec<Action>) {
+    ui.horizontal_wrapped(|ui| {
+        if let Some(running) = app.jobs.export() {
+            let fraction = running.progress.fraction;
+            if ui.add(style::secondary_button("Cancel")).clicked() {
+                actions.push(Action::CancelJob(running.id));
+            }
+            let status = if fraction > 0.0 {
+                "Evaluating the 8-bit model…"
+            } else {
+                "Writing…"
+            };
+            ui.label(status);
+            ui.add(
+                style::progress_bar(ui, fraction)
+                    .desired_width(180.0)
+                    .desired_height(10.0),
+            )
+            .accessible_name("Export progress");
+            return;
+        }
+        if ui
+            .add_enabled(
+                view.preview.is_some(),
+                style::primary_button(ui, "Save as…"),
+            )
+            .clicked()
+        {
+            actions.push(Action::SaveExport);
+        }
+        if ui.add(style::secondary_button("Close")).clicked() {
+            actions.push(Action::CloseExport);
+        }
+        let folder = view
+            .written
+            .as_ref()
+            .and_then(|written| written.paths.first()?.parent());
+        if let Some(folder) = folder.map(std::path::Path::to_owned)
+            && ui
+                .add(style::secondary_button("Open folder"))
+                .on_hover_text(visible::path(&folder))
+                .clicked()
+        {
+            actions.push(Action::OpenFolder(folder));
+        }
+    });
+}
+
+/// Every file with its size and its tensors.
+fn contents(ui: &mut Ui, preview: &ExportReport, format: ExportFormat) {
+    let total = file_size(preview.files.iter().map(|file| file.bytes).sum());
+    let heading = match (format, preview.files.as_slice()) {
+        (ExportFormat::Zip, files) => format!("An archive of {} files, {total}", files.len()),
+        (_, [_]) => format!("One file, {total}"),
+        (_, files) => format!("{} files, {total}", files.len()),
+    };
+    ui.label(RichText::new(heading).strong());
+    for file in &preview.files {
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new(&file.name).monospace());
+            ui.label(RichText::new(file_size(file.bytes)).weak());
+            ui.add(Label::new(RichText::new(&file.about).weak()).wrap());
+        });
+        tensors(ui, file);
+    }
+}
+
+fn tensors(ui: &mut Ui, file: &FileInfo) {
+    if file.tensors.is_empty() {
+        return;
+    }
+    let numbers: u64 = file
+        .tensors
+        .iter()
+        .map(|tensor| tensor.shape.iter().product::<u64>())
+        .sum();
+    let heading = match file.tensors.len() {
+        1 => format!("1 tensor, {} parameters", grouped(numbers)),
+        tensors => format!("{tensors} tensors, {} parameters", grouped(numbers)),
+    };
+    CollapsingHeader::new(RichText::new(heading).weak())
+        .id_salt(("tensors", &file.name))
+        .show(ui, |ui| {
+            Grid::new(("tensors of", &file.name))
+                .num_columns(3)
+                .spacing(vec2(style::GAP, 2.0))
+                .show(ui, |ui| {
+                    for tensor in &file.tensors {
+                        ui.label(RichText::new(&tensor.name).monospace());
+                        let shape: Vec<String> = tensor.shape.iter().map(u64::to_string).collect();
+                        ui.label(shape.join(" × "));
+                        ui.label(RichText::new(tensor.format.name()).weak());
+                        ui.end_row();
+                    }
+                });
+        });
+}
+
+/// What a format contains and what it is for.
+const fn about(format: ExportFormat) -> &'static str {
+    match format {
+        ExportFormat::Safetensors => {
+            "The weights with their names and a description. Can be loaded by candle, PyTorch and Inkling."
+        }
+        ExportFormat::Onnx => {
+            "The whole model in one file that runs in ONNX Runtime, tract, browsers and on phones, with a script that recognises images."
+        }
+        ExportFormat::PyTorch => {
+            "The weights as a state dict and the network as a readable Python module."
+        }
+        ExportFormat::Candle => "A small Rust program that recognises images, and its weights.",
+        ExportFormat::Card => {
+            "A description of the model with its accuracy and limitations, as Markdown and JSON."
+        }
+        ExportFormat::Report => {
+            "A web page with training curves, confusion matrix and misclassified images; it works offline."
+        }
+        ExportFormat::Zip => "All formats in one archive.",
+    }
+}

@@ -1,0 +1,293 @@
+//! The Models screen: the starter model, finished and interrupted runs, and what can be done with
+//! each.
+
+mod accuracy_plot;
+mod card;
+mod compare;
+mod compare_curves;
+mod compare_plot;
+mod confirm_delete;
+mod details;
+mod editor;
+mod export;
+mod heading;
+pub mod import_question;
+mod interrupted;
+mod offers;
+mod order;
+mod repeats;
+mod sparkline;
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use eframe::egui::{Align, Button, Key, Layout, Modifiers, Popup, RichText, ScrollArea, Ui, vec2};
+
+use self::editor::{Editor, First};
+use self::order::Order;
+use crate::records::ModelRef;
+use crate::runs::RunEntry;
+use crate::window::shell::help;
+use crate::window::shell::help::Topic;
+use crate::window::shell::shortcuts;
+use crate::window::style;
+use crate::window::{Action, App, Screen};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Selected {
+    Starter,
+    Run(PathBuf),
+}
+
+#[derive(Debug, Default)]
+pub struct ModelsView {
+    selected: Option<Selected>,
+    order: Order,
+    /// The run, finished or interrupted, whose deletion waits for confirmation.
+    confirming: Option<PathBuf>,
+    /// What the curves of compared models show.
+    compared: compare_plot::Choice,
+    /// The dialog for a model's name and note, while it is open.
+    editor: Option<Editor>,
+}
+
+/// Below this width, in points, details are shown below the selected model instead of beside the
+/// list.
+const TWO_COLUMNS: f32 = 760.0;
+/// The list's share of the width beside the details, and its limits in points.
+const LIST_SHARE: f32 = 0.34;
+const LIST_WIDTH: RangeInclusive<f32> = 360.0..=560.0;
+/// The greatest width of the details, in points.
+const DETAILS_WIDTH: f32 = 1900.0;
+
+pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        ui.heading("Models");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            help::button(ui, Topic::Models);
+            if ui.button("Refresh").on_hover_text("Reload the list of models from disk").clicked() {
+                actions.push(Action::RefreshRuns);
+            }
+            let import = ui.add_enabled(!app.is_training() && app.jobs.import().is_none(), Button::new("Import…"));
+            let about = "Import weights: safetensors, a PyTorch state dict, or a file exported by Inkling. You can also drop the file on the window";
+            if import.on_hover_text(about).on_disabled_hover_text("Unavailable while training or another import is in progress").clicked() {
+                actions.push(Action::ChooseImport);
+            }
+            if let Some(running) = app.jobs.import() {
+                if ui.add_enabled(!running.cancelling, Button::new("Cancel")).clicked() {
+                    actions.push(Action::CancelJob(running.id));
+                }
+                ui.label(style::hint("Importing…"));
+            }
+        });
+    });
+    let Some(runs) = &app.runs else {
+        ui.label("Loading models…");
+        return;
+    };
+    if app.comparison.is_some() {
+        if escape_closes(ui) {
+            actions.push(Action::CloseComparison);
+        }
+        return compare::show(ui, app, runs, &mut view.compared, actions);
+    }
+    // A model that has just been imported is selected.
+    if let Some(folder) = app
+        .run_to_select
+        .as_ref()
+        .filter(|folder| runs.iter().any(|entry| entry.folder == **folder))
+    {
+        view.selected = Some(Selected::Run(folder.clone()));
+        actions.push(Action::RunSelected);
+    }
+    let chosen = chosen(view, runs);
+    content(ui, app, runs, view, &chosen, actions);
+    // On a card that has the keyboard's focus the list has seen it.
+    if view.editor.is_none()
+        && let Selected::Run(folder) = &chosen
+        && ui.input_mut(|input| input.consume_shortcut(&shortcuts::RENAME))
+    {
+        view.editor = runs
+            .iter()
+            .find(|entry| entry.folder == *folder)
+            .and_then(|entry| Editor::open(entry, First::Name));
+    }
+    editor::show(ui, app, &mut view.editor, actions);
+    if app.export.is_some() && escape_closes(ui) {
+        actions.push(Action::CloseExport);
+    }
+}
+
+/// True once Escape was pressed, and nothing else takes it: neither an open list nor whatever has
+/// the keyboard's focus.
+fn escape_closes(ui: &Ui) -> bool {
+    let is_free = ui
+        .memory(|memory| memory.focused().is_none() && memory.top_modal_layer().is_none())
+        && !Popup::is_any_open(ui.ctx());
+    is_free && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
+}
+
+/// The list, and the details beside it or below the selected model.
+fn content(
+    ui: &mut Ui,
+    app: &App,
+    runs: &[RunEntry],
+    view: &mut ModelsView,
+    chosen: &Selected,
+    actions: &mut Vec<Action>,
+) {
+    if ui.available_width() < TWO_COLUMNS {
+        ScrollArea::vertical()
+            .auto_shrink(false)
+            .show(ui, |ui| list(ui, app, runs, view, chosen, true, actions));
+        return;
+    }
+    let height = ui.available_height();
+    let list_width = (ui.available_width() * LIST_SHARE)
+        .clamp(*LIST_WIDTH.start(), *LIST_WIDTH.end())
+        .floor();
+    ui.horizontal_top(|ui| {
+        ui.allocate_ui_with_layout(
+            vec2(list_width, height),
+            Layout::top_down(Align::Min),
+            |ui| {
+                let area = ScrollArea::vertical()
+                    .id_salt("list of models")
+                    .auto_shrink(false);
+                area.show(ui, |ui| list(ui, app, runs, view, chosen, false, actions));
+            },
+        );
+        ui.add_space(style::GAP);
+        ui.vertical(|ui| {
+            let area = ScrollArea::vertical()
+                .id_salt("details of the model")
+                .auto_shrink(false);
+            area.show(ui, |ui| {
+                ui.set_max_width(ui.available_width().min(DETAILS_WIDTH));
+                show_details(ui, app, runs, view, chosen, actions);
+            });
+        });
+    });
+}
+
+/// The selected model if it still exists; else the newest run, else the starter model.
+fn chosen(view: &ModelsView, runs: &[RunEntry]) -> Selected {
+    match &view.selected {
+        Some(Selected::Run(folder)) if runs.iter().any(|entry| entry.folder == *folder) => {
+            Selected::Run(folder.clone())
+        }
+        Some(Selected::Starter) => Selected::Starter,
+        _ => runs
+            .iter()
+            .find(|entry| entry.summary.is_ok())
+            .map_or(Selected::Starter, |entry| {
+                Selected::Run(entry.folder.clone())
+            }),
+    }
+}
+
+fn list(
+    ui: &mut Ui,
+    app: &App,
+    runs: &[RunEntry],
+    view: &mut ModelsView,
+    chosen: &Selected,
+    inline: bool,
+    actions: &mut Vec<Action>,
+) {
+    interrupted::show(ui, app, &mut view.confirming, actions);
+    view.order.show(ui, runs);
+    let listed = view.order.arrange(runs);
+    if listed.is_empty() && !runs.is_empty() {
+        ui.label(style::hint("No model matches the search."));
+    }
+    let shown = match chosen {
+        Selected::Run(folder) => runs
+            .iter()
+            .find(|entry| entry.folder == *folder)
+            .map(|entry| repeats::represented_by(runs, entry)),
+        Selected::Starter => None,
+    };
+    let mut group = None;
+    for entry in listed {
+        let of = view.order.group(entry);
+        if of != group {
+            style::section(ui, of.as_deref().unwrap_or_default());
+            group = of;
+        }
+        let this = Selected::Run(entry.folder.clone());
+        let is_shown = shown.is_some_and(|shown| shown.folder == entry.folder);
+        let card = card::run(ui, app, runs, entry, is_shown);
+        if card.clicked() {
+            view.selected = Some(this.clone());
+        }
+        if let Ok(summary) = &entry.summary {
+            if card.double_clicked() {
+                actions.push(Action::DrawWith(ModelRef::File(summary.model_path.clone())));
+            }
+            if card.has_focus()
+                && view.editor.is_none()
+                && ui.input_mut(|input| input.consume_shortcut(&shortcuts::RENAME))
+            {
+                view.selected = Some(this.clone());
+                view.editor = Editor::open(entry, First::Name);
+            }
+            card.context_menu(|ui| offers::context_menu(ui, app, entry, summary, view, actions));
+        }
+        if inline && is_shown {
+            ui.indent("details", |ui| {
+                show_details(ui, app, runs, view, chosen, actions)
+            });
+        }
+    }
+    if runs.is_empty() {
+        ui.add_space(style::GAP / 2.0);
+        ui.label(RichText::new("Your trained models will appear here.").strong());
+        ui.label(
+            RichText::new(
+                "Until you have trained one, the starter model recognises your drawings.",
+            )
+            .weak(),
+        );
+        if ui.button("Train a model").clicked() {
+            actions.push(Action::Show(Screen::Train));
+        }
+        ui.add_space(style::GAP);
+    }
+    if card::starter(ui, app, *chosen == Selected::Starter).clicked() {
+        view.selected = Some(Selected::Starter);
+    }
+    if inline && *chosen == Selected::Starter {
+        ui.indent("details of the starter", |ui| {
+            show_details(ui, app, runs, view, chosen, actions)
+        });
+    }
+}
+
+fn show_details(
+    ui: &mut Ui,
+    app: &App,
+    runs: &[RunEntry],
+    view: &mut ModelsView,
+    chosen: &Selected,
+    actions: &mut Vec<Action>,
+) {
+    match chosen {
+        Selected::Starter => details::starter(ui, app, actions),
+        Selected::Run(folder) => {
+            let Some(entry) = runs.iter().find(|entry| entry.folder == *folder) else {
+                return;
+            };
+            match &entry.summary {
+                Ok(summary) => details::run(ui, app, runs, entry, summary, view, actions),
+                Err(error) => details::broken(
+                    ui,
+                    entry,
+                    &error.clone().into(),
+                    &mut view.confirming,
+                    actions,
+                ),
+            }
+        }
+    }
+}

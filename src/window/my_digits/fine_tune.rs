@@ -1,0 +1,112 @@
+//! Fine-tuning the model in use on the drawings.
+
+use crate::protocol::Job;
+use crate::records::{FineTuned, ModelRef};
+use crate::window::App;
+use crate::window::action::{Action, Screen};
+use crate::window::messages::Message;
+use crate::window::notice::{Offer, Severity};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct FineTuneResult {
+    pub tuned: FineTuned,
+    /// The model that was in use before.
+    pub before: ModelRef,
+}
+
+/// Why the network of an imported ONNX file cannot be fine-tuned.
+pub const NOT_TRAINABLE: &str = "The network of an ONNX file cannot be trained";
+
+impl App {
+    /// Why the model in use cannot be fine-tuned now, if it cannot.
+    pub fn why_not_fine_tune(&self) -> Option<&'static str> {
+        if self.my_digits.drawings().is_empty() {
+            Some("Keep some drawings first")
+        } else if self.is_training() {
+            Some("Unavailable while training is in progress")
+        } else if self.model_in_use.as_ref().is_none_or(|model| {
+            matches!(
+                model.reference,
+                ModelRef::Training(_) | ModelRef::Ensemble(_)
+            )
+        }) {
+            Some("Choose a saved model in Draw first")
+        } else if self
+            .model_in_use
+            .as_ref()
+            .is_some_and(|model| !model.network.model().is_trainable())
+        {
+            Some(NOT_TRAINABLE)
+        } else {
+            None
+        }
+    }
+
+    pub(in crate::window) fn fine_tune(&mut self) {
+        if self.why_not_fine_tune().is_some() || self.jobs.fine_tuning().is_some() {
+            return;
+        }
+        if let Some(model) = &self.model_in_use {
+            let model = model.reference.clone();
+            self.my_digits.fine_tuned = None;
+            self.submit(Job::FineTune(model));
+        }
+    }
+
+    /// Takes the model over if it has become better.
+    pub(in crate::window) fn fine_tuned(&mut self, before: ModelRef, tuned: FineTuned) {
+        let saved = tuned
+            .saved
+            .as_ref()
+            .map(|summary| summary.model_path.clone());
+        if let Some(summary) = tuned.saved.clone() {
+            self.show_test(&summary);
+        }
+        // My digits says it itself.
+        if self.screen != Screen::MyDigits {
+            let offer = saved.is_some().then_some(Offer {
+                label: "Use the previous model",
+                action: Action::UndoFineTune,
+            });
+            self.show_notice_with(Severity::Info, Message::fine_tuned(&tuned), offer);
+        }
+        self.my_digits.fine_tuned = Some(FineTuneResult { tuned, before });
+        if let Some(path) = saved {
+            self.use_model(ModelRef::File(path));
+            self.list_finished();
+        }
+    }
+
+    /// True while the fine-tuned model is in use.
+    pub fn can_undo_fine_tune(&self) -> bool {
+        let saved = self
+            .my_digits
+            .fine_tuned
+            .as_ref()
+            .and_then(|result| result.tuned.saved.as_ref());
+        let in_use = self.model_in_use.as_ref().map(|model| &model.reference);
+        saved.is_some_and(|summary| in_use == Some(&ModelRef::File(summary.model_path.clone())))
+    }
+
+    /// Goes back to the model that was in use before; the fine-tuned one stays among the saved
+    /// models.
+    pub(in crate::window) fn undo_fine_tune(&mut self) {
+        if let Some(FineTuneResult { before, .. }) = self.my_digits.fine_tuned.take() {
+            self.notices.retain(|notice| {
+                notice
+                    .offer
+                    .as_ref()
+                    .is_none_or(|offer| offer.action != Action::UndoFineTune)
+            });
+            self.use_model(before);
+        }
+    }
+
+    /// My digits says what came of it: a notice that says the same is not needed there.
+    pub(in crate::window) fn withdraw_fine_tuned(&mut self) {
+        if let Some(result) = &self.my_digits.fine_tuned {
+            let said = Message::fine_tuned(&result.tuned);
+            self.notices.retain(|notice| notice.message != said);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Importing ink files into the drawings that are kept, and exporting those.
+
+use std::path::PathBuf;
+
+use crate::data::my_digits::{Edit, KeptDrawing, labelled_drawings};
+use crate::data::{DataSet, MyDigits, export_drawings, export_set};
+use crate::problem::Problem;
+use crate::progress::Unwatched;
+use crate::run_config::SetFormat;
+use crate::window::App;
+use crate::window::background::BackgroundResult;
+use crate::window::desktop::Purpose;
+use crate::window::messages::Message;
+use crate::window::notice::Severity;
+
+impl App {
+    pub(in crate::window) fn choose_ink_to_import(&self) {
+        let endings = ["jsonl", "json", "ndjson", "ink", "gz"];
+        self.ask_for_file(
+            "Import drawings",
+            "Ink files with labels",
+            &endings,
+            Purpose::ImportInk,
+        );
+    }
+
+    pub(in crate::window) fn import_ink(&self, file: PathBuf) {
+        self.background.run(move || {
+            Some(match labelled_drawings(&file) {
+                Ok(drawings) => BackgroundResult::InkImported(drawings),
+                Err(error) => BackgroundResult::Failed(error.into()),
+            })
+        });
+    }
+
+    /// Adds drawings, but none twice.
+    pub(in crate::window) fn add_imported(&mut self, mut drawings: Vec<KeptDrawing>) {
+        let found = drawings.len();
+        drawings.retain(|drawing| {
+            self.my_digits
+                .drawings()
+                .iter()
+                .all(|known| known.kept.line() != drawing.line())
+        });
+        self.show_notice(Severity::Info, Message::ink_imported(drawings.len(), found));
+        self.change_my_digits(Edit {
+            add: drawings,
+            ..Edit::default()
+        });
+    }
+
+    pub(in crate::window) fn choose_set_file(&self, format: SetFormat) {
+        let name = if format == SetFormat::Ink {
+            "my-digits.jsonl"
+        } else {
+            "my-digits"
+        };
+        self.ask_for_new_file("Export my digits", name, Purpose::ExportMyDigits(format));
+    }
+
+    /// Writes the drawings there. A file was chosen to be replaced; of folders, only empty ones
+    /// are.
+    pub(in crate::window) fn export_my_digits(&self, to: PathBuf, format: SetFormat) {
+        let data = self.deps.paths.data.clone();
+        self.background.run(move || {
+            let file = MyDigits::in_folders(&data);
+            let write = || -> Result<(), Problem> {
+                let sources = [file.path()];
+                if format == SetFormat::Ink {
+                    return Ok(export_drawings(
+                        &file.read()?.drawings,
+                        &to,
+                        true,
+                        &sources,
+                    )?);
+                }
+                let set = DataSet::of_digits(file.split()?);
+                Ok(export_set(
+                    &set,
+                    format,
+                    &to,
+                    false,
+                    &sources,
+                    &mut Unwatched,
+                )?)
+            };
+            Some(match write() {
+                Ok(()) => BackgroundResult::Written(to),
+                Err(problem) => BackgroundResult::Failed(problem),
+            })
+        });
+    }
+}

@@ -1,0 +1,240 @@
+//! The My digits screen: the drawings that the person keeps, by digit, what the model in use makes
+//! of them, and fine-tuning it on them.
+
+mod fine_tune;
+mod tiles;
+
+use eframe::egui::{
+    Align, Button, Key, KeyboardShortcut, Layout, Modifiers, ScrollArea, Ui,
+    containers::menu::MenuButton,
+};
+
+use crate::run_config::SetFormat;
+use crate::text::format::{count, grouped, percent};
+use crate::window::DIGITS;
+use crate::window::shell::{help, shortcuts};
+use crate::window::style;
+use crate::window::style::image_sheet::ImageSheet;
+use crate::window::{Action, App, Collection, Screen};
+
+/// From this width on the buttons stand beside the figures, in points.
+const BESIDE: f32 = 1000.0;
+
+#[derive(Debug, Default)]
+pub struct MyDigitsScreen {
+    /// The images that are shown, and the version of the drawings they belong to.
+    sheet: Option<(u64, ImageSheet)>,
+}
+
+pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec<Action>) {
+    shortcuts::undo_and_redo(ui, Action::UndoKept, Action::RedoKept, actions);
+    ui.horizontal(|ui| {
+        ui.heading("My digits");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            help::button(ui, help::Topic::MyDigits);
+            transfer(ui, app, actions);
+        });
+    });
+    let digits = &app.my_digits;
+    if !digits.is_loaded() {
+        ui.label("Loading drawings…");
+        return;
+    }
+    if digits.drawings().is_empty() {
+        empty(ui, actions);
+        return;
+    }
+    ui.add_space(style::GAP / 3.0);
+    overview(ui, app, actions);
+    if digits.unreadable > 0 {
+        style::caution(ui, &unreadable(digits.unreadable));
+    }
+    fine_tune::result(ui, app, actions);
+    ui.add_space(style::GAP / 2.0);
+    ScrollArea::vertical()
+        .auto_shrink(false)
+        .show(ui, |ui| tiles::show(ui, app, view, actions));
+}
+
+/// The key figures, and the buttons: beside them where there is room.
+fn overview(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let beside = ui.available_width() >= BESIDE;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0 * style::GAP;
+        figures(ui, app);
+        if beside {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.spacing_mut().item_spacing.x = style::GAP;
+                fine_tune::buttons(ui, app, actions);
+            });
+        }
+    });
+    if !beside {
+        ui.add_space(style::GAP / 3.0);
+        ui.horizontal(|ui| fine_tune::buttons(ui, app, actions));
+    }
+}
+
+/// How many drawings there are, of which digits, and how many of them the model in use recognises.
+fn figures(ui: &mut Ui, app: &App) {
+    let digits = &app.my_digits;
+    let drawings = digits.drawings();
+    style::figure(
+        ui,
+        "Drawings",
+        &grouped(drawings.len() as u64),
+        "kept on this machine",
+    );
+    let missing = digits.missing();
+    let about = match missing.as_slice() {
+        [] => "at least one of each".to_owned(),
+        missing => format!(
+            "missing: {}",
+            missing
+                .iter()
+                .map(u8::to_string)
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+    };
+    style::figure(
+        ui,
+        "Digits",
+        &format!("{} of {DIGITS}", DIGITS - missing.len()),
+        &about,
+    );
+    if let Some(model) = &app.model_in_use {
+        let name = app.model_name(&model.reference);
+        if app.may_send_my_digits() == Some(false) {
+            style::figure(
+                ui,
+                "Recognised",
+                "–",
+                "not checked: the other machine would need your drawings",
+            );
+            return;
+        }
+        let (value, about) = match digits.correct(drawings.iter()) {
+            Some(correct) => {
+                let strange = match digits.not_digits() {
+                    0 => String::new(),
+                    1 => "; 1 does not look like a digit".to_owned(),
+                    several => format!("; {several} do not look like digits"),
+                };
+                (
+                    percent(correct as f64 / drawings.len() as f64, 0),
+                    format!("{correct} of {}, by {name}{strange}", drawings.len()),
+                )
+            }
+            None => ("…".to_owned(), format!("by {name}, which is at work")),
+        };
+        style::figure(ui, "Recognised", &value, &about);
+    }
+}
+
+fn unreadable(lines: usize) -> String {
+    let lines = count(lines as u64, "line");
+    format!("{lines} of the file could not be read, and stay in it.")
+}
+
+/// Import, export and undo, from the right.
+fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let some = !app.my_digits.drawings().is_empty();
+    ui.add_enabled_ui(some, |ui| {
+        let (menu, _) = MenuButton::new("Export…").ui(ui, |ui| {
+            for format in SetFormat::ALL {
+                if ui.button(format.label()).clicked() {
+                    actions.push(Action::ExportMyDigits(*format));
+                    ui.close();
+                }
+            }
+        });
+        menu.on_hover_text("Write the drawings as images, tables or ink");
+    });
+    if ui
+        .button("Import…")
+        .on_hover_text("Add the drawings of an ink file with labels")
+        .clicked()
+    {
+        actions.push(Action::ImportInk);
+    }
+    // From the right: the one that changes its name is last, so that no other moves.
+    let keys = |modifiers, key| {
+        ui.ctx()
+            .format_shortcut(&KeyboardShortcut::new(modifiers, key))
+    };
+    let (undo_keys, redo_keys) = (
+        keys(Modifiers::COMMAND, Key::Z),
+        keys(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z),
+    );
+    let redo = ui.add_enabled(app.my_digits.can_redo(), Button::new("Redo"));
+    if redo
+        .on_hover_text(format!(
+            "Make the change again that was taken back last ({redo_keys})"
+        ))
+        .clicked()
+    {
+        actions.push(Action::RedoKept);
+    }
+    let (name, about) = undo_words(app);
+    let undo = ui.add_enabled(app.my_digits.can_undo(), Button::new(name));
+    if undo
+        .on_hover_text(format!("{about} ({undo_keys})"))
+        .clicked()
+    {
+        actions.push(Action::UndoKept);
+    }
+}
+
+/// What would be taken back: the button's name, and in a sentence.
+fn undo_words(app: &App) -> (&'static str, String) {
+    let Some(edit) = app.my_digits.last_change() else {
+        return (
+            "Undo",
+            "Take back the last change of the drawings".to_owned(),
+        );
+    };
+    match (edit.remove.as_slice(), edit.add.as_slice()) {
+        ([], [kept]) => (
+            "Undo keep",
+            format!("Keep the last drawing, a {}, no longer", kept.digit),
+        ),
+        ([], several) => (
+            "Undo import",
+            format!(
+                "Remove the {} that were imported",
+                count(several.len() as u64, "drawing")
+            ),
+        ),
+        ([deleted], []) => (
+            "Undo delete",
+            format!("Bring the deleted drawing of a {} back", deleted.digit),
+        ),
+        ([before, ..], _) => (
+            "Undo change",
+            format!("Make the drawing a {} again", before.digit),
+        ),
+    }
+}
+
+fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
+    let body = "Draw each digit three times: 30 drawings, one to two minutes. Or in Draw, press Enter when a digit was recognised correctly, and type the digit \
+                that it is when it was not. Inkling can then fine-tune its model on your handwriting. Your drawings stay on this machine unless you export them, or agree to send them to another machine that you train on.";
+    style::empty_state(ui, "No drawings yet", body);
+    ui.vertical_centered(|ui| {
+        let [usual, more] = Collection::ROUNDS;
+        let primary = style::primary_button(ui, fine_tune::collection_name(usual));
+        fine_tune::collect(ui, primary, usual, actions);
+        ui.add_space(style::GAP / 2.0);
+        fine_tune::collect(
+            ui,
+            style::secondary_button(fine_tune::collection_name(more)),
+            more,
+            actions,
+        );
+        ui.add_space(style::GAP / 2.0);
+        if ui.add(style::secondary_button("Go to Draw")).clicked() {
+            actions.push(Action::Show(Screen::Draw));
+        }
+    });
+}

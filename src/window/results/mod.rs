@@ -1,0 +1,13 @@
+//! The content of the Results screen: an evaluation, its model and its data set.
+
+#[cfg(feature = "gui")]
+pub mod view;
+
+use crate::records::{ModelInfo, SplitEvaluation};
+
+#[derive(Clone, Debug)]
+pub struct ResultsView {
+    pub model: ModelInfo,
+    /// The figures, and the images they are of.
+    pub measured: SplitEvaluation,
+}

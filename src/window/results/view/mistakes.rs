@@ -1,0 +1,127 @@
+//! The misclassified images, each with its true digit, the prediction and its probability. A
+//! selected cell of the matrix filters them.
+
+use eframe::egui::{self, Rect, RichText, Ui};
+
+use super::confusion::Cell;
+use crate::math::statistics::cell_sentence;
+use crate::records::Mistake;
+use crate::run_config::Classes;
+use crate::window::style;
+use crate::window::style::image_sheet;
+use crate::window::style::image_sheet::ImageSheet;
+use crate::window::verdict::whole_percent;
+
+/// The side of an image, in points: three to a pixel.
+const IMAGE_SIDE: f32 = 84.0;
+
+/// The misclassified images of an evaluation, in a texture.
+#[derive(Debug, Default)]
+pub struct Gallery {
+    mistakes: Vec<Mistake>,
+    sheet: Option<ImageSheet>,
+}
+
+impl Gallery {
+    /// Loads these mistakes; true if they differ from the previous ones.
+    pub fn sync(&mut self, ctx: &egui::Context, mistakes: &[Mistake]) -> bool {
+        if self.sheet.is_some() && self.mistakes == mistakes {
+            return false;
+        }
+        self.mistakes = mistakes.to_vec();
+        self.sheet = Some(ImageSheet::new(
+            ctx,
+            "mistakes",
+            self.mistakes.iter().map(|mistake| &mistake.image),
+        ));
+        true
+    }
+
+    /// The images of the chosen cell, or all, by index.
+    pub fn of_cell(&self, chosen: Option<Cell>) -> Vec<(usize, &Mistake)> {
+        let belongs = |mistake: &Mistake| {
+            chosen.is_none_or(|cell| {
+                cell == (usize::from(mistake.label), usize::from(mistake.answer))
+            })
+        };
+        self.mistakes
+            .iter()
+            .enumerate()
+            .filter(|(_, mistake)| belongs(mistake))
+            .collect()
+    }
+
+    /// Paints an image; sides of a whole number of screen pixels per pixel are crisp.
+    pub fn paint(&self, ui: &Ui, index: usize, rect: Rect) {
+        if let Some(sheet) = &self.sheet {
+            image_sheet::framed(ui, sheet, index, rect);
+        }
+    }
+
+    /// Draws the images of the chosen cell, or all, and returns the one that was clicked.
+    pub fn show(
+        &self,
+        ui: &mut Ui,
+        classes: &Classes,
+        chosen: Option<Cell>,
+        count: u32,
+    ) -> Option<usize> {
+        let shown = self.of_cell(chosen);
+        if shown.is_empty() {
+            let text = match chosen {
+                Some((truth, answer)) if truth == answer => {
+                    "These images were classified correctly. Select a cell off the diagonal to see errors.".to_owned()
+                }
+                Some((truth, answer)) if count > 0 => {
+                    format!(
+                        "{}, but none of them is among the {} most confident errors, which are the ones stored.",
+                        cell_sentence(classes, truth, answer, count),
+                        self.mistakes.len()
+                    )
+                }
+                Some(_) => "There are no such errors.".to_owned(),
+                None => "All images were classified correctly.".to_owned(),
+            };
+            ui.label(RichText::new(text).weak());
+            return None;
+        }
+        let Some(sheet) = &self.sheet else {
+            return None;
+        };
+        let mut clicked = None;
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = egui::Vec2::splat(style::GAP * 0.75);
+            for (index, mistake) in shown {
+                if Self::tile(ui, sheet, index, mistake, classes) {
+                    clicked = Some(index);
+                }
+            }
+        });
+        clicked
+    }
+
+    /// True when it was clicked.
+    fn tile(
+        ui: &mut Ui,
+        sheet: &ImageSheet,
+        index: usize,
+        mistake: &Mistake,
+        classes: &Classes,
+    ) -> bool {
+        let confidence = whole_percent(mistake.confidence);
+        let [answer, label] = [mistake.answer, mistake.label].map(|class| classes.name(class));
+        let spoken = format!(
+            "True {} {label}, predicted {answer}, probability {confidence}",
+            classes.noun()
+        );
+        let [first, second] = if classes.are_digits() {
+            [format!("{answer} instead of {label}"), confidence]
+        } else {
+            // There is room for a name in a line.
+            [answer.to_owned(), format!("not {label}")]
+        };
+        image_sheet::tile(ui, sheet, index, IMAGE_SIDE, [&first, &second], &spoken)
+            .on_hover_text("Click to enlarge")
+            .clicked()
+    }
+}

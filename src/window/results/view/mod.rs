@@ -1,0 +1,232 @@
+//! The Results screen: a model's accuracy, confusion matrix and misclassified images on a test set.
+
+pub mod confusion;
+mod mistakes;
+mod opened;
+mod per_digit;
+mod reliability;
+mod selection;
+
+use eframe::egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
+
+use self::confusion::Cell;
+use self::mistakes::Gallery;
+use crate::math::statistics::{calibration_error, cell_sentence, error_count, wilson_interval};
+use crate::records::{Evaluation, ModelRef, SplitEvaluation};
+use crate::run_config::{Classes, DataSpec};
+use crate::text::format::{grouped, percent};
+use crate::window::style;
+use crate::window::{Action, App, ResultsView};
+
+#[derive(Debug, Default)]
+pub struct ResultsScreen {
+    /// The selected cell, which filters the misclassified images.
+    cell: Option<Cell>,
+    gallery: Gallery,
+    classes: Classes,
+    /// The misclassified image that is shown large.
+    opened: Option<usize>,
+    model: Option<ModelRef>,
+    data: Option<DataSpec>,
+}
+
+/// Below this width, in points, there is a single column.
+const TWO_COLUMNS: f32 = 700.0;
+/// From this width on, the images have a column of their own.
+const THREE_COLUMNS: f32 = 1500.0;
+/// The height of the texts above and below the matrix, and the limits of its side, in points.
+const MATRIX_TEXTS: f32 = 58.0;
+const MATRIX_SIDE: std::ops::RangeInclusive<f32> = 340.0..=900.0;
+/// The width of the bars by digit beside the images, and the height they take, in points.
+const BARS: [f32; 2] = [360.0, 300.0];
+
+pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
+    selection::show(ui, app, view, actions);
+    ui.add_space(style::GAP / 2.0);
+    let Some(results) = &app.results else {
+        let body = "Finish a run, or choose a model and a test set above and press Evaluate. The accuracy, the confusion matrix and the \
+                    misclassified images are shown here.";
+        style::empty_state(ui, "No results yet", body);
+        return;
+    };
+    view.classes = results.model.classes.clone();
+    let evaluation = &results.measured.evaluation;
+    if view.gallery.sync(ui.ctx(), &evaluation.mistakes) {
+        (view.cell, view.opened) = (None, None);
+    }
+    let visible = ui.available_height();
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        headline(ui, app, results);
+        ui.add_space(style::GAP);
+        let width = ui.available_width();
+        if width < TWO_COLUMNS {
+            matrix(ui, evaluation, view, width.min(480.0));
+            ui.add_space(style::GAP);
+            misclassified(ui, evaluation, view);
+            ui.add_space(style::GAP);
+            per_class(ui, evaluation, &view.classes, BARS[1]);
+            ui.add_space(style::GAP);
+            reliability::show(ui, evaluation);
+        } else {
+            // What is above scrolls with the rest.
+            let above = ui.cursor().top() - ui.min_rect().top();
+            columns(ui, evaluation, view, visible - above);
+        }
+    });
+    opened::show(
+        ui,
+        &view.gallery,
+        &view.classes,
+        view.cell,
+        &mut view.opened,
+    );
+}
+
+/// The matrix, and beside it, scrolled by themselves, the bars by digit and the images: first what
+/// the person is looking for.
+fn columns(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, height: f32) {
+    let wide = ui.available_width() >= THREE_COLUMNS;
+    let side = (height - MATRIX_TEXTS)
+        .min(ui.available_width() * 0.5)
+        .clamp(*MATRIX_SIDE.start(), *MATRIX_SIDE.end())
+        .floor();
+    let height = height.max(side + MATRIX_TEXTS);
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
+        let column = Layout::top_down(Align::Min);
+        ui.allocate_ui_with_layout(vec2(side, height), column, |ui| {
+            matrix(ui, evaluation, view, side)
+        });
+        if wide {
+            ui.allocate_ui_with_layout(vec2(BARS[0], height), column, |ui| {
+                per_class(
+                    ui,
+                    evaluation,
+                    &view.classes,
+                    (height - reliability::TOTAL_HEIGHT).clamp(BARS[1], 440.0),
+                );
+                ui.add_space(style::GAP);
+                reliability::show(ui, evaluation);
+            });
+        }
+        ui.allocate_ui_with_layout(vec2(ui.available_width(), height), column, |ui| {
+            ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
+            ScrollArea::vertical()
+                .id_salt("misclassified")
+                .auto_shrink(false)
+                .max_height(height)
+                .show(ui, |ui| {
+                    let chosen = view.cell.is_some();
+                    if chosen || wide {
+                        misclassified(ui, evaluation, view);
+                        ui.add_space(style::GAP);
+                    }
+                    if !wide {
+                        per_class(ui, evaluation, &view.classes, BARS[1]);
+                    }
+                    if !chosen && !wide {
+                        ui.add_space(style::GAP);
+                        misclassified(ui, evaluation, view);
+                    }
+                    if !wide {
+                        ui.add_space(style::GAP);
+                        reliability::show(ui, evaluation);
+                    }
+                });
+        });
+    });
+}
+
+/// The model and test set, and accuracy with its confidence interval, errors and loss.
+fn headline(ui: &mut Ui, app: &App, results: &ResultsView) {
+    let evaluation = &results.measured.evaluation;
+    let wrong = error_count(evaluation);
+    let (low, high) = wilson_interval(evaluation.images.saturating_sub(wrong), evaluation.images);
+    ui.label(RichText::new(subject(app, results)).weak());
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
+        let interval = format!("95 % CI: {} to {}", percent(low, 2), percent(high, 2));
+        let about = "Share of test images classified correctly, with its 95 % confidence interval (Wilson score)";
+        style::figure(ui, "Accuracy", &percent(evaluation.accuracy, 2), &interval).on_hover_text(about);
+        style::figure(ui, "Errors", &grouped(wrong), &format!("of {} images", grouped(evaluation.images)));
+        let about = "Mean cross-entropy in nats: −ln p averaged over all images, where p is the probability given to the correct class. Confident errors cost most";
+        style::figure(ui, "Loss", &format!("{:.4}", evaluation.loss), "nats").on_hover_text(about);
+        if let Some(error) = calibration_error(evaluation) {
+            let about = "How far the model's confidence is from its accuracy: the mean difference over 15 bins of confidence (expected calibration error). 0 % means that answers it is 90 % sure of are right nine times in ten";
+            style::figure(ui, "Calibration error", &percent(error, 2), "confidence against accuracy").on_hover_text(about);
+        }
+    });
+}
+
+/// "Best one (LeNet-5 on MNIST), evaluated on MNIST".
+fn subject(app: &App, results: &ResultsView) -> String {
+    let name = app.model_name(&results.model.reference);
+    let SplitEvaluation { data, split, .. } = &results.measured;
+    let data = format!("{} ({})", data.label(), split.label());
+    let network = format!(
+        "{} on {}",
+        results.model.network.label(),
+        results.model.data.label()
+    );
+    if name.starts_with(&network) {
+        format!("{name}, evaluated on {data}")
+    } else {
+        format!("{name} ({network}), evaluated on {data}")
+    }
+}
+
+fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: f32) {
+    ui.label(RichText::new("Confusion matrix").strong());
+    let explained = confusion::show(ui, evaluation, &view.classes, &mut view.cell, side);
+    let text = match explained {
+        Some((truth, answer)) => format!(
+            "{}.",
+            cell_sentence(
+                &view.classes,
+                truth,
+                answer,
+                evaluation.count(truth, answer)
+            )
+        ),
+        None => format!(
+            "Rows: true {0}. Columns: predicted {0}. Select a cell to see its images.",
+            view.classes.nouns()
+        ),
+    };
+    ui.label(RichText::new(text).weak());
+}
+
+fn per_class(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height: f32) {
+    ui.label(RichText::new(format!("Accuracy by {}", classes.noun())).strong());
+    per_digit::show(ui, evaluation, classes, height);
+}
+
+fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen) {
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new("Misclassified images").strong());
+        match view.cell {
+            None => {
+                ui.label(RichText::new("most confident errors first").weak());
+            }
+            Some((truth, answer)) => {
+                ui.label(
+                    RichText::new(format!(
+                        "only {} instead of {}",
+                        view.classes.name(answer),
+                        view.classes.name(truth)
+                    ))
+                    .weak(),
+                );
+                if ui.button("Show all").clicked() {
+                    view.cell = None;
+                }
+            }
+        }
+    });
+    let count = view
+        .cell
+        .map_or(0, |(truth, answer)| evaluation.count(truth, answer));
+    if let Some(index) = view.gallery.show(ui, &view.classes, view.cell, count) {
+        view.opened = Some(index);
+    }
+}

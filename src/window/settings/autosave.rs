@@ -1,0 +1,121 @@
+//! Saves the settings shortly after the last change, one write at a time, and on exit. A failure is
+//! reported once.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::Settings;
+use crate::problem::Problem;
+use crate::protocol::Command;
+use crate::runs::Store;
+use crate::sweep::SweepStore;
+use crate::window::App;
+use crate::window::action::Action;
+use crate::window::background::{BackgroundResult, BackgroundTasks};
+
+/// Settings are written once nothing changed for this long.
+const QUIET: Duration = Duration::from_millis(800);
+/// How long closing waits for a write in progress.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Which settings are on disk, and which are being written.
+#[derive(Debug)]
+pub struct Autosave {
+    written: Settings,
+    seen: Settings,
+    changed: Instant,
+    writing: Option<Settings>,
+    failed: bool,
+}
+
+impl Autosave {
+    /// `settings` are what was read at launch.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            written: settings.clone(),
+            seen: settings,
+            changed: Instant::now(),
+            writing: None,
+            failed: false,
+        }
+    }
+
+    /// Writes what changed when it is time; gives how long to wait otherwise.
+    fn poll(
+        &mut self,
+        now: Settings,
+        path: &Path,
+        background: &BackgroundTasks,
+    ) -> Option<Duration> {
+        if now != self.seen {
+            (self.seen, self.changed) = (now, Instant::now());
+        }
+        if self.failed || self.writing.is_some() || self.seen == self.written {
+            return None;
+        }
+        let wait = QUIET.saturating_sub(self.changed.elapsed());
+        if !wait.is_zero() {
+            return Some(wait);
+        }
+        let (settings, path) = (self.seen.clone(), path.to_owned());
+        self.writing = Some(settings.clone());
+        background.run(move || Some(BackgroundResult::SettingsSaved(settings.save(&path))));
+        None
+    }
+
+    /// A write came back; gives what to say, the first time it failed.
+    pub fn wrote(&mut self, outcome: Result<(), Problem>) -> Option<Problem> {
+        let settings = self.writing.take()?;
+        match outcome {
+            Ok(()) => {
+                self.written = settings;
+                None
+            }
+            Err(problem) => (!std::mem::replace(&mut self.failed, true)).then_some(problem),
+        }
+    }
+}
+
+impl App {
+    /// The settings as they should be found at the next launch.
+    pub fn settings_to_save(&self) -> Settings {
+        Settings {
+            config: self.config.clone(),
+            pen: self.drawing.pen,
+            ..self.settings.clone()
+        }
+    }
+
+    pub(in crate::window) fn autosave_settings(&mut self) -> Option<Duration> {
+        let now = self.settings_to_save();
+        self.autosave
+            .poll(now, &self.deps.paths.settings, &self.background)
+    }
+
+    /// Ends what is under way and writes what is not written yet; the last thing before the window
+    /// goes.
+    pub fn close(&mut self) {
+        self.apply(Action::Stop);
+        self.interrupt_sweep();
+        let start = Instant::now();
+        // A run that is stopped keeps its last full epoch, if it is given the time to write it.
+        while (self.is_training()
+            || self.is_sweeping()
+            || self.autosave.writing.is_some()
+            || self.changes.are_pending())
+            && start.elapsed() < CLOSE_TIMEOUT
+        {
+            self.poll();
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let settings = self.settings_to_save();
+        if settings != self.autosave.written
+            && let Err(problem) = settings.save(&self.deps.paths.settings)
+        {
+            tracing::warn!(%problem, "settings were not written");
+        }
+        Store::new(&self.deps.paths.runs).empty_deleted();
+        SweepStore::new(&self.deps.paths.sweeps).empty_deleted();
+        self.engine.handle.send(Command::Shutdown);
+    }
+}

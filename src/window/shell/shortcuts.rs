@@ -1,0 +1,282 @@
+//! Keyboard shortcuts and their overview. A shortcut becomes the same action as the button it
+//! stands for.
+
+use eframe::egui::{
+    Context, Event, Grid, Id, Key, KeyboardShortcut, Label, Modal, Modifiers, RichText, ScrollArea,
+    Ui,
+};
+
+use crate::window::draw::view::tools::{CANVAS_CHOICE, OPEN, STEPS};
+use crate::window::style;
+use crate::window::{Action, App, Phase, Screen, SweepAction};
+
+pub const START: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
+pub const STOP: KeyboardShortcut =
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Enter);
+/// The screens, in the order of the tabs.
+pub const SCREENS: [KeyboardShortcut; 7] = [
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num1),
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num2),
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num3),
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num4),
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num5),
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num6),
+    KeyboardShortcut::new(Modifiers::COMMAND, Key::Num7),
+];
+pub const MONITOR: KeyboardShortcut =
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::M);
+/// Shows or hides the canvas and the held-out images on Train.
+pub const SIDE_PANEL: KeyboardShortcut =
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::D);
+/// Shows the next run on Train, or the current or last one.
+pub const NEXT_RUN: KeyboardShortcut =
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::N);
+pub const RENAME: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F2);
+const OVERVIEW: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F1);
+
+/// From this width, in points, the overview has two columns.
+const TWO_COLUMNS: f32 = 780.0;
+
+/// A topic's name, and its keys with their effects.
+type Topic = (&'static str, Vec<(String, &'static str)>);
+
+/// Turns key presses into actions; F1 and ? toggle the overview.
+pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>) {
+    let ctx = ui.ctx();
+    let typing = ctx.text_edit_focused();
+    let pressed =
+        |shortcut: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(shortcut));
+    for (screen, shortcut) in Screen::ALL.into_iter().zip(&SCREENS) {
+        if pressed(shortcut) {
+            actions.push(Action::Show(screen));
+        }
+    }
+    if pressed(&MONITOR) {
+        actions.push(Action::ShowMonitor(!app.settings.monitor));
+    }
+    if app.screen == Screen::Train && pressed(&NEXT_RUN) {
+        actions.push(Action::ShowNextRun(!app.shows_next_run()));
+    }
+    // The longer one first: the shorter matches it too.
+    if pressed(&STOP) {
+        actions.push(if app.is_sweeping() {
+            Action::Sweep(SweepAction::Stop)
+        } else {
+            Action::Stop
+        });
+    }
+    if pressed(&START) {
+        actions.extend(sweep(app).or_else(|| {
+            Some(
+                match app
+                    .run
+                    .as_ref()
+                    .filter(|run| run.is_active())
+                    .map(|run| &run.phase)
+                {
+                    None => app.run_to_resume().map_or(Action::Start, |last| {
+                        Action::ResumeInterrupted(last.folder.clone())
+                    }),
+                    Some(Phase::Paused) => Action::Resume,
+                    Some(_) => Action::Pause,
+                },
+            )
+        }));
+    }
+    let asked = !typing
+        && ctx.input(|input| {
+            input
+                .events
+                .iter()
+                .any(|event| matches!(event, Event::Text(text) if text == "?"))
+        });
+    if pressed(&OVERVIEW) || asked {
+        *overview = !*overview;
+    }
+}
+
+/// What starts, pauses or resumes a sweep, if that is meant and not a run.
+fn sweep(app: &App) -> Option<Action> {
+    let shown = app.sweeps.shown.as_ref();
+    let action = match shown.map(|sweep| &sweep.phase) {
+        Some(_) if app.is_sweeping() => SweepAction::Pause,
+        _ if app.screen != Screen::Sweep || app.is_training() => return None,
+        None => SweepAction::Start,
+        Some(_) => SweepAction::Resume(shown?.folder.clone()?),
+    };
+    Some(Action::Sweep(action))
+}
+
+/// Undo and redo by keyboard, unless a text field has the focus.
+pub fn undo_and_redo(ui: &Ui, undo: Action, redo: Action, actions: &mut Vec<Action>) {
+    if ui.ctx().text_edit_focused() {
+        return;
+    }
+    ui.input_mut(|input| {
+        if input.consume_key(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z)
+            || input.consume_key(Modifiers::COMMAND, Key::Y)
+        {
+            actions.push(redo);
+        }
+        if input.consume_key(Modifiers::COMMAND, Key::Z) {
+            actions.push(undo);
+        }
+    });
+}
+
+/// All shortcuts with their effects, by topic.
+fn all(ctx: &Context) -> Vec<Topic> {
+    let keys = |modifiers, key| ctx.format_shortcut(&KeyboardShortcut::new(modifiers, key));
+    let command = Modifiers::COMMAND;
+    vec![
+        (
+            "Everywhere",
+            vec![
+                (ctx.format_shortcut(&SCREENS[0]), "Train"),
+                (ctx.format_shortcut(&SCREENS[1]), "Draw"),
+                (ctx.format_shortcut(&SCREENS[2]), "Models"),
+                (ctx.format_shortcut(&SCREENS[3]), "Results"),
+                (ctx.format_shortcut(&SCREENS[4]), "Sweep"),
+                (ctx.format_shortcut(&SCREENS[5]), "Hardware"),
+                (ctx.format_shortcut(&SCREENS[6]), "My digits"),
+                (ctx.format_shortcut(&MONITOR), "Show or hide the monitor"),
+                (
+                    format!(
+                        "{}, {}, {}",
+                        keys(command, Key::Plus),
+                        keys(command, Key::Minus),
+                        keys(command, Key::Num0)
+                    ),
+                    "Zoom in, zoom out, reset zoom",
+                ),
+                ("Tab, Shift+Tab".to_owned(), "Next and previous control"),
+                ("F1, ?".to_owned(), "Show this overview"),
+            ],
+        ),
+        (
+            "Training",
+            vec![
+                (
+                    ctx.format_shortcut(&START),
+                    "Start, pause or resume a run, or on Sweep a sweep",
+                ),
+                (ctx.format_shortcut(&STOP), "Stop"),
+                (
+                    ctx.format_shortcut(&NEXT_RUN),
+                    "Show this run or the next one",
+                ),
+                (
+                    ctx.format_shortcut(&SIDE_PANEL),
+                    "Show or hide the canvas and the held-out images",
+                ),
+            ],
+        ),
+        (
+            "Drawing",
+            vec![
+                (keys(command, Key::Z), "Undo the last change of the drawing"),
+                (
+                    format!(
+                        "{}, {}",
+                        keys(command.plus(Modifiers::SHIFT), Key::Z),
+                        keys(command, Key::Y)
+                    ),
+                    "Redo it",
+                ),
+                (
+                    "E, right mouse button".to_owned(),
+                    "Change between pen and eraser; erase",
+                ),
+                ("Delete".to_owned(), "Clear the canvas"),
+                (keys(command, Key::S), "Save the drawing as an ink file"),
+                (
+                    "Enter".to_owned(),
+                    "Recognised correctly: keep the drawing with that digit",
+                ),
+                (
+                    "0 to 9".to_owned(),
+                    "Recognised wrongly: keep the drawing with this digit",
+                ),
+                (ctx.format_shortcut(&OPEN), "Open an image or a drawing"),
+                (keys(command, Key::V), "Open the image on the clipboard"),
+                (
+                    ctx.format_shortcut(&STEPS),
+                    "Show how Inkling sees it, step by step",
+                ),
+                (keys(command, Key::C), "Copy the image that the model sees"),
+                (
+                    ctx.format_shortcut(&CANVAS_CHOICE),
+                    "Switch between one digit and several",
+                ),
+                (
+                    "Arrow keys, Space".to_owned(),
+                    "Move the pen, put it down or lift it (canvas focused)",
+                ),
+            ],
+        ),
+        (
+            "Models",
+            vec![(
+                ctx.format_shortcut(&RENAME),
+                "Rename the selected model, or write its note and tags",
+            )],
+        ),
+        (
+            "Plots",
+            vec![("Arrow keys".to_owned(), "Move the crosshair (plot focused)")],
+        ),
+    ]
+}
+
+fn topics(ui: &mut Ui, topics: &[Topic]) {
+    for (topic, shortcuts) in topics {
+        style::section(ui, topic);
+        Grid::new(topic)
+            .num_columns(2)
+            .spacing([18.0, 2.0])
+            .min_col_width(150.0)
+            .show(ui, |ui| {
+                for (keys, meaning) in shortcuts {
+                    ui.label(RichText::new(keys).monospace());
+                    ui.add(Label::new(*meaning).wrap());
+                    ui.end_row();
+                }
+            });
+    }
+}
+
+/// Shows the overview while it is open.
+pub fn overview(ui: &Ui, open: &mut bool) {
+    if !*open {
+        return;
+    }
+    let ctx = ui.ctx();
+    let room = ctx.content_rect().size();
+    let modal = Modal::new(Id::unique("shortcuts"))
+        .frame(style::dialog_frame(ui))
+        .show(ctx, |ui| {
+            // Wide enough for two columns where the window is.
+            ui.set_width(960.0_f32.min(room.x - 80.0));
+            ui.label(RichText::new("Keyboard shortcuts").heading());
+            ScrollArea::vertical()
+                .max_height(room.y - 180.0)
+                .show(ui, |ui| {
+                    ui.spacing_mut().interact_size.y = 0.0;
+                    let all = all(ctx);
+                    if ui.available_width() < TWO_COLUMNS {
+                        return topics(ui, &all);
+                    }
+                    let (first, rest) = all.split_at(2);
+                    ui.columns(2, |columns| {
+                        topics(&mut columns[0], first);
+                        topics(&mut columns[1], rest);
+                    });
+                });
+            ui.add_space(style::GAP / 2.0);
+            ui.horizontal(|ui| ui.add(style::secondary_button("Close")).clicked())
+                .inner
+        });
+    if modal.inner || modal.should_close() {
+        *open = false;
+    }
+}

@@ -1,0 +1,161 @@
+//! Opens the window: its size, position and icon, and the services the app depends on.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use eframe::egui::{Context, IconData, ViewportBuilder, pos2, vec2};
+
+use super::desktop::native::SystemDesktop;
+use super::desktop::native_dialogs::SystemDialogs;
+use super::frame::Inkling;
+use super::{Action, App, AppDeps, OtherMachine, Settings};
+use crate::device::look_for_cuda_in;
+use crate::engine::{
+    EngineHandle, EngineHost, delete_received_on, hardware_on, received_on, self_test_on,
+};
+use crate::hardware::{Meter, probe_in_subprocess};
+use crate::self_test::check_in_subprocess;
+use crate::sweep::EngineExecutor;
+use crate::system::c_memory;
+use crate::system::paths::Paths;
+use crate::system::process;
+use crate::system::signals::{Signal, listen};
+use crate::system::single_instance::Post;
+
+/// The smallest window that everything fits into, in points.
+const MIN_SIZE: [f32; 2] = [900.0, 600.0];
+/// The window's initial size, in points.
+const INITIAL_SIZE: [f32; 2] = [1280.0, 800.0];
+
+/// How long the window may take to close after the system asked this process to end.
+const END_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The icon, drawn by `packaging/icons`.
+const ICON: &[u8] = include_bytes!("../../assets/icon/window.png");
+
+/// Opens the window with these files and returns when it is closed: the exit status, 0 unless a
+/// signal closed it. Later starts of the program hand their files over through `post`.
+pub fn run(paths: Paths, post: Post, files: Vec<PathBuf>) -> Result<u8, eframe::Error> {
+    c_memory::keep_freed();
+    let status = Arc::new(AtomicU8::new(0));
+    let end = Arc::clone(&status);
+    let (open, open_requests) = channel();
+    #[cfg(target_os = "macos")]
+    crate::window::desktop::opened_by_finder::send_to(open.clone());
+    let (settings, set_aside) = Settings::load(&paths.settings);
+    let options = eframe::NativeOptions {
+        viewport: viewport(&settings),
+        persist_window: false,
+        centered: false,
+        dithering: false,
+        ..Default::default()
+    };
+    eframe::run_native(
+        "Inkling",
+        options,
+        Box::new(move |cc| {
+            let ctx = cc.egui_ctx.clone();
+            listen_to_signals(&end, &ctx);
+            let waken = ctx.clone();
+            post.serve(move |files| {
+                let taken = open.send(files).is_ok();
+                waken.request_repaint();
+                taken
+            });
+            let kept_in = paths.runs.clone();
+            let meter = Mutex::new(Meter::with_drivers_in_subprocess(|| {
+                process::this_program(&["hardware", "--watch", "--json"])
+            }));
+            let around = AppDeps {
+                paths,
+                probe: Arc::new(move |folder| {
+                    let program = process::this_program(&["hardware", "--json"]);
+                    probe_in_subprocess(look_for_cuda_in(folder, program), &kept_in)
+                }),
+                sample_load: Arc::new(move |watched| {
+                    meter
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .sample(watched)
+                }),
+                host: EngineHost::from_env(),
+                connect: Box::new(|host, settings, wake| {
+                    EngineHandle::start(host, settings, move || wake())
+                }),
+                executor: Arc::new(|host, settings, at_once| {
+                    Box::new(EngineExecutor::of_host(host, settings, at_once))
+                }),
+                self_test: Arc::new(|device, folder| Ok(check_in_subprocess(device, folder)?)),
+                download: crate::download::usual_downloader(),
+                has_network: Box::new(crate::download::has_network),
+                reach_host: Arc::new(|host| {
+                    OtherMachine::reach(
+                        host,
+                        |host| Ok(hardware_on(host)?),
+                        |host, device| Ok(self_test_on(host, device)?),
+                    )
+                }),
+                list_received: Arc::new(|host| Ok(received_on(host)?)),
+                delete_received: Arc::new(|host, bundles| Ok(delete_received_on(host, bundles)?)),
+                dialogs: Box::new(SystemDialogs),
+                desktop: Arc::new(SystemDesktop),
+                wake: Arc::new(move || ctx.request_repaint()),
+            };
+            let mut app = App::new(settings, set_aside, around);
+            if !files.is_empty() {
+                app.apply(Action::Open(files));
+            }
+            Ok(Box::new(
+                Inkling::new(app, &cc.egui_ctx)
+                    .with_open_requests(open_requests)
+                    .with_end(end),
+            ))
+        }),
+    )?;
+    Ok(status.load(Ordering::Relaxed))
+}
+
+/// A signal has the window interrupt its run and close, and sets the exit status.
+fn listen_to_signals(end: &Arc<AtomicU8>, ctx: &Context) {
+    let (end, ctx) = (Arc::clone(end), ctx.clone());
+    let listening = listen(move |signal| {
+        let status = match signal {
+            Signal::Interrupt => 130,
+            Signal::Terminate { status } => status,
+        };
+        end.store(status, Ordering::Relaxed);
+        ctx.request_repaint();
+        // A window that is not drawn, or that hangs, cannot close.
+        std::thread::sleep(END_TIMEOUT);
+        std::process::exit(i32::from(status));
+    });
+    if let Err(error) = listening {
+        tracing::warn!(%error, "signals cannot be handled");
+    }
+}
+
+fn viewport(settings: &Settings) -> ViewportBuilder {
+    let builder = ViewportBuilder::default()
+        .with_title("Inkling")
+        .with_app_id("inkling")
+        .with_icon(icon())
+        .with_min_inner_size(MIN_SIZE);
+    let Some(place) = settings.window else {
+        return builder.with_inner_size(INITIAL_SIZE);
+    };
+    let builder = builder
+        .with_inner_size(vec2(place.size[0], place.size[1]))
+        .with_maximized(place.maximized);
+    match place.position {
+        Some([x, y]) => builder.with_position(pos2(x, y)),
+        None => builder,
+    }
+}
+
+/// The window's icon; an empty one if it cannot be decoded.
+fn icon() -> IconData {
+    eframe::icon_data::from_png_bytes(ICON).unwrap_or_default()
+}

@@ -1,0 +1,145 @@
+//! Shows 28x28 images: several in one texture, sampled without smoothing unless they are shown
+//! smaller than they are.
+
+use eframe::egui::emath::GuiRounding as _;
+use eframe::egui::{
+    Align2, Color32, ColorImage, Context, CornerRadius, Painter, Rect, Response, Role, Sense,
+    Stroke, StrokeKind, TextStyle, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
+};
+
+use crate::ink::{Image, SIDE};
+use crate::window::style;
+
+/// Images in a row of the texture.
+const COLUMNS: usize = 10;
+
+#[derive(Clone)]
+pub struct ImageSheet {
+    texture: TextureHandle,
+    rows: usize,
+}
+
+impl std::fmt::Debug for ImageSheet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ImageSheet")
+            .field("rows", &self.rows)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ImageSheet {
+    /// The same for images that are shown smaller than they are: smoothed.
+    pub fn thumbnails<'a>(
+        ctx: &Context,
+        name: &str,
+        images: impl ExactSizeIterator<Item = &'a Image>,
+    ) -> Self {
+        Self::upload(ctx, name, images, TextureOptions::LINEAR)
+    }
+
+    /// Uploads the images; ink is white with the pixel's value as alpha, so that any theme can tint
+    /// it.
+    pub fn new<'a>(
+        ctx: &Context,
+        name: &str,
+        images: impl ExactSizeIterator<Item = &'a Image>,
+    ) -> Self {
+        Self::upload(ctx, name, images, TextureOptions::NEAREST)
+    }
+
+    fn upload<'a>(
+        ctx: &Context,
+        name: &str,
+        images: impl ExactSizeIterator<Item = &'a Image>,
+        options: TextureOptions,
+    ) -> Self {
+        let rows = images.len().div_ceil(COLUMNS).max(1);
+        let mut sheet = ColorImage::filled([COLUMNS * SIDE, rows * SIDE], Color32::TRANSPARENT);
+        for (index, image) in images.enumerate() {
+            let (left, top) = (index % COLUMNS * SIDE, index / COLUMNS * SIDE);
+            for (y, row) in image.pixels().chunks_exact(SIDE).enumerate() {
+                let start = (top + y) * COLUMNS * SIDE + left;
+                for (pixel, &ink) in sheet.pixels.iter_mut().skip(start).zip(row) {
+                    *pixel = Color32::from_white_alpha(ink);
+                }
+            }
+        }
+        Self {
+            texture: ctx.load_texture(name, sheet, options),
+            rows,
+        }
+    }
+
+    /// Paints image `index` as ink on paper.
+    pub fn paint(&self, painter: &Painter, index: usize, rect: Rect, palette: style::Palette) {
+        painter.rect_filled(rect, CornerRadius::ZERO, palette.paper);
+        let (columns, rows) = (COLUMNS as f32, self.rows as f32);
+        let (column, row) = ((index % COLUMNS) as f32, (index / COLUMNS) as f32);
+        let uv = Rect::from_min_max(
+            pos2(column / columns, row / rows),
+            pos2((column + 1.0) / columns, (row + 1.0) / rows),
+        );
+        painter.image(self.texture.id(), rect, uv, palette.ink);
+    }
+}
+
+/// Paints an image with a frame; sides of a whole number of screen pixels per pixel are crisp.
+pub fn framed(ui: &Ui, sheet: &ImageSheet, index: usize, rect: Rect) {
+    let palette = style::palette(ui);
+    sheet.paint(ui.painter(), index, rect, palette);
+    ui.painter().rect_stroke(
+        rect,
+        0.0,
+        Stroke::new(1.0, palette.line),
+        StrokeKind::Inside,
+    );
+}
+
+/// An image that can be clicked, with `N` lines of text below it. `spoken` is for screen readers.
+pub fn tile<const N: usize>(
+    ui: &mut Ui,
+    sheet: &ImageSheet,
+    index: usize,
+    side: f32,
+    lines: [&str; N],
+    spoken: &str,
+) -> Response {
+    let small = TextStyle::Small.resolve(ui.style());
+    let (rect, response) = ui.allocate_exact_size(
+        vec2(side, side + small.size * 1.3 * N as f32 + 6.0),
+        Sense::click(),
+    );
+    let image = Rect::from_min_size(
+        rect.min.round_to_pixels(ui.pixels_per_point()),
+        Vec2::splat(side),
+    );
+    framed(ui, sheet, index, image);
+    if response.hovered() {
+        ui.painter().rect_stroke(
+            image,
+            0.0,
+            Stroke::new(2.0, style::palette(ui).accent),
+            StrokeKind::Inside,
+        );
+    }
+    let painter = ui
+        .painter()
+        .with_clip_rect(rect.expand2(vec2(4.0, 0.0)).intersect(ui.clip_rect()));
+    let mut top = image.bottom() + 4.0;
+    for (line, color) in lines.into_iter().zip([
+        ui.visuals().strong_text_color(),
+        ui.visuals().weak_text_color(),
+    ]) {
+        top = painter
+            .text(
+                pos2(rect.left(), top),
+                Align2::LEFT_TOP,
+                line,
+                small.clone(),
+                color,
+            )
+            .bottom();
+    }
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, spoken));
+    response
+}

@@ -1,0 +1,299 @@
+//! The look: the only folder with colours, spacings, fonts and radii, and the few widgets that all
+//! panels share.
+
+pub mod grid_keys;
+pub mod icons;
+pub mod image_sheet;
+mod palette;
+mod theme;
+
+use eframe::egui::{
+    Button, Color32, Context, CornerRadius, Frame, Key, Label, Margin, Memory, ModalResponse,
+    Modifiers, Painter, ProgressBar, Rect, Response, RichText, Sense, Stroke, StrokeKind, Ui, Vec2,
+    WidgetText, vec2,
+};
+
+use self::icons::{Icon, icon};
+pub use self::palette::{Palette, on_white, palette, readable_on};
+pub use self::theme::apply;
+
+/// The basic distance of the layout, in points.
+pub const GAP: f32 = 12.0;
+/// The distance of a screen's content from its edges, in points.
+pub const SCREEN_MARGIN: Vec2 = vec2(18.0, 14.0);
+pub const RADIUS: f32 = 10.0;
+pub const RADIUS_SMALL: f32 = 6.0;
+/// Space for the numbers beside a plot, enough for the longest, so that plots above each other line
+/// up to the pixel.
+pub const PLOT_AXIS_WIDTH: f32 = 58.0;
+/// The smallest useful height of a plot, in points.
+pub const PLOT_MIN_HEIGHT: f32 = 150.0;
+/// Type size of the verdict on the Draw screen, from a low window to a large one.
+pub const VERDICT_LARGE: std::ops::RangeInclusive<f32> = 76.0..=220.0;
+/// Type size of the verdict beside the plots.
+pub const VERDICT_SMALL: f32 = 44.0;
+/// Type size of the accuracy above the plots.
+pub const HEADLINE: f32 = 32.0;
+/// Type size of what stands beside it.
+pub const HEADLINE_BESIDE: f32 = 17.0;
+/// Height of both, in points.
+pub const HEADLINE_HEIGHT: f32 = 40.0;
+/// The greatest width of running text, in points.
+pub const TEXT_WIDTH: f32 = 560.0;
+/// The height of main buttons and those beside them, in points.
+pub const BUTTON_HEIGHT: f32 = 34.0;
+/// The width of a help popup, in points.
+pub const HELP_WIDTH: f32 = 340.0;
+
+const fn radius(points: f32) -> CornerRadius {
+    CornerRadius::same(points as u8)
+}
+
+pub fn side_frame(ui: &Ui) -> Frame {
+    Frame::new()
+        .fill(palette(ui).surface)
+        .inner_margin(Margin::symmetric(16, 14))
+}
+
+/// The frame of a screen. Without a fill: the window is cleared to the background's colour before
+/// it is painted.
+pub fn screen_frame() -> Frame {
+    Frame::new().inner_margin(Margin::symmetric(
+        SCREEN_MARGIN.x as i8,
+        SCREEN_MARGIN.y as i8,
+    ))
+}
+
+/// The frame of a bar along the top or bottom edge.
+pub fn bar_frame(ui: &Ui) -> Frame {
+    Frame::new()
+        .fill(palette(ui).surface)
+        .inner_margin(Margin::symmetric(14, 6))
+}
+
+pub fn card(ui: &Ui) -> Frame {
+    let p = palette(ui);
+    Frame::new()
+        .fill(p.card)
+        .stroke(Stroke::new(1.0, p.line))
+        .corner_radius(radius(RADIUS))
+        .inner_margin(Margin::same(14))
+}
+
+pub fn primary_button(ui: &Ui, text: impl Into<String>) -> Button<'static> {
+    let p = palette(ui);
+    Button::new(RichText::new(text).color(p.on_accent).strong())
+        .fill(p.accent)
+        .min_size(vec2(96.0, BUTTON_HEIGHT))
+}
+
+pub fn secondary_button(text: impl Into<WidgetText>) -> Button<'static> {
+    Button::new(text.into()).min_size(vec2(76.0, BUTTON_HEIGHT))
+}
+
+/// A low button within other content, but no smaller than the minimum target size (WCAG 2.2,
+/// 2.5.8).
+pub fn small_button(text: impl Into<WidgetText>) -> Button<'static> {
+    Button::new(text.into()).small().min_size(vec2(24.0, 24.0))
+}
+
+/// A progress bar; `fraction` goes from 0 to 1.
+pub fn progress_bar(ui: &Ui, fraction: f32) -> ProgressBar {
+    ProgressBar::new(fraction)
+        .fill(palette(ui).accent)
+        .corner_radius(RADIUS_SMALL)
+}
+
+pub fn hint(text: impl Into<String>) -> RichText {
+    RichText::new(text).weak().small()
+}
+
+/// The reason why a value is invalid, with an icon as well as a colour.
+pub fn invalid(ui: &mut Ui, reason: &str) -> Response {
+    let color = palette(ui).bad;
+    beside_problem_icon(ui, RichText::new(reason).small().color(color))
+}
+
+/// Something to be careful about, with an icon.
+pub fn caution(ui: &mut Ui, sentence: &str) -> Response {
+    beside_problem_icon(ui, RichText::new(sentence))
+}
+
+fn beside_problem_icon(ui: &mut Ui, text: RichText) -> Response {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = GAP / 2.0;
+        icon(ui, Icon::Problem);
+        ui.add(Label::new(text).wrap())
+    })
+    .inner
+}
+
+/// The same as a link, to where the value can be changed.
+pub fn invalid_link(ui: &mut Ui, reason: &str) -> Response {
+    let color = palette(ui).bad;
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = GAP / 2.0;
+        icon(ui, Icon::Problem);
+        let text = RichText::new(reason).small().color(color).underline();
+        ui.add(
+            Button::new(text)
+                .frame(false)
+                .wrap()
+                .min_size(vec2(0.0, 0.0)),
+        )
+    })
+    .inner
+}
+
+/// True once Escape was pressed in this dialog. Unlike [`ModalResponse::should_close`] it is false
+/// for a click beside the dialog.
+pub fn escaped<T>(dialog: &ModalResponse<T>) -> bool {
+    let takes_keys = dialog.is_top_modal && !dialog.any_popup_open;
+    takes_keys
+        && dialog
+            .response
+            .ctx
+            .input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
+}
+
+/// Explains a drop-down list, where there is more to say than its value. Screen readers hear the
+/// value with that: they do not say it otherwise.
+pub fn explain_list(list: Response, value: &str, about: &str) -> Response {
+    let description = if about.is_empty() {
+        value.to_owned()
+    } else {
+        format!("{value}. {about}")
+    };
+    list.ctx
+        .accesskit_node_builder(list.id, |node| node.set_description(description));
+    if about.is_empty() {
+        list
+    } else {
+        list.on_hover_text(about)
+    }
+}
+
+/// A button of a group of which one is chosen.
+pub fn toggle(ui: &Ui, text: &str, chosen: bool) -> Button<'static> {
+    let p = palette(ui);
+    let text = RichText::new(text);
+    if chosen {
+        Button::selectable(true, text.color(p.accent).strong())
+            .fill(p.control.lerp_to_gamma(p.accent, 0.14))
+            .stroke(Stroke::new(1.5, p.accent))
+            .frame(true)
+    } else {
+        Button::selectable(false, text)
+            .fill(p.control)
+            .stroke(Stroke::new(1.0, p.edge))
+            .frame_when_inactive(true)
+    }
+}
+
+pub fn dialog_frame(ui: &Ui) -> Frame {
+    let p = palette(ui);
+    Frame::new()
+        .fill(p.raised)
+        .stroke(Stroke::new(1.0, p.line))
+        .corner_radius(radius(RADIUS))
+        .shadow(ui.visuals().window_shadow)
+        .inner_margin(Margin::same(20))
+}
+
+/// The heading of a group of controls.
+pub fn section(ui: &mut Ui, title: &str) {
+    if ui.layout().is_vertical() {
+        ui.add_space(GAP / 3.0);
+    }
+    ui.label(RichText::new(title).strong().size(15.5));
+}
+
+/// The content of an empty screen: what it is for and what to do next.
+pub fn empty_state(ui: &mut Ui, title: &str, body: &str) {
+    let height = ui.available_height();
+    ui.vertical_centered(|ui| {
+        ui.add_space((height * 0.30).min(220.0));
+        ui.set_max_width(TEXT_WIDTH.min(ui.available_width()));
+        ui.label(RichText::new(title).heading());
+        ui.add_space(GAP / 3.0);
+        ui.label(RichText::new(body).weak());
+        ui.add_space(GAP);
+    });
+}
+
+/// A thin vertical line between groups of controls in a row.
+pub fn divider(ui: &mut Ui) {
+    let (rect, _) = ui.allocate_exact_size(
+        vec2(9.0, ui.spacing().interact_size.y * 0.7),
+        Sense::hover(),
+    );
+    ui.painter().vline(
+        rect.center().x,
+        rect.y_range(),
+        Stroke::new(1.0, palette(ui).line),
+    );
+}
+
+/// A focus ring for widgets that we paint ourselves.
+pub fn focus_ring(ui: &Ui, rect: Rect) {
+    ui.painter().rect_stroke(
+        rect.expand(2.0),
+        RADIUS_SMALL,
+        Stroke::new(2.0, palette(ui).accent),
+        StrokeKind::Outside,
+    );
+}
+
+/// Paints a ring around the focused widget, whatever it is.
+pub fn ring_around_focus(ctx: &Context) {
+    let Some(id) = ctx.memory(Memory::focused) else {
+        return;
+    };
+    if let Some(response) = ctx
+        .read_response(id)
+        .filter(|response| response.interact_rect.is_positive())
+    {
+        let p = palette::of(ctx.global_style().visuals.dark_mode);
+        let painter = ctx.layer_painter(response.layer_id);
+        painter.rect_stroke(
+            response.interact_rect.expand(1.5),
+            RADIUS_SMALL,
+            Stroke::new(2.0, p.accent),
+            StrokeKind::Outside,
+        );
+    }
+}
+
+/// The background of a box that floats over a plot.
+pub fn floating_box(painter: &Painter, rect: Rect, palette: Palette) {
+    painter.rect(
+        rect,
+        RADIUS_SMALL,
+        palette.raised.gamma_multiply(0.95),
+        Stroke::new(1.0, palette.line),
+        StrokeKind::Inside,
+    );
+}
+
+/// A bar of this share of its track, from 0 to 1; at 0 there is only the track.
+pub fn bar(painter: &Painter, track: Rect, share: f32, color: Color32, palette: Palette) {
+    painter.rect_filled(track, RADIUS_SMALL, palette.groove);
+    if share > 0.0 {
+        let filled = Rect::from_min_size(
+            track.min,
+            vec2((track.width() * share.min(1.0)).max(2.0), track.height()),
+        );
+        painter.rect_filled(filled, RADIUS_SMALL, color);
+    }
+}
+
+/// A key figure: its name, its value in large type, and a short explanation.
+pub fn figure(ui: &mut Ui, name: &str, value: &str, about: &str) -> Response {
+    ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = 1.0;
+        ui.label(RichText::new(name).weak());
+        ui.label(RichText::new(value).size(28.0).strong());
+        ui.label(hint(about));
+    })
+    .response
+}

@@ -1,0 +1,280 @@
+//! Starting, pausing, resuming and stopping a sweep, and what is heard of the one in progress.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::action::SweepAction;
+use super::form::SweepForm;
+use super::state::{SweepPhase, SweepView};
+use super::thread;
+use super::thread::{LoadedSweep, Requests, SweepNews};
+use crate::engine::EngineSettings;
+use crate::sweep::{Sweep, SweepError};
+use crate::window::App;
+use crate::window::action::Screen;
+use crate::window::background::BackgroundResult;
+use crate::window::desktop::Purpose;
+use crate::window::engine_link::engine_settings;
+use crate::window::messages::Message;
+use crate::window::notice::Severity;
+
+impl App {
+    /// True while a sweep is in progress.
+    pub fn is_sweeping(&self) -> bool {
+        self.sweeps.shown.as_ref().is_some_and(SweepView::is_active)
+    }
+
+    /// Why no sweep can begin or go on now, apart from what is wrong with its settings.
+    pub fn why_not_sweep(&self) -> Option<&'static str> {
+        if self.is_sweeping() {
+            Some("A sweep is in progress already")
+        } else if self.is_training() {
+            Some(
+                "Unavailable during training: both would want every core. Wait for the run to end, or stop it",
+            )
+        } else if self.jobs.benchmark().is_some()
+            || self.jobs.rate_search().is_some()
+            || self.jobs.profile().is_some()
+            || self.jobs.batch_size_search().is_some()
+        {
+            Some("Unavailable while something is measured")
+        } else if self.jobs.fine_tuning().is_some() {
+            Some("Unavailable while a model is fine-tuned")
+        } else {
+            None
+        }
+    }
+
+    pub(in crate::window) fn apply_to_sweep(&mut self, action: SweepAction) {
+        match action {
+            SweepAction::Change(form) => self.change_sweep_form(*form),
+            SweepAction::Add(setting) => {
+                if let Some(form) = &mut self.sweeps.form {
+                    form.add(setting, &self.config);
+                }
+            }
+            SweepAction::Reset => self.sweeps.form = Some(SweepForm::usual(&self.config)),
+            SweepAction::Start => self.start_sweep(),
+            SweepAction::Pause => self.ask_sweep(SweepPhase::Pausing),
+            SweepAction::Stop => self.ask_sweep(SweepPhase::Stopping),
+            SweepAction::Resume(folder) => self.resume_sweep(&folder, None),
+            SweepAction::Extend(folder, more) => self.resume_sweep(&folder, Some(more)),
+            SweepAction::Open(folder) => self.open_sweep(folder),
+            SweepAction::Close => {
+                if !self.is_sweeping() {
+                    self.sweeps.shown = None;
+                    self.list_sweeps();
+                }
+            }
+            SweepAction::Delete(folder) => self.delete_sweep(folder),
+            SweepAction::Restore(folder) => self.restore_sweep(folder),
+            SweepAction::Select(trial) => {
+                if let Some(view) = &mut self.sweeps.shown {
+                    view.selected = trial;
+                }
+            }
+            SweepAction::Use(trial) => self.use_trial(trial),
+            SweepAction::Test => self.test_best_trial(),
+            SweepAction::SaveTable => {
+                if let Some(view) = &self.sweeps.shown {
+                    self.ask_for_new_file(
+                        "Save the trials",
+                        "inkling-sweep.csv",
+                        Purpose::Save(view.csv().into_bytes()),
+                    );
+                }
+            }
+        }
+    }
+
+    pub(in crate::window) fn prepare_sweep_screen(&mut self) {
+        match &mut self.sweeps.form {
+            Some(form) => form.follow(&self.config),
+            form => *form = Some(SweepForm::usual(&self.config)),
+        }
+        self.list_sweeps();
+    }
+
+    /// Takes the form over; a range that was changed follows the run panel no more.
+    fn change_sweep_form(&mut self, mut form: SweepForm) {
+        let before = self.sweeps.form.iter().flat_map(|form| &form.rows);
+        for row in &mut form.rows {
+            row.edited |= before
+                .clone()
+                .any(|old| old.setting == row.setting && old != row);
+        }
+        self.sweeps.form = Some(form);
+    }
+
+    fn start_sweep(&mut self) {
+        let Some((definition, problems)) = self.sweep_definition() else {
+            return;
+        };
+        if !problems.is_empty() {
+            return;
+        }
+        let root = self.deps.paths.sweeps.clone();
+        let view = SweepView::starting(definition.clone());
+        self.begin_sweep(view, move || Sweep::create_in(&root, definition));
+    }
+
+    /// Resumes the sweep in this folder, with this many trials more than it has if that is said.
+    fn resume_sweep(&mut self, folder: &Path, more: Option<u32>) {
+        let shown = self
+            .sweeps
+            .shown
+            .take_if(|view| !view.is_active() && view.folder.as_deref() == Some(folder));
+        let listed = || {
+            let entry = self
+                .sweeps
+                .listed
+                .iter()
+                .flatten()
+                .find(|entry| entry.folder == folder)?;
+            Some(SweepView::starting(
+                entry.card.as_ref().ok()?.definition.clone(),
+            ))
+        };
+        let Some(view) = shown.or_else(listed) else {
+            return;
+        };
+        let view = SweepView {
+            phase: SweepPhase::Starting,
+            ..view
+        };
+        let folder = folder.to_owned();
+        self.begin_sweep(view, move || {
+            let mut sweep = Sweep::open(&folder)?;
+            if let Some(more) = more {
+                let (ended, definition) = (sweep.ends().len() as u32, sweep.definition());
+                let trials = ended + more;
+                // So much longer as these took.
+                let longer = |_| sweep.elapsed() * f64::from(trials) / f64::from(ended.max(1));
+                let seconds = definition
+                    .seconds
+                    .filter(|&seconds| sweep.elapsed() >= seconds)
+                    .map(longer);
+                sweep.extend(Some(trials), seconds, None)?;
+            }
+            Ok(sweep)
+        });
+    }
+
+    fn begin_sweep(
+        &mut self,
+        view: SweepView,
+        open: impl FnOnce() -> Result<Sweep, SweepError> + Send + 'static,
+    ) {
+        if self.why_not_sweep().is_some() {
+            return;
+        }
+        self.go_to(Screen::Sweep);
+        self.sweeps.shown = Some(view);
+        let requests = Arc::new(Requests::default());
+        self.sweeps.requests = Some(Arc::clone(&requests));
+        let (make, host) = (Arc::clone(&self.deps.executor), self.engine.usual_host());
+        // Nobody watches what a single trial makes of images.
+        let settings = EngineSettings {
+            reports_learning: false,
+            ..engine_settings(&self.deps, &self.settings)
+        };
+        self.background.run_with_updates(move |report| {
+            thread::run(
+                open,
+                |at_once| make(host, settings, at_once),
+                &requests,
+                &|news| report(BackgroundResult::Sweep(news)),
+            );
+        });
+    }
+
+    fn ask_sweep(&mut self, phase: SweepPhase) {
+        let running = self
+            .sweeps
+            .shown
+            .as_mut()
+            .filter(|view| matches!(view.phase, SweepPhase::Starting | SweepPhase::Running));
+        if let (Some(view), Some(requests)) = (running, &self.sweeps.requests) {
+            requests
+                .for_good
+                .store(phase == SweepPhase::Stopping, Ordering::Relaxed);
+            requests.interrupt.store(true, Ordering::Relaxed);
+            view.phase = phase;
+        }
+    }
+
+    /// Interrupts the sweep in progress, so that it can be resumed: for the end of this process.
+    pub(in crate::window) fn interrupt_sweep(&mut self) {
+        self.ask_sweep(SweepPhase::Pausing);
+    }
+
+    pub(in crate::window) fn on_sweep_news(&mut self, news: SweepNews) {
+        match news {
+            SweepNews::Began(loaded) => {
+                let asked = self
+                    .sweeps
+                    .shown
+                    .as_ref()
+                    .map(|view| (view.phase.clone(), view.selected));
+                let (phase, selected) = asked.unwrap_or((SweepPhase::Starting, None));
+                let phase = if phase == SweepPhase::Starting {
+                    SweepPhase::Running
+                } else {
+                    phase
+                };
+                self.sweeps.shown = Some(SweepView {
+                    selected,
+                    ..SweepView::of(*loaded, phase)
+                });
+            }
+            SweepNews::Progress(trials, status) => {
+                if let Some(view) = &mut self.sweeps.shown {
+                    view.take(trials, status);
+                }
+            }
+            SweepNews::Sending(upload) => {
+                self.show_notice(Severity::Info, Message::sending(&upload))
+            }
+            SweepNews::Ended(loaded, error) => self.sweep_ended(*loaded, error.as_ref()),
+            SweepNews::Failed(error) => {
+                self.sweeps.requests = None;
+                self.sweeps.shown = None;
+                self.show_notice(Severity::Error, Message::from(&error));
+                self.list_sweeps();
+            }
+            SweepNews::Opened(loaded) => {
+                if !self.is_sweeping() {
+                    let phase = if loaded.complete {
+                        SweepPhase::Complete
+                    } else {
+                        SweepPhase::Interrupted
+                    };
+                    self.sweeps.shown = Some(SweepView::of(*loaded, phase));
+                }
+            }
+        }
+    }
+
+    fn sweep_ended(&mut self, loaded: LoadedSweep, error: Option<&SweepError>) {
+        self.sweeps.requests = None;
+        let selected = self.sweeps.shown.as_ref().and_then(|view| view.selected);
+        let phase = match error {
+            Some(error) => SweepPhase::Failed(Message::from(error)),
+            None if loaded.complete => SweepPhase::Complete,
+            None => SweepPhase::Interrupted,
+        };
+        let view = SweepView {
+            selected,
+            ..SweepView::of(loaded, phase)
+        };
+        if self.screen != Screen::Sweep
+            && let SweepPhase::Complete | SweepPhase::Failed(_) = view.phase
+        {
+            self.show_notice(Severity::Info, Message::sweep_ended(&view));
+        }
+        self.sweeps.shown = Some(view);
+        self.list_sweeps();
+        self.time_presets();
+    }
+}

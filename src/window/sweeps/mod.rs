@@ -1,0 +1,38 @@
+//! Sweeps as the window shows them: setting one up, the one that is shown, and the list of earlier
+//! ones.
+
+mod action;
+mod control;
+mod form;
+mod prefilled;
+mod state;
+mod stored;
+mod tested;
+mod thread;
+#[cfg(feature = "gui")]
+pub mod view;
+
+use crate::sweep::SweepEntry;
+
+pub use action::SweepAction;
+pub use form::{SettingRow, SweepField, SweepForm, SweepProblem};
+pub use state::{SweepPhase, SweepView};
+pub use thread::{ExecutorFactory, LoadedSweep, SweepNews};
+
+use self::tested::TestRun;
+use self::thread::Requests;
+
+#[derive(Debug, Default)]
+pub struct Sweeps {
+    /// What is to vary in the next one, and how long it searches; `None` until the screen has been
+    /// shown.
+    pub form: Option<SweepForm>,
+    /// The sweep that is shown, in progress or not.
+    pub shown: Option<SweepView>,
+    /// Those in Inkling's folder, newest first, once listed.
+    pub listed: Option<Vec<SweepEntry>>,
+    /// What the thread of the sweep in progress is asked for.
+    requests: Option<std::sync::Arc<Requests>>,
+    /// The run that is to tell the test accuracy of a trial's settings.
+    testing: Option<TestRun>,
+}

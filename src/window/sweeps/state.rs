@@ -1,0 +1,292 @@
+//! The sweep that is shown: its trials, and what follows from them.
+
+use std::path::PathBuf;
+
+use super::thread::LoadedSweep;
+use crate::run_config::RunConfig;
+use crate::sweep::{Definition, Outcome, Status, Tested, Trial, importance};
+use crate::text::format::{count, duration, percent, remaining};
+use crate::window::messages::Message;
+
+/// How far the sweep that is shown is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SweepPhase {
+    /// Its folder is being made or read.
+    Starting,
+    Running,
+    Pausing,
+    Stopping,
+    /// It was interrupted, here, in an earlier session or by a crash.
+    Interrupted,
+    Complete,
+    /// It cannot go on, for this reason.
+    Failed(Message),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepView {
+    /// Its folder, once it has one.
+    pub folder: Option<PathBuf>,
+    /// What it is to do.
+    pub definition: Definition,
+    /// Its trials, in the order in which they began.
+    pub trials: Vec<Trial>,
+    /// Those that have ended, and after how many seconds.
+    pub ends: Vec<(u32, f64)>,
+    /// Seconds that it has run.
+    pub elapsed: f64,
+    pub phase: SweepPhase,
+    /// The newest figures while it is in progress.
+    pub status: Option<Status>,
+    /// The run whose test accuracy was read, and the trial whose settings it has.
+    pub tested: Option<(u32, Tested)>,
+    pub selected: Option<u32>,
+    /// The importance of each setting, in the order of the definition, adding up to 1; `None` while
+    /// there are too few trials.
+    pub importance: Option<Vec<f64>>,
+}
+
+impl SweepView {
+    /// A sweep that is about to begin.
+    pub(super) const fn starting(definition: Definition) -> Self {
+        Self {
+            folder: None,
+            definition,
+            trials: Vec::new(),
+            ends: Vec::new(),
+            elapsed: 0.0,
+            phase: SweepPhase::Starting,
+            status: None,
+            tested: None,
+            selected: None,
+            importance: None,
+        }
+    }
+
+    /// One that was read from the disk.
+    pub(super) fn of(loaded: LoadedSweep, phase: SweepPhase) -> Self {
+        let LoadedSweep {
+            folder,
+            definition,
+            trials,
+            ends,
+            elapsed,
+            tested,
+            ..
+        } = loaded;
+        let importance = importance(&definition, &trials);
+        Self {
+            folder: Some(folder),
+            trials,
+            ends,
+            elapsed,
+            tested,
+            importance,
+            ..Self {
+                phase,
+                ..Self::starting(definition)
+            }
+        }
+    }
+
+    pub(super) fn take(&mut self, trials: Vec<Trial>, status: Status) {
+        let any_ended = trials.iter().any(|trial| trial.outcome.is_some());
+        for trial in trials {
+            if trial.outcome.is_some() {
+                self.ends.push((trial.number, status.elapsed));
+            }
+            match self.trials.get_mut(trial.number as usize - 1) {
+                Some(known) => *known = trial,
+                None => self.trials.push(trial),
+            }
+        }
+        if any_ended {
+            self.importance = importance(&self.definition, &self.trials);
+        }
+        self.elapsed = status.elapsed;
+        self.status = Some(status);
+    }
+
+    pub const fn is_active(&self) -> bool {
+        matches!(
+            self.phase,
+            SweepPhase::Starting | SweepPhase::Running | SweepPhase::Pausing | SweepPhase::Stopping
+        )
+    }
+
+    pub fn trial(&self, number: u32) -> Option<&Trial> {
+        self.trials.get(number.checked_sub(1)? as usize)
+    }
+
+    /// The trial with the highest validation accuracy of those that trained to their end.
+    pub fn best(&self) -> Option<&Trial> {
+        Trial::ranked(&self.trials)
+            .into_iter()
+            .next()
+            .filter(|trial| trial.result().is_some())
+    }
+
+    /// Every trial, the best first; those that have not ended come last.
+    pub fn ranked(&self) -> Vec<&Trial> {
+        let unended = self.trials.iter().filter(|trial| trial.outcome.is_none());
+        Trial::ranked(&self.trials)
+            .into_iter()
+            .chain(unended)
+            .collect()
+    }
+
+    /// The highest validation accuracy of a trial that trained to its end, by the seconds after
+    /// which it was reached.
+    pub fn best_so_far(&self) -> Vec<[f64; 2]> {
+        let mut best: Option<f64> = None;
+        let mut steps = Vec::new();
+        for &(number, seconds) in &self.ends {
+            let Some(accuracy) = self.trial(number).and_then(Trial::result) else {
+                continue;
+            };
+            if best.is_none_or(|best| accuracy > best) {
+                best = Some(accuracy);
+                steps.push([seconds, accuracy]);
+            }
+        }
+        steps
+    }
+
+    /// The share of the budget that is used, 0 to 1.
+    pub fn fraction(&self) -> f32 {
+        match (&self.status, self.definition.max_trials()) {
+            (Some(status), _) => status.fraction,
+            _ if self.phase == SweepPhase::Complete => 1.0,
+            (None, Some(most)) => self.ends.len() as f32 / most.max(1) as f32,
+            (None, None) => {
+                (self.elapsed / self.definition.seconds.unwrap_or(f64::INFINITY)) as f32
+            }
+        }
+    }
+
+    pub fn title(&self) -> String {
+        self.definition.base.title()
+    }
+
+    pub fn state(&self) -> String {
+        match &self.phase {
+            SweepPhase::Starting => "Starting…".to_owned(),
+            SweepPhase::Running => "Searching".to_owned(),
+            SweepPhase::Pausing => "Pausing…".to_owned(),
+            SweepPhase::Stopping => "Stopping…".to_owned(),
+            SweepPhase::Interrupted => "Paused".to_owned(),
+            SweepPhase::Complete => "Complete".to_owned(),
+            SweepPhase::Failed(message) => message.to_string(),
+        }
+    }
+
+    /// How many trials have ended, of how many, and the time it has run.
+    pub fn figures(&self) -> Vec<String> {
+        let ended = self.ends.len() as u64;
+        let mut figures = vec![match self.definition.max_trials() {
+            Some(most) => format!("{ended} of {}", count(most.into(), "trial")),
+            None => count(ended, "trial"),
+        }];
+        if let Some(status) = self.status.as_ref().filter(|_| self.is_active()) {
+            figures.push(format!("{} training", status.running.len()));
+        }
+        figures.push(match self.definition.seconds {
+            Some(seconds) => format!("{} of {}", duration(self.elapsed), duration(seconds)),
+            None => duration(self.elapsed),
+        });
+        if let Some(left) = self
+            .status
+            .as_ref()
+            .filter(|_| self.is_active())
+            .and_then(|status| status.remaining)
+        {
+            figures.push(format!("about {} left", remaining(left as f32)));
+        }
+        figures
+    }
+
+    pub fn config(&self, number: u32) -> Option<&RunConfig> {
+        self.trial(number).map(|trial| &trial.config)
+    }
+
+    /// The trials as a table in CSV, the best first.
+    pub fn csv(&self) -> String {
+        let settings = self
+            .definition
+            .space
+            .iter()
+            .map(|dimension| dimension.setting.name());
+        let head = [
+            "trial",
+            "outcome",
+            "validation_accuracy",
+            "epochs",
+            "seconds",
+        ]
+        .into_iter()
+        .chain(settings);
+        let mut lines = vec![head.collect::<Vec<_>>().join(",")];
+        for trial in self.ranked() {
+            let accuracy = trial
+                .accuracy()
+                .map(|accuracy| accuracy.to_string())
+                .unwrap_or_default();
+            let (epochs, seconds) = (trial.epochs.len().to_string(), trial.seconds().to_string());
+            let figures = [
+                trial.number.to_string(),
+                outcome(trial).to_owned(),
+                accuracy,
+                epochs,
+                seconds,
+            ];
+            lines.push(
+                figures
+                    .into_iter()
+                    .chain(trial.values.iter().map(ToString::to_string))
+                    .collect::<Vec<_>>()
+                    .join(","),
+            );
+        }
+        lines.join("\n") + "\n"
+    }
+
+    /// A trial in a line: "Trial 3: learning rate 0.003, batch size 64; 98.20 % after 5 epochs,
+    /// completed".
+    pub fn sentence(&self, trial: &Trial) -> String {
+        let settings = self
+            .definition
+            .space
+            .iter()
+            .zip(&trial.values)
+            .map(|(dimension, value)| {
+                format!("{} {value}", dimension.setting.label().to_lowercase())
+            });
+        let settings: Vec<String> = settings.collect();
+        let accuracy = trial.accuracy().map_or_else(
+            || "no epoch yet".to_owned(),
+            |accuracy| {
+                format!(
+                    "{} after {}",
+                    percent(accuracy, 2),
+                    count(trial.epochs.len() as u64, "epoch")
+                )
+            },
+        );
+        format!(
+            "Trial {}: {}; {accuracy}, {}",
+            trial.number,
+            settings.join(", "),
+            outcome(trial)
+        )
+    }
+}
+
+/// How a trial ended, in a word or two.
+pub const fn outcome(trial: &Trial) -> &'static str {
+    match trial.outcome {
+        Some(Outcome::Completed) => "completed",
+        Some(Outcome::Pruned) => "ended early",
+        Some(Outcome::Failed { .. }) => "failed",
+        None => "not ended",
+    }
+}

@@ -1,0 +1,129 @@
+//! What follows from a sweep: its settings in the run panel, and the test accuracy of the best
+//! ones, read once.
+
+use std::path::{Path, PathBuf};
+
+use crate::records::{JobId, RunSummary};
+use crate::run_config::RunConfig;
+use crate::sweep::{Sweep, SweepError, Tested};
+use crate::window::App;
+use crate::window::action::Screen;
+use crate::window::background::{BackgroundResult, SharedFolder};
+use crate::window::messages::Message;
+use crate::window::notice::Severity;
+use crate::window::train::run::RunView;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestRun {
+    run: JobId,
+    sweep: PathBuf,
+    trial: u32,
+}
+
+impl App {
+    /// Puts a trial's settings into the run panel.
+    pub(super) fn use_trial(&mut self, trial: u32) {
+        let Some(config) = self
+            .sweeps
+            .shown
+            .as_ref()
+            .and_then(|view| view.config(trial))
+            .cloned()
+        else {
+            return;
+        };
+        self.setting_chosen();
+        self.form.clear();
+        self.settings.former_learning_rate = None;
+        self.config = config;
+        self.check_data();
+        self.show(Screen::Train);
+    }
+
+    /// Why the best settings cannot be tested now.
+    pub fn why_not_test_best(&self) -> Option<&'static str> {
+        let view = self.sweeps.shown.as_ref()?;
+        if view.best().is_none() {
+            Some("No trial has trained to its end")
+        } else if self.is_sweeping() {
+            Some("Available once the sweep has ended or is paused")
+        } else if self.is_training() {
+            Some("Unavailable during training")
+        } else {
+            None
+        }
+    }
+
+    /// Trains the best settings as a run that is saved; its test accuracy is noted in the sweep.
+    pub(super) fn test_best_trial(&mut self) {
+        let Some(view) = self
+            .sweeps
+            .shown
+            .as_ref()
+            .filter(|view| view.tested.is_none())
+        else {
+            return;
+        };
+        let (Some(best), Some(sweep)) = (view.best(), view.folder.clone()) else {
+            return;
+        };
+        if self.why_not_test_best().is_some() {
+            return;
+        }
+        let (trial, config) = (
+            best.number,
+            RunConfig {
+                threads: view.definition.base.threads,
+                ..best.config.clone()
+            },
+        );
+        let run = JobId(self.next_id());
+        self.sweeps.testing = Some(TestRun { run, sweep, trial });
+        self.start_run(RunView::new(run, config), None);
+    }
+
+    /// Notes the test accuracy of a run that has ended, if it is that of a sweep's settings.
+    pub(in crate::window) fn note_sweep_test(&mut self, run: JobId, summary: &RunSummary) {
+        let Some(TestRun {
+            sweep: folder,
+            trial,
+            ..
+        }) = self.sweeps.testing.take_if(|test| test.run == run)
+        else {
+            return;
+        };
+        // The weights of a run that was stopped are not those of its settings.
+        if summary.stopped {
+            return;
+        }
+        let tested = Tested {
+            run: summary.folder.clone(),
+            test_accuracy: summary.test.as_ref().map(|test| test.evaluation.accuracy),
+        };
+        self.background.run_on(SharedFolder::Sweeps, move || {
+            let noted =
+                Sweep::open(&folder).and_then(|mut sweep| sweep.note_tested(trial, tested.clone()));
+            BackgroundResult::SweepTested(folder, noted.map(|()| (trial, tested)))
+        });
+    }
+
+    pub(in crate::window) fn sweep_tested(
+        &mut self,
+        folder: &Path,
+        outcome: Result<(u32, Tested), SweepError>,
+    ) {
+        match outcome {
+            Ok(tested) => {
+                if let Some(view) = self
+                    .sweeps
+                    .shown
+                    .as_mut()
+                    .filter(|view| view.folder.as_deref() == Some(folder))
+                {
+                    view.tested = Some(tested);
+                }
+            }
+            Err(error) => self.show_notice(Severity::Error, Message::from(&error)),
+        }
+    }
+}

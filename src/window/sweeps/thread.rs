@@ -1,0 +1,160 @@
+//! The thread that a sweep in progress has to itself: what it is asked for, and what it tells the
+//! window.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::engine::{EngineHost, EngineSettings};
+use crate::progress::Cancelled;
+use crate::records::DataUpload;
+use crate::sweep;
+use crate::sweep::{
+    Definition, Ending, Executor, Observer, Status, Sweep, SweepError, Tested, Trial,
+};
+
+/// Makes what trains this many trials at once; called on the thread of the sweep.
+pub type ExecutorFactory =
+    Arc<dyn Fn(EngineHost, EngineSettings, u32) -> Box<dyn Executor> + Send + Sync>;
+
+/// The window hears of figures that change all the time after this many seconds.
+const UPDATE_INTERVAL: f64 = 0.25;
+
+#[derive(Debug, Default)]
+pub struct Requests {
+    /// To interrupt the sweep.
+    pub interrupt: AtomicBool,
+    /// To leave it at the trials that have ended by then.
+    pub for_good: AtomicBool,
+}
+
+/// A sweep as it is on the disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadedSweep {
+    pub folder: PathBuf,
+    /// What it is to do.
+    pub definition: Definition,
+    /// Its trials, in the order in which they began.
+    pub trials: Vec<Trial>,
+    /// Those that have ended, and after how many seconds.
+    pub ends: Vec<(u32, f64)>,
+    /// Seconds that it has run.
+    pub elapsed: f64,
+    pub complete: bool,
+    /// The run whose test accuracy was read, and the trial whose settings it has.
+    pub tested: Option<(u32, Tested)>,
+}
+
+#[derive(Clone, Debug)]
+pub enum SweepNews {
+    /// It was opened or made, and is about to go on.
+    Began(Box<LoadedSweep>),
+    /// These trials have begun, completed an epoch or ended, and so far it is.
+    Progress(Vec<Trial>, Status),
+    /// Its data is about to be sent to another machine.
+    Sending(DataUpload),
+    /// It goes on no further: it is complete or was interrupted, or there is an error.
+    Ended(Box<LoadedSweep>, Option<SweepError>),
+    /// It could not begin.
+    Failed(SweepError),
+    /// One that is not in progress was read, to be shown.
+    Opened(Box<LoadedSweep>),
+}
+
+impl From<&Sweep> for LoadedSweep {
+    fn from(sweep: &Sweep) -> Self {
+        Self {
+            folder: sweep.folder().to_owned(),
+            definition: sweep.definition().clone(),
+            trials: sweep.trials().to_vec(),
+            ends: sweep.ends().to_vec(),
+            elapsed: sweep.elapsed(),
+            complete: sweep.is_complete(),
+            tested: sweep.tested().cloned(),
+        }
+    }
+}
+
+/// Runs a sweep to its end, or until it is interrupted.
+pub fn run(
+    open: impl FnOnce() -> Result<Sweep, SweepError>,
+    executor: impl FnOnce(u32) -> Box<dyn Executor>,
+    requests: &Requests,
+    tell: &dyn Fn(SweepNews),
+) {
+    let mut sweep = match open() {
+        Ok(sweep) => sweep,
+        Err(error) => return tell(SweepNews::Failed(error)),
+    };
+    tell(SweepNews::Began(Box::new(LoadedSweep::from(&sweep))));
+    let mut executor = executor(sweep.definition().at_once);
+    let mut watch = Watch {
+        requests,
+        tell,
+        changed: BTreeMap::new(),
+        told: None,
+    };
+    let ended = sweep::run(&mut sweep, &mut *executor, &mut watch);
+    drop(executor);
+    let ended = match ended {
+        Ok(Ending::Interrupted) if requests.for_good.load(Ordering::Relaxed) => {
+            let trials = sweep.ends().len().max(1) as u32;
+            sweep.extend(Some(trials), None, None)
+        }
+        ended => ended.map(drop),
+    };
+    let loaded = Box::new(LoadedSweep::from(&sweep));
+    // Whoever hears of its end may open it.
+    drop(sweep);
+    tell(SweepNews::Ended(loaded, ended.err()));
+}
+
+/// Collects what changes between two updates of the window.
+struct Watch<'t> {
+    requests: &'t Requests,
+    tell: &'t dyn Fn(SweepNews),
+    changed: BTreeMap<u32, Trial>,
+    /// The trials in progress and the seconds at the last update.
+    told: Option<(Vec<u32>, f64)>,
+}
+
+impl Watch<'_> {
+    fn note(&mut self, trial: &Trial) {
+        self.changed.insert(trial.number, trial.clone());
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn started(&mut self, trial: &Trial) {
+        self.note(trial);
+    }
+
+    fn sending(&mut self, upload: &DataUpload) {
+        (self.tell)(SweepNews::Sending(upload.clone()));
+    }
+
+    fn epoch(&mut self, trial: &Trial) {
+        self.note(trial);
+    }
+
+    fn ended(&mut self, trial: &Trial) {
+        self.note(trial);
+    }
+
+    fn report(&mut self, status: &Status) -> Result<(), Cancelled> {
+        let due = self.told.as_ref().is_none_or(|(running, seconds)| {
+            *running != status.running || status.elapsed - seconds >= UPDATE_INTERVAL
+        });
+        if due {
+            self.told = Some((status.running.clone(), status.elapsed));
+            let trials = std::mem::take(&mut self.changed).into_values().collect();
+            (self.tell)(SweepNews::Progress(trials, status.clone()));
+        }
+        if self.requests.interrupt.load(Ordering::Relaxed) {
+            Err(Cancelled)
+        } else {
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! The trials as a table: sorted by any column, the selected one highlighted.
+
+use std::cmp::Ordering;
+
+use eframe::egui::{
+    Align2, Color32, FontId, Key, Rect, Response, Role, ScrollArea, Sense, Shape, Stroke,
+    TextStyle, Ui, WidgetInfo, pos2, vec2,
+};
+
+use crate::sweep::{Outcome, Trial, Value};
+use crate::text::format::{duration, percent};
+use crate::window::style;
+use crate::window::{Action, SweepAction, SweepView};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    column: Column,
+    /// Largest or last first.
+    descending: bool,
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Self {
+            column: Column::Rank,
+            descending: false,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Rank,
+    Trial,
+    Accuracy,
+    Epochs,
+    Time,
+    /// The setting with this index.
+    Setting(usize),
+}
+
+/// Between columns, and before the first, in points.
+const GAP: f32 = 16.0;
+const MARGIN: f32 = 8.0;
+
+pub fn show(ui: &mut Ui, sweep: &SweepView, order: &mut Order, actions: &mut Vec<Action>) {
+    if sweep.trials.is_empty() {
+        return style::empty_state(
+            ui,
+            "The first trials are being started",
+            "Each trial will be a line here, and a point in the plots.",
+        );
+    }
+    let columns = columns(sweep);
+    let mut rows: Vec<(Option<usize>, &Trial)> = sweep
+        .ranked()
+        .into_iter()
+        .enumerate()
+        .map(|(index, trial)| (trial.outcome.is_some().then_some(index + 1), trial))
+        .collect();
+    if order.column != Column::Rank {
+        rows.sort_by(|a, b| compare(order.column, a.1, b.1));
+    }
+    if order.descending {
+        rows.reverse();
+    }
+    let cells: Vec<Vec<String>> = rows
+        .iter()
+        .map(|(rank, trial)| {
+            columns
+                .iter()
+                .map(|column| cell(*column, *rank, trial))
+                .collect()
+        })
+        .collect();
+    let font = TextStyle::Body.resolve(ui.style());
+    let widths = widths(ui, sweep, &columns, &cells, &font);
+    let height = ui.spacing().interact_size.y.max(24.0);
+    let whole = widths.iter().sum::<f32>() + GAP * columns.len() as f32 + MARGIN;
+    ScrollArea::horizontal()
+        .id_salt("columns of trials")
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            ui.set_min_width(whole);
+            ui.spacing_mut().item_spacing.y = 0.0;
+            head(ui, sweep, &columns, &widths, order, height);
+            let area = ScrollArea::vertical()
+                .id_salt("trials")
+                .auto_shrink([false, false]);
+            area.show_rows(ui, height, rows.len(), |ui, shown| {
+                for index in shown {
+                    let trial = rows[index].1;
+                    let response = row(
+                        ui,
+                        sweep,
+                        trial,
+                        &cells[index],
+                        &widths,
+                        &columns,
+                        height,
+                        &font,
+                    );
+                    if response.clicked() {
+                        let select = (sweep.selected != Some(trial.number)).then_some(trial.number);
+                        actions.push(Action::Sweep(SweepAction::Select(select)));
+                    }
+                    if response.double_clicked() {
+                        actions.push(Action::Sweep(SweepAction::Use(trial.number)));
+                    }
+                    if response.has_focus() {
+                        let moved = ui.input(|input| {
+                            i64::from(input.key_pressed(Key::ArrowDown))
+                                - i64::from(input.key_pressed(Key::ArrowUp))
+                        });
+                        let next = usize::try_from(index as i64 + moved)
+                            .ok()
+                            .and_then(|next| rows.get(next));
+                        if let Some((_, trial)) = next.filter(|_| moved != 0) {
+                            actions.push(Action::Sweep(SweepAction::Select(Some(trial.number))));
+                        }
+                    }
+                }
+            });
+        });
+}
+
+fn columns(sweep: &SweepView) -> Vec<Column> {
+    let settings = (0..sweep.definition.space.len()).map(Column::Setting);
+    [Column::Rank, Column::Trial, Column::Accuracy]
+        .into_iter()
+        .chain(settings)
+        .chain([Column::Epochs, Column::Time])
+        .collect()
+}
+
+fn name(sweep: &SweepView, column: Column) -> &'static str {
+    match column {
+        Column::Rank => "Rank",
+        Column::Trial => "Trial",
+        Column::Accuracy => "Validation",
+        Column::Epochs => "Epochs",
+        Column::Time => "Time",
+        Column::Setting(index) => sweep
+            .definition
+            .space
+            .get(index)
+            .map_or("", |dimension| dimension.setting.label()),
+    }
+}
+
+fn cell(column: Column, rank: Option<usize>, trial: &Trial) -> String {
+    let dash = || "–".to_owned();
+    match column {
+        Column::Rank => rank.map_or_else(dash, |rank| rank.to_string()),
+        Column::Trial => trial.number.to_string(),
+        Column::Accuracy => trial
+            .accuracy()
+            .map_or_else(dash, |accuracy| percent(accuracy, 2)),
+        Column::Epochs => {
+            let how = match trial.outcome {
+                Some(Outcome::Pruned) => ", ended early",
+                Some(Outcome::Failed { .. }) => ", failed",
+                Some(Outcome::Completed) | None => "",
+            };
+            format!("{} of {}{how}", trial.epochs.len(), trial.config.epochs)
+        }
+        Column::Time => duration(trial.seconds()),
+        Column::Setting(index) => trial
+            .values
+            .get(index)
+            .map(Value::to_string)
+            .unwrap_or_default(),
+    }
+}
+
+fn compare(column: Column, a: &Trial, b: &Trial) -> Ordering {
+    match column {
+        Column::Rank => Ordering::Equal,
+        Column::Trial => a.number.cmp(&b.number),
+        Column::Accuracy => a
+            .accuracy()
+            .unwrap_or(-1.0)
+            .total_cmp(&b.accuracy().unwrap_or(-1.0)),
+        Column::Epochs => a.epochs.len().cmp(&b.epochs.len()),
+        Column::Time => a.seconds().total_cmp(&b.seconds()),
+        Column::Setting(index) => match (a.values.get(index), b.values.get(index)) {
+            (Some(Value::Number(a)), Some(Value::Number(b))) => a.total_cmp(b),
+            (a, b) => a.map(Value::to_string).cmp(&b.map(Value::to_string)),
+        },
+    }
+}
+
+/// As wide as the longest text. Of a long table a part is measured: its figures are all alike.
+fn widths(
+    ui: &Ui,
+    sweep: &SweepView,
+    columns: &[Column],
+    cells: &[Vec<String>],
+    font: &FontId,
+) -> Vec<f32> {
+    const MEASURED: usize = 100;
+    let width = |text: &str| {
+        ui.painter()
+            .layout_no_wrap(text.to_owned(), font.clone(), Color32::WHITE)
+            .size()
+            .x
+    };
+    let of = |(index, column): (usize, &Column)| {
+        let longest = cells
+            .iter()
+            .take(MEASURED)
+            .map(|row| width(&row[index]))
+            .fold(0.0, f32::max);
+        longest.max(width(name(sweep, *column))).ceil()
+    };
+    columns.iter().enumerate().map(of).collect()
+}
+
+fn head(
+    ui: &mut Ui,
+    sweep: &SweepView,
+    columns: &[Column],
+    widths: &[f32],
+    order: &mut Order,
+    height: f32,
+) {
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
+    let font = TextStyle::Small.resolve(ui.style());
+    let palette = style::palette(ui);
+    let mut left = rect.left() + MARGIN;
+    for (&column, &width) in columns.iter().zip(widths) {
+        let place = Rect::from_min_size(pos2(left, rect.top()), vec2(width, height));
+        let name = name(sweep, column);
+        let response = ui
+            .interact(place, ui.scope_id().with(("sort by", name)), Sense::click())
+            .on_hover_text(format!("Sort by {}", name.to_lowercase()));
+        response.widget_info(|| {
+            WidgetInfo::labeled(
+                Role::Button,
+                true,
+                format!("Sort by {}", name.to_lowercase()),
+            )
+        });
+        let is_order = order.column == column;
+        let color = if is_order || response.hovered() {
+            palette.ink
+        } else {
+            palette.faded
+        };
+        let text = ui.painter().text(
+            place.left_center(),
+            Align2::LEFT_CENTER,
+            name,
+            font.clone(),
+            color,
+        );
+        if is_order {
+            // In the gap behind the name, pointing to where values grow.
+            let (middle, up) = (
+                text.right_center() + vec2(8.0, 0.0),
+                if order.descending { 3.0 } else { -3.0 },
+            );
+            let corners =
+                [vec2(0.0, up), vec2(-4.0, -up), vec2(4.0, -up)].map(|corner| middle + corner);
+            ui.painter()
+                .add(Shape::convex_polygon(corners.into(), color, Stroke::NONE));
+        }
+        if response.clicked() {
+            // The best first, where there is a best.
+            let descending = if is_order {
+                !order.descending
+            } else {
+                matches!(column, Column::Accuracy)
+            };
+            *order = Order { column, descending };
+        }
+        left = place.right() + GAP;
+    }
+    ui.painter()
+        .hline(rect.x_range(), rect.bottom(), (1.0, palette.line));
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "a line of the table, drawn in one place"
+)]
+fn row(
+    ui: &mut Ui,
+    sweep: &SweepView,
+    trial: &Trial,
+    cells: &[String],
+    widths: &[f32],
+    columns: &[Column],
+    height: f32,
+    font: &FontId,
+) -> Response {
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
+    let palette = style::palette(ui);
+    let selected = sweep.selected == Some(trial.number);
+    if selected || response.hovered() {
+        let share = if selected { 0.22 } else { 0.08 };
+        ui.painter().rect_filled(
+            rect,
+            style::RADIUS_SMALL,
+            palette.accent.gamma_multiply(share),
+        );
+    }
+    let color = match trial.outcome {
+        Some(Outcome::Completed) => palette.ink,
+        Some(Outcome::Failed { .. }) => palette.bad,
+        Some(Outcome::Pruned) | None => palette.faded,
+    };
+    let mut left = rect.left() + MARGIN;
+    for ((text, &width), _) in cells.iter().zip(widths).zip(columns) {
+        ui.painter().text(
+            pos2(left, rect.center().y),
+            Align2::LEFT_CENTER,
+            text,
+            font.clone(),
+            color,
+        );
+        left += width + GAP;
+    }
+    let sentence = sweep.sentence(trial);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, &sentence));
+    match &trial.outcome {
+        Some(Outcome::Failed { reason }) => response.on_hover_text(reason),
+        _ => response,
+    }
+}

@@ -1,0 +1,183 @@
+//! Starting, pausing, resuming and stopping a run, and the phases that follow from it.
+
+use std::path::PathBuf;
+
+use super::{LastCheckpoint, Phase, RunView};
+use crate::problem::Problem;
+use crate::protocol::{Command, Job};
+use crate::records::{JobId, RunPosition};
+use crate::run_config::{Chosen, ConfigProblem, RunConfig};
+use crate::window::App;
+use crate::window::action::Screen;
+use crate::window::messages::Message;
+use crate::window::notice::Severity;
+
+impl App {
+    /// Starts a run with the current configuration.
+    pub(in crate::window) fn start(&mut self) {
+        if self.is_training() || self.is_sweeping() || !self.validation_errors().is_empty() {
+            return;
+        }
+        let mut runs = self.repetitions();
+        let first = runs.remove(0);
+        self.queue.splice(0..0, runs);
+        let id = JobId(self.next_id());
+        self.start_run(RunView::new(id, first), None);
+    }
+
+    /// Starts a run again that was refused because its batches are larger than its data, with
+    /// settings that fit, and says so; false if that is not the problem.
+    pub(in crate::window) fn fit_to_small_data(&mut self, job: &Job, problem: &Problem) -> bool {
+        let Job::Train { config, from: None } = job else {
+            return false;
+        };
+        let Problem::Config(ConfigProblem::BatchLargerThanSet { images, .. }) = problem else {
+            return false;
+        };
+        let Some(fitted) = Some(*images)
+            .filter(|images| *images > 0)
+            .and_then(|images| config.fit_to(images, Chosen::default()))
+        else {
+            return false;
+        };
+        self.show_notice(
+            Severity::Info,
+            Message::fitted_to_small_data(config, &fitted, *images),
+        );
+        let id = JobId(self.next_id());
+        self.start_run(RunView::new(id, fitted), None);
+        true
+    }
+
+    /// The runs that the current configuration asks for; at least one.
+    pub(in crate::window) fn repetitions(&self) -> Vec<RunConfig> {
+        self.with_device(&self.config)
+            .repetitions(&jiff::Timestamp::now().to_string())
+    }
+
+    /// Submits a run, from the checkpoint in the folder `from` if there is one.
+    pub(in crate::window) fn start_run(&mut self, run: RunView, from: Option<PathBuf>) {
+        let (id, config) = (run.id, run.config.clone());
+        self.run = Some(run);
+        self.next_run_shown = false;
+        self.go_to(Screen::Train);
+        self.classified_at = 0.0;
+        self.submit_as(id, Job::Train { config, from });
+    }
+
+    pub(in crate::window) fn pause(&mut self) {
+        self.send_to_run(Command::Pause, &[Phase::Training]);
+    }
+
+    pub(in crate::window) fn resume(&mut self) {
+        self.send_to_run(Command::Resume, &[Phase::Paused]);
+    }
+
+    pub(in crate::window) fn stop(&mut self) {
+        self.send_to_run(
+            Command::Cancel,
+            &[
+                Phase::Preparing(0.0),
+                Phase::Training,
+                Phase::Paused,
+                Phase::NotSaved,
+            ],
+        );
+        if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
+            run.phase = Phase::Stopping;
+        }
+    }
+
+    /// Tries again to save the run that could not be, in this folder if there is one.
+    pub(in crate::window) fn save_run(&mut self, folder: Option<PathBuf>) {
+        self.send_to_run(|run| Command::Save { run, folder }, &[Phase::NotSaved]);
+    }
+
+    pub(in crate::window) fn run_not_saved(
+        &mut self,
+        id: JobId,
+        problem: &Problem,
+        checkpoint: Option<RunPosition>,
+    ) {
+        let message = Message::run_not_saved(problem, checkpoint);
+        if let Some(run) = self.active_run(id) {
+            // Also while it is being stopped: nothing of it could be saved.
+            run.phase = Phase::NotSaved;
+            run.checkpoint = run
+                .checkpoints
+                .clone()
+                .zip(checkpoint)
+                .map(|(folder, position)| LastCheckpoint { folder, position });
+            self.withdraw_not_saved(id, Some(message.clone()));
+            self.show_notice(Severity::Error, message);
+        }
+    }
+
+    /// Interrupts the run or the sweep, so that it can be resumed, and ends the engine: for the end
+    /// of this process.
+    pub fn interrupt(&mut self) {
+        if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
+            run.phase = Phase::Stopping;
+        }
+        self.interrupt_sweep();
+        self.engine.ending = true;
+        self.engine.handle.send(Command::Interrupt);
+    }
+
+    /// Sends the command for the run, if it is in one of these phases.
+    fn send_to_run(&mut self, command: impl FnOnce(JobId) -> Command, phases: &[Phase]) {
+        let fits = |run: &&RunView| {
+            phases
+                .iter()
+                .any(|phase| std::mem::discriminant(phase) == std::mem::discriminant(&run.phase))
+        };
+        if let Some(id) = self.run.as_ref().filter(fits).map(|run| run.id) {
+            self.send(command(id));
+        }
+    }
+
+    /// The run of this name, while it is in progress.
+    pub(in crate::window) fn active_run(&mut self, id: JobId) -> Option<&mut RunView> {
+        self.run
+            .as_mut()
+            .filter(|run| run.id == id && run.is_active())
+    }
+
+    /// Puts the run into another phase, unless it is being stopped.
+    pub(in crate::window) fn set_run_phase(
+        &mut self,
+        id: JobId,
+        phase: impl FnOnce(&RunView) -> Phase,
+    ) {
+        if let Some(run) = self.active_run(id)
+            && run.phase != Phase::Stopping
+        {
+            run.phase = phase(run);
+        }
+    }
+
+    pub(in crate::window) fn run_is_preparing(&mut self, id: JobId, fraction: f32) {
+        if let Some(run) = self.active_run(id)
+            && matches!(run.phase, Phase::Preparing(_))
+        {
+            run.phase = Phase::Preparing(fraction);
+        }
+    }
+
+    pub(in crate::window) fn end_run(&mut self, id: JobId, phase: Phase) {
+        self.withdraw_not_saved(id, None);
+        if let Some(run) = self.active_run(id) {
+            run.phase = phase;
+        }
+    }
+
+    /// Takes back that the run could not be saved: it was, or not for another reason.
+    fn withdraw_not_saved(&mut self, id: JobId, now: Option<Message>) {
+        let before = self
+            .active_run(id)
+            .and_then(|run| std::mem::replace(&mut run.not_saved, now));
+        if let Some(message) = before {
+            self.notices.retain(|notice| notice.message != message);
+        }
+    }
+}

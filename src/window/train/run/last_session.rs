@@ -1,0 +1,107 @@
+//! What the last session left: the run that was interrupted, or the model that was used last, with
+//! its curves and results; the results of the newest model where the starter model was used.
+
+use std::path::{Path, PathBuf};
+
+use super::RunView;
+use crate::records::{JobId, ModelRef};
+use crate::runs::{Checkpoints, FinishedRun, InterruptedRun, Store};
+use crate::window::App;
+use crate::window::action::Screen;
+use crate::window::background::{BackgroundResult, SharedFolder};
+
+impl App {
+    pub(in crate::window) fn look_for_last_session(&self) {
+        let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
+        let store = Store::new(&self.deps.paths.runs);
+        let folder = self
+            .settings
+            .last_model
+            .as_deref()
+            .and_then(Path::parent)
+            .map(PathBuf::from);
+        self.background.run_on(SharedFolder::Checkpoints, move || {
+            let finished = folder.and_then(|folder| {
+                FinishedRun::load(&folder)
+                    .inspect_err(|error| tracing::info!(%error, "the last model is not used"))
+                    .ok()
+            });
+            let newest = if finished.is_none() {
+                store.newest().map(Box::new)
+            } else {
+                None
+            };
+            BackgroundResult::LastSession {
+                interrupted: checkpoints.list(),
+                finished: finished.map(Box::new),
+                newest,
+            }
+        });
+    }
+
+    /// Shows it, unless something else has been begun by now: the interrupted run if it is the
+    /// newer one, otherwise the finished one.
+    pub(in crate::window) fn restore_last_session(
+        &mut self,
+        interrupted: Vec<InterruptedRun>,
+        finished: Option<Box<FinishedRun>>,
+        newest: Option<&FinishedRun>,
+    ) {
+        self.set_interrupted(interrupted);
+        let finished = finished
+            .filter(|run| self.settings.last_model.as_ref() == Some(&run.summary.model_path));
+        let untouched = self
+            .model_in_use
+            .as_ref()
+            .is_none_or(|model| model.reference == ModelRef::Starter)
+            && self.results.is_none();
+        if let Some(run) = finished.as_ref().filter(|_| untouched) {
+            self.use_model(ModelRef::File(run.summary.model_path.clone()));
+        }
+        if let Some(run) = finished.as_deref().or(newest).filter(|_| untouched)
+            && let Some(evaluation) = &run.evaluation
+        {
+            self.show_evaluation(&run.summary, evaluation.clone());
+        }
+        if self.run.is_some() {
+            return;
+        }
+        let when = |text: &str| text.parse::<jiff::Timestamp>().ok();
+        let ended = finished
+            .as_ref()
+            .and_then(|run| when(&run.summary.finished_at));
+        let id = JobId(self.next_id());
+        self.run = match self
+            .interrupted
+            .first()
+            .filter(|run| when(&run.card.made_at) >= ended)
+        {
+            Some(run) => Some(RunView::interrupted(id, run)),
+            None => finished.and_then(|run| RunView::finished(id, *run)),
+        };
+    }
+
+    /// Reads the run in this folder in the background, to show its curves.
+    pub(in crate::window) fn show_curves(&mut self, folder: PathBuf) {
+        if !self.is_too_busy() {
+            self.background.run(move || {
+                Some(match FinishedRun::load(&folder) {
+                    Ok(run) => BackgroundResult::Curves(Box::new(run)),
+                    Err(error) => BackgroundResult::Failed(error.into()),
+                })
+            });
+        }
+    }
+
+    /// Shows the curves of a finished run, unless another has been started by now.
+    pub(in crate::window) fn show_finished(&mut self, run: FinishedRun) {
+        let id = JobId(self.next_id());
+        if !self.is_training()
+            && let Some(run) = RunView::finished(id, run)
+        {
+            self.run = Some(run);
+            self.next_run_shown = false;
+            self.show(Screen::Train);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Whether a data set is where the configuration says, found out as soon as it is chosen.
+
+use std::path::PathBuf;
+
+use crate::data;
+use crate::data::DataError;
+use crate::data::my_digits::FILE;
+use crate::run_config::DataSource;
+use crate::window::App;
+use crate::window::background::BackgroundResult;
+
+impl App {
+    /// Looks at the chosen folders and files in the background.
+    pub(in crate::window) fn check_data(&self) {
+        for source in self.config.data.sources() {
+            if let DataSource::Path(path) = source {
+                let path = path.clone();
+                self.background.run(move || {
+                    let problem = data::check(&path).err();
+                    Some(BackgroundResult::DataChecked { path, problem })
+                });
+            }
+        }
+    }
+
+    pub(in crate::window) fn data_checked(&mut self, path: PathBuf, problem: Option<DataError>) {
+        match problem {
+            Some(problem) => _ = self.data_problems.insert(path, problem),
+            // What had a problem is worth another look.
+            None if self.data_problems.remove(&path).is_some() => self.samples = None,
+            None => {}
+        }
+    }
+
+    fn problem_with_mine(&self) -> Option<DataError> {
+        let missing = self.my_digits.missing();
+        if self.my_digits.drawings().is_empty() {
+            Some(DataError::NoDrawings {
+                path: PathBuf::from(FILE),
+            })
+        } else if missing.is_empty() || self.config.data.sources().len() > 1 {
+            None
+        } else {
+            Some(DataError::MissingDigits { digits: missing })
+        }
+    }
+
+    /// Why the chosen data cannot be trained on, as far as is known.
+    pub(in crate::window) fn data_problem(&self) -> Option<DataError> {
+        self.config
+            .data
+            .sources()
+            .iter()
+            .find_map(|source| match source {
+                DataSource::Path(path) => self.data_problems.get(path).cloned(),
+                DataSource::Named(set) => {
+                    let found = self.found.as_ref()?;
+                    let is_missing = found.iter().all(|found| self.source_of(found) != *source);
+                    is_missing.then(|| DataError::NotFound {
+                        set: set.name().to_owned(),
+                        searched: self.engine.data_folders.clone(),
+                    })
+                }
+                DataSource::Mine if self.my_digits.is_loaded() => self.problem_with_mine(),
+                DataSource::Builtin | DataSource::Mine | DataSource::Unknown => None,
+            })
+    }
+}

@@ -1,0 +1,197 @@
+//! What a run is expected to take and to reach, from what was measured: on this machine by earlier
+//! runs, comparisons and the benchmark, and for the presets by us.
+
+use crate::bench::side_of;
+use crate::data::validation_size;
+use crate::infer::STARTER_ACCURACIES;
+use crate::protocol::Job;
+use crate::records::RunSummary;
+use crate::records::benchmark::{BUSY, Side, Subject};
+use crate::run_config::{DataSource, DataSpec, DeviceChoice, NamedSet, Preset, RunConfig};
+use crate::text::format::{duration, percent};
+use crate::window::App;
+use crate::window::settings::PresetRate;
+
+/// The time that it takes to recognise an image, as a share of the time that it takes to learn from
+/// one: the backward pass costs about as much as two forward passes.
+const EVALUATION: f64 = 1.0 / 3.0;
+
+impl App {
+    /// The estimated training time of these settings on the chosen data, once there is something to
+    /// estimate it from: "40 s".
+    pub fn expected_time(&self, config: &RunConfig) -> Option<String> {
+        let rate = match self.other_machine() {
+            // Nothing else was measured there.
+            Some(_) => self.rate_of_runs(config)?,
+            None => self
+                .rate_of_runs(config)
+                .or_else(|| self.measured_rate(config))
+                .or_else(|| self.benchmarked_rate(config))
+                .or_else(|| self.preset_rate(config))?,
+        };
+        self.total_time(config, rate)
+    }
+
+    /// How long these settings take when this many images are learned from per second, with
+    /// validation after each epoch and the test at the end: "40 s"; `None` while the number of
+    /// images is unknown.
+    pub fn total_time(&self, config: &RunConfig, rate: f64) -> Option<String> {
+        let (all, test) = self.images()?;
+        let epochs = f64::from(config.epochs);
+        let learned = self.training_images()? as f64 * epochs;
+        let evaluated = validation_size(all) as f64 * epochs + test as f64;
+        Some(duration((learned + evaluated * EVALUATION) / rate))
+    }
+
+    /// The throughput of the newest run with the same work for each image, on the same device; in
+    /// images per second.
+    fn rate_of_runs(&self, config: &RunConfig) -> Option<f64> {
+        let side = self.side(config);
+        let machine = self.machine().in_words();
+        // Earlier versions did not note the machine.
+        let is_of_this = |run: &RunSummary| {
+            run.machine == machine || (run.machine.is_empty() && self.other_machine().is_none())
+        };
+        let runs = self
+            .runs
+            .iter()
+            .flatten()
+            .filter_map(|entry| entry.summary.as_ref().ok());
+        let mut found = runs.filter(|run| is_of_this(run)).filter(|run| {
+            let plan = &run.plan;
+            same_work(&run.config, config)
+                && (plan.device, plan.precision, plan.threads)
+                    == (side.device, side.precision, side.threads)
+        });
+        found
+            .find(|run| run.images_per_second > 0.0)
+            .map(|run| run.images_per_second)
+    }
+
+    /// The throughput that the last benchmark measured for the network, which it does on the CPU
+    /// alone.
+    fn benchmarked_rate(&self, config: &RunConfig) -> Option<f64> {
+        let (report, _) = self.benchmark.last.as_ref()?;
+        let measured = config.network() == config.model.into()
+            && self.side(config).device == DeviceChoice::Cpu;
+        if !measured || report.disturbed.contains(&Subject::Steps(config.model)) {
+            return None;
+        }
+        let threads = config.threads.unwrap_or(report.machine.threads);
+        report.images_per_second(config.model, config.precision, threads)
+    }
+
+    /// The throughput from the quick measurement of the presets.
+    fn preset_rate(&self, config: &RunConfig) -> Option<f64> {
+        let side = self.side(config);
+        let mut rates = self.settings.preset_rates.iter();
+        let found = rates
+            .find(|rate| rate.side == side && same_work(&RunConfig::preset(rate.preset), config))?;
+        Some(found.images_per_second)
+    }
+
+    /// Measures how fast this machine trains with each preset as soon as nothing else is measured,
+    /// once it was asked for.
+    pub(in crate::window) fn time_presets(&mut self) {
+        let is_measuring = self.hardware.is_none()
+            || self.is_checking_a_device()
+            || !self.jobs.is_empty()
+            || self.is_sweeping();
+        if !self.benchmark.presets_wanted || is_measuring {
+            return;
+        }
+        self.benchmark.presets_wanted = false;
+        if self.settings.preset_rates.is_empty() {
+            let configs = Preset::ALL
+                .iter()
+                .map(|&preset| self.with_device(&self.with_preset(preset)))
+                .collect();
+            self.submit(Job::TimeSteps(configs));
+        }
+    }
+
+    /// Takes in how fast the presets are. Where other programs disturbed the measurement, no
+    /// estimate is better than a wrong one.
+    pub(in crate::window) fn presets_timed(
+        &mut self,
+        configs: &[RunConfig],
+        rates: Vec<Option<f64>>,
+        background_load: f32,
+    ) {
+        if background_load > BUSY {
+            tracing::info!(background_load, "the presets were timed on a busy machine");
+            self.benchmark.presets_disturbed = true;
+            return;
+        }
+        self.benchmark.presets_disturbed = false;
+        let measured = |(config, rate): (&RunConfig, Option<f64>)| {
+            Some(PresetRate {
+                preset: config.preset?,
+                side: self.side(config),
+                images_per_second: rate?,
+            })
+        };
+        self.settings.preset_rates = configs.iter().zip(rates).filter_map(measured).collect();
+    }
+
+    /// The chosen settings with a preset's values.
+    pub fn with_preset(&self, preset: Preset) -> RunConfig {
+        let mut config = self.config.clone();
+        config.apply_preset(preset);
+        config
+    }
+
+    /// The same for the chosen data.
+    pub fn harder_data_note(&self) -> Option<String> {
+        harder_data_note(&self.config.data)
+    }
+
+    fn side(&self, config: &RunConfig) -> Side {
+        Side {
+            device: self.device_for(config.device, config.precision),
+            ..side_of(config)
+        }
+    }
+}
+
+/// True if an image takes the same work with both.
+fn same_work(one: &RunConfig, other: &RunConfig) -> bool {
+    let work = |config: &RunConfig| {
+        (
+            config.network(),
+            config.activation,
+            config.augmentation,
+            config.optimizer,
+            config.batch_size,
+        )
+    };
+    work(one) == work(other)
+}
+
+/// A sentence for accuracies on built-in test digits, which are lower than those on MNIST; `None`
+/// for data that is tested on anything else.
+pub fn harder_data_note(data: &DataSpec) -> Option<String> {
+    let is_builtin = data.sources().first() == Some(&DataSource::Builtin);
+    is_builtin.then(|| {
+        let [builtin, mnist] = STARTER_ACCURACIES.map(|accuracy| percent(accuracy, 1));
+        format!("Built-in test digits are harder than MNIST's: the starter model reads {builtin} of them, and {mnist} of MNIST's.")
+    })
+}
+
+/// The test accuracy that a preset reaches on this data, as measured for `docs/figures.md`: "99.2
+/// %"; `None` for data that was not measured.
+pub fn expected_accuracy(preset: Preset, data: &DataSpec) -> Option<&'static str> {
+    let [builtin, mnist, both] = match preset {
+        Preset::QuickLook => [Some("92.8 %"), Some("98.3 %"), Some("98.5 %")],
+        Preset::OneEpoch => [Some("95.5 %"), Some("99.2 %"), Some("99.3 %")],
+        Preset::Balanced => [Some("97.6 %"), Some("99.6 %"), Some("99.5 %")],
+        Preset::Best => [None, Some("99.7 %"), None],
+        Preset::Compact => [None, Some("99.5 %"), None],
+    };
+    match data.sources() {
+        [DataSource::Builtin] => builtin,
+        [DataSource::Named(NamedSet::Mnist)] => mnist,
+        [DataSource::Named(NamedSet::Mnist), DataSource::Builtin] => both,
+        _ => None,
+    }
+}

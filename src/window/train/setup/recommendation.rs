@@ -1,0 +1,245 @@
+//! What is possible and recommended on this machine, and starting the discovery of hardware, data
+//! and models.
+
+use std::sync::Arc;
+
+use crate::data::builtin;
+use crate::data::validation_size;
+use crate::hardware::{Hardware, precision_note, recommend};
+use crate::run_config::{
+    ConfigProblem, DataSource, DataSpec, DeviceChoice, Field, NamedSet, Precision, RunConfig,
+};
+use crate::text::format::memory;
+use crate::train::{gpu_memory_needed, memory_needed, too_many_parameters};
+use crate::window::App;
+use crate::window::background::BackgroundResult;
+
+impl App {
+    /// What this precision means on this machine, if there is something to say.
+    pub fn precision_note(&self, precision: Precision) -> Option<String> {
+        let cost = self
+            .benchmark
+            .last
+            .as_ref()
+            .and_then(|(report, _)| report.step_cost(precision));
+        precision_note(
+            precision,
+            self.device_for(self.config.device, precision),
+            &self.machine(),
+            cost,
+        )
+    }
+
+    /// The estimated memory of the run, or of the GPU it trains on: "Needs about 187 MiB of memory;
+    /// 22.2 GiB free." The flag is false if it does not fit.
+    pub fn expected_memory(&self) -> Option<(String, bool)> {
+        let (needed, hardware) = (self.memory_needed(&self.config)?, self.hardware.as_ref()?);
+        if let Some(gpu) = hardware
+            .gpus
+            .first()
+            .filter(|_| self.trains_on_gpu(&self.config))
+        {
+            let fits = needed <= gpu.memory_free;
+            let short = if fits {
+                ""
+            } else {
+                ": choose a smaller model or batch size, or batches will be split into micro-batches"
+            };
+            let words = format!(
+                "Needs about {} of GPU memory; {} of {} free{short}.",
+                memory(needed),
+                memory(gpu.memory_free),
+                memory(gpu.memory_total)
+            );
+            return Some((words, fits));
+        }
+        let free = hardware.memory_available;
+        let fits = needed <= free;
+        let short = if fits {
+            ""
+        } else {
+            ": close other programs or choose a smaller model"
+        };
+        Some((
+            format!(
+                "Needs about {} of memory; {} free{short}.",
+                memory(needed),
+                memory(free)
+            ),
+            fits,
+        ))
+    }
+
+    /// Estimated bytes of memory of this run on its device, if its data set is known.
+    pub fn memory_needed(&self, config: &RunConfig) -> Option<u64> {
+        let (train, test) = self.images()?;
+        Some(if self.trains_on_gpu(config) {
+            gpu_memory_needed(config, train)
+        } else {
+            memory_needed(config, train, test)
+        })
+    }
+
+    fn trains_on_gpu(&self, config: &RunConfig) -> bool {
+        self.device_for(config.device, config.precision) == DeviceChoice::Cuda
+    }
+
+    /// Training images without those held out for validation, if the data set is known.
+    pub(in crate::window) fn training_images(&self) -> Option<u64> {
+        self.images()
+            .map(|(train, _)| train - validation_size(train))
+    }
+
+    /// Training and test images of the data set, if it is known.
+    pub(in crate::window) fn images(&self) -> Option<(u64, u64)> {
+        let sources = self.config.data.sources();
+        let mut known = Vec::new();
+        for source in sources {
+            known.push(match source {
+                // Counted below.
+                DataSource::Builtin => (0, builtin::TEST_IMAGES as u64),
+                source => {
+                    let found = self
+                        .found
+                        .iter()
+                        .flatten()
+                        .find(|found| self.source_of(found) == *source)?;
+                    (found.train_images, found.test_images)
+                }
+            });
+        }
+        let others: u64 = known.iter().map(|(train, _)| train).sum();
+        let generated = sources
+            .iter()
+            .filter(|source| **source == DataSource::Builtin)
+            .count();
+        let train = others + (generated * builtin::training_images(others as usize)) as u64;
+        Some((train, known.first()?.1))
+    }
+
+    /// All problems of the configuration, including those specific to this machine.
+    pub(in crate::window) fn config_problems(&self) -> Vec<ConfigProblem> {
+        let mut problems = self.config.problems();
+        problems.extend(too_many_parameters(&self.config));
+        let device = self.config.device;
+        problems.extend(
+            self.why_not_device(device)
+                .map(|reason| ConfigProblem::DeviceUnavailable { device, reason }),
+        );
+        if let Some(given) = self.config.memory_limit
+            && let Some((train, test)) = self.images()
+        {
+            let needed = memory_needed(&self.config, train, test).div_ceil(1 << 20);
+            if needed > u64::from(given) && given > 0 {
+                problems.push(ConfigProblem::MemoryLimitTooLow { given, needed });
+            }
+        }
+        let precision = self.config.precision;
+        problems.extend(
+            self.why_not_precision(precision)
+                .map(|reason| ConfigProblem::PrecisionUnavailable { precision, reason }),
+        );
+        problems
+    }
+
+    /// What this value of a field means on this machine, where it is valid but hardly meant.
+    pub fn field_note(&self, field: Field) -> Option<String> {
+        let (threads, cores) = (
+            self.config.threads?,
+            self.hardware.as_ref()?.cpu.usable_cores,
+        );
+        let too_many = field == Field::Threads
+            && threads > cores
+            && Field::Threads.range()?.contains(threads.into());
+        too_many.then(|| {
+            format!("This machine has {cores} cores: more threads than that make training slower.")
+        })
+    }
+
+    /// The configuration recommended for this machine and the reason, once the hardware is known.
+    pub fn recommended(&self) -> Option<(RunConfig, String)> {
+        let (config, reason) = recommend(self.hardware.as_ref()?);
+        let data = self.mnist_and_builtin().unwrap_or(config.data);
+        Some((RunConfig { data, ..config }, reason))
+    }
+
+    /// MNIST mixed with built-in digits, where it was found: the best data for a model that is to
+    /// recognise drawings.
+    pub fn mnist_and_builtin(&self) -> Option<DataSpec> {
+        let mnist = self
+            .found
+            .iter()
+            .flatten()
+            .find(|found| found.set == NamedSet::Mnist)?;
+        Some(DataSpec::with_builtin(self.source_of(mnist)))
+    }
+
+    /// Applies the recommendation during the first run of the wizard, unless the person has chosen
+    /// something else.
+    pub(in crate::window) fn follow_recommendation(&mut self) {
+        if !self.settings.wizard_done
+            && !self.chosen
+            && let Some((config, _)) = self.recommended()
+        {
+            self.config = config;
+        }
+    }
+
+    /// Starts the discovery of hardware, data and runs in the background; later calls do nothing.
+    pub fn start_discovery(&mut self) {
+        if std::mem::replace(&mut self.discovery_started, true) {
+            return;
+        }
+        self.has_network = (self.deps.has_network)();
+        self.check_data();
+        self.probe();
+        let benchmarks = self.deps.paths.benchmarks.clone();
+        self.background.run(move || {
+            Some(BackgroundResult::Benchmark(
+                crate::bench::latest(&benchmarks).map(Box::new),
+            ))
+        });
+        self.find_data();
+        self.empty_deleted();
+        self.list_sweeps();
+        self.list_finished();
+        self.load_my_digits();
+        self.look_for_last_session();
+    }
+
+    pub(in crate::window) fn probe(&self) {
+        let (probe, folder) = (
+            Arc::clone(&self.deps.probe),
+            self.settings.cuda_folder.clone(),
+        );
+        self.background.run(move || {
+            let hardware = Box::new(probe(folder.as_deref()));
+            Some(BackgroundResult::Hardware { hardware, folder })
+        });
+    }
+
+    pub(in crate::window) fn find_data(&self) {
+        let folders: Vec<_> = self
+            .deps
+            .paths
+            .data
+            .iter()
+            .chain(&self.settings.data_folders)
+            .cloned()
+            .collect();
+        self.background
+            .run(move || Some(BackgroundResult::Data(crate::data::find(&folders))));
+    }
+
+    /// This machine's hardware; a default with only a CPU until it is known.
+    pub(in crate::window) fn machine(&self) -> std::borrow::Cow<'_, Hardware> {
+        let hardware = self
+            .other_machine()
+            .map(|machine| &machine.hardware)
+            .or(self.hardware.as_ref());
+        hardware.map_or_else(
+            || std::borrow::Cow::Owned(Hardware::default()),
+            std::borrow::Cow::Borrowed,
+        )
+    }
+}

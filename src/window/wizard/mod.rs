@@ -1,0 +1,181 @@
+//! The setup wizard: its frame, and moving between pages by pointer and keyboard.
+
+mod pages;
+mod steps;
+
+use eframe::egui::{
+    Align, CentralPanel, Frame, Id, Key, Layout, Margin, Memory, Modifiers, Panel, Response,
+    RichText, ScrollArea, Ui,
+};
+
+use super::draw::view::DrawView;
+use super::style;
+use super::{Action, App, WizardStep};
+
+pub fn show(
+    ui: &mut Ui,
+    app: &App,
+    step: WizardStep,
+    drawing: &mut DrawView,
+    actions: &mut Vec<Action>,
+) {
+    steps::show(ui, step, actions);
+    let frame = Frame::new()
+        .fill(style::palette(ui).background)
+        .inner_margin(Margin::symmetric(36, 18));
+    Panel::bottom("wizard foot")
+        .frame(frame)
+        .show_separator_line(false)
+        .show(ui, |ui| foot(ui, app, step, actions));
+    let frame = Frame::new()
+        .fill(style::palette(ui).background)
+        .inner_margin(Margin {
+            left: 36,
+            right: 36,
+            top: 34,
+            bottom: 0,
+        });
+    CentralPanel::no_frame().frame(frame).show(ui, |ui| {
+        ScrollArea::vertical()
+            .id_salt(step)
+            .auto_shrink(false)
+            .show(ui, |ui| {
+                ui.set_max_width((style::TEXT_WIDTH + 80.0).min(ui.available_width() - 10.0));
+                ui.label(RichText::new(steps::title(step)).size(27.0).strong());
+                ui.add_space(style::GAP / 2.0);
+                pages::show(ui, app, step, drawing, actions);
+            });
+    });
+    keys(ui, app, step, actions);
+    remember_arrows(ui);
+}
+
+/// Notes whether an arrow key was pressed: it moves the keyboard's focus when the frame ends.
+fn remember_arrows(ui: &Ui) {
+    let pressed = ui.input(|input| {
+        [
+            Key::ArrowUp,
+            Key::ArrowDown,
+            Key::ArrowLeft,
+            Key::ArrowRight,
+        ]
+        .into_iter()
+        .any(|key| input.key_pressed(key))
+    });
+    ui.data_mut(|data| data.insert_temp(arrows(), pressed));
+}
+
+/// True if an arrow key has just moved the keyboard's focus.
+fn came_by_arrow(ui: &Ui) -> bool {
+    ui.data(|data| data.get_temp(arrows())).unwrap_or(false)
+}
+
+fn arrows() -> Id {
+    Id::unique("an arrow key moved the focus")
+}
+
+/// Notes that this radio button has the keyboard's focus: Enter moves on from it, as Space chooses
+/// it.
+fn note_focus(radio: &Response) {
+    if radio.has_focus() {
+        radio
+            .ctx
+            .data_mut(|data| data.insert_temp(radio_with_focus(), radio.id));
+    }
+}
+
+/// True if Enter means the page and not what has the keyboard's focus.
+fn enter_moves_on(ui: &Ui) -> bool {
+    let radio = ui.data(|data| data.get_temp::<Id>(radio_with_focus()));
+    ui.memory(Memory::focused)
+        .is_none_or(|focused| Some(focused) == radio)
+}
+
+fn radio_with_focus() -> Id {
+    Id::unique("the radio button with the keyboard")
+}
+
+/// The buttons Back, Skip and Next; Next has the focus at first.
+fn foot(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        if let Some(before) = neighbour(step, -1)
+            && ui
+                .add(style::secondary_button("Back"))
+                .on_hover_text("Backspace, Alt+Left")
+                .clicked()
+        {
+            actions.push(Action::Wizard(before));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let (label, next) = onward(app, step);
+            let response = ui
+                .add(style::primary_button(ui, label))
+                .on_hover_text("Enter");
+            if response.clicked() {
+                actions.extend(next);
+            }
+            // Also after a page change, so that Enter alone leads through the wizard.
+            let arrived = Id::unique("the wizard's page with the keyboard");
+            if ui.data(|data| data.get_temp(arrived)) != Some(step) {
+                ui.data_mut(|data| data.insert_temp(arrived, step));
+                response.request_focus();
+            }
+            if neighbour(step, 1).is_some() {
+                let skip = ui
+                    .add(style::secondary_button("Skip setup"))
+                    .on_hover_text("Escape. Choices made so far are saved");
+                if skip.clicked() {
+                    actions.push(Action::CloseWizard);
+                }
+            } else if label != OPEN
+                && ui
+                    .add(style::secondary_button(OPEN))
+                    .on_hover_text("Train later")
+                    .clicked()
+            {
+                actions.push(Action::CloseWizard);
+            }
+        });
+    });
+}
+
+/// The last page's button that does not train.
+const OPEN: &str = "Open Inkling";
+
+/// The main button: its name, and what it does.
+fn onward(app: &App, step: WizardStep) -> (&'static str, Vec<Action>) {
+    match neighbour(step, 1) {
+        Some(next) => ("Next", vec![Action::Wizard(next)]),
+        None if app.validation_errors().is_empty() => {
+            ("Start training", vec![Action::CloseWizard, Action::Start])
+        }
+        None => (OPEN, vec![Action::CloseWizard]),
+    }
+}
+
+fn keys(ui: &Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
+    let moves_on = enter_moves_on(ui);
+    let (next, back, skip) = ui.input_mut(|input| {
+        let back = input.consume_key(Modifiers::ALT, Key::ArrowLeft)
+            || input.consume_key(Modifiers::NONE, Key::Backspace);
+        (
+            moves_on && input.consume_key(Modifiers::NONE, Key::Enter),
+            back,
+            input.consume_key(Modifiers::NONE, Key::Escape),
+        )
+    });
+    if skip {
+        actions.push(Action::CloseWizard);
+    } else if back && let Some(before) = neighbour(step, -1) {
+        actions.push(Action::Wizard(before));
+    } else if next {
+        actions.extend(onward(app, step).1);
+    }
+}
+
+fn neighbour(step: WizardStep, by: isize) -> Option<WizardStep> {
+    let here = WizardStep::ALL.iter().position(|&other| other == step)?;
+    here.checked_add_signed(by)
+        .and_then(|there| WizardStep::ALL.get(there))
+        .copied()
+}
