@@ -30,7 +30,7 @@
 //! | [`infer`] | recognising a drawing, measuring a model, comparing the devices it can run on |
 //! | [`hardware`] | what this machine has, what that means for training, and how busy it is |
 //! | [`optim`] | each optimiser's formula and state, schedules, loss scaling, weight averaging |
-//! | [`nn`] | one tape (`autograd`), ops that check shapes once and dispatch once (`ops`), the devices' backends (`backend/cpu`, `cuda`, `reference`), networks, those of ONNX files (`onnx`), model files |
+//! | [`nn`] | one tape (`autograd`), ops that check shapes once and dispatch once (`ops`), the devices' backends (`backend/composed`, which `cpu` and `cuda` override), networks, those of ONNX files (`onnx`), model files |
 //! | [`data`] | data sets: IDX, folders, CSV, ink files, built-in digits; augmentation, which backends carry out |
 //! | [`download`] | data sets from their public mirrors; nothing else here uses a network by itself |
 //! | [`device`] | opening devices, and the libraries that takes |
@@ -60,11 +60,11 @@
 //! - candle's `max_pool2d` and `conv2d` are never called where gradients matter: the first has a
 //!   wrong gradient, the second a slow one.
 //!
-//! Where something is added: an op in `nn/ops.rs`, `nn/backend.rs` and each backend, with a case in
-//! `self_test/op_cases.rs`; an optimiser in `run_config/choices.rs` and a formula in `optim`; a job
-//! in [`protocol::Job`] and a file in `engine/jobs`; a setting in [`run_config::RunConfig`] and
-//! [`run_config::Field`]; an error in the `error.rs` of its module and a sentence in
-//! `window/messages`.
+//! Where something is added: an op in `nn/ops.rs`, `nn/backend.rs` and `backend/composed.rs`, which
+//! every device inherits, with a case in `self_test/op_cases.rs`; an optimiser in
+//! `run_config/choices.rs` and a formula in `optim`; a job in [`protocol::Job`] and a file in
+//! `engine/jobs`; a setting in [`run_config::RunConfig`] and [`run_config::Field`]; an error in the
+//! `error.rs` of its module and a sentence in `window/messages`.
 //!
 //! Kept by whoever changes the code:
 //!

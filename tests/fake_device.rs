@@ -12,7 +12,7 @@ use inkling::infer::{Classifier, Classify};
 use inkling::ink::Image;
 use inkling::nn::ComputeError;
 use inkling::nn::DeviceContext;
-use inkling::nn::backend::REFERENCE;
+use inkling::nn::backend::COMPOSED;
 use inkling::records::Prediction;
 use inkling::run_config::{ConfigProblem, DeviceChoice};
 
@@ -50,7 +50,7 @@ impl FakeDevices {
 
 /// Where candle's own ops compute.
 pub fn candle() -> DeviceContext {
-    DeviceContext::new(Device::Cpu, REFERENCE)
+    DeviceContext::new(Device::Cpu, COMPOSED)
 }
 
 impl Devices for FakeDevices {

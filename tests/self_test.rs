@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use candle_core::{Device, Tensor};
 use inkling::nn::DeviceContext;
-use inkling::nn::backend::REFERENCE;
+use inkling::nn::backend::COMPOSED;
 use inkling::nn::ops;
 use inkling::run_config::{Activation, DeviceChoice, Precision};
 use inkling::self_test::SelfTestError;
@@ -69,7 +69,7 @@ fn what_is_wrong_fails() {
     for case in cases() {
         let check = check(
             &case,
-            &DeviceContext::new(Device::Cpu, REFERENCE),
+            &DeviceContext::new(Device::Cpu, COMPOSED),
             Precision::F32,
         );
         assert!(check.passed(), "{check:?}");

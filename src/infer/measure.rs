@@ -108,7 +108,7 @@ pub(super) fn outputs(
     let mut all = Outputs::default();
     let mut batch = match context.backend.kind() {
         BackendKind::Cpu => CPU_BATCH,
-        BackendKind::Cuda | BackendKind::Reference => GPU_BATCH,
+        BackendKind::Cuda | BackendKind::Composed => GPU_BATCH,
     };
     let mut done = 0;
     while done < count {

@@ -1,10 +1,13 @@
 //! The seam between networks and devices: everything that is computed differently on different
 //! devices.
 //!
+//! - `composed`: compositions of candle's own ops, for every device candle has. It runs on Metal,
+//!   and it is what the self-test compares with;
 //! - `cpu`: our own kernels;
-//! - `cuda`: our kernels for NVIDIA GPUs, and cuBLAS;
-//! - `reference`: compositions of candle's own ops, for every device candle has. It runs on Metal,
-//!   and it is what the self-test compares with.
+//! - `cuda`: our kernels for NVIDIA GPUs, and cuBLAS.
+//!
+//! Every backend inherits the composed ops and overrides those it has kernels for, so that a new op
+//! works on every device at once.
 //!
 //! Shapes are checked by `ops` before a backend is called. Activations are stored channels last
 //! (`[batch, height, width, channels]`); weights have `PyTorch`'s layouts. An output comes with its
@@ -13,71 +16,42 @@
 //! Results do not depend on the number of threads: work is split into chunks of a fixed size, and
 //! partial sums are added in their order.
 
+mod augmentation;
+pub mod composed;
 pub mod cpu;
-#[cfg_attr(not(feature = "cuda"), path = "backend/cuda/stub.rs")]
+#[cfg(feature = "cuda")]
 pub mod cuda;
-pub mod reference;
+/// This program has no NVIDIA GPU to compute on, so that any backend does.
+#[cfg(not(feature = "cuda"))]
+pub mod cuda {
+    pub use super::{COMPOSED as AUTOTUNED, COMPOSED as CUDA};
+}
 
 use std::fmt;
 
-use candle_core::{DType, Device, Result, Tensor};
+use candle_core::{DType, Result, Tensor};
 
-use super::ops::{BatchNorm, Context, Conv2d, DropoutMask, Window};
+pub use self::augmentation::{AugmentBatch, AugmentTables};
+use self::composed::differentiate;
+use super::ops::{BatchNorm, Context, Conv2d, DropoutMask, LAYER_NORM_EPSILON, Window};
 use super::{GradMode, Output, Parameter};
-use crate::data::augment::{KNOTS, spline};
-use crate::ink::SIDE;
 use crate::run_config::{Activation, OptimizerKind};
 
 /// Which backend it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackendKind {
+    /// Compositions of candle's ops.
+    Composed,
     /// Our kernels for the CPU.
     Cpu,
     /// Our kernels for NVIDIA GPUs.
     Cuda,
-    /// Compositions of candle's ops.
-    Reference,
 }
 
 /// Our kernels for the CPU.
 pub const CPU: &dyn Backend = &cpu::Cpu;
 /// Compositions of candle's ops, for any device.
-pub const REFERENCE: &dyn Backend = &reference::Reference;
-
-/// How the images of a batch are augmented.
-#[derive(Clone, Copy, Debug)]
-pub struct AugmentBatch<'a> {
-    /// The parameters of each image (`data::augment::AugmentParams`),
-    /// `[n, 4 + 2 + 1 + 2 · KNOTS²]`: map, shift, thickness, knots.
-    pub params: &'a Tensor,
-    /// What is the same for all images.
-    pub tables: &'a AugmentTables,
-}
-
-/// What augmenting takes on a device.
-#[derive(Clone, Debug)]
-pub struct AugmentTables {
-    /// The weight of each knot at each pixel, `[28, KNOTS]`.
-    pub spline: Tensor,
-    /// Pixels along an axis, from the centre of the image, `[28]`.
-    pub offsets: Tensor,
-}
-
-impl AugmentTables {
-    /// The tables on this device.
-    pub fn new(device: &Device) -> Result<Self> {
-        let center = (SIDE as f32 - 1.0) / 2.0;
-        Ok(Self {
-            spline: Tensor::from_slice(spline().as_flattened(), (SIDE, KNOTS), device)?,
-            offsets: Tensor::new(
-                (0..SIDE)
-                    .map(|pixel| pixel as f32 - center)
-                    .collect::<Vec<_>>(),
-                device,
-            )?,
-        })
-    }
-}
+pub const COMPOSED: &dyn Backend = &composed::Composed;
 
 /// The constants of one optimiser step; which of them count depends on the rule.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +93,11 @@ pub trait Backend: Send + Sync + fmt::Debug {
     fn kind(&self) -> BackendKind;
 
     /// The activation of every element.
-    fn activation(&self, x: &Tensor, activation: Activation, grad: GradMode) -> Result<Output>;
+    fn activation(&self, x: &Tensor, activation: Activation, grad: GradMode) -> Result<Output> {
+        differentiate(&[x], &[], grad, |x, _| {
+            composed::activate(&x[0], activation)
+        })
+    }
 
     /// `activation(a + b)`, or the sum itself.
     fn add(
@@ -128,17 +106,35 @@ pub trait Backend: Send + Sync + fmt::Debug {
         b: &Tensor,
         activation: Option<Activation>,
         grad: GradMode,
-    ) -> Result<Output>;
+    ) -> Result<Output> {
+        differentiate(&[a, b], &[], grad, |x, _| {
+            composed::add(&x[0], &x[1], activation)
+        })
+    }
 
     /// `x + embedding` for every sequence of the batch.
-    fn add_positions(&self, x: &Tensor, embedding: &Parameter, grad: GradMode) -> Result<Output>;
+    fn add_positions(&self, x: &Tensor, embedding: &Parameter, grad: GradMode) -> Result<Output> {
+        differentiate(&[x], &[embedding], grad, |x, p| x[0].broadcast_add(&p[0]))
+    }
 
     /// Multi-head self-attention, from `[batch, tokens, 3 · heads · depth]` to
     /// `[batch, tokens, heads · depth]`.
-    fn attention(&self, qkv: &Tensor, heads: usize, context: Context) -> Result<Output>;
+    fn attention(&self, qkv: &Tensor, heads: usize, context: Context) -> Result<Output> {
+        let softmax: fn(&Tensor) -> Result<Tensor> = match context.grad {
+            GradMode::Enabled => composed::softmax,
+            GradMode::Disabled => composed::fused_softmax,
+        };
+        differentiate(&[qkv], &[], context.grad, |x, _| {
+            composed::attention(&x[0], heads, context.precision, softmax)
+        })
+    }
 
     /// The mean under the window at each position.
-    fn average_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output>;
+    fn average_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
+        differentiate(&[x], &[], grad, |x, _| {
+            composed::average_pool(&x[0], window)
+        })
+    }
 
     /// Batch normalisation, then the activation: with the batch's statistics where gradients are
     /// enabled, else with the running ones.
@@ -148,10 +144,35 @@ pub trait Backend: Send + Sync + fmt::Debug {
         norm: BatchNorm<'_>,
         activation: Option<Activation>,
         grad: GradMode,
-    ) -> Result<Output>;
+    ) -> Result<Output> {
+        let (weight, bias) = (norm.weight, norm.bias);
+        if grad == GradMode::Disabled {
+            let [mean, variance] =
+                [norm.running_mean, norm.running_variance].map(Parameter::tensor);
+            return differentiate(&[x], &[weight, bias], grad, |x, p| {
+                composed::batch_norm(&x[0], [&mean, &variance], &p[0], &p[1], activation)
+            });
+        }
+        composed::update_running_statistics(x, norm)?;
+        differentiate(&[x], &[weight, bias], grad, |x, p| {
+            let [mean, variance] = composed::moments(&x[0])?;
+            composed::batch_norm(&x[0], [&mean, &variance], &p[0], &p[1], activation)
+        })
+    }
 
     /// A convolution with whatever is fused to it.
-    fn conv2d(&self, x: &Tensor, conv: Conv2d<'_>, context: Context) -> Result<Output>;
+    fn conv2d(&self, x: &Tensor, conv: Conv2d<'_>, context: Context) -> Result<Output> {
+        let parameters: Vec<&Parameter> = std::iter::once(conv.weight).chain(conv.bias).collect();
+        differentiate(&[x], &parameters, context.grad, |x, p| {
+            let y = composed::conv2d(&x[0], &p[0], p.get(1), conv.window, context.precision)?;
+            let y = if conv.pool {
+                composed::max_pool(&y, Window::HALVING)?
+            } else {
+                y
+            };
+            composed::perhaps(&y, conv.relu.then_some(Activation::Relu))
+        })
+    }
 
     /// `[loss, correct]` of logits `[n, classes]` for labels `[n]` (u8).
     fn cross_entropy(
@@ -161,16 +182,28 @@ pub trait Backend: Send + Sync + fmt::Debug {
         batch: usize,
         smoothing: f32,
         grad: GradMode,
-    ) -> Result<Output>;
+    ) -> Result<Output> {
+        differentiate(&[logits], &[], grad, |x, _| {
+            composed::cross_entropy(&x[0], labels, batch, smoothing)
+        })
+    }
 
     /// Elements set to 0, or scaled up, as the mask says.
-    fn dropout(&self, x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output>;
+    fn dropout(&self, x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> {
+        let factors = cpu::dropout_factors(mask, x.elem_count());
+        let factors = Tensor::from_vec(factors, x.shape(), x.device())?;
+        differentiate(&[x], &[], grad, |x, _| &x[0] * &factors)
+    }
 
     /// `[batch, height, width, channels]` to `[batch, channels · height · width]`.
-    fn flatten(&self, x: &Tensor, grad: GradMode) -> Result<Output>;
+    fn flatten(&self, x: &Tensor, grad: GradMode) -> Result<Output> {
+        differentiate(&[x], &[], grad, |x, _| composed::flatten(&x[0]))
+    }
 
     /// `[batch, …, channels]` to the mean of each channel, `[batch, channels]`.
-    fn global_average_pool(&self, x: &Tensor, grad: GradMode) -> Result<Output>;
+    fn global_average_pool(&self, x: &Tensor, grad: GradMode) -> Result<Output> {
+        differentiate(&[x], &[], grad, |x, _| composed::global_average_pool(&x[0]))
+    }
 
     /// Layer normalisation over the last dimension.
     fn layer_norm(
@@ -179,7 +212,12 @@ pub trait Backend: Send + Sync + fmt::Debug {
         weight: &Parameter,
         bias: &Parameter,
         grad: GradMode,
-    ) -> Result<Output>;
+    ) -> Result<Output> {
+        differentiate(&[x], &[weight, bias], grad, |x, p| match grad {
+            GradMode::Enabled => composed::layer_norm(&x[0], &p[0], &p[1], LAYER_NORM_EPSILON),
+            GradMode::Disabled => composed::fused_layer_norm(&x[0], &p[0], &p[1]),
+        })
+    }
 
     /// `x weightᵀ + bias`, or `ReLU` of that.
     fn linear(
@@ -189,10 +227,16 @@ pub trait Backend: Send + Sync + fmt::Debug {
         bias: &Parameter,
         relu: bool,
         context: Context,
-    ) -> Result<Output>;
+    ) -> Result<Output> {
+        differentiate(&[x], &[weight, bias], context.grad, |x, p| {
+            composed::linear(&x[0], &p[0], &p[1], relu, context.precision)
+        })
+    }
 
     /// The maximum under the window at each position.
-    fn max_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output>;
+    fn max_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
+        differentiate(&[x], &[], grad, |x, _| composed::max_pool(&x[0], window))
+    }
 
     /// The L2 norm of the gradients of all parameters together, a scalar on their device.
     fn gradient_norm(&self, parameters: &[&Parameter]) -> Result<Tensor> {
@@ -243,6 +287,6 @@ pub trait Backend: Send + Sync + fmt::Debug {
         positions: &Tensor,
         augment: Option<AugmentBatch<'_>>,
     ) -> Result<(Tensor, Tensor)> {
-        reference::gather_batch(images, labels, positions, augment)
+        augmentation::gather_batch(images, labels, positions, augment)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use candle_core::Device;
 
 use super::backend::cuda::{AUTOTUNED, CUDA};
-use super::backend::{Backend, BackendKind, CPU, REFERENCE};
+use super::backend::{Backend, BackendKind, COMPOSED, CPU};
 use crate::device::{ProcessMemory, open_device, release_freed_memory};
 use crate::run_config::{ConfigProblem, DeviceChoice};
 
@@ -52,7 +52,7 @@ impl DeviceContext {
         let backend = match device {
             Device::Cpu => CPU,
             Device::Cuda(_) => CUDA,
-            Device::Metal(_) => REFERENCE,
+            Device::Metal(_) => COMPOSED,
         };
         Self::new(device, backend)
     }

@@ -79,7 +79,7 @@ impl Optimizer {
         let values = ema_decay.map(|_| weights()).transpose()?;
         let buffers: Box<dyn Buffers> = match context.backend.kind() {
             BackendKind::Cpu => Box::new(CpuBuffers::new(&config, parameters, values)),
-            BackendKind::Cuda | BackendKind::Reference => {
+            BackendKind::Cuda | BackendKind::Composed => {
                 Box::new(DeviceBuffers::new(&config, parameters, values, context)?)
             }
         };

@@ -3,7 +3,7 @@
 
 use candle_core::{Device, Result, Tensor};
 
-use crate::nn::backend::reference::compose;
+use crate::nn::backend::composed;
 use crate::nn::ops::{self, BatchNorm, Context, Window};
 use crate::nn::{DeviceContext, Parameter};
 use crate::run_config::{Activation, Precision};
@@ -69,7 +69,7 @@ fn products() -> Vec<Case> {
             &parameters,
             move |x, p, context| ops::conv2d(&x[0], &p[0], p.get(1), stride, padding, context),
             move |x, p| {
-                compose::conv2d(
+                composed::conv2d(
                     &x[0],
                     &p[0],
                     p.get(1),
@@ -89,7 +89,7 @@ fn products() -> Vec<Case> {
             &[&[rows, inputs]],
             &[&[outputs, inputs], &[outputs]],
             |x, p, context| ops::linear(&x[0], &p[0], &p[1], false, context),
-            |x, p| compose::linear(&x[0], &p[0], &p[1], false, Precision::F32),
+            |x, p| composed::linear(&x[0], &p[0], &p[1], false, Precision::F32),
         )
     };
     let attention = case(
@@ -97,7 +97,7 @@ fn products() -> Vec<Case> {
         &[&[3, 49, 48]],
         &[],
         |x, _, context| ops::attention(&x[0], 2, context),
-        |x, _| compose::attention(&x[0], 2, Precision::F32, compose::softmax),
+        |x, _| composed::attention(&x[0], 2, Precision::F32, composed::softmax),
     );
     let cases = [
         convolution(
@@ -148,7 +148,7 @@ fn convolutions_with_pooling() -> Vec<Case> {
                 ops::conv2d_max_pool(&x[0], &p[0], p.get(1), padding, true, context)
             },
             move |x, p| {
-                let sums = compose::conv2d(
+                let sums = composed::conv2d(
                     &x[0],
                     &p[0],
                     p.get(1),
@@ -159,8 +159,8 @@ fn convolutions_with_pooling() -> Vec<Case> {
                     },
                     Precision::F32,
                 )?;
-                compose::activate(
-                    &compose::max_pool(&sums, Window::HALVING)?,
+                composed::activate(
+                    &composed::max_pool(&sums, Window::HALVING)?,
                     Activation::Relu,
                 )
             },
@@ -194,21 +194,21 @@ fn pools() -> Vec<Case> {
             &[&[3, 9, 8, 5]],
             &[],
             move |x, _, context| ops::max_pool(&x[0], window, context),
-            move |x, _| compose::max_pool(&x[0], window),
+            move |x, _| composed::max_pool(&x[0], window),
         ),
         case(
             "Average pooling",
             &[&[3, 9, 8, 5]],
             &[],
             move |x, _, context| ops::average_pool(&x[0], window, context),
-            move |x, _| compose::average_pool(&x[0], window),
+            move |x, _| composed::average_pool(&x[0], window),
         ),
         case(
             "Global average pooling",
             &[&[3, 5, 4, 7]],
             &[],
             |x, _, context| ops::global_average_pool(&x[0], context),
-            |x, _| compose::global_average_pool(&x[0]),
+            |x, _| composed::global_average_pool(&x[0]),
         ),
     ]
 }
@@ -219,7 +219,7 @@ fn activations(activation: Activation) -> Case {
         &[&[3, 7, 5]],
         &[],
         move |x, _, context| ops::activate(&x[0], activation, context),
-        move |x, _| compose::activate(&x[0], activation),
+        move |x, _| composed::activate(&x[0], activation),
     )
 }
 
@@ -231,14 +231,14 @@ fn others() -> Vec<Case> {
             &[&[70, 50]],
             &[&[40, 50], &[40]],
             |x, p, context| ops::linear(&x[0], &p[0], &p[1], true, context),
-            |x, p| compose::linear(&x[0], &p[0], &p[1], true, Precision::F32),
+            |x, p| composed::linear(&x[0], &p[0], &p[1], true, Precision::F32),
         ),
         case(
             "Sum of two branches",
             &[&[2, 5, 5, 6], &[2, 5, 5, 6]],
             &[],
             |x, _, context| ops::add(&x[0], &x[1], Some(Activation::Relu), context),
-            |x, _| compose::add(&x[0], &x[1], Some(Activation::Relu)),
+            |x, _| composed::add(&x[0], &x[1], Some(Activation::Relu)),
         ),
         case(
             "Batch normalisation",
@@ -262,8 +262,8 @@ fn others() -> Vec<Case> {
                 )
             },
             |x, p| {
-                let [mean, variance] = compose::moments(&x[0])?;
-                compose::batch_norm(&x[0], [&mean, &variance], &p[0], &p[1], None)
+                let [mean, variance] = composed::moments(&x[0])?;
+                composed::batch_norm(&x[0], [&mean, &variance], &p[0], &p[1], None)
             },
         ),
         case(
@@ -271,14 +271,14 @@ fn others() -> Vec<Case> {
             &[&[60, 10, 70]],
             &[&[70], &[70]],
             |x, p, context| ops::layer_norm(&x[0], &p[0], &p[1], context),
-            |x, p| compose::layer_norm(&x[0], &p[0], &p[1], 1e-5),
+            |x, p| composed::layer_norm(&x[0], &p[0], &p[1], 1e-5),
         ),
         case(
             "Flatten",
             &[&[2, 3, 4, 5]],
             &[],
             |x, _, context| ops::flatten(&x[0], context),
-            |x, _| compose::flatten(&x[0]),
+            |x, _| composed::flatten(&x[0]),
         ),
         case(
             "Cross-entropy",
@@ -287,7 +287,7 @@ fn others() -> Vec<Case> {
             move |x, _, context| {
                 ops::cross_entropy(&x[0], &labels(x[0].device())?, 9, 0.1, context)
             },
-            move |x, _| compose::cross_entropy(&x[0], &labels(&Device::Cpu)?, 9, 0.1),
+            move |x, _| composed::cross_entropy(&x[0], &labels(&Device::Cpu)?, 9, 0.1),
         ),
     ]
 }

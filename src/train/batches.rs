@@ -31,9 +31,9 @@ impl Batches {
     ) -> Result<Self, TrainError> {
         Ok(match context.backend.kind() {
             BackendKind::Cpu => Self::Loader(Loader::start(scope, config, images, shuffle)?),
-            BackendKind::Cuda | BackendKind::Reference => Self::Device(Box::new(
-                DeviceLoader::new(config, images, shuffle, context)?,
-            )),
+            BackendKind::Cuda | BackendKind::Composed => Self::Device(Box::new(DeviceLoader::new(
+                config, images, shuffle, context,
+            )?)),
         })
     }
 

@@ -33,7 +33,7 @@ pub fn micro_batch_within_limit(
 ) -> Option<usize> {
     let most = match backend {
         BackendKind::Cpu => micro_batch_size(config.network()),
-        BackendKind::Cuda | BackendKind::Reference => DEVICE_MICRO_BATCH,
+        BackendKind::Cuda | BackendKind::Composed => DEVICE_MICRO_BATCH,
     };
     let Some(limit) = config.memory_limit_bytes() else {
         return Some(most);

@@ -5,7 +5,7 @@
 use candle_core::{DType, Device, Tensor, Var};
 use candle_nn::{Conv2dConfig, Linear, Module, loss};
 use inkling::math::random::Random;
-use inkling::nn::backend::REFERENCE;
+use inkling::nn::backend::COMPOSED;
 use inkling::nn::ops::{self, Context, LAYER_NORM_EPSILON};
 use inkling::run_config::Activation;
 
@@ -179,11 +179,11 @@ fn convolutions_forward() {
 #[test]
 fn fused_kernels_compute_what_the_composed_ops_do() {
     let fused = Context {
-        backend: REFERENCE,
+        backend: COMPOSED,
         ..Context::EVAL
     };
     let composed = Context {
-        backend: REFERENCE,
+        backend: COMPOSED,
         ..Context::TRAIN
     };
     let arrays = random(&[&[2, 9, 48], &[48], &[48]]);

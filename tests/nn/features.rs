@@ -5,7 +5,7 @@ use inkling::math::random::Random;
 use inkling::nn::ops::{Context, dropout, flatten, linear};
 use inkling::nn::{Parameter, autograd};
 
-use super::gradients::{Array, REFERENCE_TRAIN, TRAIN, check, compute, compute_sum};
+use super::gradients::{Array, COMPOSED_TRAIN, TRAIN, check, compute, compute_sum};
 
 #[test]
 fn linear_agrees_with_plain_loops_and_finite_differences() {
@@ -62,7 +62,7 @@ fn dropout_drops_its_share_and_keeps_the_mean() {
     // What passed, passes its gradient equally scaled.
     assert_eq!(gradients[0], values);
     // The same seed drops the same, on every backend.
-    for context in [TRAIN, REFERENCE_TRAIN] {
+    for context in [TRAIN, COMPOSED_TRAIN] {
         assert_eq!(
             compute(context, std::slice::from_ref(&x), &[], op, <[f32]>::to_vec).0,
             values
@@ -122,7 +122,7 @@ fn flatten_orders_features_by_channel_row_column_and_back() {
             })
         })
         .collect();
-    for context in [TRAIN, REFERENCE_TRAIN] {
+    for context in [TRAIN, COMPOSED_TRAIN] {
         let op = |x: &[Tensor], _: &[Parameter], context: Context| {
             let y = flatten(&x[0], context).unwrap();
             assert_eq!(y.dims(), [2, 24]);

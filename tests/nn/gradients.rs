@@ -3,7 +3,7 @@
 
 use candle_core::{Device, Tensor};
 use inkling::math::random::Random;
-use inkling::nn::backend::REFERENCE;
+use inkling::nn::backend::COMPOSED;
 use inkling::nn::ops::Context;
 use inkling::nn::{Parameter, autograd};
 
@@ -11,8 +11,8 @@ use inkling::nn::{Parameter, autograd};
 pub const TRAIN: Context = Context::TRAIN;
 
 /// The same on candle's ops.
-pub const REFERENCE_TRAIN: Context = Context {
-    backend: REFERENCE,
+pub const COMPOSED_TRAIN: Context = Context {
+    backend: COMPOSED,
     ..TRAIN
 };
 
@@ -118,7 +118,7 @@ pub fn check_all(
     op: impl Op,
     reference: impl Fn(&[Vec<f64>]) -> Vec<f64>,
 ) {
-    for context in [TRAIN, REFERENCE_TRAIN] {
+    for context in [TRAIN, COMPOSED_TRAIN] {
         check_on(context, inputs, parameters, &op, &reference);
     }
 }

@@ -5,7 +5,7 @@ use inkling::math::random::Random;
 use inkling::nn::Parameter;
 use inkling::nn::ops::{Context, cross_entropy};
 
-use super::gradients::{Array, REFERENCE_TRAIN, TRAIN, close, compute as compute_op, numbers};
+use super::gradients::{Array, COMPOSED_TRAIN, TRAIN, close, compute as compute_op, numbers};
 
 fn reference(logits: &[f64], labels: &[u8], smoothing: f64) -> f64 {
     let classes = logits.len() / labels.len();
@@ -34,7 +34,7 @@ fn smoothed(logits: &[f32], labels: &[u8], batch: usize, smoothing: f32) -> (f32
         .iter()
         .all(|logit| logit.is_finite() && logit.abs() < 1e6)
     {
-        let (other, gradients_there) = compute_op(REFERENCE_TRAIN, &x, &[], op, ones);
+        let (other, gradients_there) = compute_op(COMPOSED_TRAIN, &x, &[], op, ones);
         let wide = |values: &[f32]| {
             values
                 .iter()

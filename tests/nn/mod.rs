@@ -5,6 +5,7 @@ mod attention;
 mod autotuning;
 mod candle_nn;
 mod checkpointing;
+mod composed;
 mod convolution;
 mod convolution2d;
 mod cost;
@@ -18,7 +19,6 @@ mod models;
 mod norms;
 mod pooling;
 mod precision;
-mod reference;
 mod widths;
 
 pub use self::widths::networks as networks_of_other_widths;

@@ -7,7 +7,7 @@ use inkling::nn::ops::{BatchNorm, Context, add, batch_norm, layer_norm};
 use inkling::run_config::Activation;
 
 use super::activations::reference as activated;
-use super::gradients::{Array, REFERENCE_TRAIN, TRAIN, check_all, close, compute};
+use super::gradients::{Array, COMPOSED_TRAIN, TRAIN, check_all, close, compute};
 
 fn parameter(values: &[f32]) -> Parameter {
     Parameter::new("p", values.to_vec(), &[values.len()]).unwrap()
@@ -251,7 +251,7 @@ fn a_residual_sum_agrees_with_plain_loops_and_finite_differences() {
         values: vec![1.0, -2.0],
         shape: vec![2],
     };
-    for context in [TRAIN, REFERENCE_TRAIN] {
+    for context in [TRAIN, COMPOSED_TRAIN] {
         let twice = |x: &[Tensor], _: &[Parameter], context: Context| {
             add(&x[0], &x[0], Some(Activation::Relu), context).unwrap()
         };

@@ -4,7 +4,7 @@ use candle_core::{Device, Tensor};
 use inkling::math::random::Random;
 use inkling::nn::ops::{Context, Window, average_pool, global_average_pool, max_pool};
 
-use super::gradients::{Array, REFERENCE_TRAIN, TRAIN, check_all, compute};
+use super::gradients::{Array, COMPOSED_TRAIN, TRAIN, check_all, compute};
 
 /// Batch, sides, channels, kernel.
 pub const CASES: [([usize; 4], Window); 7] = [
@@ -156,7 +156,7 @@ fn global_average_agrees_with_plain_loops_and_finite_differences() {
 
 #[test]
 fn of_equal_values_the_first_is_the_maximum() {
-    for context in [TRAIN, REFERENCE_TRAIN] {
+    for context in [TRAIN, COMPOSED_TRAIN] {
         let x = Array {
             values: vec![3.0; 9],
             shape: vec![1, 3, 3, 1],

@@ -2,7 +2,7 @@
 //! where a width is not a multiple of anything.
 
 use candle_core::Device;
-use inkling::nn::backend::REFERENCE;
+use inkling::nn::backend::COMPOSED;
 use inkling::nn::{DeviceContext, Layer, Mode, Net, activations, flops, layers, parameter_count};
 use inkling::run_config::{Activation, ModelKind, Network, Widths};
 
@@ -66,7 +66,7 @@ fn they_compute_what_the_reference_computes() {
         let images = pixels(5, 3);
         let found = flat(&net.forward(&images, Mode::Eval).unwrap());
         let reference = net
-            .to_device(&DeviceContext::new(Device::Cpu, REFERENCE))
+            .to_device(&DeviceContext::new(Device::Cpu, COMPOSED))
             .unwrap();
         let expected = flat(&reference.forward(&images, Mode::Eval).unwrap());
         assert_eq!(found.len(), 50);

@@ -4,7 +4,7 @@
 use candle_core::{Device, Tensor};
 use inkling::device::open_device;
 use inkling::math::random::Random;
-use inkling::nn::backend::REFERENCE;
+use inkling::nn::backend::COMPOSED;
 use inkling::nn::{DeviceContext, Parameter, Role};
 use inkling::optim::{Optimizer, OptimizerConfig, OptimizerState, WeightEma};
 use inkling::run_config::{DeviceChoice, OptimizerKind};
@@ -73,7 +73,7 @@ fn stepped(
 /// The reference backend, and an NVIDIA GPU where this build and machine have one.
 fn devices() -> Vec<DeviceContext> {
     let cuda = open_device(DeviceChoice::Cuda).ok().map(DeviceContext::of);
-    std::iter::once(DeviceContext::new(Device::Cpu, REFERENCE))
+    std::iter::once(DeviceContext::new(Device::Cpu, COMPOSED))
         .chain(cuda)
         .collect()
 }

@@ -187,13 +187,13 @@ fn what_crosses_pipes_is_plain_data_whatever_it_stands_on() {
 #[test]
 fn candles_own_pooling_and_convolution_are_never_called() {
     // What an exported program calls is for inference alone, or PyTorch's; the benchmark times
-    // plain candle; the reference backend uses candle-nn's fused kernels where there are no
+    // plain candle; the composed backend uses candle-nn's fused kernels where there are no
     // gradients; the trials of imported weights are for inference alone.
-    let (export, plain, trials, reference) = (
+    let (export, plain, trials, composed) = (
         "export/",
         "bench/plain_candle.rs",
         "import/variant.rs",
-        "nn/backend/reference",
+        "nn/backend/composed",
     );
     let calls = [
         "max_pool2d(",
@@ -217,7 +217,7 @@ fn candles_own_pooling_and_convolution_are_never_called() {
             );
         }
         assert!(
-            file.path.starts_with(reference) || !file.code.contains("candle_nn::"),
+            file.path.starts_with(composed) || !file.code.contains("candle_nn::"),
             "src/{} calls candle-nn",
             file.path
         );

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use candle_core::Device;
-use inkling::nn::backend::REFERENCE;
+use inkling::nn::backend::COMPOSED;
 use inkling::nn::{BackendKind, ComputeError, DeviceContext, Net};
 use inkling::records::Intervention;
 use inkling::run_config::{
@@ -17,7 +17,7 @@ use super::watcher::{Watcher, config};
 use crate::synthetic::{self, square_set};
 
 fn device() -> DeviceContext {
-    DeviceContext::new(Device::Cpu, REFERENCE)
+    DeviceContext::new(Device::Cpu, COMPOSED)
 }
 
 fn run(of: &RunConfig, context: &DeviceContext) -> (Watcher, TrainedModel) {
@@ -65,7 +65,7 @@ fn same(of: &RunConfig, images: usize, loss_apart: f32, weights_apart: f32) {
     assert!(apart < weights_apart, "{of:?}: {apart}");
     assert_eq!(
         device_model.net.context().backend.kind(),
-        BackendKind::Reference
+        BackendKind::Composed
     );
 }
 

@@ -1,6 +1,5 @@
 //! Our kernels for NVIDIA GPUs (`kernels.cu`), and cuBLAS for matrix products: each op takes a few
-//! launches and copies nothing from or to the CPU. Ops without kernels of ours are the reference
-//! backend's.
+//! launches and copies nothing from or to the CPU.
 
 mod attention;
 mod autotune;
@@ -20,9 +19,8 @@ mod pointwise;
 use candle_core::{Result, Tensor};
 
 use self::matmul::Products;
-use super::reference::Reference;
 use super::{AugmentBatch, Backend, BackendKind, OptimizerStep, UpdatedParameter};
-use crate::nn::ops::{BatchNorm, Context, Conv2d, DropoutMask, Window};
+use crate::nn::ops::{BatchNorm, Context, Conv2d, DropoutMask};
 use crate::nn::{GradMode, Output, Parameter};
 use crate::run_config::Activation;
 
@@ -70,10 +68,6 @@ impl Backend for Cuda {
 
     fn attention(&self, qkv: &Tensor, heads: usize, context: Context) -> Result<Output> {
         attention::attention(qkv, heads, context.grad, self.products(context))
-    }
-
-    fn average_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
-        Reference.average_pool(x, window, grad)
     }
 
     fn batch_norm(
@@ -132,10 +126,6 @@ impl Backend for Cuda {
         context: Context,
     ) -> Result<Output> {
         linear::linear(x, weight, bias, relu, context.grad, self.products(context))
-    }
-
-    fn max_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
-        Reference.max_pool(x, window, grad)
     }
 
     fn gradient_norm(&self, parameters: &[&Parameter]) -> Result<Tensor> {

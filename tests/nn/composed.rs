@@ -4,12 +4,12 @@
 use candle_core::{Device, Tensor};
 use inkling::math::random::Random;
 use inkling::nn::Parameter;
-use inkling::nn::backend::reference::compose;
+use inkling::nn::backend::composed;
 use inkling::nn::ops::{self, Context, Window};
 use inkling::run_config::Activation;
 
 use super::convolution2d::LARGE as LARGE_CONVOLUTIONS;
-use super::gradients::{Array, Op, REFERENCE_TRAIN, TRAIN, close, compute, numbers};
+use super::gradients::{Array, COMPOSED_TRAIN, Op, TRAIN, close, compute, numbers};
 use super::pooling::CASES as POOLS;
 
 /// Checks output and gradients of `op` on both backends.
@@ -22,7 +22,7 @@ fn check(inputs: &[Array], parameters: &[Array], op: impl Op) {
             .collect::<Vec<_>>()
     };
     let (output, gradients) = compute(TRAIN, inputs, parameters, &op, r);
-    let (expected, expected_gradients) = compute(REFERENCE_TRAIN, inputs, parameters, &op, r);
+    let (expected, expected_gradients) = compute(COMPOSED_TRAIN, inputs, parameters, &op, r);
     close("output", &output, &wide(&expected));
     for (index, (gradient, expected)) in gradients.iter().zip(&expected_gradients).enumerate() {
         close(&format!("gradient {index}"), gradient, &wide(expected));
@@ -54,7 +54,7 @@ fn pooling_with_ties_and_nan() {
         .unwrap()
         .reshape((1, 2, 2, 1))
         .unwrap();
-    let pooled = compose::max_pool(&nan, Window::HALVING).unwrap();
+    let pooled = composed::max_pool(&nan, Window::HALVING).unwrap();
     assert!(pooled.flatten_all().unwrap().to_vec1::<f32>().unwrap()[0].is_nan());
 }
 

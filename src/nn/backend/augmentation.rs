@@ -1,13 +1,47 @@
-//! Gathering a batch on a device, with its images augmented.
+//! Gathering a batch on a device, with its images augmented: `data::augment` as tensor operations.
 
-use candle_core::{DType, Result, Tensor};
+use candle_core::{DType, Device, Result, Tensor};
 
-use crate::data::augment::{KNOTS, MARGIN, PADDED};
+use crate::data::augment::{KNOTS, MARGIN, PADDED, spline};
 use crate::ink::{PIXELS, SIDE};
-use crate::nn::backend::{AugmentBatch, AugmentTables};
+
+/// How the images of a batch are augmented.
+#[derive(Clone, Copy, Debug)]
+pub struct AugmentBatch<'a> {
+    /// The parameters of each image (`data::augment::AugmentParams`),
+    /// `[n, 4 + 2 + 1 + 2 · KNOTS²]`: map, shift, thickness, knots.
+    pub params: &'a Tensor,
+    /// What is the same for all images.
+    pub tables: &'a AugmentTables,
+}
+
+/// What augmenting takes on a device.
+#[derive(Clone, Debug)]
+pub struct AugmentTables {
+    /// The weight of each knot at each pixel, `[28, KNOTS]`.
+    pub spline: Tensor,
+    /// Pixels along an axis, from the centre of the image, `[28]`.
+    pub offsets: Tensor,
+}
+
+impl AugmentTables {
+    /// The tables on this device.
+    pub fn new(device: &Device) -> Result<Self> {
+        let center = (SIDE as f32 - 1.0) / 2.0;
+        Ok(Self {
+            spline: Tensor::from_slice(spline().as_flattened(), (SIDE, KNOTS), device)?,
+            offsets: Tensor::new(
+                (0..SIDE)
+                    .map(|pixel| pixel as f32 - center)
+                    .collect::<Vec<_>>(),
+                device,
+            )?,
+        })
+    }
+}
 
 /// See [`crate::nn::Backend::gather_batch`].
-pub fn gather_batch(
+pub(super) fn gather_batch(
     images: &Tensor,
     labels: &Tensor,
     positions: &Tensor,
@@ -19,7 +53,7 @@ pub fn gather_batch(
     Ok((pixels, labels))
 }
 
-/// `data::augment` as tensor operations: images `[n, 784]` with parameters
+/// Images `[n, 784]` with parameters
 /// `[n, AugmentParams::COUNT]`.
 fn warp(pixels: &Tensor, augment: AugmentBatch<'_>) -> Result<Tensor> {
     let AugmentBatch {
