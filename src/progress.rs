@@ -23,11 +23,7 @@ pub trait Progress {
     where
         Self: Sized,
     {
-        PartialProgress {
-            whole: self,
-            start,
-            end,
-        }
+        PartialProgress::of(self, start, end)
     }
 }
 
@@ -38,6 +34,13 @@ pub struct PartialProgress<'p> {
     pub start: f32,
     /// See `start`.
     pub end: f32,
+}
+
+impl<'p> PartialProgress<'p> {
+    /// The part of `whole` from `start` to `end`.
+    pub fn of(whole: &'p mut dyn Progress, start: f32, end: f32) -> Self {
+        Self { whole, start, end }
+    }
 }
 
 impl Progress for PartialProgress<'_> {

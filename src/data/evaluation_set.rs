@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf, absolute};
 
-use super::load::{BUILTIN_SEED, Loaded, load_source, test_split};
-use super::validation::validation_indices;
+use super::dataset::{test_split, validation_indices};
+use super::formats::Loaded;
+use super::load::{BUILTIN_SEED, load_source};
 use super::{DataError, Split, builtin};
 use crate::progress::Progress;
 use crate::run_config::{Classes, DataSource, DataSpec, EvaluationSplit, RunConfig};

@@ -1,27 +1,22 @@
-//! From the name of a data set to its images: where to look, which format it is in, and what a mix
-//! consists of.
+//! From the name of a data set to its images: where to look, what a mix consists of, and whether
+//! that is little, found out before a run without reading what is not.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::class_folder_set::ClassFolders;
-use super::data_file::{open, unreadable};
-use super::evaluation_set::Writers;
-use super::idx_set::IdxSet;
-use super::named_image_set::NamedImages;
-use super::npz_set::NpzSet;
-use super::parquet_set::ParquetSet;
-use super::tables::{self, Tables, is_named_like_a_table};
-use super::{DataError, DataSet, Found, MyDigits, builtin, gather_batch, ink_set};
-use crate::math::random::Random;
+use super::dataset::test_split;
+use super::formats::idx_set::IdxSet;
+use super::formats::{Loaded, SetFiles, count_named_images, is_named_like_a_table, open_set};
+use super::{DataError, DataSet, Found, MyDigits, builtin, gather_batch, validation_size};
 use crate::progress::{PartialProgress, Progress, Unwatched};
 use crate::run_config::{Classes, DataSource, DataSpec, NamedSet};
 
 /// The built-in digits are the same on every machine.
 pub const BUILTIN_SEED: u64 = 1;
-/// Where a source has no test split, one in this many images is used as one.
-const ONE_IN: usize = 7;
+/// A set with more images than this is not small.
+const FEW_IMAGES: u64 = 4_000;
+/// A file, or the files of a folder, with more bytes than this hold more images than that, or take
+/// long to read.
+const FEW_BYTES: u64 = 8 << 20;
 
 /// Loads or generates the data `spec` names; named sets are searched for in `folders`, in their
 /// order. The training images of several sources are concatenated, with as many built-in digits as
@@ -40,11 +35,7 @@ pub fn load(
     let mut others = 0;
     for (done, index) in read.into_iter().chain(generated).enumerate() {
         let [start, end] = [done, done + 1].map(|done| done as f32 / sources.len() as f32);
-        let mut progress = PartialProgress {
-            whole: progress,
-            start,
-            end,
-        };
+        let mut progress = PartialProgress::of(progress, start, end);
         parts[index] = if sources[index] == DataSource::Builtin {
             let test_images = if index == 0 { builtin::TEST_IMAGES } else { 0 };
             builtin::generate(
@@ -157,23 +148,6 @@ fn find_set(set: NamedSet, folders: &[PathBuf]) -> Result<Option<Found>, DataErr
     }))
 }
 
-/// A source as it is: with the test split that it has, which may be none.
-pub struct Loaded {
-    /// The images.
-    pub set: DataSet,
-    /// Who wrote those of the training split.
-    pub writers: Writers,
-}
-
-impl From<DataSet> for Loaded {
-    fn from(set: DataSet) -> Self {
-        Self {
-            set,
-            writers: Writers::default(),
-        }
-    }
-}
-
 /// Loads or generates one source.
 pub fn load_source(
     source: &DataSource,
@@ -197,10 +171,9 @@ pub fn load_source(
             IdxSet::find(*named, folders)?
                 .ok_or_else(not_found)?
                 .read(progress)?
-                .into()
         }
         DataSource::Mine => DataSet::of_digits(MyDigits::in_folders(folders).split()?).into(),
-        DataSource::Path(path) => load_path(path, progress)?,
+        DataSource::Path(path) => open_set(path)?.read(progress)?,
         DataSource::Unknown => return Err(DataError::Unknown),
     };
     Ok(loaded)
@@ -209,138 +182,18 @@ pub fn load_source(
 /// Whether something that could be a data set is at this path. Reads no images, but looks at the
 /// disk.
 pub fn check(path: &Path) -> Result<(), DataError> {
-    Layout::of(path).map(drop)
-}
-
-/// How a data set is laid out on disk.
-enum Layout {
-    Idx(IdxSet),
-    ClassFolders(ClassFolders),
-    NamedImages(NamedImages),
-    Npz(Box<NpzSet<BufReader<File>>>),
-    Tables(Tables),
-    Parquet(ParquetSet),
-    /// One file with images and labels, or with the names of image files and labels.
-    Table,
-    Ink,
-}
-
-impl Layout {
-    fn of(path: &Path) -> Result<Self, DataError> {
-        if !path
-            .metadata()
-            .map_err(|error| unreadable(path, &error))?
-            .is_dir()
-        {
-            return Self::of_file(path);
-        }
-        // A folder without permission to list it would look empty below.
-        path.read_dir().map_err(|error| unreadable(path, &error))?;
-        if let Some(files) = IdxSet::open(path)? {
-            return Ok(Self::Idx(files));
-        }
-        // Folders that are called like digits cannot be meant otherwise; any others may lie beside
-        // a table or files.
-        let others = match ClassFolders::open(path)? {
-            Some(folders) if folders.have_digits() => return Ok(Self::ClassFolders(folders)),
-            others => others,
-        };
-        if let Some(tables) = Tables::open(path) {
-            return Ok(Self::Tables(tables));
-        }
-        if let Some(files) = ParquetSet::open(path) {
-            return Ok(Self::Parquet(files));
-        }
-        if let Some(files) = IdxSet::of_any_names(path)? {
-            return Ok(Self::Idx(files));
-        }
-        if let Some(folders) = others {
-            return Ok(Self::ClassFolders(folders));
-        }
-        if let Some(images) = NamedImages::open(path)? {
-            return Ok(Self::NamedImages(images));
-        }
-        let reason = "it has neither the four IDX files (train-images-idx3-ubyte …) nor a folder with images for each class nor train.csv nor Parquet files nor images";
-        Err(DataError::NoData {
-            path: path.to_owned(),
-            reason: reason.to_owned(),
-        })
-    }
-
-    fn of_file(path: &Path) -> Result<Self, DataError> {
-        let mut start = Vec::new();
-        open(path)?
-            .take(4)
-            .read_to_end(&mut start)
-            .map_err(|error| unreadable(path, &error))?;
-        let no_data = |reason: &str| {
-            Err(DataError::NoData {
-                path: path.to_owned(),
-                reason: reason.to_owned(),
-            })
-        };
-        match start.as_slice() {
-            [0, 0, 8, 3] => match IdxSet::of_images(path)? {
-                Some(files) => Ok(Self::Idx(files)),
-                None => no_data(
-                    "it is a file of images whose name does not tell that of its labels; choose the folder they are in",
-                ),
-            },
-            [0, 0, 8, 1] => no_data(
-                "it holds labels; choose the file of images that they belong to, or the folder of both",
-            ),
-            [b'P', b'K', 3, 4] => match NpzSet::open(path) {
-                Ok(Some(arrays)) => Ok(Self::Npz(Box::new(arrays))),
-                Err(error)
-                    if path
-                        .extension()
-                        .is_some_and(|extension| extension.eq_ignore_ascii_case("npz")) =>
-                {
-                    Err(error)
-                }
-                Ok(None) | Err(_) => no_data(
-                    "it is a zip archive without the arrays x_train and y_train of NumPy; unpack it and choose the folder",
-                ),
-            },
-            [b'P', b'A', b'R', b'1'] => Ok(Self::Parquet(ParquetSet::of_file(path))),
-            _ if is_named_like_a_table(path) => Ok(Self::Table),
-            _ => Ok(Self::Ink),
-        }
-    }
-}
-
-fn load_path(path: &Path, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
-    match Layout::of(path)? {
-        Layout::Idx(files) => files.read(progress).map(Loaded::from),
-        Layout::ClassFolders(folders) => folders.read(progress).map(Loaded::from),
-        Layout::Npz(mut arrays) => arrays.read(progress).map(Loaded::from),
-        Layout::NamedImages(images) => images.read(progress).map(Loaded::from),
-        Layout::Parquet(files) => files.read(progress).map(Loaded::from),
-        Layout::Tables(tables) => tables.read(progress).map(Loaded::from),
-        Layout::Table => tables::read(&[path], progress).map(Loaded::from),
-        Layout::Ink => {
-            let (train, writers) = ink_set::read(path, progress)?;
-            Ok(Loaded {
-                writers,
-                ..DataSet::of_digits(train).into()
-            })
-        }
-    }
+    open_set(path).map(drop)
 }
 
 /// How many training images a source has, less those that are set apart for test where it has none.
 /// Images are only read where nothing else tells.
-pub fn count_training_images(source: &DataSource, folders: &[PathBuf]) -> Result<usize, DataError> {
+fn count_training_images(source: &DataSource, folders: &[PathBuf]) -> Result<usize, DataError> {
     let counts = match source {
-        DataSource::Path(path) => match Layout::of(path)? {
-            Layout::ClassFolders(folders) => Some(folders.counts()?),
-            Layout::NamedImages(images) => Some(images.counts()),
-            _ => None,
-        },
+        DataSource::Path(path) => open_set(path)?.counts()?,
         _ => None,
     };
     Ok(match counts {
-        Some([train, 0]) => train - train / ONE_IN,
+        Some([train, 0]) => test_split(train).1.len(),
         Some([train, _]) => train,
         None => with_test_split(load_source(source, folders, &mut Unwatched)?.set)
             .train
@@ -360,11 +213,77 @@ fn with_test_split(mut set: DataSet) -> DataSet {
     set
 }
 
-/// The indices of the images that are set apart for the test split where there is none, and of the
-/// others.
-pub fn test_split(images: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut order: Vec<u32> = (0..images as u32).collect();
-    Random::stream(0, "test split", images as u64).shuffle(&mut order);
-    let train = order.split_off(images / ONE_IN);
-    (order, train)
+/// The images that a run on this data trains on, without those for validation, where they are few;
+/// `None` if they are many or cannot be read.
+pub fn small_training_set(data: &DataSpec, folders: &[PathBuf]) -> Option<u64> {
+    if !data
+        .sources()
+        .iter()
+        .all(|source| may_be_small(source, folders))
+    {
+        return None;
+    }
+    let counts = data
+        .sources()
+        .iter()
+        .map(|source| count_training_images(source, folders));
+    let images = counts.sum::<Result<usize, DataError>>().ok()? as u64;
+    (images <= FEW_IMAGES).then(|| images - validation_size(images))
+}
+
+fn may_be_small(source: &DataSource, folders: &[PathBuf]) -> bool {
+    let counts = |set: Option<IdxSet>| {
+        set.and_then(|set| set.counts().ok())
+            .map(|[train, _]| train)
+    };
+    match source {
+        DataSource::Builtin | DataSource::Unknown => false,
+        DataSource::Mine => true,
+        DataSource::Named(set) => counts(IdxSet::find(*set, folders).ok().flatten())
+            .is_some_and(|images| images <= FEW_IMAGES),
+        DataSource::Path(path) => match counts(IdxSet::open(path).ok().flatten()) {
+            Some(images) => images <= FEW_IMAGES,
+            None => has_few_bytes(path) && names_few_images(path),
+        },
+    }
+}
+
+/// False for a table of many images, which may be larger than it is.
+fn names_few_images(path: &Path) -> bool {
+    let images = if is_named_like_a_table(path) {
+        count_named_images(path).unwrap_or(None)
+    } else {
+        None
+    };
+    images.is_none_or(|images| images as u64 <= FEW_IMAGES)
+}
+
+/// True if everything in there, on a few levels, is at most [`FEW_BYTES`] in at most twice
+/// [`FEW_IMAGES`] files.
+fn has_few_bytes(path: &Path) -> bool {
+    let (mut bytes, mut files) = (0, 0);
+    let mut left = vec![(path.to_owned(), 0)];
+    while let Some((path, depth)) = left.pop() {
+        let Ok(about) = path.metadata() else {
+            return false;
+        };
+        files += 1;
+        if about.is_dir() && depth < 4 {
+            let Ok(entries) = path.read_dir() else {
+                return false;
+            };
+            left.extend(
+                entries
+                    .take(3 * FEW_IMAGES as usize)
+                    .flatten()
+                    .map(|entry| (entry.path(), depth + 1)),
+            );
+        } else if about.is_file() {
+            bytes += about.len();
+        }
+        if bytes > FEW_BYTES || files > 2 * FEW_IMAGES {
+            return false;
+        }
+    }
+    true
 }

@@ -1,6 +1,7 @@
 //! The drawings that a person keeps, each with the digit that it shows: an ink file in Inkling's
 //! data folder. They stay on this machine unless the person exports them, or agrees that they are
-//! sent to another machine ([`super::Recipients`]).
+//! sent to another machine: [`Recipients`] are the machines that they agreed to, in a file beside
+//! the settings, which windows and terminals share.
 //!
 //! Two windows may change the file at once: each change is made to what is there at that moment,
 //! under a lock, and concerns single lines. Lines that cannot be read stay where they are.
@@ -9,18 +10,21 @@ use std::fs::File;
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 
-use super::data_file::{malformed, too_large, unreadable};
-use super::labelled_images::as_data_error;
+use super::formats::{as_data_error, malformed, too_large, unreadable};
 use super::{DataError, KeepError, Split};
 use crate::ink::{self, Ink, InkFile, read_ink_file};
 use crate::system::WriteError;
-use crate::system::files::{create_folder, folder_of, open_lock, read_limited, write_whole};
+use crate::system::files::{
+    create_folder, folder_of, open_lock, read_limited, write_through_links, write_whole,
+};
 use crate::system::input_file::InputFile;
 
 /// The file's name in a data folder.
 pub const FILE: &str = "my-digits.jsonl";
 /// The largest file, in bytes: some ten thousand drawings.
 const MAX_BYTES: u64 = 64 << 20;
+/// Larger lists of recipients are not read: a name has at most a few hundred bytes.
+const MAX_RECIPIENTS_BYTES: u64 = 1 << 20;
 /// The most drawings that are kept.
 pub const MAX_DRAWINGS: usize = 10_000;
 
@@ -177,9 +181,7 @@ impl MyDigits {
 
     /// Makes a change, and gives what is in the file then.
     pub fn change(&self, edit: &Edit) -> Result<Kept, KeepError> {
-        let _lock = self
-            .lock()
-            .map_err(|error| WriteError::new(&self.file, &error))?;
+        let _lock = lock(&self.file).map_err(|error| WriteError::new(&self.file, &error))?;
         let mut lines = self.lines()?;
         edit.make(&mut lines);
         let kept = self.kept(&lines);
@@ -201,17 +203,6 @@ impl MyDigits {
         }
         write_whole(&self.file, &text)?;
         Ok(kept)
-    }
-
-    /// Waits until no other process changes the file.
-    fn lock(&self) -> io::Result<File> {
-        create_folder(folder_of(&self.file))?;
-        let lock = open_lock(&self.file.with_extension("lock"))?;
-        // Some network drives have no locks; a single window needs none.
-        if let Err(error) = lock.lock() {
-            tracing::info!(%error, "the drawings are changed without a lock");
-        }
-        Ok(lock)
     }
 
     fn lines(&self) -> Result<Vec<Vec<u8>>, DataError> {
@@ -282,4 +273,70 @@ pub fn labelled_drawings(path: &Path) -> Result<Vec<KeptDrawing>, DataError> {
         }
     }
     Ok(drawings)
+}
+
+/// The other machines that a person's drawings may be sent to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipients {
+    file: PathBuf,
+}
+
+impl Recipients {
+    /// Those in this file. Nothing is read yet.
+    pub fn in_file(file: &Path) -> Self {
+        Self {
+            file: file.to_owned(),
+        }
+    }
+
+    /// Their names, in the order in which they were added. A file that cannot be read means that
+    /// nobody has agreed to anything.
+    pub fn list(&self) -> Vec<String> {
+        let read = read_limited(&self.file, MAX_RECIPIENTS_BYTES)
+            .and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
+        read.unwrap_or_else(|error| {
+            if error.kind() != io::ErrorKind::NotFound {
+                tracing::warn!(%error, "the list of machines that may receive drawings cannot be read");
+            }
+            Vec::new()
+        })
+    }
+
+    /// Whether this machine is among them.
+    pub fn contains(&self, machine: &str) -> bool {
+        self.list().iter().any(|name| name == machine)
+    }
+
+    /// Notes that the person agrees.
+    pub fn add(&self, machine: &str) -> Result<(), WriteError> {
+        self.change(|names| {
+            names.retain(|name| name != machine);
+            names.push(machine.to_owned());
+        })
+    }
+
+    /// Notes that the person does not agree any more.
+    pub fn remove(&self, machine: &str) -> Result<(), WriteError> {
+        self.change(|names| names.retain(|name| name != machine))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<String>)) -> Result<(), WriteError> {
+        let failed = |error: &io::Error| WriteError::new(&self.file, error);
+        let _lock = lock(&self.file).map_err(|error| failed(&error))?;
+        let mut names = self.list();
+        change(&mut names);
+        let text = serde_json::to_vec_pretty(&names).map_err(|error| failed(&error.into()))?;
+        write_through_links(&self.file, &text)
+    }
+}
+
+/// Waits until no other process changes the file.
+fn lock(file: &Path) -> io::Result<File> {
+    create_folder(folder_of(file))?;
+    let lock = open_lock(&file.with_extension("lock"))?;
+    // Some network drives have no locks; a single window needs none.
+    if let Err(error) = lock.lock() {
+        tracing::info!(%error, file = %file.display(), "a file is changed without a lock");
+    }
+    Ok(lock)
 }

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use super::dataset::validation_indices;
 use super::load::{BUILTIN_SEED, load};
-use super::validation::validation_indices;
 use super::{DataError, Split, builtin, gather_batch};
 use crate::math::random::Random;
 use crate::progress::Progress;

@@ -10,8 +10,7 @@ pub mod skeletons;
 
 use rayon::prelude::*;
 
-use super::dataset::{DataSet, Split};
-use super::error::DataError;
+use super::{DataError, DataSet, Split};
 use crate::ink::{Image, Ink, PIXELS};
 use crate::math::random::Random;
 use crate::progress::{PartialProgress, Progress};
@@ -48,29 +47,13 @@ pub fn generate(
 ) -> Result<DataSet, DataError> {
     let total = (train + test).max(1) as f32;
     let share = train as f32 / total;
-    let train_split = generate_split(
-        seed,
-        TRAIN_STREAM,
-        train,
-        &mut PartialProgress {
-            whole: progress,
-            start: 0.0,
-            end: share,
-        },
-    )?;
-    let test_split = generate_split(
-        seed,
-        TEST_STREAM,
-        test,
-        &mut PartialProgress {
-            whole: progress,
-            start: share,
-            end: 1.0,
-        },
-    )?;
+    let mut part = |stream, count, start, end| {
+        let mut progress = PartialProgress::of(progress, start, end);
+        generate_split(seed, stream, count, &mut progress)
+    };
     Ok(DataSet {
-        train: train_split,
-        test: test_split,
+        train: part(TRAIN_STREAM, train, 0.0, share)?,
+        test: part(TEST_STREAM, test, share, 1.0)?,
         classes: Classes::Digits,
     })
 }

@@ -1,14 +1,14 @@
-//! CSV files in Kaggle's form: `label,pixel0,…,pixel783`, with or without that header, gzipped or
-//! not.
+//! Tables of pixels: CSV files in Kaggle's form, `label,pixel0,…,pixel783`, with or without that
+//! header, gzipped or not; and rows of pixels that are to be recognized, with or without a label.
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, ReaderBuilder};
 
-use super::data_file::{MAX_IMAGES, malformed, open, too_large, unreadable};
-use super::{DataError, Split};
-use crate::ink::PIXELS;
+use super::{DataError, MAX_IMAGES, malformed, open, too_large, unreadable};
+use crate::data::Split;
+use crate::ink::{Image, PIXELS};
 use crate::progress::Progress;
 use crate::run_config::MAX_LABEL;
 use crate::system::input_file::InputFile;
@@ -17,11 +17,6 @@ use crate::system::input_file::InputFile;
 const MAX_ROW_BYTES: usize = 16 << 10;
 /// Rows between two reports of progress.
 const CHUNK: usize = 500;
-
-/// Reads a file of labelled images.
-pub fn read(path: &Path, progress: &mut dyn Progress) -> Result<Split, DataError> {
-    read_table(open(path)?, path, progress)
-}
 
 /// The labelled images of a table that is open already; errors name `path`.
 pub fn read_table(
@@ -179,5 +174,77 @@ impl Read for RowLimit {
             }
         }
         Ok(count)
+    }
+}
+
+/// The rows of a table, each with its line.
+pub struct PixelRows {
+    path: PathBuf,
+    rows: csv::Reader<RowLimit>,
+    /// Nothing after an error can be trusted.
+    ended: bool,
+}
+
+impl PixelRows {
+    /// The rows of a table that is open already; errors name `path`.
+    pub fn new(file: InputFile, path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            rows: reader(file, b','),
+            ended: false,
+        }
+    }
+
+    fn next_row(&mut self) -> Result<Option<(u64, Image)>, DataError> {
+        let mut record = ByteRecord::new();
+        loop {
+            if !self
+                .rows
+                .read_byte_record(&mut record)
+                .map_err(|error| wrong_csv(&self.path, error))?
+            {
+                return Ok(None);
+            }
+            let line = record.position().map_or(0, csv::Position::line);
+            // Words instead of numbers are a header.
+            let is_header = line == 1
+                && record
+                    .iter()
+                    .any(|field| field.iter().any(u8::is_ascii_alphabetic));
+            if is_header {
+                continue;
+            }
+            let first = match record.len() {
+                PIXELS => 0,
+                count if count == PIXELS + 1 => 1,
+                count => {
+                    let reason = format!(
+                        "line {line} has {count} values; an image has {PIXELS}, and perhaps a label before them"
+                    );
+                    return Err(malformed(&self.path, reason));
+                }
+            };
+            let mut pixels = [0; PIXELS];
+            for (pixel, value) in pixels
+                .iter_mut()
+                .zip(pixels_of(&self.path, line, &record, first))
+            {
+                *pixel = value?;
+            }
+            return Ok(Some((line, Image::new(pixels))));
+        }
+    }
+}
+
+impl Iterator for PixelRows {
+    type Item = Result<(u64, Image), DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let next = self.next_row().transpose();
+        self.ended = !matches!(next, Some(Ok(_)));
+        next
     }
 }

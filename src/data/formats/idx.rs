@@ -1,17 +1,19 @@
 //! The IDX format of MNIST (`LeCun` et al. 1998): a magic number, big-endian sizes, then a byte per
-//! pixel or label.
+//! pixel or label; and the two files of a split, images and labels, by the names of MNIST or by any
+//! others that differ only in that word.
 //!
 //! Headers are not trusted: what they claim is compared with the file's size before memory is
 //! allocated for it, and allocated once.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::DataError;
-use super::data_file::{MAX_IMAGES, malformed, open, too_large, unreadable};
+use super::{
+    DataError, MAX_IMAGES, file_name, malformed, open, too_large, too_large_label, unreadable,
+};
+use crate::data::Split;
 use crate::ink::{PIXELS, SIDE};
 use crate::progress::Progress;
-use crate::run_config::MAX_LABEL;
 use crate::system::input_file::InputFile;
 
 /// Bytes read between two reports of progress.
@@ -30,7 +32,7 @@ pub enum Kind {
 
 impl Kind {
     /// Unsigned bytes (0x08) in three dimensions or in one.
-    const fn magic(self) -> u32 {
+    pub const fn magic(self) -> u32 {
         match self {
             Self::Images => 0x0803,
             Self::Labels => 0x0801,
@@ -119,21 +121,10 @@ pub fn read_idx(
             ),
         ));
     }
-    if kind == Kind::Labels
-        && let Some((position, label)) = items
-            .iter()
-            .enumerate()
-            .find(|(_, label)| **label > MAX_LABEL)
-    {
-        return Err(malformed(
-            path,
-            format!(
-                "label {label} of image {} is larger than {MAX_LABEL}",
-                position + 1
-            ),
-        ));
+    match too_large_label(&items) {
+        Some(reason) if kind == Kind::Labels => Err(malformed(path, reason)),
+        _ => Ok(items),
     }
-    Ok(items)
 }
 
 fn read_header(file: &mut InputFile, path: &Path, kind: Kind) -> Result<u64, DataError> {
@@ -223,4 +214,133 @@ fn read_header(file: &mut InputFile, path: &Path, kind: Kind) -> Result<u64, Dat
         ));
     }
     Ok(count)
+}
+
+/// The two files of a split.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The images.
+    pub images: PathBuf,
+    /// A label for each of them.
+    pub labels: PathBuf,
+}
+
+impl Pair {
+    /// `NAME-images` and `NAME-labels`.
+    pub fn find(folder: &Path, name: &str) -> Result<Option<Self>, DataError> {
+        let missing = |what: &str| {
+            Err(DataError::Missing {
+                path: folder.join(format!("{name}-{what}-ubyte")),
+            })
+        };
+        match (
+            find_file(folder, name, "images", 3),
+            find_file(folder, name, "labels", 1),
+        ) {
+            (Some(images), Some(labels)) => Ok(Some(Self { images, labels })),
+            (Some(_), None) => missing("labels-idx1"),
+            (None, Some(_)) => missing("images-idx3"),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The pair that a file of images belongs to: the labels are beside it, where its name has
+    /// `labels` for `images` and `idx1` for `idx3`, gzipped or not. `None` where its name has no
+    /// `images` in it or it holds something else.
+    pub fn of_images(path: &Path) -> Result<Option<Self>, DataError> {
+        let name = file_name(path);
+        let Some(labels) = name_of_labels(&name) else {
+            return Ok(None);
+        };
+        let mut start = Vec::new();
+        open(path)?
+            .take(4)
+            .read_to_end(&mut start)
+            .map_err(|error| unreadable(path, &error))?;
+        if start != Kind::Images.magic().to_be_bytes() {
+            return Ok(None);
+        }
+        let plain = labels.strip_suffix(".gz").unwrap_or(&labels);
+        let files = [labels.clone(), plain.to_owned(), format!("{plain}.gz")]
+            .map(|name| path.with_file_name(name));
+        match files.iter().find(|file| file.is_file()) {
+            Some(labels) => Ok(Some(Self {
+                images: path.to_owned(),
+                labels: labels.clone(),
+            })),
+            None => Err(DataError::Missing {
+                path: path.with_file_name(labels),
+            }),
+        }
+    }
+
+    /// Reads both; `transposed` where rows and columns are exchanged.
+    pub fn read(&self, transposed: bool, progress: &mut dyn Progress) -> Result<Split, DataError> {
+        let labels = read(&self.labels, Kind::Labels, &mut |_: f32| {
+            progress.report(0.0)
+        })?;
+        // Whether the large file belongs to the small one is checked before it is read.
+        let count = count(&self.images, Kind::Images)?;
+        if count != labels.len() as u64 {
+            let reason = format!(
+                "it holds {count} images, but {} holds {} labels",
+                self.labels.display(),
+                labels.len()
+            );
+            return Err(malformed(&self.images, reason));
+        }
+        if !transposed {
+            return Ok(Split {
+                images: read(&self.images, Kind::Images, progress)?,
+                labels,
+            });
+        }
+        // Nothing is shown as it is in the file: on its side.
+        let mut images = read(&self.images, Kind::Images, &mut |done: f32| {
+            progress.report(done)
+        })?;
+        images.chunks_exact_mut(PIXELS).for_each(transpose);
+        progress.images(&images);
+        Ok(Split { images, labels })
+    }
+}
+
+/// `Digits_Images.idx3.gz` becomes `Digits_Labels.idx1.gz`.
+fn name_of_labels(images: &str) -> Option<String> {
+    let replaced = |name: &str, from: &str, to: &str| {
+        // Letters outside ASCII keep their places.
+        let at = name.to_ascii_lowercase().rfind(from)?;
+        let is_capital = |offset: usize| {
+            name.as_bytes()
+                .get(at + offset)
+                .is_some_and(u8::is_ascii_uppercase)
+        };
+        let word: String = match (is_capital(0), is_capital(1)) {
+            (true, true) => to.to_ascii_uppercase(),
+            (true, false) => to[..1].to_ascii_uppercase() + &to[1..],
+            _ => to.to_owned(),
+        };
+        Some(format!("{}{word}{}", &name[..at], &name[at + from.len()..]))
+    };
+    let labels = replaced(images, "images", "labels")?;
+    Some(replaced(&labels, "idx3", "idx1").unwrap_or(labels))
+}
+
+fn transpose(image: &mut [u8]) {
+    for row in 0..SIDE {
+        for column in row + 1..SIDE {
+            image.swap(row * SIDE + column, column * SIDE + row);
+        }
+    }
+}
+
+fn find_file(folder: &Path, which: &str, what: &str, dimensions: u8) -> Option<PathBuf> {
+    // Both spellings are in use, and some tools decompress files without renaming them.
+    ["-", "."]
+        .into_iter()
+        .flat_map(|dot| {
+            ["", ".gz"]
+                .map(|end| folder.join(format!("{which}-{what}{dot}idx{dimensions}-ubyte{end}")))
+        })
+        .find(|path| path.is_file())
 }

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
+use super::idx::Kind;
 use super::idx_set::CLASSES_FILE;
-use super::my_digits::KeptDrawing;
-use super::{DataSet, SetExportError, Split};
+use crate::data::my_digits::KeptDrawing;
+use crate::data::{DataSet, SetExportError, Split};
 use crate::ink::{Image, SIDE};
 use crate::progress::{Cancelled, Progress};
 use crate::run_config::{Classes, SetFormat};
@@ -168,12 +169,12 @@ fn write_idx(split: &Split, folder: &Path, name: &str) -> Result<(), TargetError
     let files = [
         (
             format!("{name}-images-idx3-ubyte"),
-            vec![0x0803, count, side, side],
+            vec![Kind::Images.magic(), count, side, side],
             &split.images,
         ),
         (
             format!("{name}-labels-idx1-ubyte"),
-            vec![0x0801, count],
+            vec![Kind::Labels.magic(), count],
             &split.labels,
         ),
     ];

@@ -3,10 +3,12 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::data_file::{malformed, open, unreadable};
-use super::idx::{self, Kind};
-use super::idx_pair::Pair;
-use super::{DataError, DataSet, Split};
+use super::idx::{self, Kind, Pair};
+use super::{
+    Loaded, Recognized, SetFiles, boxed, entries, file_name, is_hidden, malformed, no_data, open,
+    unreadable,
+};
+use crate::data::{DataError, DataSet, Split};
 use crate::download::MNIST_SHA256;
 use crate::progress::{PartialProgress, Progress};
 use crate::run_config::{Classes, NamedSet};
@@ -39,6 +41,36 @@ pub struct IdxSet {
     transposed: bool,
     /// The set that it is, where that is known.
     set: Option<NamedSet>,
+}
+
+/// The files of a set that has MNIST's names, or EMNIST's.
+pub fn in_folder(folder: &Path) -> Recognized {
+    Ok(IdxSet::open(folder)?.map(boxed))
+}
+
+/// The files of a set that has names of its own.
+pub fn with_any_names(folder: &Path) -> Recognized {
+    Ok(IdxSet::of_any_names(folder)?.map(boxed))
+}
+
+/// A file of images, with the labels beside it.
+pub fn of_file(path: &Path, start: &[u8]) -> Recognized {
+    if start == Kind::Labels.magic().to_be_bytes() {
+        return Err(no_data(
+            path,
+            "it holds labels; choose the file of images that they belong to, or the folder of both",
+        ));
+    }
+    if start != Kind::Images.magic().to_be_bytes() {
+        return Ok(None);
+    }
+    let set = IdxSet::of_images(path)?.ok_or_else(|| {
+        no_data(
+            path,
+            "it is a file of images whose name does not tell that of its labels; choose the folder they are in",
+        )
+    })?;
+    Ok(Some(boxed(set)))
 }
 
 impl IdxSet {
@@ -86,7 +118,7 @@ impl IdxSet {
 
     /// A file of images, with the labels beside it; `None` where its name or content is something
     /// else.
-    pub fn of_images(images: &Path) -> Result<Option<Self>, DataError> {
+    fn of_images(images: &Path) -> Result<Option<Self>, DataError> {
         let set = |train: Pair| {
             let (transposed, set) = emnists(&train);
             Self {
@@ -102,28 +134,17 @@ impl IdxSet {
 
     /// The set in a folder whose files have names of their own: one pair, or one for training and
     /// one for test, which their names say; `None` where there is not a pair.
-    pub fn of_any_names(folder: &Path) -> Result<Option<Self>, DataError> {
+    fn of_any_names(folder: &Path) -> Result<Option<Self>, DataError> {
         let mut pairs = Vec::new();
-        for entry in folder
-            .read_dir()
-            .map_err(|error| unreadable(folder, &error))?
-        {
-            let path = entry.map_err(|error| unreadable(folder, &error))?.path();
-            let is_hidden = path
-                .file_name()
-                .is_none_or(|name| name.to_string_lossy().starts_with('.'));
-            if !is_hidden && path.is_file() {
+        for path in entries(folder)? {
+            let path = path?;
+            if !is_hidden(&path) && path.is_file() {
                 pairs.extend(Pair::of_images(&path)?);
             }
         }
         pairs.sort_by(|a, b| a.images.cmp(&b.images));
         let is_named = |pair: &Pair, words: &[&str]| {
-            let name = pair
-                .images
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .to_lowercase();
+            let name = file_name(&pair.images).to_lowercase();
             words.iter().any(|word| name.contains(word))
         };
         let (train, test) = match pairs.as_slice() {
@@ -142,10 +163,7 @@ impl IdxSet {
                     pairs.len(),
                     first.images.file_name().unwrap_or_default().display()
                 );
-                return Err(DataError::NoData {
-                    path: folder.to_owned(),
-                    reason,
-                });
+                return Err(no_data(folder, reason));
             }
         };
         let (transposed, set) = emnists(train);
@@ -185,31 +203,6 @@ impl IdxSet {
             count(&self.train)?,
             self.test.as_ref().map_or(Ok(0), count)?,
         ])
-    }
-
-    /// Reads the set; the test split is empty where it has no files.
-    pub fn read(&self, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
-        // Right for MNIST, whose test split is a seventh of the whole.
-        let train_share = if self.test.is_some() { 6.0 / 7.0 } else { 1.0 };
-        let train = self.train.read(
-            self.transposed,
-            &mut PartialProgress {
-                whole: progress,
-                start: 0.0,
-                end: train_share,
-            },
-        )?;
-        let test = self.test.as_ref().map(|test| {
-            test.read(
-                self.transposed,
-                &mut PartialProgress {
-                    whole: progress,
-                    start: train_share,
-                    end: 1.0,
-                },
-            )
-        });
-        self.with_classes(train, test.transpose()?.unwrap_or_default())
     }
 
     /// The set with what its labels stand for: what its name says, or a file of names, or numbers.
@@ -293,15 +286,27 @@ impl IdxSet {
     }
 }
 
+impl SetFiles for IdxSet {
+    fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
+        // Right for MNIST, whose test split is a seventh of the whole.
+        let share = if self.test.is_some() { 6.0 / 7.0 } else { 1.0 };
+        let train = self.train.read(
+            self.transposed,
+            &mut PartialProgress::of(progress, 0.0, share),
+        )?;
+        let test = self.test.as_ref().map(|test| {
+            let mut progress = PartialProgress::of(progress, share, 1.0);
+            test.read(self.transposed, &mut progress)
+        });
+        let test = test.transpose()?.unwrap_or_default();
+        Ok(self.with_classes(train, test)?.into())
+    }
+}
+
 /// Whether the files are EMNIST's, which publishes all its sets with rows and columns exchanged,
 /// and which of its sets they are, by their names.
 fn emnists(pair: &Pair) -> (bool, Option<NamedSet>) {
-    let name = pair
-        .images
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_lowercase();
+    let name = file_name(&pair.images).to_lowercase();
     let set = EMNIST
         .into_iter()
         .find(|(prefix, _)| name.starts_with(prefix))

@@ -1,19 +1,32 @@
 //! Data sets of drawings: labelled strokes, one drawing per line, which `ink` rasterises.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::data_file::{MAX_IMAGES, malformed, too_large};
-use super::evaluation_set::Writers;
-use super::labelled_images::as_data_error;
-use super::{DataError, NotDigits, Split};
+use super::{DataError, Loaded, MAX_IMAGES, SetFiles, as_data_error, boxed, malformed, too_large};
+use crate::data::evaluation_set::Writers;
+use crate::data::{DataSet, NotDigits, Split};
 use crate::ink::{self, InkEntry, read_ink_file};
 use crate::progress::Progress;
 
 /// Drawings between two reports of progress.
 const CHUNK: usize = 500;
 
-/// Reads drawings; each must be labelled with a digit.
-pub fn read(path: &Path, progress: &mut dyn Progress) -> Result<(Split, Writers), DataError> {
+/// A file of drawings; each must be labelled with a digit.
+pub fn of_file(path: &Path) -> Box<dyn SetFiles> {
+    boxed(InkDrawings(path.to_owned()))
+}
+
+struct InkDrawings(PathBuf);
+
+impl SetFiles for InkDrawings {
+    fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
+        let (train, writers) = read(&self.0, progress)?;
+        let set = DataSet::of_digits(train);
+        Ok(Loaded { set, writers })
+    }
+}
+
+fn read(path: &Path, progress: &mut dyn Progress) -> Result<(Split, Writers), DataError> {
     let (mut split, mut writers) = (Split::default(), Writers::default());
     for_each(path, progress, |entry, line| {
         let label = entry

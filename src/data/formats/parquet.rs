@@ -15,9 +15,11 @@ use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::SchemaDescriptor;
 use rayon::prelude::*;
 
-use super::data_file::{MAX_IMAGES, malformed, too_large, unreadable};
-use super::labelled_images::as_data_error;
-use super::{DataError, DataSet, Split};
+use super::{
+    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, as_data_error, boxed, file_name,
+    malformed, too_large, unreadable,
+};
+use crate::data::{DataSet, Split};
 use crate::ink::{Image, InkError, PIXELS, read_set_image};
 use crate::progress::Progress;
 use crate::run_config::MAX_LABEL;
@@ -37,50 +39,45 @@ const FOLDERS: [&str; 2] = ["data", "mnist"];
 const CHUNK: usize = 1024;
 
 /// Parquet files with labelled images.
-pub struct ParquetSet {
+struct ParquetSet {
     train: Vec<PathBuf>,
     test: Vec<PathBuf>,
 }
 
-impl ParquetSet {
-    /// The files in this folder; `None` where there are none.
-    pub fn open(folder: &Path) -> Option<Self> {
-        let folders =
-            std::iter::once(folder.to_owned()).chain(FOLDERS.map(|name| folder.join(name)));
-        folders
-            .map(|folder| files_in(&folder))
-            .find(|files| !files.is_empty())
-            .map(|files| {
-                let is_test = |path: &PathBuf| {
-                    let name = path
-                        .file_name()
-                        .unwrap_or_default()
-                        .to_string_lossy()
-                        .to_lowercase();
-                    TEST.iter().any(|test| name.starts_with(test))
-                };
-                let (test, train): (Vec<_>, Vec<_>) = files.into_iter().partition(is_test);
-                if train.is_empty() {
-                    Self {
-                        train: test,
-                        test: train,
-                    }
-                } else {
-                    Self { train, test }
-                }
-            })
-    }
+/// The files in this folder, or in one of those that may have them.
+pub fn in_folder(folder: &Path) -> Recognized {
+    let folders = std::iter::once(folder.to_owned()).chain(FOLDERS.map(|name| folder.join(name)));
+    let files = folders
+        .map(|folder| files_in(&folder))
+        .find(|files| !files.is_empty());
+    let set = files.map(|files| {
+        let is_test = |path: &PathBuf| {
+            let name = file_name(path).to_lowercase();
+            TEST.iter().any(|test| name.starts_with(test))
+        };
+        let (test, train): (Vec<_>, Vec<_>) = files.into_iter().partition(is_test);
+        let [train, test] = if train.is_empty() {
+            [test, train]
+        } else {
+            [train, test]
+        };
+        boxed(ParquetSet { train, test })
+    });
+    Ok(set)
+}
 
-    /// This file alone.
-    pub fn of_file(path: &Path) -> Self {
-        Self {
+/// One file alone.
+pub fn of_file(path: &Path, start: &[u8]) -> Recognized {
+    Ok((start == b"PAR1").then(|| {
+        boxed(ParquetSet {
             train: vec![path.to_owned()],
             test: Vec::new(),
-        }
-    }
+        })
+    }))
+}
 
-    /// Reads them.
-    pub fn read(&self, progress: &mut dyn Progress) -> Result<DataSet, DataError> {
+impl SetFiles for ParquetSet {
+    fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
         let files = (self.train.len() + self.test.len()) as f32;
         let (mut train, mut test) = (Split::default(), Split::default());
         for (number, path) in self.train.iter().chain(&self.test).enumerate() {
@@ -96,7 +93,9 @@ impl ParquetSet {
             read.unwrap_or_else(|_| Err(malformed(path, "it is damaged")))?;
         }
         let path = self.train.first().map_or(Path::new(""), PathBuf::as_path);
-        DataSet::of_numbers(train, test).map_err(|error| malformed(path, error.to_string()))
+        let set =
+            DataSet::of_numbers(train, test).map_err(|error| malformed(path, error.to_string()))?;
+        Ok(set.into())
     }
 }
 

@@ -1,14 +1,17 @@
-//! Tables of image files and their labels, `file,label`, which lie beside the images or above them.
+//! Tables as data sets, one alone or two for training and test in a folder: of pixels
+//! ([`super::table`]), or of image files and their labels, `file,label`, which lie beside the images
+//! or above them.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use csv::ByteRecord;
 
-use super::class_labels::ClassLabels;
-use super::csv_table::{reader, wrong_csv};
-use super::data_file::{MAX_IMAGES, malformed, open, too_large};
-use super::labelled_images;
-use super::{DataError, Split};
+use super::table::{self, read_table, reader, wrong_csv};
+use super::{
+    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, boxed, images, malformed, open, too_large,
+};
+use crate::data::dataset::{ClassLabels, assign};
+use crate::data::{DataSet, Split};
 use crate::ink::PIXELS;
 use crate::progress::Progress;
 use crate::run_config::Classes;
@@ -24,12 +27,142 @@ const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 /// Missing files that are named.
 const NAMED: usize = 3;
 
+/// How a table for training is called, and one for test.
+const NAMES: [[&str; 2]; 3] = [
+    ["train", "test"],
+    ["mnist_train", "mnist_test"],
+    ["labels", "test_labels"],
+];
+
+/// One table, or one for training and one for test.
+struct Tables(Vec<PathBuf>);
+
+/// The tables in this folder, if there is one for training.
+pub fn in_folder(folder: &Path) -> Recognized {
+    let table = |name: &str| {
+        [format!("{name}.csv"), format!("{name}.csv.gz")]
+            .map(|name| folder.join(name))
+            .into_iter()
+            .find(|path| path.is_file())
+    };
+    let Some(train) = NAMES.iter().find_map(|[train, _]| table(train)) else {
+        return Ok(None);
+    };
+    let test = NAMES.iter().find_map(|[_, test]| table(test));
+    Ok(Some(boxed(Tables(
+        [Some(train), test].into_iter().flatten().collect(),
+    ))))
+}
+
+/// A table alone.
+pub fn of_file(path: &Path, _: &[u8]) -> Recognized {
+    Ok(is_named_like_a_table(path).then(|| boxed(Tables(vec![path.to_owned()]))))
+}
+
+impl SetFiles for Tables {
+    /// Kaggle's own test.csv has no labels: then part of the training images is the test split.
+    fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError> {
+        if let [_, test] = self.0.as_slice()
+            && is_unlabelled(test)?
+        {
+            self.0.truncate(1);
+        }
+        Ok(read(&self.0, progress)?.into())
+    }
+}
+
+/// How many images a table of files names; `None` for other tables.
+pub fn count_named_images(path: &Path) -> Result<Option<usize>, DataError> {
+    let count = |table: PathTable| Ok(table.files(path, &mut ClassLabels::default())?.len());
+    PathTable::open(path)?.map(count).transpose()
+}
+
+/// Whether a file is a table, by its name.
+pub fn is_named_like_a_table(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_lowercase();
+    [".csv", ".csv.gz", ".tsv"]
+        .iter()
+        .any(|end| name.ends_with(end))
+}
+
+/// What a table holds.
+enum Rows {
+    Images(Split),
+    Files(Vec<NamedFile>),
+}
+
+/// Reads tables with labels: one for training, and perhaps one for test.
+fn read(tables: &[PathBuf], progress: &mut dyn Progress) -> Result<DataSet, DataError> {
+    let mut labels = ClassLabels::default();
+    let mut parts = Vec::new();
+    for (number, path) in tables.iter().enumerate() {
+        let mut progress = |done: f32| progress.report(within(tables, number, done));
+        let table = PathTable::open(path)?;
+        parts.push(match table {
+            Some(table) => Rows::Files(table.files(path, &mut labels)?),
+            None => Rows::Images(pixels(path, &mut labels, &mut progress)?),
+        });
+    }
+    let first = tables.first().map_or(Path::new(""), PathBuf::as_path);
+    let (classes, numbers) = labels
+        .classes()
+        .map_err(|error| malformed(first, error.to_string()))?;
+    let mut splits = Vec::new();
+    for (number, (path, rows)) in tables.iter().zip(parts).enumerate() {
+        let mut split = match rows {
+            Rows::Images(images) => images,
+            Rows::Files(files) => PathTable::read(&files, path, &classes, &mut |done: f32| {
+                progress.report(within(tables, number, done))
+            })?,
+        };
+        assign(&mut split, &numbers);
+        splits.push(split);
+    }
+    let mut splits = splits.into_iter();
+    let [train, test] = [(); 2].map(|()| splits.next().unwrap_or_default());
+    Ok(DataSet {
+        train,
+        test,
+        classes,
+    })
+}
+
+/// A table of pixels, whose labels become numbers of `labels`.
+fn pixels(
+    path: &Path,
+    labels: &mut ClassLabels,
+    progress: &mut dyn Progress,
+) -> Result<Split, DataError> {
+    let mut images = read_table(open(path)?, path, progress)?;
+    for label in &mut images.labels {
+        *label = labels
+            .number(&label.to_string())
+            .map_err(|error| malformed(path, error.to_string()))?;
+    }
+    Ok(images)
+}
+
+/// How much of all tables is done with this share of one. Right for MNIST, whose test split is a
+/// seventh of the whole.
+fn within(tables: &[PathBuf], number: usize, done: f32) -> f32 {
+    let share = if tables.len() > 1 { 6.0 / 7.0 } else { 1.0 };
+    if number == 0 {
+        done * share
+    } else {
+        share + done * (1.0 - share)
+    }
+}
+
+fn is_unlabelled(path: &Path) -> Result<bool, DataError> {
+    Ok(PathTable::is_unlabelled(path)? || table::is_unlabelled(path)?)
+}
+
 /// A file, seen from the table's folder, and its label.
-pub type NamedFile = (Box<str>, u8);
+type NamedFile = (Box<str>, u8);
 
 /// A table of this kind: where its columns are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PathTable {
+struct PathTable {
     delimiter: u8,
     file: usize,
     label: usize,
@@ -37,7 +170,7 @@ pub struct PathTable {
 
 impl PathTable {
     /// The columns, where the first line of the file names one of files and one of labels.
-    pub fn open(path: &Path) -> Result<Option<Self>, DataError> {
+    fn open(path: &Path) -> Result<Option<Self>, DataError> {
         let labelled = |(delimiter, file, label): (u8, usize, Option<usize>)| {
             Some(Self {
                 delimiter,
@@ -49,17 +182,12 @@ impl PathTable {
     }
 
     /// True for a table of files without labels.
-    pub fn is_unlabelled(path: &Path) -> Result<bool, DataError> {
+    fn is_unlabelled(path: &Path) -> Result<bool, DataError> {
         Ok(columns(path)?.is_some_and(|(.., label)| label.is_none()))
     }
 
-    /// How many images the table at `path` names.
-    pub fn count(self, path: &Path) -> Result<usize, DataError> {
-        Ok(self.files(path, &mut ClassLabels::default())?.len())
-    }
-
     /// Reads these files, which the table at `path` names, as images of these classes.
-    pub fn read(
+    fn read(
         files: &[NamedFile],
         path: &Path,
         classes: &Classes,
@@ -93,7 +221,7 @@ impl PathTable {
                 ),
             ));
         }
-        labelled_images::read(
+        images::read(
             files.len(),
             classes,
             |index| (folder.join(&*files[index].0), files[index].1),
@@ -102,7 +230,7 @@ impl PathTable {
     }
 
     /// The files that the table at `path` names. Their labels are numbers of `labels`.
-    pub fn files(self, path: &Path, labels: &mut ClassLabels) -> Result<Vec<NamedFile>, DataError> {
+    fn files(self, path: &Path, labels: &mut ClassLabels) -> Result<Vec<NamedFile>, DataError> {
         let file = open(path)?;
         let budget = file.budget();
         let mut reader = reader(file, self.delimiter);

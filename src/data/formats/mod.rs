@@ -1,0 +1,211 @@
+//! The formats of data sets on disk. Each has a file here, and a line in [`FOLDERS`] or [`FILES`]
+//! that recognizes it; [`export`] writes some of them.
+
+pub mod export;
+pub mod idx;
+pub mod idx_set;
+mod images;
+pub mod ink;
+mod numpy;
+mod parquet;
+mod path_table;
+pub mod table;
+
+pub use numpy::NpzSet;
+pub use path_table::{count_named_images, is_named_like_a_table};
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::evaluation_set::Writers;
+use super::{DataError, DataSet};
+use crate::ink::InkError;
+use crate::progress::Progress;
+use crate::run_config::MAX_LABEL;
+use crate::system::input_file::InputFile;
+
+/// The most images that a data set may have: what claims more is damaged, as EMNIST's largest set
+/// has 814,255.
+pub const MAX_IMAGES: usize = 2_000_000;
+
+/// A source as it is: with the test split that it has, which may be none.
+pub struct Loaded {
+    /// The images.
+    pub set: DataSet,
+    /// Who wrote those of the training split.
+    pub writers: Writers,
+}
+
+impl From<DataSet> for Loaded {
+    fn from(set: DataSet) -> Self {
+        Self {
+            set,
+            writers: Writers::default(),
+        }
+    }
+}
+
+/// The files of a data set that was found on disk and is not read yet.
+pub trait SetFiles {
+    /// Reads it; the test split is empty where there is none.
+    fn read(&mut self, progress: &mut dyn Progress) -> Result<Loaded, DataError>;
+
+    /// How many images there are for training and for test, where that is known without reading
+    /// them.
+    fn counts(&self) -> Result<Option<[usize; 2]>, DataError> {
+        Ok(None)
+    }
+}
+
+/// A set in one format, or `None` where it is in another.
+type Recognized = Result<Option<Box<dyn SetFiles>>, DataError>;
+
+/// The formats of folders, in the order in which they are looked for.
+const FOLDERS: [fn(&Path) -> Recognized; 7] = [
+    idx_set::in_folder,
+    // Folders that are called like digits cannot be meant otherwise; any others may lie beside a
+    // table or files.
+    images::digit_folders,
+    path_table::in_folder,
+    parquet::in_folder,
+    idx_set::with_any_names,
+    images::class_folders,
+    images::named,
+];
+
+/// The formats of single files, which are told by their first four bytes or their name. What is
+/// none of them is ink.
+const FILES: [fn(&Path, &[u8]) -> Recognized; 4] = [
+    idx_set::of_file,
+    numpy::of_file,
+    parquet::of_file,
+    path_table::of_file,
+];
+
+/// The data set at this path. Reads no images, but looks at the disk.
+pub fn open_set(path: &Path) -> Result<Box<dyn SetFiles>, DataError> {
+    let about = path.metadata().map_err(|error| unreadable(path, &error))?;
+    if !about.is_dir() {
+        let mut start = Vec::new();
+        open(path)?
+            .take(4)
+            .read_to_end(&mut start)
+            .map_err(|error| unreadable(path, &error))?;
+        for format in FILES {
+            if let Some(set) = format(path, &start)? {
+                return Ok(set);
+            }
+        }
+        return Ok(ink::of_file(path));
+    }
+    // A folder without permission to list it would look empty below.
+    path.read_dir().map_err(|error| unreadable(path, &error))?;
+    for format in FOLDERS {
+        if let Some(set) = format(path)? {
+            return Ok(set);
+        }
+    }
+    Err(no_data(
+        path,
+        "it has neither the four IDX files (train-images-idx3-ubyte …) nor a folder with images for each class nor train.csv nor Parquet files nor images",
+    ))
+}
+
+fn boxed(set: impl SetFiles + 'static) -> Box<dyn SetFiles> {
+    Box::new(set)
+}
+
+/// Opens a data file, gzipped or not. Pipes, which might block forever, and other things that are
+/// not regular files are refused.
+pub fn open(path: &Path) -> Result<InputFile, DataError> {
+    // That it is not a regular file is the system's message, and nothing gzip says.
+    InputFile::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => DataError::Missing {
+            path: path.to_owned(),
+        },
+        _ => DataError::Unreadable {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        },
+    })
+}
+
+/// What is in a folder, in any order.
+fn entries(
+    folder: &Path,
+) -> Result<impl Iterator<Item = Result<PathBuf, DataError>> + '_, DataError> {
+    let failed = |error: io::Error| unreadable(folder, &error);
+    let entries = folder.read_dir().map_err(failed)?;
+    Ok(entries.map(move |entry| Ok(entry.map_err(failed)?.path())))
+}
+
+/// The last part of a path, for comparisons and messages.
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+fn is_hidden(path: &Path) -> bool {
+    let name = file_name(path);
+    name.is_empty() || name.starts_with('.')
+}
+
+/// What is wrong with the first label that is too large.
+fn too_large_label(labels: &[u8]) -> Option<String> {
+    let (image, label) = (1..).zip(labels).find(|(_, label)| **label > MAX_LABEL)?;
+    let image: usize = image;
+    Some(format!(
+        "label {label} of image {image} is larger than {MAX_LABEL}"
+    ))
+}
+
+/// A file or folder that could not be read.
+pub fn unreadable(path: &Path, error: &io::Error) -> DataError {
+    match error.kind() {
+        io::ErrorKind::NotFound => DataError::Missing {
+            path: path.to_owned(),
+        },
+        // gzip reports damage as one of these.
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+            malformed(path, format!("gzip: {error}"))
+        }
+        io::ErrorKind::FileTooLarge => too_large(path, error.to_string()),
+        _ => DataError::Unreadable {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        },
+    }
+}
+
+/// A file that is not what it should be.
+pub fn malformed(path: &Path, reason: impl Into<String>) -> DataError {
+    DataError::Malformed {
+        path: path.to_owned(),
+        reason: reason.into(),
+    }
+}
+
+/// A file that claims more than Inkling accepts.
+pub fn too_large(path: &Path, reason: impl Into<String>) -> DataError {
+    DataError::TooLarge {
+        path: path.to_owned(),
+        reason: reason.into(),
+    }
+}
+
+/// A path where there is no data set.
+fn no_data(path: &Path, reason: impl Into<String>) -> DataError {
+    DataError::NoData {
+        path: path.to_owned(),
+        reason: reason.into(),
+    }
+}
+
+/// The same error as one of this module.
+pub fn as_data_error(error: InkError) -> DataError {
+    match error {
+        InkError::Unreadable { path, reason } => DataError::Unreadable { path, reason },
+        InkError::Malformed { path, reason } => DataError::Malformed { path, reason },
+        InkError::TooLarge { path, reason } => DataError::TooLarge { path, reason },
+    }
+}
