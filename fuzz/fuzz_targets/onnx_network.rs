@@ -2,7 +2,7 @@
 //! attributes and weights, of which a file is written.
 #![no_main]
 
-use inkling::export::onnx::proto::{
+use inkling::nn::onnx::proto::{
     AttributeProto, DimensionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto,
     TensorProto, TensorShapeProto, TensorTypeProto, TypeProto, ValueInfoProto, attribute_type,
     data_type,

@@ -9,7 +9,7 @@ mod error;
 mod exported_model;
 mod files;
 mod model_card;
-pub mod onnx;
+mod onnx;
 mod pytorch;
 pub mod quantize;
 mod report;

@@ -4,9 +4,9 @@
 
 use std::path::PathBuf;
 
-use inkling::export::onnx::proto::ModelProto;
 use inkling::export::{ExportedModel, export};
 use inkling::nn::ModelFile;
+use inkling::nn::onnx::proto::ModelProto;
 use inkling::records::{EpochRecord, ExportSpec};
 use inkling::run_config::{Activation, Classes, DataSpec, ExportFormat, ModelKind};
 use inkling::text::visible::is_hidden;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use inkling::export::onnx::proto::{GraphProto, ModelProto, TensorProto, data_type};
+use inkling::nn::onnx::proto::{GraphProto, ModelProto, TensorProto, data_type};
 use inkling::nn::parameter_specs;
 use inkling::records::{ExportSpec, OPSETS};
 use inkling::run_config::{Activation, ExportFormat, ModelKind, WeightFormat};
@@ -121,7 +121,7 @@ fn every_graph_is_whole_and_names_every_layer() {
 #[test]
 fn raw_pictures_go_in_and_probabilities_come_out() {
     let model = model(ModelKind::LeNet, Activation::Relu, |_| ());
-    let shape = |value: &inkling::export::onnx::proto::ValueInfoProto| {
+    let shape = |value: &inkling::nn::onnx::proto::ValueInfoProto| {
         let tensor = value.r#type.as_ref().unwrap().tensor_type.as_ref().unwrap();
         let dims = &tensor.shape.as_ref().unwrap().dim;
         (

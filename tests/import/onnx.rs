@@ -1,14 +1,14 @@
 //! ONNX files: Inkling's own come back to the last bit, and those of other programs in whatever
 //! layout they have their weights.
 
-use inkling::export::onnx::proto::{
-    AttributeProto, GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto,
-    attribute_type, data_type,
-};
 use inkling::import::{ImportError, Weights};
 use inkling::infer::starter_file;
 use inkling::math::random::Random;
 use inkling::nn::Net;
+use inkling::nn::onnx::proto::{
+    AttributeProto, GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto,
+    attribute_type, data_type,
+};
 use inkling::records::{ExportSpec, ImportFinding, ImportSpec, TriedActivation};
 use inkling::run_config::{
     Activation, Classes, CnnLayers, DataSource, DataSpec, ExportFormat, ModelKind, NamedSet,

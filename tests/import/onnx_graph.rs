@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use inkling::export::onnx::proto::{
-    AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, attribute_type, data_type,
-};
 use inkling::export::{ExportError, ExportedModel, export};
 use inkling::import::{ImportError, Trials};
 use inkling::infer::{Classifier, starter_file};
 use inkling::math::random::Random;
 use inkling::nn::onnx::OnnxGraph;
+use inkling::nn::onnx::proto::{
+    AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, attribute_type, data_type,
+};
 use inkling::nn::{Mode, ModelFile, Net};
 use inkling::progress::Unwatched;
 use inkling::records::{

@@ -1,9 +1,9 @@
 //! Turns a network's layers into ONNX operators, each named after its layer.
 
 use super::decomposed::GELU;
-use super::proto::{AttributeProto, NodeProto, attribute_type};
 use super::weights::Weights;
 use crate::export::ExportError;
+use crate::nn::onnx::proto::{AttributeProto, NodeProto, attribute_type};
 use crate::nn::{Layer, ops::Window};
 use crate::run_config::Activation;
 

@@ -3,19 +3,18 @@
 
 mod decomposed;
 mod graph;
-pub mod proto;
 mod weights;
 
 use prost::Message;
 
 use self::graph::{Graph, int};
-use self::proto::{
-    DimensionProto, GraphProto, ModelProto, OperatorSetIdProto, StringStringEntryProto,
-    TensorShapeProto, TensorTypeProto, TypeProto, ValueInfoProto, data_type,
-};
 use self::weights::Weights;
 use super::{ExportError, ExportedModel};
 use crate::ink::SIDE;
+use crate::nn::onnx::proto::{
+    DimensionProto, GraphProto, ModelProto, OperatorSetIdProto, StringStringEntryProto,
+    TensorShapeProto, TensorTypeProto, TypeProto, ValueInfoProto, data_type,
+};
 use crate::nn::{Net, layers};
 use crate::records::{ExportSpec, TensorInfo};
 

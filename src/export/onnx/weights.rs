@@ -4,9 +4,9 @@
 use half::f16;
 
 use super::graph::int;
-use super::proto::{NodeProto, TensorProto, data_type};
 use crate::export::ExportError;
 use crate::export::quantize::{Quantized, is_quantized};
+use crate::nn::onnx::proto::{AttributeProto, NodeProto, TensorProto, data_type};
 use crate::nn::{Net, Parameter};
 use crate::records::{TensorFormat, TensorInfo};
 use crate::run_config::WeightFormat;
@@ -171,7 +171,7 @@ impl<'a> Weights<'a> {
         inputs: &[&str],
         output: &str,
         how: &str,
-        attribute: super::proto::AttributeProto,
+        attribute: AttributeProto,
     ) {
         self.conversions.push(NodeProto {
             input: inputs.iter().map(|&input| input.to_owned()).collect(),

@@ -2,8 +2,8 @@
 
 use safetensors::Dtype;
 
-use crate::export::onnx::proto::data_type;
 use crate::import::tensors::{MAX_DIMENSIONS, floats};
+use crate::nn::onnx::proto::data_type;
 use crate::nn::onnx::wire::{EXTERNAL_DATA, Fields, Value, text, varints};
 
 /// `TensorProto.DataType` of 16-bit brain floats and of 64-bit floats.

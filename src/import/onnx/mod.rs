@@ -19,7 +19,7 @@ use self::walk::Walk;
 use super::NamedTensor;
 use super::cnn::Convolution;
 use super::tensors::MAX_TENSORS;
-use crate::export::onnx::proto::StringStringEntryProto;
+use crate::nn::onnx::proto::StringStringEntryProto;
 use crate::nn::onnx::wire::{Fields, Value};
 use crate::records::{Calibration, ImportSpec, Normalization};
 use crate::run_config::{Activation, Classes, DataSpec};

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use prost::Message;
 
 use super::constant::Constant;
-use crate::export::onnx::proto::NodeProto;
 use crate::import::cnn::Convolution;
 use crate::nn::onnx::MAX_OPERATORS;
+use crate::nn::onnx::proto::NodeProto;
 use crate::nn::onnx::wire::{Fields, Value, text};
 
 /// The longest description of an operator, in bytes.

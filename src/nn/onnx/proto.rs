@@ -1,4 +1,5 @@
-//! The messages of ONNX's protocol buffers (onnx.proto3 of onnx 1.x) that Inkling writes.
+//! The messages of ONNX's protocol buffers (onnx.proto3 of onnx 1.x) that Inkling writes, and of
+//! which it reads some.
 
 use prost::Message;
 
