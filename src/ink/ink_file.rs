@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
-use super::InkError;
-use super::strokes::{Ink, Stroke};
+use super::{Ink, InkError, Stroke};
+
 use crate::system::input_file::InputFile;
 
 /// The longest drawing, and the longest gap between two, in bytes of JSON: a hundred thousand

@@ -2,34 +2,28 @@
 //! as input. The canvas, `predict` and the built-in data set all go through here, so training
 //! images and drawings are made by the same code. Depends on no tensors, models or windows.
 
-mod distance;
-mod gray_image;
 mod image;
 mod image_file;
 mod ink_file;
-mod mnist_frame;
 mod rasterize;
 mod segment;
 mod steps;
-mod strokes;
-mod thick_pen;
 
-pub use self::gray_image::GrayImage;
-pub use self::image::{Image, PIXELS, SIDE};
+pub use self::image::{GrayImage, Image, PIXELS, SIDE};
 pub use self::image_file::{
     Framing, IMAGE_ENDINGS, IMAGE_FORMATS, PreparedImage, SourceImage, is_named_like_an_image,
     read_image, read_image_file, read_set_image, read_writing, read_writing_file,
 };
 pub use self::ink_file::{InkEntry, InkFile, MAX_WRITER_CHARS, read_ink_file};
-pub(crate) use self::rasterize::rasterize_as_scanned;
 pub use self::rasterize::{rasterize, rasterize_steps};
+pub(crate) use self::rasterize::{rasterize_as_scanned, rasterize_as_thinned};
 pub use self::segment::{Bounds, Candidate, CandidateImage, Writing};
 pub use self::steps::{Stage, StageImage, StageKind, Step, Steps};
-pub use self::strokes::{Ink, Stroke};
-pub(crate) use self::thick_pen::rasterize_as_thinned;
+
+use serde::{Deserialize, Serialize};
 
 /// Why an image or an ink file could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum InkError {
     /// The file could not be opened or read.
     #[error("cannot read {path}: {reason}")]
@@ -50,4 +44,68 @@ pub enum InkError {
         path: std::path::PathBuf,
         reason: String,
     },
+}
+
+/// One pen-down to pen-up movement: points `[x, y]` in order of time, any unit, y down.
+pub type Stroke = Vec<[f32; 2]>;
+
+/// A drawing. As JSON: `{"strokes": [[[x, y], …], …]}`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ink {
+    /// The strokes in order of time.
+    pub strokes: Vec<Stroke>,
+    /// Diameter of the pen in the unit of the points; `None` means a pen in proportion to the
+    /// drawing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pen: Option<f32>,
+}
+
+impl Ink {
+    /// True when nothing is drawn: no stroke holds a finite point.
+    pub fn is_empty(&self) -> bool {
+        !self
+            .strokes
+            .iter()
+            .flatten()
+            .any(|[x, y]| x.is_finite() && y.is_finite())
+    }
+
+    /// The content of an ink file; `None` when nothing is drawn.
+    pub fn json(&self) -> Option<String> {
+        serde_json::to_string(self)
+            .ok()
+            .filter(|_| !self.is_empty())
+    }
+
+    /// The same with how hard the pen pressed: as [`InkEntry::pressures`].
+    pub fn json_with(&self, pressures: &[Vec<f32>]) -> Option<String> {
+        #[derive(Serialize)]
+        struct Pressed<'i> {
+            #[serde(flatten)]
+            ink: &'i Ink,
+            pressures: &'i [Vec<f32>],
+        }
+        if pressures.iter().all(Vec::is_empty) {
+            return self.json();
+        }
+        serde_json::to_string(&Pressed {
+            ink: self,
+            pressures,
+        })
+        .ok()
+        .filter(|_| !self.is_empty())
+    }
+
+    /// A line of an ink file with this label; `None` when nothing is drawn.
+    pub fn labelled_json(&self, label: char) -> Option<String> {
+        #[derive(Serialize)]
+        struct Labelled<'i> {
+            #[serde(flatten)]
+            ink: &'i Ink,
+            label: char,
+        }
+        serde_json::to_string(&Labelled { ink: self, label })
+            .ok()
+            .filter(|_| !self.is_empty())
+    }
 }

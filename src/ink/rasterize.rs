@@ -1,10 +1,10 @@
 //! Turns ink into an image: scales it to MNIST's 20x20 box, draws it with a round pen and centres
-//! it by mass.
+//! it by mass; and what is left of a drawing with a very thick pen once its strokes are thinned, as
+//! image files are read.
 
-use super::image::{Image, SIDE};
-use super::mnist_frame::{BOX, Coverage};
+use super::image::{BOX, Coverage, Image, SIDE};
 use super::steps::{Observer, StageImage, StageKind, Step, Steps};
-use super::strokes::{Ink, Stroke};
+use super::{Ink, Stroke};
 
 /// The diameter, in image pixels, of the pen that every drawing is redrawn with, whatever pen it
 /// was drawn with: MNIST's median (measured on its training images).
@@ -240,5 +240,134 @@ impl Canvas {
             }
         }
         coverage
+    }
+}
+
+/// Subpixels along a pixel's side.
+const FINE: usize = 2;
+
+/// The image of ink that was drawn with a pen of `radius` image pixels and thinned to the usual
+/// one: the closing of the pen's path with that pen (Serra 1982), in which small loops are filled
+/// in. Edges fade over `edge` pixels.
+pub(crate) fn rasterize_as_thinned(ink: &Ink, radius: f32, edge: f32) -> Image {
+    let Some(frame) = Frame::around(ink, PEN, edge, &Steps::ALL) else {
+        return Image::BLANK;
+    };
+    // The thick strokes reach this far beyond the image.
+    let margin = radius.ceil() as usize + 1;
+    let side = (SIDE + 2 * margin) * FINE;
+    let mut path = vec![0.0; side * side];
+    for stroke in &ink.strokes {
+        let mut last = None;
+        for point in frame.pixels_of(stroke) {
+            let to = point.map(|place| (place + margin as f32) * FINE as f32);
+            let from = last.replace(to).unwrap_or(to);
+            let steps = (to[0] - from[0])
+                .abs()
+                .max((to[1] - from[1]).abs())
+                .ceil()
+                .max(1.0);
+            for step in 0..=steps as usize {
+                let [x, y] = [0, 1].map(|axis| {
+                    (from[axis] + (to[axis] - from[axis]) * step as f32 / steps).max(0.0) as usize
+                });
+                path[y.min(side - 1) * side + x.min(side - 1)] = 1.0;
+            }
+        }
+    }
+    let reach = radius * FINE as f32;
+    let to_path = distances(&path, side, |value| value > 0.5);
+    let depth = distances(&to_path, side, |distance| distance > reach);
+    let mut coverage = Coverage::default();
+    for (index, value) in coverage.0.iter_mut().enumerate() {
+        let (x, y) = (
+            (index % SIDE + margin) * FINE,
+            (index / SIDE + margin) * FINE,
+        );
+        for fine in 0..FINE * FINE {
+            let depth = depth[(y + fine / FINE) * side + x + fine % FINE] / FINE as f32;
+            *value +=
+                (0.5 + (depth - radius + PEN / 2.0) / edge).clamp(0.0, 1.0) / (FINE * FINE) as f32;
+        }
+    }
+    coverage.centered(&Steps::ALL)
+}
+
+/// The Euclidean distance from each pixel to the nearest one that `is_goal`, exact: along rows to
+/// the nearest goal on either side, and along columns as lower envelopes of parabolas (Felzenszwalb
+/// & Huttenlocher 2012).
+pub(super) fn distances(values: &[f32], side: usize, is_goal: impl Fn(f32) -> bool) -> Vec<f32> {
+    // Farther than any distance in the field, yet small enough for its square to be added to
+    // exactly.
+    let far = (4 * side * side) as f32;
+    let mut squared = vec![far; values.len()];
+    for (row, squared) in values.chunks(side).zip(squared.chunks_mut(side)) {
+        to_nearest(row, &is_goal, squared);
+    }
+    let (mut column, mut lowest) = (Vec::with_capacity(side), Vec::with_capacity(side));
+    for x in 0..side {
+        column.clear();
+        column.extend(squared.iter().skip(x).step_by(side).copied());
+        lower_envelope(&column, &mut lowest, |y, value| {
+            squared[y * side + x] = value
+        });
+    }
+    squared.into_iter().map(f32::sqrt).collect()
+}
+
+/// Puts the squared distance to the nearest goal in the row into each place; a row without any
+/// stays as it is.
+fn to_nearest(row: &[f32], is_goal: impl Fn(f32) -> bool, squared: &mut [f32]) {
+    let mut goal = None;
+    for (place, (&value, squared)) in row.iter().zip(squared.iter_mut()).enumerate() {
+        goal = if is_goal(value) { Some(place) } else { goal };
+        if let Some(goal) = goal {
+            *squared = ((place - goal) as f32).powi(2);
+        }
+    }
+    let mut goal = None;
+    for (place, squared) in squared.iter_mut().enumerate().rev() {
+        goal = if *squared == 0.0 { Some(place) } else { goal };
+        if let Some(goal) = goal {
+            *squared = squared.min(((goal - place) as f32).powi(2));
+        }
+    }
+}
+
+/// Gives at each place `q` the least `(q - p)^2 + heights[p]` over all `p`. `lowest` is what it
+/// works with.
+fn lower_envelope(
+    heights: &[f32],
+    lowest: &mut Vec<(usize, f32)>,
+    mut give: impl FnMut(usize, f32),
+) {
+    let meet = |p: usize, q: usize| {
+        let (pf, qf) = (p as f32, q as f32);
+        ((heights[q] + qf * qf) - (heights[p] + pf * pf)) / (2.0 * (qf - pf))
+    };
+    // The parabolas of the envelope from left to right, each with where it begins to be the lowest.
+    lowest.clear();
+    for q in 0..heights.len() {
+        let mut from = f32::NEG_INFINITY;
+        while let Some(&(p, begin)) = lowest.last() {
+            from = meet(p, q);
+            if from > begin {
+                break;
+            }
+            lowest.pop();
+            from = f32::NEG_INFINITY;
+        }
+        lowest.push((q, from));
+    }
+    let mut current = 0;
+    for q in 0..heights.len() {
+        while lowest
+            .get(current + 1)
+            .is_some_and(|(_, begin)| *begin < q as f32)
+        {
+            current += 1;
+        }
+        let p = lowest[current].0;
+        give(q, (q as f32 - p as f32).powi(2) + heights[p]);
     }
 }

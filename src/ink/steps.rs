@@ -3,9 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::gray_image::GrayImage;
-use super::image::{Image, SIDE};
-use super::strokes::{Ink, Stroke};
+use super::image::{GrayImage, Image, SIDE};
+use super::{Ink, Stroke};
 
 /// A step of preprocessing that can be left out, to see what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

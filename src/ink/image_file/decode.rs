@@ -1,16 +1,17 @@
-//! Decodes image files within limits of size and memory.
+//! Decodes image files within limits of size and memory: for one image, in proportion to its file, and
+//! for all that are decoded at the same time.
 
 use std::io::{BufRead, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::{Condvar, Mutex, PoisonError};
 
-use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
+use image::{ColorType, DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
-use super::budget::{Share, allowed, needed, tiff_buffer};
-use super::format::{IMAGE_FORMATS, is_read};
 use super::precheck::precheck;
+
 use crate::ink::InkError;
-use crate::ink::gray_image::GrayImage;
+use crate::ink::image::GrayImage;
 
 /// The largest file, in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
@@ -133,4 +134,93 @@ fn background(pixels: &image::GrayAlphaImage) -> f32 {
         weight += f64::from(*alpha);
     }
     if light > 127.5 * weight { 0.0 } else { 1.0 }
+}
+
+/// How the names of image files end, in lower case.
+pub const IMAGE_ENDINGS: [&str; 12] = [
+    "png", "jpg", "jpeg", "bmp", "gif", "webp", "tif", "tiff", "pbm", "pgm", "ppm", "pnm",
+];
+
+pub const IMAGE_FORMATS: &str = "PNG, JPEG, BMP, GIF, WebP, TIFF, PBM, PGM or PPM";
+
+/// Whether a file's name ends like that of an image.
+pub fn is_named_like_an_image(path: &Path) -> bool {
+    let extension = path
+        .extension()
+        .map(|extension| extension.to_string_lossy().to_lowercase());
+    extension.is_some_and(|extension| IMAGE_ENDINGS.contains(&extension.as_str()))
+}
+
+/// Whether images in this format are decoded.
+pub(super) const fn is_read(format: ImageFormat) -> bool {
+    use ImageFormat::{Bmp, Gif, Jpeg, Png, Pnm, Tiff, WebP};
+    matches!(format, Bmp | Gif | Jpeg | Png | Pnm | Tiff | WebP)
+}
+
+/// The most memory that all images take together while they are decoded, in bytes: a JPEG of 70
+/// million pixels.
+pub const TOTAL: u64 = 768 << 20;
+/// What any file may take, in bytes: 8 million pixels.
+const FLOOR: u64 = 64 << 20;
+/// What a file may take beyond that, in bytes for each of its own. Not even blank images of real
+/// programs take more.
+const RATIO: u64 = 2000;
+
+static FREE: Mutex<u64> = Mutex::new(TOTAL);
+static RETURNED: Condvar = Condvar::new();
+
+/// The most memory that decoding takes, in bytes: the image itself and, when it is in memory, a
+/// copy of it that is turned or converted.
+pub fn needed(width: u32, height: u32, color: ColorType, format: ImageFormat) -> u64 {
+    let pixels = u64::from(width) * u64::from(height);
+    let pixel = u64::from(color.bytes_per_pixel());
+    let beside = match format {
+        // If progressive, it is kept as 16-bit coefficients, of four components at most, until it
+        // is complete.
+        ImageFormat::Jpeg => 8,
+        // Planes of brightness, colour and alpha, a frame of them, and the canvas that the frame is
+        // put on.
+        ImageFormat::WebP => 11,
+        // All of it, with four inks where there will be three colours, and a piece of it as large
+        // again.
+        ImageFormat::Tiff => tiff_buffer(pixel) * 2,
+        _ => pixel.max(2),
+    };
+    pixels.saturating_mul(pixel + beside)
+}
+
+/// Bytes for each pixel of a TIFF file, which has `pixel` bytes once it is decoded, while it is.
+pub const fn tiff_buffer(pixel: u64) -> u64 {
+    pixel + pixel / 3
+}
+
+/// The most memory that a file of this size may take, in bytes.
+pub fn allowed(file_size: u64) -> u64 {
+    file_size
+        .saturating_mul(RATIO)
+        .saturating_add(FLOOR)
+        .min(TOTAL)
+}
+
+/// A share of the memory for decoding, which is returned when it is dropped.
+pub struct Share(u64);
+
+impl Share {
+    /// Waits until this much is free. No more than [`TOTAL`], and by those who hold no other share.
+    pub fn take(bytes: u64) -> Self {
+        let bytes = bytes.min(TOTAL);
+        let free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = RETURNED
+            .wait_while(free, |free| *free < bytes)
+            .unwrap_or_else(PoisonError::into_inner);
+        *free -= bytes;
+        Self(bytes)
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        *FREE.lock().unwrap_or_else(PoisonError::into_inner) += self.0;
+        RETURNED.notify_all();
+    }
 }

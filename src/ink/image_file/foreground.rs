@@ -1,6 +1,6 @@
 //! Separates ink from the paper it is on: polarity, uneven light, noise, specks.
 
-use crate::ink::gray_image::GrayImage;
+use crate::ink::image::GrayImage;
 use crate::ink::steps::{Observer, STAGE_SIDE, StageImage, StageKind, Step, Steps};
 
 /// An image with less contrast than this, as a share of the range from black to white, is taken to

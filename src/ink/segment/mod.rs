@@ -2,25 +2,21 @@
 //! of them are digits, a classifier has to say: see the module `infer`.
 //!
 //! The standard way to read a string of digits (over-segmentation; Casey & Lecolinet 1996, "A
-//! survey of methods and strategies in character segmentation"): [`strokes`] and [`pixels`] divide
-//! the writing into pieces, rather too many than too few, [`candidates`] puts consecutive pieces
+//! survey of methods and strategies in character segmentation"): [`pieces`] divides the
+//! writing into pieces, rather too many than too few, [`candidates`] puts consecutive pieces
 //! together to what may be a digit, and says how plausible that is by its shape alone.
 
-mod bounds;
 mod candidates;
-mod pixels;
-mod strokes;
+mod pieces;
 
 use std::ops::Range;
 
-use super::gray_image::GrayImage;
-use super::image::Image;
+use super::Ink;
+use super::image::{GrayImage, Image};
 use super::image_file::reframe::reframe;
 use super::rasterize::rasterize_with;
 use super::steps::{Observer, Stage, StageImage, StageKind, Step, Steps};
-use super::strokes::Ink;
 
-pub use self::bounds::Bounds;
 pub use self::candidates::{Candidate, CandidateImage};
 
 /// The height of writing is at least this, relative to the width of its widest piece: that of a
@@ -52,7 +48,7 @@ enum Content {
 struct Piece {
     bounds: Bounds,
     /// The strokes, where the writing is a drawing.
-    strokes: Vec<super::strokes::Stroke>,
+    strokes: Vec<super::Stroke>,
     /// The indices of the pixels, where it is an image.
     pixels: Vec<usize>,
     /// What it was cut from, by its number, and which part of that it is.
@@ -78,7 +74,7 @@ impl Piece {
             && self
                 .strokes
                 .iter()
-                .any(|a| other.strokes.iter().any(|b| strokes::cross(a, b)))
+                .any(|a| other.strokes.iter().any(|b| pieces::cross(a, b)))
     }
 }
 
@@ -90,13 +86,13 @@ impl Writing {
 
     /// The same, where images are made of it with these steps.
     pub fn of_ink_with(ink: &Ink, steps: &Steps) -> Self {
-        let pieces = strokes::pieces(ink);
+        let pieces = pieces::pieces_of_ink(ink);
         Self::new(pieces, Content::Ink(ink.clone()), *steps)
     }
 
     /// The pieces of the ink that was found in an image file.
     pub(super) fn of_pixels(ink: GrayImage, steps: Steps) -> Self {
-        let pieces = pixels::pieces(&ink);
+        let pieces = pieces::pieces_of_pixels(&ink);
         Self::new(pieces, Content::Pixels(ink), steps)
     }
 
@@ -212,7 +208,7 @@ impl Writing {
             Content::Ink(ink) if all => rasterize_with(ink, &self.steps, observer),
             Content::Ink(ink) => rasterize_with(
                 &Ink {
-                    strokes: strokes::joined(parts),
+                    strokes: pieces::joined(parts),
                     pen: ink.pen,
                 },
                 &self.steps.around(middle()),
@@ -220,9 +216,73 @@ impl Writing {
             ),
             Content::Pixels(ink) if all => reframe(ink, &self.steps, observer),
             Content::Pixels(ink) => {
-                let alone = pixels::only(ink, parts.iter().flat_map(|piece| &piece.pixels));
+                let alone = pieces::only(ink, parts.iter().flat_map(|piece| &piece.pixels));
                 reframe(&alone, &self.steps.around(middle()), observer)
             }
         }
+    }
+}
+
+/// A rectangle with sides along the axes.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Bounds {
+    pub low: [f32; 2],
+    pub high: [f32; 2],
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            low: [f32::INFINITY; 2],
+            high: [f32::NEG_INFINITY; 2],
+        }
+    }
+}
+
+impl Bounds {
+    /// The bounds of these points.
+    pub fn of(points: impl IntoIterator<Item = [f32; 2]>) -> Self {
+        points.into_iter().fold(Self::default(), |bounds, point| {
+            bounds.union(Self {
+                low: point,
+                high: point,
+            })
+        })
+    }
+
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self {
+            low: [0, 1].map(|axis| self.low[axis].min(other.low[axis])),
+            high: [0, 1].map(|axis| self.high[axis].max(other.high[axis])),
+        }
+    }
+
+    /// The same in another unit, this many of which are one of this.
+    #[must_use]
+    pub fn scaled(self, factor: f32) -> Self {
+        Self {
+            low: self.low.map(|value| value * factor),
+            high: self.high.map(|value| value * factor),
+        }
+    }
+
+    /// Its size on an axis: 0 is the width, 1 the height.
+    pub fn size(&self, axis: usize) -> f32 {
+        (self.high[axis] - self.low[axis]).max(0.0)
+    }
+
+    /// How far both overlap on an axis.
+    pub fn overlap(&self, other: &Self, axis: usize) -> f32 {
+        (self.high[axis].min(other.high[axis]) - self.low[axis].max(other.low[axis])).max(0.0)
+    }
+
+    pub fn middle(&self, axis: usize) -> f32 {
+        f32::midpoint(self.low[axis], self.high[axis])
+    }
+
+    /// Its left and upper edge, its width and its height.
+    pub fn rectangle(&self) -> [f32; 4] {
+        [self.low[0], self.low[1], self.size(0), self.size(1)]
     }
 }
