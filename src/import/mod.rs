@@ -2,14 +2,12 @@
 //! networks they belong to. Every claim of a file is checked, and nothing in it is ever executed.
 //! Does not depend on windows or on where runs are saved.
 
-mod candidate;
 mod cnn;
 mod error;
 mod identify;
 mod onnx;
 mod pickle;
 mod readings;
-mod shards;
 mod state_dict;
 mod tensors;
 mod trial;
@@ -21,13 +19,12 @@ use std::path::{Path, PathBuf};
 pub use cnn::Convolution;
 pub use error::{ImportError, Mismatch, Trials, WrongShape};
 pub use identify::{CLASSES, Identified, Known, identify};
-pub use shards::is_index;
-pub use tensors::{NamedTensor, Weights};
+pub use tensors::{NamedTensor, Weights, is_index};
 pub use trial::{MoreImages, TrialImages};
 pub use tried::{Tried, choose};
 
-use self::candidate::Candidate;
-use self::shards::Shards;
+use self::readings::Candidate;
+use self::tensors::Shards;
 use self::trial::{Decided, Trial};
 use crate::export::RUN_KEY;
 use crate::nn::onnx::OnnxGraph;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use prost::Message;
 
-use super::constant::Constant;
+use super::Constant;
 use crate::import::cnn::Convolution;
 use crate::nn::onnx::MAX_OPERATORS;
 use crate::nn::onnx::proto::NodeProto;

@@ -11,16 +11,15 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Seek};
 use std::path::Path;
 
-use decode::{Share, TOTAL, needed};
 use image::{DynamicImage, RgbaImage};
 
-pub use decode::{IMAGE_ENDINGS, IMAGE_FORMATS, is_named_like_an_image};
+pub use self::decode::{IMAGE_ENDINGS, IMAGE_FORMATS, is_named_like_an_image};
 
+use self::decode::{Share, TOTAL, needed};
 use super::InkError;
 use super::image::{GrayImage, Image, PIXELS, SIDE};
 use super::segment::Writing;
 use super::steps::{Observer, STAGE_SIDE, Stage, StageImage, StageKind, Steps};
-
 use crate::run_config::Classes;
 use crate::system::files::open_regular;
 
