@@ -31,17 +31,19 @@ impl App {
             Action::Wizard(step) => {
                 self.wizard = Some(step);
                 self.start_discovery();
-                if step == WizardStep::Hardware && !self.checks.contains_key(&DeviceChoice::Cpu) {
+                if step == WizardStep::Hardware
+                    && !self.machine.checks.contains_key(&DeviceChoice::Cpu)
+                {
                     self.check_device(DeviceChoice::Cpu);
                 }
-                self.benchmark.presets_wanted |=
+                self.machine.benchmark.presets_wanted |=
                     !matches!(step, WizardStep::Welcome | WizardStep::Hardware);
                 self.time_presets();
             }
             Action::CloseWizard => {
                 self.wizard = None;
-                self.settings.wizard_done = true;
-                self.benchmark.presets_wanted = true;
+                self.ctx.settings.wizard_done = true;
+                self.machine.benchmark.presets_wanted = true;
                 self.time_presets();
             }
             Action::Configure(config) => self.configure(*config),
@@ -53,21 +55,21 @@ impl App {
             }
             Action::ApplyPreset(preset) => {
                 self.setting_chosen();
-                self.form.clear();
-                self.settings.former_learning_rate = None;
-                self.config.apply_preset(preset);
+                self.train.form.clear();
+                self.ctx.settings.former_learning_rate = None;
+                self.ctx.config.apply_preset(preset);
             }
             Action::ApplyRecommended => {
                 if let Some((config, _)) = self.recommended() {
-                    self.form.clear();
-                    self.settings.former_learning_rate = None;
-                    self.config = config;
+                    self.train.form.clear();
+                    self.ctx.settings.former_learning_rate = None;
+                    self.ctx.config = config;
                 }
             }
             Action::Sweep(action) => self.apply_to_sweep(action),
             Action::Start => self.start(),
             Action::QueueRun => self.queue_run(),
-            Action::ShowNextRun(shown) => self.next_run_shown = shown,
+            Action::ShowNextRun(shown) => self.train.next_run_shown = shown,
             Action::StartQueued => self.start_queued(),
             Action::RemoveQueued(index) => self.remove_queued(index),
             Action::Pause => self.pause(),
@@ -79,7 +81,7 @@ impl App {
             }
             Action::TypePath(text) => self.type_path(text),
             Action::ConfirmPath => self.confirm_path(),
-            Action::ClosePathQuestion => self.path_question = None,
+            Action::ClosePathQuestion => self.shell.path_question = None,
             Action::PenDown(point) => {
                 if !self.draws_several() {
                     self.my_digits.drawing_begins();
@@ -90,7 +92,7 @@ impl App {
             Action::PenScale(scale) => self.drawing_shown_mut().scale = scale,
             Action::ChooseTool(tool) => {
                 self.drawing_shown_mut().end();
-                self.tool = tool;
+                self.draw.tool = tool;
                 self.put_eraser_away_if_empty();
             }
             Action::EraserDown(point) => {
@@ -120,7 +122,7 @@ impl App {
                 self.drawing_changed();
             }
             Action::ClearDrawing if self.draws_several() => {
-                self.number.drawing.clear();
+                self.draw.number.drawing.clear();
                 self.drawing_changed();
             }
             Action::ClearDrawing => self.clear_drawing(),
@@ -129,17 +131,17 @@ impl App {
             Action::Relabel(drawing, digit) => self.relabel(*drawing, digit),
             Action::DeleteKept(drawing) => self.delete_kept(*drawing),
             Action::DrawKept(drawing) => {
-                self.settings.several_digits = false;
+                self.ctx.settings.several_digits = false;
                 self.keep_drawing();
-                self.drawing.put(&drawing.ink);
+                self.draw.drawing.put(&drawing.ink);
                 self.drawing_changed();
                 self.show(Screen::Draw);
             }
             Action::UndoKept => {
                 if !self.undo_just_kept() {
                     self.undo_kept();
-                } else if self.screen == Screen::Draw {
-                    self.drawing.undo();
+                } else if self.shell.screen == Screen::Draw {
+                    self.draw.drawing.undo();
                     self.drawing_changed();
                 }
             }
@@ -154,12 +156,12 @@ impl App {
             Action::UndoFineTune => self.undo_fine_tune(),
             Action::RestoreDrawing(index) => self.restore_drawing(index),
             Action::SetPen(pen) => {
-                (self.drawing.pen, self.number.drawing.pen) = (pen, pen);
+                (self.draw.drawing.pen, self.draw.number.drawing.pen) = (pen, pen);
                 self.drawing_changed();
             }
             Action::ChooseCanvas { several } => self.choose_canvas(several),
             Action::ChooseDigit(index) => self.choose_digit(index),
-            Action::ShowSteps(shown) => self.settings.steps_shown = shown,
+            Action::ShowSteps(shown) => self.ctx.settings.steps_shown = shown,
             Action::SwitchStep { step, on } => self.switch_step(step, on),
             Action::RestoreSteps => self.restore_steps(),
             Action::CopyImage => self.copy_image(),
@@ -199,7 +201,7 @@ impl App {
             Action::CancelJob(id) => self.cancel_job(id),
             Action::ShowModel(folder) => {
                 self.close_comparison();
-                self.run_to_select = Some(folder);
+                self.models.run_to_select = Some(folder);
                 self.show(Screen::Models);
             }
             Action::OpenExport(model) => self.open_export(model),
@@ -209,12 +211,12 @@ impl App {
             Action::CloseExport => self.close_export(),
             Action::ChooseImport => self.choose_import_file(),
             Action::ImportAs(spec) => self.import_as(spec),
-            Action::CloseImportQuestion => self.import_question = None,
+            Action::CloseImportQuestion => self.models.import_question = None,
             Action::Drop(files) => self.drop_files(files),
             Action::TrainFurther(folder) => self.train_further(&folder),
             Action::Reproduce(folder) => self.reproduce(&folder),
             Action::CopyDiagnostics => self.copy_diagnostics(),
-            Action::RunSelected => self.run_to_select = None,
+            Action::RunSelected => self.models.run_to_select = None,
             Action::CheckDevice(device) => self.check_device(device),
             Action::Benchmark(extent) => self.benchmark(extent),
             Action::Compare(what) => self.compare(what),
@@ -241,7 +243,7 @@ impl App {
             ),
             Action::UseCudaFolder(folder) => self.use_cuda_folder(folder),
             Action::SaveCurves => {
-                if let Some(run) = &self.run {
+                if let Some(run) = &self.train.run {
                     let name = format!("inkling-{}-curves.csv", run.config.model);
                     let text = run.history.csv();
                     self.ask_for_new_file(
@@ -264,28 +266,30 @@ impl App {
                 self.ask_for_new_file(title, &name, Purpose::Save(bytes))
             }
             Action::OpenFolder(folder) => {
-                let desktop = Arc::clone(&self.deps.desktop);
-                self.background.run(move || {
+                let desktop = Arc::clone(&self.ctx.deps.desktop);
+                self.ctx.background.run(move || {
                     desktop
                         .show_folder(&folder)
                         .err()
                         .map(BackgroundResult::Failed)
                 });
             }
-            Action::SetTheme(theme) => self.settings.theme = theme,
-            Action::ShowSidePanel(shown) => self.settings.side_panel = shown,
-            Action::ShowMonitor(shown) => self.settings.monitor = shown,
-            Action::ChangeSettings(settings) => self.settings = *settings,
-            Action::Dismiss(id) => self.notices.retain(|notice| notice.id != id),
+            Action::SetTheme(theme) => self.ctx.settings.theme = theme,
+            Action::ShowSidePanel(shown) => self.ctx.settings.side_panel = shown,
+            Action::ShowMonitor(shown) => self.ctx.settings.monitor = shown,
+            Action::ChangeSettings(settings) => self.ctx.settings = *settings,
+            Action::Dismiss(id) => self.ctx.notices.retain(|notice| notice.id != id),
         }
     }
 
     /// Changes the screen, and nothing else.
     pub(in crate::window) fn go_to(&mut self, screen: Screen) {
-        if screen != self.screen {
-            self.notices.retain(|notice| !notice.goes_with_its_screen());
+        if screen != self.shell.screen {
+            self.ctx
+                .notices
+                .retain(|notice| !notice.goes_with_its_screen());
         }
-        self.screen = screen;
+        self.shell.screen = screen;
     }
 
     pub(super) fn show(&mut self, screen: Screen) {
@@ -315,29 +319,31 @@ impl App {
     /// Clears the canvas; the drawing is among the recent ones then.
     pub(super) fn clear_drawing(&mut self) {
         self.keep_drawing();
-        self.drawing.clear();
+        self.draw.drawing.clear();
         self.drawing_changed();
     }
 
     /// Puts the drawing among the recent ones, if the model has seen it.
     fn keep_drawing(&mut self) {
-        if let Some(prediction) = self.predictions.prediction() {
-            self.recent_drawings.add(self.drawing.ink(), prediction);
+        if let Some(prediction) = self.draw.predictions.prediction() {
+            self.draw
+                .recent_drawings
+                .add(self.draw.drawing.ink(), prediction);
         }
     }
 
     fn restore_drawing(&mut self, index: usize) {
-        if let Some(recent) = self.recent_drawings.take(index) {
-            self.settings.several_digits = false;
+        if let Some(recent) = self.draw.recent_drawings.take(index) {
+            self.ctx.settings.several_digits = false;
             self.keep_drawing();
-            self.drawing.put(&recent.ink);
+            self.draw.drawing.put(&recent.ink);
             self.drawing_changed();
         }
     }
 
     pub(super) fn use_model(&mut self, model: ModelRef) {
         if model == ModelRef::Starter {
-            self.settings.last_model = None;
+            self.ctx.settings.last_model = None;
         }
         self.send(Command::UseModel(model));
     }
@@ -348,22 +354,22 @@ impl App {
     }
 
     pub(super) fn list_finished(&self) {
-        let store = Store::new(&self.deps.paths.runs);
-        self.background.run_on(SharedFolder::Runs, move || {
+        let store = Store::new(&self.ctx.deps.paths.runs);
+        self.ctx.background.run_on(SharedFolder::Runs, move || {
             BackgroundResult::Runs(store.list())
         });
     }
 
     /// What came of the run in this folder, where it is among those that are listed.
     pub(super) fn listed(&self, folder: &Path) -> Option<&RunSummary> {
-        let entries = self.runs.iter().flatten();
+        let entries = self.models.runs.iter().flatten();
         entries
             .filter(|entry| entry.folder == folder)
             .find_map(|entry| entry.summary.as_deref().ok())
     }
 
     fn show_results(&mut self, folder: &Path) {
-        let last = match self.run.as_ref().map(|run| &run.phase) {
+        let last = match self.train.run.as_ref().map(|run| &run.phase) {
             Some(Phase::Finished(summary)) if summary.folder == folder => Some(&**summary),
             _ => None,
         };
@@ -400,22 +406,22 @@ impl App {
             epochs: summary.kept().map_or(0, |record| record.epoch),
             accuracy: summary.accuracy(),
         };
-        self.results = Some(ResultsView { model, measured });
+        self.results.shown = Some(ResultsView { model, measured });
     }
 
     fn evaluate(&mut self, model: ModelRef, data: DataSpec) {
         if !self.is_too_busy() {
-            self.jobs.forget(|job| matches!(job, Job::Evaluate(_)));
+            self.ctx.jobs.forget(|job| matches!(job, Job::Evaluate(_)));
             self.submit(Job::Evaluate(EvaluationSpec::new(model, data)));
         }
     }
 
     pub(super) fn use_data_folder(&mut self, folder: PathBuf) {
         self.setting_chosen();
-        if !self.settings.data_folders.contains(&folder) {
-            self.settings.data_folders.push(folder.clone());
+        if !self.ctx.settings.data_folders.contains(&folder) {
+            self.ctx.settings.data_folders.push(folder.clone());
         }
-        self.config.data = DataSpec::single(DataSource::Path(folder));
+        self.ctx.config.data = DataSpec::single(DataSource::Path(folder));
         self.check_data();
         self.find_data();
     }
@@ -423,6 +429,7 @@ impl App {
     /// Says what went wrong and what to do.
     pub(super) fn show_problem(&mut self, problem: &Problem) {
         tracing::info!(problem = problem.name(), %problem, "a problem is shown");
-        self.show_notice(Severity::Error, Message::from(problem));
+        self.ctx
+            .show_notice(Severity::Error, Message::from(problem));
     }
 }

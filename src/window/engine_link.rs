@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::background::{BackgroundResult, SharedFolder};
+use super::ctx::AppDeps;
 use super::settings::Settings;
-use super::state::{App, AppDeps};
+use super::state::App;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
 use crate::problem::{EngineExit, Problem};
 use crate::protocol::Command;
@@ -95,10 +96,10 @@ pub(super) fn engine_settings(deps: &AppDeps, settings: &Settings) -> EngineSett
 impl App {
     /// Takes in every event that has come.
     pub(super) fn poll_engine(&mut self) {
-        while self.engine.alive {
-            match self.engine.handle.try_recv() {
+        while self.ctx.engine.alive {
+            match self.ctx.engine.handle.try_recv() {
                 Ok(Some(event)) => {
-                    self.engine.responded = true;
+                    self.ctx.engine.responded = true;
                     self.on_event(event);
                 }
                 Ok(None) => return,
@@ -110,20 +111,21 @@ impl App {
     /// Waits at most this long for the newest drawing to be recognised, and says whether it has
     /// been. Does not wait while a job keeps the engine busy.
     pub fn wait_for_verdict(&mut self, limit: Duration) -> bool {
-        let limit = if self.jobs.is_empty() && !self.is_training() {
+        let limit = if self.ctx.jobs.is_empty() && !self.is_training() {
             limit
         } else {
             Duration::ZERO
         };
         let start = Instant::now();
-        while self.engine.alive && self.is_behind() {
+        while self.ctx.engine.alive && self.is_behind() {
             match self
+                .ctx
                 .engine
                 .handle
                 .recv_timeout(limit.saturating_sub(start.elapsed()))
             {
                 Ok(Some(event)) => {
-                    self.engine.responded = true;
+                    self.ctx.engine.responded = true;
                     self.on_event(event);
                 }
                 Ok(None) => break,
@@ -142,7 +144,7 @@ impl App {
         self.poll_engine();
         // A job that was abandoned with that engine is not handed to the next one.
         if let Command::Submit { id, .. } = &*command
-            && !self.jobs.has(*id)
+            && !self.ctx.jobs.has(*id)
         {
             return true;
         }
@@ -150,12 +152,12 @@ impl App {
             return true;
         };
         self.reconnect();
-        self.engine.handle.send(*command)
+        self.ctx.engine.handle.send(*command)
     }
 
     fn try_send(&self, command: Command) -> Result<(), Box<Command>> {
-        if self.engine.alive {
-            self.engine.handle.try_send(command)
+        if self.ctx.engine.alive {
+            self.ctx.engine.handle.try_send(command)
         } else {
             Err(Box::new(command))
         }
@@ -163,16 +165,16 @@ impl App {
 
     /// Has the engine live where it reaches this device.
     pub(super) fn move_engine_for(&mut self, device: DeviceChoice) {
-        let host = self.engine.host_for(device);
-        if self.engine.host != host {
-            self.engine.host = host;
+        let host = self.ctx.engine.host_for(device);
+        if self.ctx.engine.host != host {
+            self.ctx.engine.host = host;
             self.restart_engine();
         }
     }
 
     /// Has the engine live on this host from now on.
     pub(super) fn move_engine_to(&mut self, host: EngineHost) {
-        (self.engine.host, self.engine.usual_host) = (host.clone(), host);
+        (self.ctx.engine.host, self.ctx.engine.usual_host) = (host.clone(), host);
         self.restart_engine();
         self.update_inference_device();
     }
@@ -183,6 +185,7 @@ impl App {
         let was_behind = self.is_behind();
         self.reconnect();
         if let Some(model @ (ModelRef::File(_) | ModelRef::Ensemble(_))) = self
+            .ctx
             .model_in_use
             .as_ref()
             .map(|model| model.reference.clone())
@@ -195,11 +198,11 @@ impl App {
     }
 
     fn reconnect(&mut self) {
-        self.engine = EngineLink::start_on(
-            self.engine.host.clone(),
-            self.engine.usual_host.clone(),
-            &self.deps,
-            &self.settings,
+        self.ctx.engine = EngineLink::start_on(
+            self.ctx.engine.host.clone(),
+            self.ctx.engine.usual_host.clone(),
+            &self.ctx.deps,
+            &self.ctx.settings,
         );
         self.forget_requests();
         self.reset_inference_device();
@@ -210,13 +213,16 @@ impl App {
     pub(super) fn engine_exited(&mut self, exit: EngineExit) {
         let was_training = self.is_training();
         self.abandon_jobs();
-        if self.engine.host == EngineHost::Thread && matches!(exit, EngineExit::NotStarted { .. }) {
+        if self.ctx.engine.host == EngineHost::Thread
+            && matches!(exit, EngineExit::NotStarted { .. })
+        {
             // Another would have as little to start with.
-            self.engine.alive = false;
+            self.ctx.engine.alive = false;
             return self.show_problem(&Problem::EngineExited(exit));
         }
-        (self.engine.host, self.engine.usual_host) = (EngineHost::Thread, EngineHost::Thread);
-        if self.other_machine.take().is_none() {
+        (self.ctx.engine.host, self.ctx.engine.usual_host) =
+            (EngineHost::Thread, EngineHost::Thread);
+        if self.machine.other_machine.take().is_none() {
             self.give_up_gpu_inference();
         }
         self.restart_engine();
@@ -232,14 +238,16 @@ impl App {
 
     /// What is said depends on the checkpoints that are there.
     fn report_engine_loss(&self, exit: Option<EngineExit>, was_training: bool) {
-        let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
-        self.background.run_on(SharedFolder::Checkpoints, move || {
-            BackgroundResult::EngineLost {
-                exit,
-                was_training,
-                interrupted: checkpoints.list(),
-            }
-        });
+        let checkpoints = Checkpoints::new(&self.ctx.deps.paths.checkpoints);
+        self.ctx
+            .background
+            .run_on(SharedFolder::Checkpoints, move || {
+                BackgroundResult::EngineLost {
+                    exit,
+                    was_training,
+                    interrupted: checkpoints.list(),
+                }
+            });
     }
 
     /// Nobody is at the engine's end any more: a new engine takes its place, unless this one never
@@ -247,13 +255,13 @@ impl App {
     pub(super) fn engine_disconnected(&mut self) {
         let was_training = self.is_training();
         self.abandon_jobs();
-        if self.engine.ending {
-            self.engine.alive = false;
-        } else if self.engine.responded {
+        if self.ctx.engine.ending {
+            self.ctx.engine.alive = false;
+        } else if self.ctx.engine.responded {
             self.restart_engine();
             self.report_engine_loss(None, was_training);
         } else {
-            self.engine.alive = false;
+            self.ctx.engine.alive = false;
             self.show_problem(&Problem::EngineGone);
         }
     }

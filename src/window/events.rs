@@ -28,7 +28,7 @@ impl App {
     /// Takes in everything that has come; gives when to look again even if nothing comes.
     pub fn poll(&mut self) -> Option<Duration> {
         self.poll_engine();
-        while let Some(result) = self.background.next() {
+        while let Some(result) = self.ctx.background.next() {
             self.on_background_result(result);
         }
         self.update_inference_device();
@@ -100,7 +100,8 @@ impl App {
                     run.interventions.push(intervention);
                 }
                 if news {
-                    self.show_notice(Severity::Info, Message::intervened(&intervention));
+                    self.ctx
+                        .show_notice(Severity::Info, Message::intervened(&intervention));
                 }
             }
             Event::Checkpoint {
@@ -120,7 +121,8 @@ impl App {
                 rescue,
             } => {
                 if self.active_run(run).is_some() {
-                    self.show_notice(Severity::Error, Message::rescued(&problem, &rescue));
+                    self.ctx
+                        .show_notice(Severity::Error, Message::rescued(&problem, &rescue));
                 }
             }
             Event::Initialized { run, report } => {
@@ -135,11 +137,12 @@ impl App {
                         .as_ref()
                         .and_then(|plan| plan.classes.clone())
                         .unwrap_or_else(|| run_view.config.data.classes());
-                    self.learning = Some(Learning::new(run, classes, images));
+                    self.train.learning = Some(Learning::new(run, classes, images));
                 }
             }
             Event::Learning { run, snapshot } => {
                 if let Some(learning) = self
+                    .train
                     .learning
                     .as_mut()
                     .filter(|learning| learning.run == run)
@@ -147,7 +150,9 @@ impl App {
                     learning.take(snapshot);
                 }
             }
-            Event::Sending(upload) => self.show_notice(Severity::Info, Message::sending(&upload)),
+            Event::Sending(upload) => self
+                .ctx
+                .show_notice(Severity::Info, Message::sending(&upload)),
             Event::Paused(run) => self.set_run_phase(run, |_| Phase::Paused),
             Event::Resumed(run) => self.set_run_phase(run, |run| {
                 if run.plan.is_some() {
@@ -165,14 +170,14 @@ impl App {
                 let known = |present: &ModelInfo| {
                     (&present.reference, present.epochs) == (&model.reference, model.epochs)
                 };
-                let other = !self.model_in_use.as_ref().is_some_and(known);
+                let other = !self.ctx.model_in_use.as_ref().is_some_and(known);
                 if let ModelRef::File(path) = &model.reference {
-                    self.settings.last_model = Some(path.clone());
+                    self.ctx.settings.last_model = Some(path.clone());
                 }
                 if model.reference == ModelRef::Starter {
-                    self.starter_model = Some(model.clone());
+                    self.ctx.starter_model = Some(model.clone());
                 }
-                self.model_in_use = Some(model);
+                self.ctx.model_in_use = Some(model);
                 if other {
                     self.my_digits.forget_answers();
                 }
@@ -190,6 +195,7 @@ impl App {
             } => {
                 let problem = prediction.as_ref().err().cloned();
                 if let Some(next) = self
+                    .draw
                     .predictions
                     .answered(request, prediction.ok().map(|prediction| *prediction))
                 {
@@ -202,7 +208,7 @@ impl App {
             Event::ClassifiedAll { request, answers } => self.on_answers(request, answers),
             Event::NumberRead { request, digits } => {
                 let problem = digits.as_ref().err().cloned();
-                if let Some(next) = self.number.readings.answered(request, digits.ok()) {
+                if let Some(next) = self.draw.number.readings.answered(request, digits.ok()) {
                     self.read_number(next);
                 }
                 if let Some(problem) = problem {
@@ -225,7 +231,8 @@ impl App {
             // Once is enough: a full disk does not empty by itself.
             Err(problem) => {
                 if !std::mem::replace(&mut run.complained, true) {
-                    self.show_notice(Severity::Info, Message::checkpoint_not_kept(&problem));
+                    self.ctx
+                        .show_notice(Severity::Info, Message::checkpoint_not_kept(&problem));
                 }
             }
         }
@@ -239,16 +246,16 @@ impl App {
                 folder,
                 device: DeviceChoice::Cuda,
                 ..
-            } if folder != self.settings.cuda_folder => {}
+            } if folder != self.ctx.settings.cuda_folder => {}
             BackgroundResult::Hardware { hardware, .. } => {
-                self.looking_for_cuda = false;
-                self.hardware = Some(*hardware);
+                self.machine.looking_for_cuda = false;
+                self.ctx.hardware = Some(*hardware);
                 self.check_gpu();
                 self.follow_recommendation();
                 self.time_presets();
             }
             BackgroundResult::Data(found) => {
-                self.found = Some(found);
+                self.train.found = Some(found);
                 self.follow_recommendation();
             }
             BackgroundResult::DownloadProgress(fraction) => self.download_progressed(fraction),
@@ -277,7 +284,7 @@ impl App {
             } => self.on_sent(&host, listed, &deleted),
             BackgroundResult::HostReached(host, reached) => self.host_reached(&host, reached),
             BackgroundResult::Checked { device, found, .. } => {
-                self.checks.insert(device, Checked::Done(found));
+                self.machine.checks.insert(device, Checked::Done(found));
                 self.time_presets();
             }
             BackgroundResult::Interrupted(runs) => self.set_interrupted(runs),
@@ -301,20 +308,20 @@ impl App {
                     .map(|last| last.position)
                     .filter(|_| was_training || exit.is_none());
                 let problem = exit.map(Problem::EngineExited);
-                self.show_notice(
+                self.ctx.show_notice(
                     Severity::Error,
                     Message::engine_lost(problem.as_ref(), was_training || left.is_some(), left),
                 );
             }
             BackgroundResult::Benchmark(kept) => {
-                if let (None, Some(kept)) = (&self.benchmark.last, kept) {
+                if let (None, Some(kept)) = (&self.machine.benchmark.last, kept) {
                     let (report, saved) = *kept;
-                    self.benchmark.last = Some((report, Some(saved)));
+                    self.machine.benchmark.last = Some((report, Some(saved)));
                 }
             }
-            BackgroundResult::Load(sample) => self.monitor.take(sample),
+            BackgroundResult::Load(sample) => self.machine.monitor.take(sample),
             BackgroundResult::Path { path, purpose } => self.use_path(path, purpose),
-            BackgroundResult::NoDialog(question) => self.path_question = Some(question),
+            BackgroundResult::NoDialog(question) => self.shell.path_question = Some(question),
             BackgroundResult::Ink {
                 file,
                 ink,
@@ -326,13 +333,14 @@ impl App {
             BackgroundResult::Stages(shown, stages) => self.on_stages(*shown, stages),
             BackgroundResult::StaysAwake(awake) => self.on_awake(awake),
             BackgroundResult::NotificationClicked => self.raise_window(),
-            BackgroundResult::Written(path) => {
-                self.show_notice(Severity::Info, Message::written(&path))
-            }
+            BackgroundResult::Written(path) => self
+                .ctx
+                .show_notice(Severity::Info, Message::written(&path)),
             BackgroundResult::Diagnostics(text) => self.copy(text),
             BackgroundResult::SettingsSaved(outcome) => {
-                if let Some(problem) = self.autosave.wrote(outcome) {
-                    self.show_notice(Severity::Info, Message::settings_not_saved(&problem));
+                if let Some(problem) = self.ctx.autosave.wrote(outcome) {
+                    self.ctx
+                        .show_notice(Severity::Info, Message::settings_not_saved(&problem));
                 }
             }
             BackgroundResult::Failed(problem) => self.show_problem(&problem),
@@ -343,7 +351,8 @@ impl App {
     fn reclassify(&mut self, run: JobId, elapsed: f32) {
         let seconds = |prediction: &Prediction| prediction.micros as f32 * 1e-6;
         let took = if self.reads_several() {
-            self.number
+            self.draw
+                .number
                 .digits()
                 .iter()
                 .map(|digit| seconds(&digit.prediction))
@@ -354,24 +363,27 @@ impl App {
         let interval = (took * RECLASSIFY_REST)
             .clamp(*RECLASSIFY_INTERVAL.start(), *RECLASSIFY_INTERVAL.end());
         let learning = self
+            .ctx
             .model_in_use
             .as_ref()
             .is_some_and(|model| model.reference == ModelRef::Training(run));
         if learning
             && !self.is_canvas_empty()
             && !self.is_behind()
-            && elapsed - self.classified_at >= interval
+            && elapsed - self.draw.classified_at >= interval
         {
-            self.classified_at = elapsed;
+            self.draw.classified_at = elapsed;
             self.recognize_again();
         }
     }
 
     fn expire_notices(&mut self) -> Option<Duration> {
         let now = Instant::now();
-        self.notices
+        self.ctx
+            .notices
             .retain(|notice| notice.expires().is_none_or(|end| end > now));
-        self.notices
+        self.ctx
+            .notices
             .iter()
             .filter_map(Notice::expires)
             .map(|end| end - now)

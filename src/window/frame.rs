@@ -87,7 +87,7 @@ pub(super) enum Closing {
 impl Inkling {
     pub fn new(app: App, ctx: &Context) -> Self {
         style::apply(ctx);
-        ctx.set_zoom_factor(app.settings.zoom);
+        ctx.set_zoom_factor(app.ctx.settings.zoom);
         Self {
             app,
             views: Views::default(),
@@ -129,7 +129,7 @@ impl Inkling {
     /// report, requests to open files or to close, and asks the system for what the app wants. Runs
     /// before each frame, and without one where the window is minimized or covered.
     pub fn update(&mut self, ctx: &Context) {
-        self.app.focused = ctx.input(|input| input.viewport().focused.unwrap_or(true));
+        self.app.ctx.focused = ctx.input(|input| input.viewport().focused.unwrap_or(true));
         while let Some(files) = self
             .open_requests
             .as_ref()
@@ -170,7 +170,7 @@ impl Inkling {
         } else if self.frames == 1 {
             ctx.request_repaint();
         }
-        ctx.set_theme(match self.app.settings.theme {
+        ctx.set_theme(match self.app.ctx.settings.theme {
             Theme::System => ThemePreference::System,
             Theme::Light => ThemePreference::Light,
             Theme::Dark => ThemePreference::Dark,
@@ -231,7 +231,7 @@ impl Inkling {
 
     /// The title, the clipboard, requests for attention, and bringing the window to the front.
     fn show_outside(&mut self, ctx: &Context) {
-        let run = self.app.run.as_ref().filter(|run| run.is_active());
+        let run = self.app.train.run.as_ref().filter(|run| run.is_active());
         let sweep = self
             .app
             .sweeps
@@ -263,7 +263,7 @@ impl Inkling {
                 bring_to_front(ctx);
                 // Wayland does not let a program raise its own window; a request for attention
                 // still works.
-                if !self.app.focused {
+                if !self.app.ctx.focused {
                     ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(
                         UserAttentionType::Informational,
                     ));
@@ -334,7 +334,7 @@ impl Inkling {
         if zoom != ctx.zoom_factor() {
             ctx.set_zoom_factor(zoom);
         }
-        self.app.settings.zoom = zoom;
+        self.app.ctx.settings.zoom = zoom;
         let (inner, outer, maximized, minimized) = ctx.input(|input| {
             let window = input.viewport();
             (
@@ -349,8 +349,8 @@ impl Inkling {
         };
         // The rectangles are in zoomed points, but the window is created before the zoom is
         // applied.
-        let before = self.app.settings.window;
-        self.app.settings.window = Some(WindowGeometry {
+        let before = self.app.ctx.settings.window;
+        self.app.ctx.settings.window = Some(WindowGeometry {
             // A maximised window keeps the size to restore.
             size: before
                 .filter(|_| maximized)

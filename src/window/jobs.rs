@@ -175,7 +175,7 @@ impl Jobs {
 impl App {
     /// Hands a job to the engine.
     pub(super) fn submit(&mut self, job: Job) {
-        let id = JobId(self.next_id());
+        let id = JobId(self.ctx.next_id());
         self.submit_as(id, job);
     }
 
@@ -190,7 +190,7 @@ impl App {
             rows: Vec::new(),
             cancelling: false,
         };
-        self.jobs.0.insert(id, running);
+        self.ctx.jobs.0.insert(id, running);
         if !self.send(Command::Submit {
             id,
             job: Box::new(job),
@@ -203,7 +203,8 @@ impl App {
     /// Says why a job cannot be submitted now; false where it can.
     pub(super) fn is_too_busy(&mut self) -> bool {
         if self.is_sweeping() {
-            self.show_notice(Severity::Info, Message::sweep_in_progress());
+            self.ctx
+                .show_notice(Severity::Info, Message::sweep_in_progress());
         } else if self.is_training() {
             self.show_problem(&Problem::Busy);
         }
@@ -211,7 +212,7 @@ impl App {
     }
 
     pub(super) fn cancel_job(&mut self, id: JobId) {
-        if let Some(running) = self.jobs.0.get_mut(&id) {
+        if let Some(running) = self.ctx.jobs.0.get_mut(&id) {
             running.cancelling = true;
             self.send(Command::Cancel(id));
         }
@@ -219,20 +220,20 @@ impl App {
 
     /// The engine that did them is gone.
     pub(super) fn abandon_jobs(&mut self) {
-        if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
+        if let Some(run) = self.train.run.as_mut().filter(|run| run.is_active()) {
             run.phase = Phase::Failed;
         }
-        self.jobs.0.clear();
-        self.benchmark.comparing = None;
-        self.rate_search = None;
-        self.profile = None;
-        self.batch_size_search = None;
-        self.export = None;
+        self.ctx.jobs.0.clear();
+        self.machine.benchmark.comparing = None;
+        self.train.rate_search = None;
+        self.train.profile = None;
+        self.train.batch_size_search = None;
+        self.models.export = None;
         self.forget_requests();
     }
 
     pub(super) fn on_benchmark_row(&mut self, id: JobId, row: Row) {
-        if let Some(running) = self.jobs.0.get_mut(&id) {
+        if let Some(running) = self.ctx.jobs.0.get_mut(&id) {
             running.rows.push(row);
         }
     }
@@ -240,13 +241,13 @@ impl App {
     /// Takes in what a job reports; what is not known here any more is dropped.
     pub(super) fn on_job_event(&mut self, id: JobId, event: JobEvent) {
         if let JobEvent::Progress(progress) = event {
-            if let Some(running) = self.jobs.0.get_mut(&id) {
+            if let Some(running) = self.ctx.jobs.0.get_mut(&id) {
                 running.progress = progress;
                 self.run_is_preparing(id, progress.fraction);
             }
             return;
         }
-        let Some(ended) = self.jobs.0.remove(&id) else {
+        let Some(ended) = self.ctx.jobs.0.remove(&id) else {
             return;
         };
         match event {
@@ -281,15 +282,17 @@ impl App {
             JobResult::Train(summary) => {
                 self.show_test(&summary);
                 // Train shows it large, unless the next run begins there.
-                if self.screen != Screen::Train || !self.queue.is_empty() {
-                    self.show_notice(Severity::Info, Message::run_finished(&summary));
+                if self.shell.screen != Screen::Train || !self.train.queue.is_empty() {
+                    self.ctx
+                        .show_notice(Severity::Info, Message::run_finished(&summary));
                 }
                 if self
+                    .train
                     .run
                     .as_ref()
                     .is_some_and(|run| run.id == id && run.has_folder)
                 {
-                    self.show_notice(
+                    self.ctx.show_notice(
                         Severity::Info,
                         Message::saved_in_its_folder(&summary.folder),
                     );
@@ -310,7 +313,7 @@ impl App {
             }) => self.evaluated(model, measured),
             JobResult::Benchmark { report, saved } => {
                 let problem = saved.as_ref().err().cloned();
-                self.benchmark.last = Some((report, saved.ok()));
+                self.machine.benchmark.last = Some((report, saved.ok()));
                 if let Some(problem) = problem {
                     self.show_problem(&problem);
                 }
@@ -318,7 +321,10 @@ impl App {
             JobResult::Compare {
                 failed,
                 background_load,
-            } => self.benchmark.set_compared(rows, failed, background_load),
+            } => self
+                .machine
+                .benchmark
+                .set_compared(rows, failed, background_load),
             JobResult::CompareModels(found) => self.models_compared(found),
             JobResult::TimeSteps {
                 images_per_second,
@@ -356,8 +362,9 @@ impl App {
                 self.show_test(&summary);
                 self.list_runs();
                 self.close_comparison();
-                self.run_to_select = Some(summary.folder.clone());
-                self.show_notice(Severity::Info, Message::imported(&summary, &finding));
+                self.models.run_to_select = Some(summary.folder.clone());
+                self.ctx
+                    .show_notice(Severity::Info, Message::imported(&summary, &finding));
             }
         }
     }
@@ -370,13 +377,14 @@ impl App {
                 self.list_interrupted();
                 // Train says it above the curves, with a button to resume it.
                 if stopped
-                    && self.screen != Screen::Train
+                    && self.shell.screen != Screen::Train
                     && self.interrupted_checkpoint().is_some()
                 {
-                    self.show_notice(Severity::Info, Message::stopped_unfinished());
+                    self.ctx
+                        .show_notice(Severity::Info, Message::stopped_unfinished());
                 }
             }
-            Job::Compare { .. } => self.benchmark.comparing = None,
+            Job::Compare { .. } => self.machine.benchmark.comparing = None,
             Job::FindLearningRate(_) => {
                 self.rate_search_ended(ended.id, RateSearchState::Cancelled)
             }
@@ -385,7 +393,7 @@ impl App {
                 self.batch_size_search_ended(ended.id, BatchSizeSearchState::Cancelled);
             }
             // Later: something else was asked for.
-            Job::TimeSteps(_) => self.benchmark.presets_wanted = phase == Phase::Discarded,
+            Job::TimeSteps(_) => self.machine.benchmark.presets_wanted = phase == Phase::Discarded,
             _ => {}
         }
     }

@@ -4,6 +4,7 @@
 mod action;
 mod apply;
 mod background;
+mod ctx;
 mod desktop;
 pub mod draw;
 mod engine_link;
@@ -34,6 +35,7 @@ mod wizard;
 
 pub use action::{Action, Screen, WizardStep};
 pub use background::{BackgroundResult, BackgroundTasks, Wake};
+pub use ctx::{AppDeps, Ctx};
 pub use desktop::{Answer, Choice, Desktop, Dialogs, PathQuestion, Purpose, WindowRequest};
 pub use draw::{
     CANVAS, Drawing, ImageReading, InferenceDevice, NumberCanvas, OpenImage, PenStroke,
@@ -59,7 +61,7 @@ pub use results::ResultsView;
 pub use settings::{PEN, PresetRate, Settings, Theme, WindowGeometry, ZOOM};
 #[cfg(feature = "gui")]
 pub use start::run;
-pub use state::{App, AppDeps};
+pub use state::App;
 pub use sweeps::{
     ExecutorFactory, LoadedSweep, SettingRow, SweepAction, SweepField, SweepForm, SweepNews,
     SweepPhase, SweepProblem, SweepView, Sweeps,

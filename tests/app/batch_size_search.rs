@@ -9,7 +9,10 @@ use crate::fake_engine::app;
 use crate::jobs::{failed, submitted};
 
 fn view(app: &App) -> &BatchSizeSearchView {
-    app.batch_size_search.as_ref().expect("the dialog is open")
+    app.train
+        .batch_size_search
+        .as_ref()
+        .expect("the dialog is open")
 }
 
 fn job(app: &App) -> JobId {
@@ -52,7 +55,7 @@ fn a_search_shows_its_times_and_what_it_found_is_used() {
         (6, Some(256), None)
     );
     assert!(
-        app.config.preset.is_some(),
+        app.ctx.config.preset.is_some(),
         "nothing is changed before it is asked for"
     );
     let row = view(&app)
@@ -64,14 +67,14 @@ fn a_search_shows_its_times_and_what_it_found_is_used() {
     app.apply(Action::UseBatchSize(row));
     assert_eq!(
         (
-            app.config.batch_size,
+            app.ctx.config.batch_size,
             app.text(Field::BatchSize).as_str(),
-            app.config.preset
+            app.ctx.config.preset
         ),
         (256, "256", None)
     );
-    assert_eq!(app.config.learning_rate, row.learning_rate);
-    assert!(app.batch_size_search.is_none());
+    assert_eq!(app.ctx.config.learning_rate, row.learning_rate);
+    assert!(app.train.batch_size_search.is_none());
 }
 
 #[test]
@@ -117,10 +120,14 @@ fn it_can_be_cancelled_and_started_again_and_closing_cancels() {
     assert!(second != first && view(&app).rows.len() == 1);
     app.apply(Action::CloseBatchSizeSearch);
     assert!(engine.listen().contains(&Command::Cancel(second)));
-    let config = app.config.clone();
+    let config = app.ctx.config.clone();
     engine.finish_batch_size_search(&config);
     app.poll();
-    assert!(app.batch_size_search.is_none() && app.jobs.is_empty() && app.notices.is_empty());
+    assert!(
+        app.train.batch_size_search.is_none()
+            && app.ctx.jobs.is_empty()
+            && app.ctx.notices.is_empty()
+    );
 }
 
 #[test]
@@ -133,5 +140,5 @@ fn a_search_that_fails_says_so_in_its_dialog_alone() {
     engine.send(failed(job(&app), Problem::NoSuchRun));
     app.poll();
     assert!(matches!(view(&app).state, BatchSizeSearchState::Failed(_)));
-    assert!(app.notices.is_empty());
+    assert!(app.ctx.notices.is_empty());
 }

@@ -31,11 +31,11 @@ fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back()
     };
     let (mut app, engine) = app_with(on_cpu, answers);
     app.start_discovery();
-    wait_for(&mut app, |app| app.hardware.is_some());
-    assert_eq!(finding(app.hardware.as_ref()), None);
+    wait_for(&mut app, |app| app.ctx.hardware.is_some());
+    assert_eq!(finding(app.ctx.hardware.as_ref()), None);
     app.apply(Action::ChooseCudaFolder);
-    wait_for(&mut app, |app| finding(app.hardware.as_ref()).is_some());
-    assert!(!app.looking_for_cuda);
+    wait_for(&mut app, |app| finding(app.ctx.hardware.as_ref()).is_some());
+    assert!(!app.machine.looking_for_cuda);
     assert_eq!(
         app.settings_to_save().cuda_folder.as_deref(),
         Some(folder.path())
@@ -43,12 +43,12 @@ fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back()
     // What was missing is put there, and it is chosen once more.
     std::fs::write(folder.path().join("all of them"), "").unwrap();
     app.apply(Action::ChooseCudaFolder);
-    wait_for(&mut app, |app| finding(app.hardware.as_ref()).is_none());
-    assert_eq!(app.hardware.as_ref().unwrap().gpus.len(), 1);
+    wait_for(&mut app, |app| finding(app.ctx.hardware.as_ref()).is_none());
+    assert_eq!(app.ctx.hardware.as_ref().unwrap().gpus.len(), 1);
     app.apply(Action::UseCudaFolder(None));
-    assert!(app.looking_for_cuda);
+    assert!(app.machine.looking_for_cuda);
     wait_for(&mut app, |app| {
-        app.hardware.as_ref().unwrap().gpus.is_empty()
+        app.ctx.hardware.as_ref().unwrap().gpus.is_empty()
     });
     assert_eq!(app.settings_to_save().cuda_folder, None);
     assert_eq!(engine.engines(), 1, "an engine without a driver goes on");
@@ -86,26 +86,26 @@ fn the_next_engine_is_told() {
 fn what_was_found_out_about_the_gpu_before_counts_no_more() {
     let (mut app, _engine) = app();
     for device in [DeviceChoice::Cpu, DeviceChoice::Cuda] {
-        app.checks.insert(
+        app.machine.checks.insert(
             device,
             inkling::window::Checked::Done(Box::new(Ok(checked(device)))),
         );
     }
     app.apply(Action::UseCudaFolder(Some(PathBuf::from("else/where"))));
     assert!(
-        app.checks.contains_key(&DeviceChoice::Cpu)
-            && !app.checks.contains_key(&DeviceChoice::Cuda)
+        app.machine.checks.contains_key(&DeviceChoice::Cpu)
+            && !app.machine.checks.contains_key(&DeviceChoice::Cuda)
     );
     // A check that began before comes to its end now: it is of the libraries there were.
     let (mut app, _engine) = crate::fake_engine::app();
     app.apply(Action::CheckDevice(DeviceChoice::Cuda));
     app.apply(Action::UseCudaFolder(Some(PathBuf::from("else/where"))));
-    wait_for(&mut app, |app| !app.looking_for_cuda);
+    wait_for(&mut app, |app| !app.machine.looking_for_cuda);
     for _ in 0..50 {
         app.poll();
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
-    assert!(!app.checks.contains_key(&DeviceChoice::Cuda));
+    assert!(!app.machine.checks.contains_key(&DeviceChoice::Cuda));
 }
 
 #[test]

@@ -38,13 +38,13 @@ fn the_machine_stays_awake_while_a_run_works() {
 #[test]
 fn the_end_of_a_run_is_told_to_somebody_who_looks_elsewhere() {
     let (mut app, mut engine) = started();
-    app.focused = false;
+    app.ctx.focused = false;
     engine.finish();
     app.poll();
     assert_eq!(app.take_window_request(), Some(WindowRequest::Attention));
     // Whoever goes for the notification gets the window.
     wait_for(&mut app, |app| {
-        !engine.desktop.shown.lock().unwrap().is_empty() && app.run.is_some()
+        !engine.desktop.shown.lock().unwrap().is_empty() && app.train.run.is_some()
     });
     let mut wants = None;
     for _ in 0..2000 {
@@ -66,7 +66,7 @@ fn the_end_of_a_run_is_told_to_somebody_who_looks_elsewhere() {
 #[test]
 fn a_run_that_broke_off_is_told_as_well() {
     let (mut app, mut engine) = started();
-    app.focused = false;
+    app.ctx.focused = false;
     engine.fail(Problem::Diverged {
         step: 3,
         cause: Divergence::NotFinite,

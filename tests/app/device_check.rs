@@ -13,17 +13,19 @@ use crate::fake_engine::{app, checked, gpu};
 #[test]
 fn the_wizard_checks_the_processor_by_itself_and_only_once() {
     let (mut app, _engine) = app();
-    assert!(app.checks.is_empty());
+    assert!(app.machine.checks.is_empty());
     app.apply(Action::Wizard(WizardStep::Hardware));
-    assert_eq!(app.checks[&DeviceChoice::Cpu], Checked::Running);
+    assert_eq!(app.machine.checks[&DeviceChoice::Cpu], Checked::Running);
     let done = Checked::Done(Box::new(Ok(checked(DeviceChoice::Cpu))));
-    wait_for(&mut app, |app| app.checks[&DeviceChoice::Cpu] == done);
+    wait_for(&mut app, |app| {
+        app.machine.checks[&DeviceChoice::Cpu] == done
+    });
     app.apply(Action::Wizard(WizardStep::Data));
     app.apply(Action::Wizard(WizardStep::Hardware));
-    assert_eq!(app.checks[&DeviceChoice::Cpu], done);
+    assert_eq!(app.machine.checks[&DeviceChoice::Cpu], done);
     app.apply(Action::CheckDevice(DeviceChoice::Cpu));
     assert_eq!(
-        app.checks[&DeviceChoice::Cpu],
+        app.machine.checks[&DeviceChoice::Cpu],
         Checked::Running,
         "asked for again, it is made again"
     );
@@ -45,7 +47,8 @@ fn a_precision_that_failed_is_not_offered() {
     {
         check.found = Some(0.9);
     }
-    app.checks
+    app.machine
+        .checks
         .insert(DeviceChoice::Cpu, Checked::Done(Box::new(Ok(report))));
     let validation_errors = app.validation_errors();
     assert!(
@@ -60,7 +63,7 @@ fn a_precision_that_failed_is_not_offered() {
     })));
     assert!(app.validation_errors().is_empty());
     // A check that came to no result takes nothing away.
-    app.checks.insert(
+    app.machine.checks.insert(
         DeviceChoice::Cpu,
         Checked::Done(Box::new(Err(Problem::SelfTest {
             reason: "it took longer than 180 s".to_owned(),
@@ -82,7 +85,7 @@ fn the_memory_a_run_will_take_is_said_and_too_much_is_pointed_out() {
         "not before the machine was looked at"
     );
     app.start_discovery();
-    wait_for(&mut app, |app| app.hardware.is_some());
+    wait_for(&mut app, |app| app.ctx.hardware.is_some());
     let (text, fits) = app.expected_memory().unwrap();
     assert!(
         fits && text.starts_with("Needs about 1")
@@ -90,7 +93,7 @@ fn the_memory_a_run_will_take_is_said_and_too_much_is_pointed_out() {
             && text.ends_with("free."),
         "{text}"
     );
-    app.hardware.as_mut().unwrap().memory_available = 64 << 20;
+    app.ctx.hardware.as_mut().unwrap().memory_available = 64 << 20;
     let (text, fits) = app.expected_memory().unwrap();
     assert!(
         !fits && text.contains("64 MiB free: close other programs"),
@@ -102,8 +105,8 @@ fn the_memory_a_run_will_take_is_said_and_too_much_is_pointed_out() {
 fn on_a_gpu_it_is_the_gpus_memory_that_counts() {
     let (mut app, _engine) = app();
     app.start_discovery();
-    wait_for(&mut app, |app| app.hardware.is_some());
-    let hardware = app.hardware.as_mut().unwrap();
+    wait_for(&mut app, |app| app.ctx.hardware.is_some());
+    let hardware = app.ctx.hardware.as_mut().unwrap();
     (hardware.gpus, hardware.cuda_finding) = (
         vec![Gpu {
             memory_total: 8 << 30,
@@ -112,7 +115,7 @@ fn on_a_gpu_it_is_the_gpus_memory_that_counts() {
         }],
         None,
     );
-    app.checks.insert(
+    app.machine.checks.insert(
         DeviceChoice::Cuda,
         Checked::Done(Box::new(Ok(checked(DeviceChoice::Cuda)))),
     );
@@ -121,7 +124,7 @@ fn on_a_gpu_it_is_the_gpus_memory_that_counts() {
         fits && text.contains("of GPU memory; 7.0 GiB of 8.0 GiB free."),
         "{text}"
     );
-    app.hardware.as_mut().unwrap().gpus[0].memory_free = 64 << 20;
+    app.ctx.hardware.as_mut().unwrap().gpus[0].memory_free = 64 << 20;
     let (text, fits) = app.expected_memory().unwrap();
     assert!(
         !fits && text.contains("64 MiB of 8.0 GiB free: choose a smaller model"),

@@ -37,8 +37,8 @@ fn candidates(engine: &mut FakeEngine) -> Option<Vec<inkling::ink::CandidateImag
 /// Waits until the image was read.
 fn until_read(app: &mut App, engine: &mut FakeEngine, digits: usize) {
     let start = std::time::Instant::now();
-    while app.number.digits().len() != digits {
-        assert!(start.elapsed().as_secs() < 30, "{:?}", app.notices);
+    while app.draw.number.digits().len() != digits {
+        assert!(start.elapsed().as_secs() < 30, "{:?}", app.ctx.notices);
         std::thread::sleep(std::time::Duration::from_millis(5));
         app.poll();
         engine.serve();
@@ -56,7 +56,7 @@ fn an_image_is_read_as_predict_reads_it() {
             Action::Open(vec![file.clone()])
         });
         until_read(&mut app, &mut engine, 2);
-        assert_eq!(app.screen, Screen::Draw);
+        assert_eq!(app.shell.screen, Screen::Draw);
         assert_eq!(app.image_shown().unwrap().name, "eleven.png");
         assert_eq!(
             candidates(&mut engine).unwrap(),
@@ -64,7 +64,7 @@ fn an_image_is_read_as_predict_reads_it() {
                 .unwrap()
                 .candidate_images()
         );
-        assert!(app.notices.is_empty(), "{:?}", app.notices);
+        assert!(app.ctx.notices.is_empty(), "{:?}", app.ctx.notices);
     }
 }
 
@@ -103,7 +103,7 @@ fn an_image_lies_over_the_canvas_and_undo_clear_and_redo_apply_to_it() {
     app.apply(Action::Show(Screen::Draw));
     app.apply(Action::PenDown([50.0, 50.0]));
     app.apply(Action::PenUp);
-    let drawn = app.drawing.ink();
+    let drawn = app.draw.drawing.ink();
     app.apply(Action::Open(vec![eleven(engine.home.path())]));
     until_read(&mut app, &mut engine, 2);
     // Nothing is drawn, erased or kept behind it.
@@ -112,17 +112,17 @@ fn an_image_lies_over_the_canvas_and_undo_clear_and_redo_apply_to_it() {
     app.apply(Action::PenUp);
     app.apply(Action::EraserDown([50.0, 50.0]));
     app.apply(Action::PenUp);
-    assert!(!app.can_keep() && app.drawing.ink() == drawn);
+    assert!(!app.can_keep() && app.draw.drawing.ink() == drawn);
     app.apply(Action::Undo);
     assert!(
-        app.image_shown().is_none() && app.drawing.ink() == drawn,
+        app.image_shown().is_none() && app.draw.drawing.ink() == drawn,
         "the image is taken back, not the drawing"
     );
     app.apply(Action::Redo);
     until_read(&mut app, &mut engine, 2);
     assert!(app.image_shown().is_some());
     app.apply(Action::ClearDrawing);
-    assert!(app.image_shown().is_none() && app.drawing.ink() == drawn);
+    assert!(app.image_shown().is_none() && app.draw.drawing.ink() == drawn);
     app.apply(Action::Undo);
     assert!(app.image_shown().is_some(), "what was cleared comes back");
     app.apply(Action::ClearDrawing);
@@ -130,7 +130,7 @@ fn an_image_lies_over_the_canvas_and_undo_clear_and_redo_apply_to_it() {
     app.apply(Action::PenUp);
     app.apply(Action::Undo);
     assert!(
-        app.image_shown().is_none() && app.drawing.ink() == drawn,
+        app.image_shown().is_none() && app.draw.drawing.ink() == drawn,
         "a stroke is undone before anything else"
     );
 }
@@ -154,9 +154,9 @@ fn the_steps_of_an_image_end_with_what_the_model_reads() {
             app.poll();
             engine.serve();
             let last = app.stages().last().map(|stage| stage.image.clone());
-            let read = app.number.chosen().map(|chosen| {
+            let read = app.draw.number.chosen().map(|chosen| {
                 StageImage::Model(Box::new(
-                    app.number.digits()[chosen].prediction.image.clone(),
+                    app.draw.number.digits()[chosen].prediction.image.clone(),
                 ))
             });
             if last == read {
@@ -166,7 +166,7 @@ fn the_steps_of_an_image_end_with_what_the_model_reads() {
         panic!("the last image is not the one that was read");
     };
     follow(&mut app, &mut engine);
-    let before = app.number.digits()[1].prediction.image.clone();
+    let before = app.draw.number.digits()[1].prediction.image.clone();
     app.apply(Action::SwitchStep {
         step: Step::Scaling,
         on: false,
@@ -181,6 +181,7 @@ fn the_steps_of_an_image_end_with_what_the_model_reads() {
         app.poll();
         engine.serve();
         if app
+            .draw
             .number
             .digits()
             .last()
@@ -190,7 +191,7 @@ fn the_steps_of_an_image_end_with_what_the_model_reads() {
         }
     }
     assert_ne!(
-        app.number.digits()[1].prediction.image,
+        app.draw.number.digits()[1].prediction.image,
         before,
         "the verdict is of what is shown"
     );
@@ -204,22 +205,22 @@ fn what_is_no_image_or_too_large_is_said_in_a_sentence_and_nothing_changes() {
     let file = engine.home.path().join("broken.png");
     std::fs::write(&file, "no image").unwrap();
     app.apply(Action::Drop(vec![file]));
-    wait_for(&mut app, |app| !app.notices.is_empty());
+    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
     assert!(
-        app.notices[0].message.what.contains("broken.png") && app.image_shown().is_none(),
+        app.ctx.notices[0].message.what.contains("broken.png") && app.image_shown().is_none(),
         "{:?}",
-        app.notices
+        app.ctx.notices
     );
-    app.notices.clear();
+    app.ctx.notices.clear();
     app.apply(Action::PasteImage {
         size: [100_000, 2],
         pixels: Arc::new(Vec::new()),
     });
-    wait_for(&mut app, |app| !app.notices.is_empty());
+    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
     assert!(
-        app.notices[0].message.what.contains("clipboard") && app.image_shown().is_none(),
+        app.ctx.notices[0].message.what.contains("clipboard") && app.image_shown().is_none(),
         "{:?}",
-        app.notices
+        app.ctx.notices
     );
 }
 

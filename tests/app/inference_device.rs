@@ -15,13 +15,16 @@ use crate::fake_engine::{FakeEngine, app, checked, reads};
 /// An app on a machine with an Apple GPU that was found sound.
 fn on_a_mac() -> (App, FakeEngine) {
     let (mut app, mut engine) = app();
-    app.hardware = Some(Hardware {
+    app.ctx.hardware = Some(Hardware {
         metal: Some(Metal::default()),
         ..Hardware::default()
     });
     app.apply(Action::CheckDevice(DeviceChoice::Metal));
     wait_for(&mut app, |app| {
-        matches!(app.checks.get(&DeviceChoice::Metal), Some(Checked::Done(_)))
+        matches!(
+            app.machine.checks.get(&DeviceChoice::Metal),
+            Some(Checked::Done(_))
+        )
     });
     engine.reads = reads(&[(DeviceChoice::Cpu, 100.0), (DeviceChoice::Metal, 900.0)]);
     engine.serve();
@@ -41,7 +44,7 @@ fn told(engine: &FakeEngine) -> Vec<(InferenceChoice, Vec<DeviceChoice>)> {
 fn on_a_processor_alone_the_line_is_calm() {
     let (app, _engine) = app();
     assert_eq!(app.device_summary(), "Recognition on the CPU: 0.05 ms");
-    assert!(app.inference_rejections().is_empty() && app.notices.is_empty());
+    assert!(app.inference_rejections().is_empty() && app.ctx.notices.is_empty());
     let reason = app.why_not_inference(InferenceChoice::Cuda).unwrap();
     assert!(reason.contains("NVIDIA"), "{reason}");
     for choice in [
@@ -85,7 +88,8 @@ fn gradients_that_are_wrong_on_metal_do_not_matter_for_reading_but_a_reading_doe
         .is_err()
     );
     report.checks[0].subject = inkling::self_test::Subject::Inference;
-    app.checks
+    app.machine
+        .checks
         .insert(DeviceChoice::Metal, Checked::Done(Box::new(Ok(report))));
     app.apply(Action::ChooseInferenceDevice(InferenceChoice::Fastest));
     engine.serve();
@@ -176,12 +180,12 @@ fn a_device_that_is_not_used_says_why_and_only_once() {
             said.len() == 1 && said[0].starts_with("Metal is not used") && said[0].contains(words),
             "{said:?}"
         );
-        let notice = app.notices.last().unwrap();
+        let notice = app.ctx.notices.last().unwrap();
         assert_eq!(notice.message.what, said[0]);
         let id = notice.id;
         app.apply(Action::Dismiss(id));
         app.on_event(Event::InferenceDevice(report));
-        assert!(app.notices.is_empty(), "it is known");
+        assert!(app.ctx.notices.is_empty(), "it is known");
     }
 }
 
@@ -201,13 +205,16 @@ fn while_a_run_is_followed_its_own_device_is_named() {
 /// On this app's machine, an NVIDIA GPU is found that everything is there for, and it passes its
 /// check.
 fn find_a_gpu(app: &mut App) {
-    app.hardware = Some(Hardware {
+    app.ctx.hardware = Some(Hardware {
         gpus: vec![inkling::hardware::Gpu::default()],
         ..Hardware::default()
     });
     app.apply(Action::CheckDevice(DeviceChoice::Cuda));
     wait_for(app, |app| {
-        matches!(app.checks.get(&DeviceChoice::Cuda), Some(Checked::Done(_)))
+        matches!(
+            app.machine.checks.get(&DeviceChoice::Cuda),
+            Some(Checked::Done(_))
+        )
     });
 }
 
@@ -283,7 +290,7 @@ fn automatic_means_the_gpu_that_passed_its_check() {
         DeviceChoice::Cuda
     );
     assert_eq!(
-        app.config.device,
+        app.ctx.config.device,
         DeviceChoice::Auto,
         "the choice stays what it was"
     );

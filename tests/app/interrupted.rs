@@ -56,7 +56,7 @@ fn interrupted_checkpoint() -> (App, FakeEngine) {
     engine.train(5);
     engine.send(killed());
     engine.run = None;
-    wait_for(&mut app, |app| !app.notices.is_empty());
+    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
     (app, engine)
 }
 
@@ -69,7 +69,7 @@ fn a_run_that_is_started_as_its_engine_is_lost_does_not_train_unseen() {
     engine.die();
     // What the engine said last has not been taken in yet.
     app.apply(Action::Start);
-    wait_for(&mut app, |app| !app.notices.is_empty());
+    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
     let submitted = engine
         .listen()
         .iter()
@@ -78,14 +78,15 @@ fn a_run_that_is_started_as_its_engine_is_lost_does_not_train_unseen() {
         submitted,
         app.is_training(),
         "{:?}",
-        app.run.as_ref().map(|run| &run.phase)
+        app.train.run.as_ref().map(|run| &run.phase)
     );
     assert!(
-        app.notices
+        app.ctx
+            .notices
             .iter()
             .any(|notice| notice.message.what.contains("SIGKILL")),
         "{:?}",
-        app.notices
+        app.ctx.notices
     );
     app.apply(Action::Start);
     assert!(app.is_training(), "the next start is one");
@@ -94,14 +95,14 @@ fn a_run_that_is_started_as_its_engine_is_lost_does_not_train_unseen() {
 #[test]
 fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     let (mut app, mut engine) = interrupted_checkpoint();
-    let run = app.run.as_ref().unwrap();
+    let run = app.train.run.as_ref().unwrap();
     assert_eq!(run.phase, Phase::Failed);
     assert_eq!(run.state(), "Interrupted; saved after epoch 1 of 3");
     assert_eq!(
         app.interrupted_checkpoint().map(|last| last.position),
         Some(after(1))
     );
-    let said = &app.notices.last().unwrap().message;
+    let said = &app.ctx.notices.last().unwrap().message;
     assert!(
         said.what.contains("SIGKILL") && said.remedy.contains("Resume"),
         "{said:?}"
@@ -109,7 +110,7 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     assert_eq!(engine.engines(), 2, "another engine has taken its place");
 
     app.apply(Action::ResumeInterrupted("kept".into()));
-    let id = app.run.as_ref().unwrap().id;
+    let id = app.train.run.as_ref().unwrap().id;
     let asked = engine.listen();
     let Some((run, config, from)) = asked.last().and_then(submitted_run) else {
         panic!("{asked:?}")
@@ -127,7 +128,7 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
         position: after(1),
         folder: "kept".into(),
     });
-    let run = app.run.as_ref().unwrap();
+    let run = app.train.run.as_ref().unwrap();
     assert_eq!((run.history.steps.len(), run.history.epochs.len()), (10, 1));
     assert_eq!(run.phase, Phase::Training);
     assert!(app.interrupted_checkpoint().is_none());
@@ -140,10 +141,11 @@ fn a_run_that_was_lost_before_its_first_epoch_is_not_offered() {
     engine.serve();
     engine.train(3);
     engine.send(killed());
-    wait_for(&mut app, |app| !app.notices.is_empty());
+    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
     assert!(app.interrupted_checkpoint().is_none());
     assert!(
-        app.notices
+        app.ctx
+            .notices
             .last()
             .unwrap()
             .message
@@ -166,7 +168,7 @@ fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
     train(&config(ModelKind::Mlp), &square_set(120, 0), &mut watcher).unwrap();
     let mut place = Checkpoints::new(engine.home.path().join("checkpoints")).begin();
     app.apply(Action::Start);
-    let id = app.run.as_ref().unwrap().id;
+    let id = app.train.run.as_ref().unwrap().id;
     engine.serve();
     engine.send(Event::Started {
         run: id,
@@ -181,23 +183,23 @@ fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
     let folder = place.path().to_owned();
     drop(place);
     engine.send(killed());
-    wait_for(&mut app, |app| !app.notices.is_empty());
+    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
     assert_eq!(
         app.interrupted_checkpoint()
             .map(|last| (last.folder.clone(), last.position.epochs)),
         Some((folder.clone(), 2))
     );
     assert!(
-        app.notices[0]
+        app.ctx.notices[0]
             .message
             .remedy
             .contains("saved after epoch 2."),
         "{:?}",
-        app.notices
+        app.ctx.notices
     );
-    assert_eq!(app.interrupted.len(), 1);
+    assert_eq!(app.train.interrupted.len(), 1);
     app.apply(Action::ForgetInterrupted(folder));
-    wait_for(&mut app, |app| app.interrupted.is_empty());
+    wait_for(&mut app, |app| app.train.interrupted.is_empty());
     assert!(
         app.interrupted_checkpoint().is_none(),
         "what is forgotten does not come back"
@@ -212,14 +214,15 @@ fn the_model_that_read_reads_again_with_the_next_engine() {
     engine.serve();
     app.poll();
     engine.send(killed());
-    wait_for(&mut app, |app| !app.notices.is_empty());
+    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
     let told = engine.listen();
     assert!(
         matches!(&told[..], [Command::ChooseInferenceDevice { .. }, Command::UseModel(again)] if *again == model),
         "{told:?}"
     );
     assert!(
-        app.notices
+        app.ctx
+            .notices
             .last()
             .unwrap()
             .message
@@ -281,15 +284,16 @@ fn a_checkpoint_that_cannot_be_written_is_said_once() {
             kept,
         });
         app.poll();
-        app.notices
+        app.ctx
+            .notices
             .retain(|notice| epochs == 1 || notice.message.what.contains("nothing"));
         assert_eq!(
-            app.notices.len(),
+            app.ctx.notices.len(),
             usize::from(epochs == 1),
             "epoch {epochs}"
         );
     }
-    assert!(app.run.as_ref().unwrap().checkpoint.is_none());
+    assert!(app.train.run.as_ref().unwrap().checkpoint.is_none());
 }
 
 #[test]
@@ -319,12 +323,12 @@ fn interrupted_runs_of_earlier_days_are_listed_gone_on_with_and_forgotten() {
     };
     let (first, second) = (keep(DeviceChoice::Cuda), keep(DeviceChoice::Cpu));
     app.apply(Action::Show(Screen::Models));
-    wait_for(&mut app, |app| app.interrupted.len() == 2);
+    wait_for(&mut app, |app| app.train.interrupted.len() == 2);
 
     app.apply(Action::ForgetInterrupted(second));
-    wait_for(&mut app, |app| app.interrupted.len() == 1);
+    wait_for(&mut app, |app| app.train.interrupted.len() == 1);
     app.apply(Action::ResumeInterrupted(first.clone()));
-    assert_eq!(app.screen, Screen::Train);
+    assert_eq!(app.shell.screen, Screen::Train);
     let asked = engine.listen();
     let Some((_, config, from)) = asked.last().and_then(submitted_run) else {
         panic!("nothing was started")
@@ -339,7 +343,7 @@ fn interrupted_runs_of_earlier_days_are_listed_gone_on_with_and_forgotten() {
     );
     assert_eq!(from, Some(&first));
     assert!(
-        app.interrupted.is_empty(),
+        app.train.interrupted.is_empty(),
         "what goes on is not interrupted"
     );
 }
@@ -349,7 +353,7 @@ fn an_interrupted_run_becomes_a_model_without_training_on() {
     let (mut app, mut engine) = interrupted_checkpoint();
     engine.listen();
     app.apply(Action::SaveInterrupted("kept".into()));
-    let run = app.run.as_ref().unwrap();
+    let run = app.train.run.as_ref().unwrap();
     assert_eq!(
         (&run.phase, run.state().as_str()),
         (&Phase::Stopping, "Preparing the data to save the model")
@@ -366,7 +370,7 @@ fn an_interrupted_run_becomes_a_model_without_training_on() {
         (run, *stopped, from.map(std::path::PathBuf::as_path)),
         (id, id, Some("kept".as_ref()))
     );
-    assert!(app.queue.is_empty());
+    assert!(app.train.queue.is_empty());
     engine.send(done(
         id,
         JobResult::Train(summary(&RunConfig::default(), vec![record(1)], true)),
@@ -374,7 +378,7 @@ fn an_interrupted_run_becomes_a_model_without_training_on() {
     app.poll();
     assert!(
         app.interrupted_checkpoint().is_none()
-            && matches!(app.run.as_ref().unwrap().phase, Phase::Finished(_))
+            && matches!(app.train.run.as_ref().unwrap().phase, Phase::Finished(_))
     );
 }
 
@@ -402,16 +406,17 @@ fn where_a_run_of_the_command_line_was_saved_is_said() {
     let folder = place.path().to_owned();
     drop(place);
     app.apply(Action::Show(Screen::Models));
-    wait_for(&mut app, |app| app.interrupted.len() == 1);
+    wait_for(&mut app, |app| app.train.interrupted.len() == 1);
     app.apply(Action::ResumeInterrupted(folder));
     engine.serve();
     engine.finish();
     app.poll();
     assert!(
-        app.notices
+        app.ctx
+            .notices
             .iter()
             .any(|notice| notice.message.what.contains("was saved in")),
         "{:?}",
-        app.notices
+        app.ctx.notices
     );
 }

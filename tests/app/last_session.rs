@@ -31,7 +31,7 @@ fn save(engine: &FakeEngine, trained: &TrainedModel) -> RunSummary {
 
 fn begin_session(app: &mut App) {
     app.start_discovery();
-    wait_for(app, |app| app.run.is_some());
+    wait_for(app, |app| app.train.run.is_some());
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn the_last_model_comes_back_with_its_curves_and_results() {
         "the starter model was chosen"
     );
     engine.heard.clear();
-    app.settings = settings;
+    app.ctx.settings = settings;
     begin_session(&mut app);
     engine.serve();
     app.poll();
@@ -64,17 +64,17 @@ fn the_last_model_comes_back_with_its_curves_and_results() {
         "{:?}",
         engine.heard
     );
-    let run = app.run.as_ref().unwrap();
+    let run = app.train.run.as_ref().unwrap();
     assert!(matches!(&run.phase, Phase::Finished(summary) if **summary == saved));
     assert_eq!(
         (&run.history.steps, &run.history.epochs),
         (&watcher.steps, &watcher.epochs)
     );
     assert_eq!(
-        app.results.as_ref().map(|results| &results.measured),
+        app.results.shown.as_ref().map(|results| &results.measured),
         saved.test.as_ref()
     );
-    assert!(!app.is_training() && app.notices.is_empty());
+    assert!(!app.is_training() && app.ctx.notices.is_empty());
 }
 
 #[test]
@@ -91,8 +91,8 @@ fn the_evaluation_that_was_made_last_comes_back_and_a_damaged_one_is_not_missed(
         });
         engine.serve();
         let file = saved.folder.join("evaluation.json");
-        wait_for(&mut app, |app| app.results.is_some() && file.exists());
-        let shown = app.results.take().unwrap().measured;
+        wait_for(&mut app, |app| app.results.shown.is_some() && file.exists());
+        let shown = app.results.shown.take().unwrap().measured;
         assert_eq!(
             (&shown.data, shown.evaluation.mistakes.len()),
             (&DataSpec::builtin(), 1)
@@ -104,9 +104,9 @@ fn the_evaluation_that_was_made_last_comes_back_and_a_damaged_one_is_not_missed(
         app.apply(Action::UseModel(ModelRef::Starter));
         engine.serve();
         app.poll();
-        app.settings = settings;
+        app.ctx.settings = settings;
         begin_session(&mut app);
-        let results = app.results.as_ref().unwrap();
+        let results = app.results.shown.as_ref().unwrap();
         let expected = if damaged {
             saved.test.as_ref().unwrap()
         } else {
@@ -137,13 +137,14 @@ fn where_the_starter_model_was_used_last_results_open_with_the_newest_model() {
     };
     let [newest, _] = [trained, older].map(|trained| save(&engine, &trained));
     app.start_discovery();
-    wait_for(&mut app, |app| app.results.is_some());
-    let results = app.results.as_ref().unwrap();
+    wait_for(&mut app, |app| app.results.shown.is_some());
+    let results = app.results.shown.as_ref().unwrap();
     assert_eq!(results.model.reference, ModelRef::File(newest.model_path));
     assert_eq!(Some(&results.measured), newest.test.as_ref());
     assert!(
-        app.run.is_none()
+        app.train.run.is_none()
             && app
+                .ctx
                 .model_in_use
                 .as_ref()
                 .is_none_or(|model| model.reference == ModelRef::Starter)
@@ -153,14 +154,14 @@ fn where_the_starter_model_was_used_last_results_open_with_the_newest_model() {
 #[test]
 fn a_model_that_is_gone_is_not_missed() {
     let (mut app, mut engine) = app();
-    app.settings.last_model = Some(engine.home.path().join("runs/gone/model.safetensors"));
+    app.ctx.settings.last_model = Some(engine.home.path().join("runs/gone/model.safetensors"));
     app.start_discovery();
     wait_for(&mut app, |app| {
-        app.runs.is_some() && app.found.is_some() && app.hardware.is_some()
+        app.models.runs.is_some() && app.train.found.is_some() && app.ctx.hardware.is_some()
     });
     engine.serve();
     app.poll();
-    assert!(app.run.is_none() && app.notices.is_empty());
+    assert!(app.train.run.is_none() && app.ctx.notices.is_empty());
     assert!(
         engine
             .heard
@@ -182,7 +183,7 @@ fn a_run_that_was_interrupted_is_offered_first_with_its_curve() {
         },
         ..trained
     };
-    app.settings.last_model = Some(save(&engine, &older).model_path);
+    app.ctx.settings.last_model = Some(save(&engine, &older).model_path);
     let mut checkpoint = watcher.checkpoints.remove(0);
     checkpoint.card.config.device = DeviceChoice::Auto;
     let mut place = Checkpoints::new(engine.home.path().join("checkpoints")).begin();
@@ -191,7 +192,7 @@ fn a_run_that_was_interrupted_is_offered_first_with_its_curve() {
     drop(place);
 
     begin_session(&mut app);
-    let run = app.run.as_ref().unwrap();
+    let run = app.train.run.as_ref().unwrap();
     assert_eq!(
         (&run.phase, run.state().as_str()),
         (&Phase::Interrupted, "Interrupted; saved after epoch 1 of 2")
@@ -205,7 +206,7 @@ fn a_run_that_was_interrupted_is_offered_first_with_its_curve() {
         app.interrupted_checkpoint().map(|last| last.folder.clone()),
         Some(folder.clone())
     );
-    assert!(app.results.is_some(), "the last model is there too");
+    assert!(app.results.shown.is_some(), "the last model is there too");
 
     app.apply(Action::ResumeInterrupted(folder.clone()));
     let asked = engine.listen();
@@ -214,7 +215,7 @@ fn a_run_that_was_interrupted_is_offered_first_with_its_curve() {
     };
     assert_eq!(
         (of, from),
-        (&app.run.as_ref().unwrap().config, Some(&folder))
+        (&app.train.run.as_ref().unwrap().config, Some(&folder))
     );
     let (position, before) = (checkpoint.card.position(), checkpoint.card.epochs.clone());
     let curve = checkpoint.card.curve.points().to_vec();
@@ -227,7 +228,7 @@ fn a_run_that_was_interrupted_is_offered_first_with_its_curve() {
         folder,
     });
     assert_eq!(
-        app.run.as_ref().unwrap().history.steps,
+        app.train.run.as_ref().unwrap().history.steps,
         watcher.steps[..steps as usize]
     );
 }
@@ -236,14 +237,14 @@ fn a_run_that_was_interrupted_is_offered_first_with_its_curve() {
 fn what_was_begun_meanwhile_stays() {
     let (mut app, mut engine) = app();
     let (trained, _) = trained();
-    app.settings.last_model = Some(save(&engine, &trained).model_path);
+    app.ctx.settings.last_model = Some(save(&engine, &trained).model_path);
     app.start_discovery();
     app.apply(Action::Start);
-    let id = app.run.as_ref().unwrap().id;
-    wait_for(&mut app, |app| app.results.is_some());
+    let id = app.train.run.as_ref().unwrap().id;
+    wait_for(&mut app, |app| app.results.shown.is_some());
     engine.serve();
     app.poll();
-    assert_eq!(app.run.as_ref().map(|run| run.id), Some(id));
+    assert_eq!(app.train.run.as_ref().map(|run| run.id), Some(id));
 }
 
 #[test]
@@ -253,31 +254,35 @@ fn the_curves_of_any_run_can_be_opened() {
     let saved = save(&engine, &trained);
     app.apply(Action::Show(Screen::Models));
     app.apply(Action::ShowCurves(saved.folder.clone()));
-    wait_for(&mut app, |app| app.run.is_some());
+    wait_for(&mut app, |app| app.train.run.is_some());
     assert_eq!(
-        (app.screen, &app.run.as_ref().unwrap().history.steps),
+        (
+            app.shell.screen,
+            &app.train.run.as_ref().unwrap().history.steps
+        ),
         (Screen::Train, &watcher.steps)
     );
-    let csv = app.run.as_ref().unwrap().history.csv();
+    let csv = app.train.run.as_ref().unwrap().history.csv();
     assert_eq!(
         csv.lines().count(),
         1 + watcher.steps.len() + watcher.epochs.len()
     );
     app.apply(Action::ShowCurves("nowhere".into()));
-    wait_for(&mut app, |app| !app.notices.is_empty());
+    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
 
     app.apply(Action::Configure(Box::default()));
     app.apply(Action::Start);
     app.apply(Action::ShowCurves(saved.folder));
     assert!(
-        app.notices
+        app.ctx
+            .notices
             .last()
             .unwrap()
             .message
             .what
             .contains("in progress"),
         "{:?}",
-        app.notices
+        app.ctx.notices
     );
 }
 
@@ -286,18 +291,20 @@ fn a_deleted_run_can_be_had_back_until_the_window_closes() {
     let (mut app, engine) = app();
     let (trained, _) = trained();
     let saved = save(&engine, &trained);
-    let count = |app: &App| app.runs.as_ref().map_or(usize::MAX, Vec::len);
+    let count = |app: &App| app.models.runs.as_ref().map_or(usize::MAX, Vec::len);
     app.apply(Action::Show(Screen::Models));
     wait_for(&mut app, |app| count(app) == 1);
     app.apply(Action::DeleteRun(saved.folder.clone()));
-    wait_for(&mut app, |app| count(app) == 0 && !app.notices.is_empty());
-    let undo = app.notices[0].offer.clone().unwrap();
+    wait_for(&mut app, |app| {
+        count(app) == 0 && !app.ctx.notices.is_empty()
+    });
+    let undo = app.ctx.notices[0].offer.clone().unwrap();
     assert_eq!(
         (undo.label, &undo.action),
         ("Undo", &Action::RestoreRun(saved.folder.clone()))
     );
     app.apply(undo.action);
-    assert!(app.notices.is_empty(), "it cannot be undone twice");
+    assert!(app.ctx.notices.is_empty(), "it cannot be undone twice");
     wait_for(&mut app, |app| count(app) == 1);
 
     app.apply(Action::DeleteRun(saved.folder));

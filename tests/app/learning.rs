@@ -86,7 +86,7 @@ fn what_belongs_to_another_run_is_dropped() {
 #[test]
 fn a_drawing_is_recognised_anew_several_times_a_second_of_training() {
     let (mut app, mut engine) = training();
-    let run = app.run.as_ref().unwrap().id;
+    let run = app.train.run.as_ref().unwrap().id;
     app.apply(Action::PenDown([50.0, 50.0]));
     app.apply(Action::PenMove([50.0, 200.0]));
     engine.send(Event::ModelInUse(ModelInfo {
@@ -235,7 +235,7 @@ fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
     }
     app.apply(Action::Configure(Box::new(RunConfig {
         epochs: 3,
-        ..app.config.clone()
+        ..app.ctx.config.clone()
     })));
     super::wait_for(&mut app, |app| {
         app.validation_errors().is_empty() && app.samples().is_some()

@@ -32,9 +32,9 @@ fn save(engine: &FakeEngine, trained: &TrainedModel) -> RunSummary {
 }
 
 fn list(app: &mut App) {
-    app.runs = None;
+    app.models.runs = None;
     app.apply(Action::RefreshRuns);
-    wait_for(app, |app| app.runs.is_some());
+    wait_for(app, |app| app.models.runs.is_some());
 }
 
 fn named(name: &str, starred: bool) -> Annotation {
@@ -96,7 +96,7 @@ fn a_model_is_called_by_its_name_everywhere_and_the_last_change_is_what_remains(
             .collect::<Vec<_>>(),
         [Annotation::default(), named("Try 19", true)]
     );
-    assert!(app.notices.is_empty());
+    assert!(app.ctx.notices.is_empty());
 }
 
 #[test]
@@ -142,9 +142,10 @@ fn a_note_that_cannot_be_written_is_a_notice_and_is_not_shown() {
         saved.folder.clone(),
         named("Best one", false),
     ));
-    wait_for(&mut app, |app| !app.notices.is_empty());
+    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
     let unnamed = |app: &App| {
-        app.runs
+        app.models
+            .runs
             .iter()
             .flatten()
             .all(|run| run.annotation == Annotation::default())
@@ -163,14 +164,16 @@ fn a_deleted_model_comes_back_with_its_name() {
     ));
     app.apply(Action::DeleteRun(saved.folder.clone()));
     wait_for(&mut app, |app| {
-        app.notices
+        app.ctx
+            .notices
             .iter()
             .any(|notice| notice.message.what == "“Best one” was deleted.")
     });
-    assert_eq!(app.runs.as_ref().map(Vec::len), Some(0));
+    assert_eq!(app.models.runs.as_ref().map(Vec::len), Some(0));
     app.apply(Action::RestoreRun(saved.folder.clone()));
     wait_for(&mut app, |app| {
-        app.runs
+        app.models
+            .runs
             .iter()
             .flatten()
             .any(|run| run.title == "Best one" && run.annotation.starred)
@@ -187,23 +190,29 @@ fn the_starter_model_takes_the_place_of_a_deleted_one_until_it_is_restored() {
     app.apply(Action::ShowResults(saved.folder.clone()));
     engine.serve();
     app.poll();
-    assert!(app.is_in_use(&model) && app.results.is_some());
+    assert!(app.is_in_use(&model) && app.results.shown.is_some());
 
     app.apply(Action::DeleteRun(saved.folder.clone()));
-    wait_for(&mut app, |app| app.runs.as_ref().is_some_and(Vec::is_empty));
+    wait_for(&mut app, |app| {
+        app.models.runs.as_ref().is_some_and(Vec::is_empty)
+    });
     engine.serve();
     app.poll();
-    assert!(app.is_in_use(&ModelRef::Starter) && app.starter_model.is_some());
-    assert!(app.results.is_none(), "its accuracy is not another model's");
-    assert_eq!(app.settings.last_model, None);
+    assert!(app.is_in_use(&ModelRef::Starter) && app.ctx.starter_model.is_some());
+    assert!(
+        app.results.shown.is_none(),
+        "its accuracy is not another model's"
+    );
+    assert_eq!(app.ctx.settings.last_model, None);
 
     app.apply(Action::RestoreRun(saved.folder));
-    wait_for(&mut app, |app| app.results.is_some());
+    wait_for(&mut app, |app| app.results.shown.is_some());
     engine.serve();
     app.poll();
     assert!(app.is_in_use(&model));
     assert_eq!(
         app.results
+            .shown
             .as_ref()
             .map(|results| results.model.reference.clone()),
         Some(model)
@@ -243,14 +252,15 @@ fn a_run_is_trained_again_and_whether_its_weights_are_the_same_is_said() {
     for (epochs, words) in [(1, "the same, bit for bit"), (2, "not the same")] {
         app.apply(Action::Reproduce(first.folder.clone()));
         assert_eq!(
-            app.run.as_ref().unwrap().config,
+            app.train.run.as_ref().unwrap().config,
             inkling::runs::reproduced_config(&first)
         );
         engine.serve();
         let id = engine.run.take().unwrap().id;
         engine.send(done(id, JobResult::Train(save(&engine, &trained(epochs)))));
         wait_for(&mut app, |app| {
-            app.notices
+            app.ctx
+                .notices
                 .iter()
                 .any(|notice| notice.message.what.contains(words))
         });

@@ -20,7 +20,8 @@ fn poll_for(app: &mut App, time: Duration) {
 }
 
 fn processors(app: &App) -> Vec<f32> {
-    app.monitor
+    app.machine
+        .monitor
         .samples()
         .iter()
         .map(|sample| sample.processor)
@@ -35,12 +36,12 @@ fn nothing_is_read_unless_somebody_looks() {
     poll_for(&mut app, Duration::from_millis(50));
     assert_eq!(asked(), 0, "it is closed at first");
     app.apply(Action::ShowMonitor(true));
-    wait_for(&mut app, |app| app.monitor.newest().is_some());
-    assert!(app.settings.monitor, "as it will be at the next launch");
+    wait_for(&mut app, |app| app.machine.monitor.newest().is_some());
+    assert!(app.ctx.settings.monitor, "as it will be at the next launch");
     app.apply(Action::Wizard(WizardStep::Welcome));
     app.poll();
     assert!(
-        app.monitor.newest().is_none(),
+        app.machine.monitor.newest().is_none(),
         "old figures are not shown again"
     );
     // The one that is under way comes to its end, and none follows.
@@ -50,7 +51,7 @@ fn nothing_is_read_unless_somebody_looks() {
     app.apply(Action::ShowMonitor(false));
     poll_for(&mut app, Duration::from_millis(1500));
     assert!(before <= 2 && asked() == before, "{before}");
-    assert!(app.monitor.newest().is_none());
+    assert!(app.machine.monitor.newest().is_none());
     assert_eq!(app.poll(), None, "nothing wakes the window");
 }
 
@@ -60,7 +61,7 @@ fn readings_follow_each_other_a_second_apart() {
     engine.live.lock().unwrap().script = [0.1, 0.2, 0.3].map(busy).into();
     app.apply(Action::ShowMonitor(true));
     let since = Instant::now();
-    wait_for(&mut app, |app| app.monitor.samples().len() == 3);
+    wait_for(&mut app, |app| app.machine.monitor.samples().len() == 3);
     assert!(since.elapsed() >= Duration::from_secs(2));
     assert_eq!(processors(&app), [0.1, 0.2, 0.3]);
     let own = Watched {
@@ -72,7 +73,7 @@ fn readings_follow_each_other_a_second_apart() {
         [own.clone(), own.clone(), own.clone()],
         "no GPU was found"
     );
-    app.hardware = Some(Hardware {
+    app.ctx.hardware = Some(Hardware {
         gpus: vec![gpu()],
         ..Hardware::default()
     });
@@ -88,9 +89,9 @@ fn only_the_last_two_minutes_are_kept() {
     engine.live.lock().unwrap().script = [busy(0.5)].into();
     app.apply(Action::ShowMonitor(true));
     for number in 0..150_u16 {
-        app.monitor.take(busy(f32::from(number) / 150.0));
+        app.machine.monitor.take(busy(f32::from(number) / 150.0));
     }
-    assert_eq!(app.monitor.samples().len(), 120);
+    assert_eq!(app.machine.monitor.samples().len(), 120);
     assert_eq!(processors(&app)[119], 149.0 / 150.0);
 }
 
@@ -116,7 +117,7 @@ fn a_reading_that_hangs_costs_the_figures_and_nothing_else() {
     );
     poll_for(&mut app, Duration::from_millis(2500));
     assert_eq!(*asked.lock().unwrap(), 1, "and it is not asked again");
-    assert!(app.monitor.newest().is_none());
+    assert!(app.machine.monitor.newest().is_none());
     drop(release);
-    wait_for(&mut app, |app| app.monitor.newest().is_some());
+    wait_for(&mut app, |app| app.machine.monitor.newest().is_some());
 }

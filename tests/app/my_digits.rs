@@ -54,14 +54,14 @@ fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
     assert_eq!(app.digit_to_keep(), Some(2));
     app.apply(Action::Keep(None));
     assert!(
-        app.drawing.strokes().is_empty(),
+        app.draw.drawing.strokes().is_empty(),
         "the canvas is free for the next"
     );
     draw(&mut app, &mut engine, 2);
     app.apply(Action::Keep(Some(7)));
     wait_for(&mut app, |app| digits(app) == [2, 7]);
     assert_eq!(
-        app.recent_drawings.iter().count(),
+        app.draw.recent_drawings.iter().count(),
         1,
         "it was the same drawing twice"
     );
@@ -69,10 +69,13 @@ fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
     // Undo takes it back and brings the drawing back to the canvas.
     app.apply(Action::Undo);
     wait_for(&mut app, |app| digits(app) == [2]);
-    assert_eq!(app.drawing.strokes().len(), 2);
+    assert_eq!(app.draw.drawing.strokes().len(), 2);
     // After that, it is the canvas's own.
     app.apply(Action::Undo);
-    assert_eq!((app.drawing.strokes().len(), digits(&app)), (1, vec![2]));
+    assert_eq!(
+        (app.draw.drawing.strokes().len(), digits(&app)),
+        (1, vec![2])
+    );
 
     app.apply(Action::KeepRecent(0, 9));
     wait_for(&mut app, |app| digits(app) == [2, 9]);
@@ -108,7 +111,7 @@ fn what_could_not_be_written_is_not_taken_back() {
     app.apply(Action::Collect(5));
     draw(&mut app, &mut engine, 2);
     app.apply(Action::Keep(None));
-    wait_for(&mut app, |app| !app.notices.is_empty());
+    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
     assert_eq!(
         app.my_digits.collection.as_ref().map(Collection::digit),
         Some(0),
@@ -120,7 +123,7 @@ fn what_could_not_be_written_is_not_taken_back() {
     std::fs::rename(&away, &data).unwrap();
     app.apply(Action::Undo);
     assert_eq!(
-        app.drawing.strokes().len(),
+        app.draw.drawing.strokes().len(),
         2,
         "the drawing is back on the canvas"
     );
@@ -138,7 +141,7 @@ fn what_could_not_be_written_is_not_taken_back() {
     )));
     app.apply(Action::Undo);
     wait_for(&mut app, |app| digits(app) == [2]);
-    assert_eq!(app.drawing.strokes().len(), 2);
+    assert_eq!(app.draw.drawing.strokes().len(), 2);
 }
 
 #[test]
@@ -195,24 +198,24 @@ fn what_was_taken_back_is_said_and_can_be_made_again() {
     draw(&mut app, &mut engine, 1);
     app.apply(Action::UndoKept);
     wait_for(&mut app, |app| digits(app).is_empty());
-    let notice = app.notices.last().unwrap().clone();
+    let notice = app.ctx.notices.last().unwrap().clone();
     assert_eq!(notice.message.what, "The drawing of a 1 is no longer kept.");
     app.apply(notice.offer.unwrap().action);
     wait_for(&mut app, |app| digits(app) == [1]);
-    assert!(app.notices.is_empty() && !app.my_digits.can_redo());
+    assert!(app.ctx.notices.is_empty() && !app.my_digits.can_redo());
     // Another change leaves nothing to make again.
     app.apply(Action::UndoKept);
     wait_for(&mut app, |app| digits(app).is_empty());
     app.apply(Action::Keep(Some(5)));
     wait_for(&mut app, |app| digits(app) == [5]);
-    assert!(app.notices.is_empty() && !app.my_digits.can_redo());
+    assert!(app.ctx.notices.is_empty() && !app.my_digits.can_redo());
 }
 
 #[test]
 fn the_collection_asks_for_each_digit_five_times() {
     let (mut app, mut engine) = app();
     app.apply(Action::Collect(5));
-    assert_eq!(app.screen, Screen::Draw);
+    assert_eq!(app.shell.screen, Screen::Draw);
     let asked = |app: &App| app.my_digits.collection.as_ref().map(Collection::digit);
     for digit in 0..10 {
         assert_eq!(asked(&app), Some(digit));
@@ -234,7 +237,7 @@ fn the_collection_asks_for_each_digit_five_times() {
         app.apply(Action::SkipDigit);
     }
     assert_eq!(
-        (asked(&app), app.screen),
+        (asked(&app), app.shell.screen),
         (None, Screen::MyDigits),
         "it ends where the drawings are"
     );
@@ -260,10 +263,10 @@ fn a_better_model_is_taken_over_and_given_back() {
             .filter_map(submitted)
             .any(|(_, job)| *job == Job::FineTune(ModelRef::Starter))
     );
-    assert!(app.notices.is_empty(), "My digits says it itself");
+    assert!(app.ctx.notices.is_empty(), "My digits says it itself");
     assert!(app.can_undo_fine_tune());
     assert_eq!(
-        app.model_in_use.as_ref().unwrap().reference,
+        app.ctx.model_in_use.as_ref().unwrap().reference,
         ModelRef::File("tuned/model.safetensors".into())
     );
     app.apply(Action::UndoFineTune);
@@ -272,10 +275,10 @@ fn a_better_model_is_taken_over_and_given_back() {
         app.poll();
     }
     assert_eq!(
-        app.model_in_use.as_ref().unwrap().reference,
+        app.ctx.model_in_use.as_ref().unwrap().reference,
         ModelRef::Starter
     );
-    assert!(app.notices.iter().all(|notice| notice.offer.is_none()));
+    assert!(app.ctx.notices.iter().all(|notice| notice.offer.is_none()));
 }
 
 #[test]
@@ -290,13 +293,13 @@ fn on_other_screens_a_notice_says_what_fine_tuning_changed() {
         engine.serve();
         app.poll();
     }
-    let said = &app.notices.last().unwrap().message;
+    let said = &app.ctx.notices.last().unwrap().message;
     assert_eq!(
         said.what,
         "Fine-tuned: from 92 % to 100 % of yours. Test accuracy on Built-in digits, 100 images: 99.00 % (98.50 % before)."
     );
     app.apply(Action::Show(Screen::MyDigits));
-    assert!(app.notices.is_empty(), "it is said once");
+    assert!(app.ctx.notices.is_empty(), "it is said once");
     // Another model was chosen since: there is nothing to go back from.
     app.apply(Action::UseModel(ModelRef::Starter));
     engine.serve();

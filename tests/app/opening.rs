@@ -24,7 +24,7 @@ fn a_model_or_its_run_folder_is_drawn_with() {
     for opened in [model.clone(), run] {
         app.apply(Action::Show(Screen::Train));
         app.apply(Action::Open(vec![opened]));
-        assert_eq!(app.screen, Screen::Draw);
+        assert_eq!(app.shell.screen, Screen::Draw);
         assert!(
             engine
                 .listen()
@@ -54,7 +54,7 @@ fn weights_of_other_programs_are_imported() {
         app.apply(Action::Show(Screen::Train));
         app.apply(Action::Open(vec![name.into()]));
         assert_eq!(
-            (app.screen, imports(&mut engine)),
+            (app.shell.screen, imports(&mut engine)),
             (Screen::Models, vec![PathBuf::from(name)])
         );
     }
@@ -65,7 +65,7 @@ fn weights_of_other_programs_are_imported() {
     engine.send(Event::Failed(Problem::Model(ModelError::Foreign {
         path: path.clone(),
     })));
-    wait_for(&mut app, |app| app.screen == Screen::Models);
+    wait_for(&mut app, |app| app.shell.screen == Screen::Models);
     assert_eq!(imports(&mut engine), [path]);
 }
 
@@ -79,14 +79,14 @@ fn ink_fills_the_canvas_and_can_be_undone() {
     )
     .unwrap();
     app.apply(Action::Open(vec![file]));
-    wait_for(&mut app, |app| !app.drawing.strokes().is_empty());
-    assert_eq!(app.screen, Screen::Draw);
-    let points = app.drawing.strokes()[0].points.clone();
+    wait_for(&mut app, |app| !app.draw.drawing.strokes().is_empty());
+    assert_eq!(app.shell.screen, Screen::Draw);
+    let points = app.draw.drawing.strokes()[0].points.clone();
     // Eight units high become 20 of 28 pixels, in the middle.
     assert_eq!(points[2], [CANVAS / 2.0, CANVAS / 2.0 + 100.0]);
     assert_eq!(points[0], [CANVAS / 2.0 - 50.0, CANVAS / 2.0 - 100.0]);
     app.apply(Action::Undo);
-    assert!(app.drawing.strokes().is_empty());
+    assert!(app.draw.drawing.strokes().is_empty());
 }
 
 #[test]
@@ -95,9 +95,9 @@ fn ink_in_the_canvas_s_own_units_stays_where_it_is() {
     let file = engine.home.path().join("drawing.json");
     fs::write(&file, r#"{"strokes": [[[10, 20], [30, 40]]], "pen": 16}"#).unwrap();
     app.apply(Action::Open(vec![file]));
-    wait_for(&mut app, |app| !app.drawing.strokes().is_empty());
+    wait_for(&mut app, |app| !app.draw.drawing.strokes().is_empty());
     assert_eq!(
-        (app.drawing.ink().strokes, app.drawing.pen),
+        (app.draw.drawing.ink().strokes, app.draw.drawing.pen),
         (vec![vec![[10.0, 20.0], [30.0, 40.0]]], 16.0)
     );
 }
@@ -112,10 +112,11 @@ fn of_several_drawings_the_first_is_shown_and_that_is_said() {
     )
     .unwrap();
     app.apply(Action::Open(vec![file]));
-    wait_for(&mut app, |app| !app.drawing.strokes().is_empty());
-    assert_eq!(app.drawing.strokes().len(), 1);
+    wait_for(&mut app, |app| !app.draw.drawing.strokes().is_empty());
+    assert_eq!(app.draw.drawing.strokes().len(), 1);
     assert!(
-        app.notices
+        app.ctx
+            .notices
             .last()
             .unwrap()
             .message
@@ -137,15 +138,15 @@ fn anything_else_is_a_sentence_and_the_drawing_stays() {
     ] {
         let file = engine.home.path().join("other.txt");
         fs::write(&file, content).unwrap();
-        app.notices.clear();
+        app.ctx.notices.clear();
         app.apply(Action::Open(vec![file]));
-        wait_for(&mut app, |app| !app.notices.is_empty());
+        wait_for(&mut app, |app| !app.ctx.notices.is_empty());
         assert!(
-            app.notices[0].message.what.contains("other.txt"),
+            app.ctx.notices[0].message.what.contains("other.txt"),
             "{:?}",
-            app.notices
+            app.ctx.notices
         );
-        assert_eq!(app.drawing.ink().strokes, [vec![[50.0, 50.0]]]);
+        assert_eq!(app.draw.drawing.ink().strokes, [vec![[50.0, 50.0]]]);
     }
 }
 
@@ -155,7 +156,7 @@ fn whoever_opens_a_file_is_not_asked_by_the_wizard() {
     assert!(app.wizard.is_some());
     app.apply(Action::Open(vec!["model.safetensors".into()]));
     assert!(
-        app.wizard.is_none() && !app.settings.wizard_done,
+        app.wizard.is_none() && !app.ctx.settings.wizard_done,
         "it comes back at the next launch"
     );
 }
@@ -187,13 +188,13 @@ fn a_drawing_is_saved_as_ink_that_reads_alike() {
         app.apply(Action::PenUp);
     }
     app.apply(Action::SaveDrawing);
-    wait_for(&mut app, |app| !app.notices.is_empty());
+    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
     let saved: Vec<_> = read_ink_file(&file)
         .unwrap()
         .map(|entry| entry.unwrap().ink)
         .collect();
     assert_eq!(saved, [drawn]);
-    assert_eq!(app.notices.len(), 1, "an empty canvas is not saved");
+    assert_eq!(app.ctx.notices.len(), 1, "an empty canvas is not saved");
 }
 
 #[test]
@@ -226,17 +227,17 @@ fn a_saved_drawing_keeps_how_hard_the_pen_pressed() {
         }
         app.apply(Action::PenUp);
     }
-    let before = app.drawing.strokes().to_vec();
+    let before = app.draw.drawing.strokes().to_vec();
     assert_eq!(
         (&before[0].pressures[..], before.len()),
         (&[0.25, 0.75][..], 2)
     );
     app.apply(Action::SaveDrawing);
-    wait_for(&mut app, |app| !app.notices.is_empty());
+    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
     app.apply(Action::ClearDrawing);
     app.apply(Action::Open(vec![file]));
-    wait_for(&mut app, |app| !app.drawing.strokes().is_empty());
-    assert_eq!(app.drawing.strokes(), before);
+    wait_for(&mut app, |app| !app.draw.drawing.strokes().is_empty());
+    assert_eq!(app.draw.drawing.strokes(), before);
 }
 
 #[test]
@@ -249,10 +250,17 @@ fn ink_of_several_digits_comes_onto_the_wide_canvas() {
     )
     .unwrap();
     app.apply(Action::Open(vec![file]));
-    wait_for(&mut app, |app| !app.number.drawing.strokes().is_empty());
-    assert!(app.draws_several() && app.settings.several_digits && app.drawing.strokes().is_empty());
+    wait_for(&mut app, |app| {
+        !app.draw.number.drawing.strokes().is_empty()
+    });
+    assert!(
+        app.draws_several()
+            && app.ctx.settings.several_digits
+            && app.draw.drawing.strokes().is_empty()
+    );
     let points = || {
-        app.number
+        app.draw
+            .number
             .drawing
             .strokes()
             .iter()
@@ -261,6 +269,6 @@ fn ink_of_several_digits_comes_onto_the_wide_canvas() {
     assert!(
         points().all(|[x, y]| (0.0..=WIDE_CANVAS).contains(x) && (0.0..=CANVAS).contains(y)),
         "{:?}",
-        app.number.drawing
+        app.draw.number.drawing
     );
 }

@@ -27,7 +27,11 @@ fn settled(app: &mut App, done: impl Fn(&App) -> bool) {
 }
 
 fn state(app: &App) -> &ReachState {
-    &app.machine_dialog.as_ref().expect("the dialog").state
+    &app.machine
+        .machine_dialog
+        .as_ref()
+        .expect("the dialog")
+        .state
 }
 
 fn on_gpu_box() -> (App, FakeEngine) {
@@ -43,9 +47,9 @@ fn on_gpu_box() -> (App, FakeEngine) {
 #[test]
 fn a_machine_is_shown_before_it_is_used_and_its_gpu_is_what_automatic_means() {
     let (mut app, mut engine) = on_gpu_box();
-    assert!(app.machine_dialog.is_none());
+    assert!(app.machine.machine_dialog.is_none());
     assert_eq!(app.other_machine().unwrap().host.name(), "gpu-box");
-    assert_eq!(app.settings.hosts, ["gpu-box"]);
+    assert_eq!(app.ctx.settings.hosts, ["gpu-box"]);
     assert_eq!(
         app.device_for(DeviceChoice::Auto, Precision::F32),
         DeviceChoice::Cuda
@@ -117,7 +121,8 @@ fn a_machine_that_is_lost_gives_way_to_this_one() {
         reason: "timed out".to_owned(),
     }));
     settled(&mut app, |app| {
-        app.notices
+        app.ctx
+            .notices
             .iter()
             .any(|notice| notice.message.what.contains("gpu-box"))
     });
@@ -130,7 +135,7 @@ fn an_open_export_panel_is_no_work_but_an_export_is() {
     app.apply(Action::OpenExport(ModelRef::Starter));
     engine.serve();
     app.poll();
-    assert!(app.export.is_some());
+    assert!(app.models.export.is_some());
     assert_eq!(
         app.why_not_move(),
         None,

@@ -28,33 +28,35 @@ fn a_search_shows_its_steps_and_what_it_found_is_used() {
     engine.serve();
     app.poll();
     let asked = engine.heard.iter().find_map(submitted).expect("a job");
-    assert!(matches!(asked.1, Job::FindLearningRate(config) if config.model == app.config.model));
-    let view = app.rate_search.as_ref().unwrap();
+    assert!(
+        matches!(asked.1, Job::FindLearningRate(config) if config.model == app.ctx.config.model)
+    );
+    let view = app.train.rate_search.as_ref().unwrap();
     assert_eq!(
         (view.search.points().len(), &view.state, view.suggested()),
         (100, &RateSearchState::Running, None)
     );
     engine.finish_search(finding(0.0031));
     app.poll();
-    let view = app.rate_search.as_ref().unwrap();
+    let view = app.train.rate_search.as_ref().unwrap();
     assert_eq!(
         (view.search.points().len(), view.suggested()),
         (150, Some(0.0031))
     );
     assert!(
-        app.config.preset.is_some(),
+        app.ctx.config.preset.is_some(),
         "nothing is changed before it is asked for"
     );
     app.apply(Action::UseLearningRate(0.0031));
     assert_eq!(
         (
-            app.config.learning_rate,
+            app.ctx.config.learning_rate,
             app.text(Field::LearningRate).as_str(),
-            app.config.preset
+            app.ctx.config.preset
         ),
         (0.0031, "0.0031", None)
     );
-    assert!(app.rate_search.is_none());
+    assert!(app.train.rate_search.is_none());
 }
 
 #[test]
@@ -63,12 +65,14 @@ fn closing_cancels_and_what_comes_later_is_dropped() {
     app.apply(Action::FindLearningRate);
     engine.serve();
     app.poll();
-    let id = app.rate_search.as_ref().unwrap().id;
+    let id = app.train.rate_search.as_ref().unwrap().id;
     app.apply(Action::CloseRateSearch);
     assert!(engine.listen().contains(&Command::Cancel(id)));
     engine.finish_search(finding(0.1));
     app.poll();
-    assert!(app.rate_search.is_none() && app.jobs.is_empty() && app.notices.is_empty());
+    assert!(
+        app.train.rate_search.is_none() && app.ctx.jobs.is_empty() && app.ctx.notices.is_empty()
+    );
 }
 
 #[test]
@@ -77,14 +81,14 @@ fn a_search_that_fails_says_so_in_its_dialog_alone() {
     app.apply(Action::FindLearningRate);
     engine.serve();
     app.poll();
-    let id = app.rate_search.as_ref().unwrap().id;
+    let id = app.train.rate_search.as_ref().unwrap().id;
     engine.send(failed(id, Problem::NoSuchRun));
     app.poll();
     assert!(matches!(
-        app.rate_search.as_ref().unwrap().state,
+        app.train.rate_search.as_ref().unwrap().state,
         RateSearchState::Failed(_)
     ));
-    assert!(app.notices.is_empty());
+    assert!(app.ctx.notices.is_empty());
 }
 
 #[test]
@@ -100,5 +104,5 @@ fn there_is_no_search_during_training_or_with_invalid_settings_but_with_an_inval
     engine.serve();
     app.poll();
     app.apply(Action::FindLearningRate);
-    assert!(app.why_not_find_rate().is_some() && app.rate_search.is_none());
+    assert!(app.why_not_find_rate().is_some() && app.train.rate_search.is_none());
 }

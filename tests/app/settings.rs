@@ -151,7 +151,7 @@ fn a_folder_that_cannot_be_written_costs_one_quiet_notice() {
     fs::create_dir_all(engine.home.path().join("settings.json/in the way")).unwrap();
     app.apply(Action::SetPen(22.0));
     let start = Instant::now();
-    while app.notices.is_empty() {
+    while app.ctx.notices.is_empty() {
         app.poll();
         std::thread::sleep(Duration::from_millis(10));
         assert!(start.elapsed() < Duration::from_secs(30), "never said");
@@ -161,6 +161,6 @@ fn a_folder_that_cannot_be_written_costs_one_quiet_notice() {
         app.poll();
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert_eq!(app.notices.len(), 1);
+    assert_eq!(app.ctx.notices.len(), 1);
     app.close();
 }

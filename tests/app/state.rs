@@ -29,18 +29,25 @@ fn a_run_goes_from_start_to_results() {
     })));
     app.apply(Action::Show(Screen::Models));
     app.apply(Action::Start);
-    assert_eq!(app.screen, Screen::Train);
-    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Preparing(0.0));
+    assert_eq!(app.shell.screen, Screen::Train);
+    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Preparing(0.0));
     engine.serve();
     app.poll();
-    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Training);
+    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Training);
     assert_eq!(
-        app.run.as_ref().unwrap().plan.as_ref().unwrap().total_steps,
+        app.train
+            .run
+            .as_ref()
+            .unwrap()
+            .plan
+            .as_ref()
+            .unwrap()
+            .total_steps,
         30
     );
     engine.train(12);
     app.poll();
-    let run = app.run.as_ref().unwrap();
+    let run = app.train.run.as_ref().unwrap();
     assert_eq!(
         (
             run.history.steps.len(),
@@ -50,23 +57,24 @@ fn a_run_goes_from_start_to_results() {
         (12, 1, 2)
     );
     assert_eq!(
-        app.model_in_use.as_ref().unwrap().reference,
+        app.ctx.model_in_use.as_ref().unwrap().reference,
         ModelRef::Training(run.id)
     );
     app.apply(Action::Show(Screen::Draw));
     engine.finish();
     app.poll();
     assert!(matches!(
-        app.run.as_ref().unwrap().phase,
+        app.train.run.as_ref().unwrap().phase,
         Phase::Finished(_)
     ));
     assert!(!app.is_training());
     assert_eq!(
-        app.results.as_ref().unwrap().measured.evaluation,
+        app.results.shown.as_ref().unwrap().measured.evaluation,
         evaluation()
     );
     assert!(
-        app.notices
+        app.ctx
+            .notices
             .iter()
             .any(|notice| notice.message.what.contains("99"))
     );
@@ -89,7 +97,7 @@ fn a_run_that_cannot_be_saved_waits_for_another_try_or_another_folder() {
     app.apply(Action::SaveRun);
     app.apply(Action::Start);
     engine.serve();
-    let run = app.run.as_ref().unwrap().id;
+    let run = app.train.run.as_ref().unwrap().id;
     let full = |path: &str| {
         Problem::Write(WriteError::new(
             path.as_ref(),
@@ -103,14 +111,15 @@ fn a_run_that_cannot_be_saved_waits_for_another_try_or_another_folder() {
             checkpoint: Some(RunPosition::default()),
         });
         app.poll();
-        assert_eq!(app.run.as_ref().unwrap().phase, Phase::NotSaved);
+        assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::NotSaved);
         assert!(app.is_training(), "nothing else may take its place");
     }
     assert_eq!(
-        app.run.as_ref().unwrap().state(),
+        app.train.run.as_ref().unwrap().state(),
         "Finished, but not saved yet"
     );
     let said: Vec<&str> = app
+        .ctx
         .notices
         .iter()
         .map(|notice| notice.message.what.as_str())
@@ -138,11 +147,12 @@ fn a_run_that_cannot_be_saved_waits_for_another_try_or_another_folder() {
     ));
     app.poll();
     assert!(matches!(
-        app.run.as_ref().unwrap().phase,
+        app.train.run.as_ref().unwrap().phase,
         Phase::Finished(_)
     ));
     assert!(
-        app.notices
+        app.ctx
+            .notices
             .iter()
             .all(|notice| !notice.message.what.contains("not saved yet")),
         "it is saved now"
@@ -154,7 +164,7 @@ fn a_run_of_which_nothing_can_be_saved_is_not_lost_unheard() {
     let (mut app, mut engine) = app();
     app.apply(Action::Start);
     engine.serve();
-    let run = app.run.as_ref().unwrap().id;
+    let run = app.train.run.as_ref().unwrap().id;
     let full = |path: &str| {
         Problem::Write(WriteError::new(
             path.as_ref(),
@@ -168,7 +178,8 @@ fn a_run_of_which_nothing_can_be_saved_is_not_lost_unheard() {
     });
     app.poll();
     let said = |app: &App| {
-        app.notices
+        app.ctx
+            .notices
             .iter()
             .map(|notice| notice.message.to_string())
             .collect::<Vec<_>>()
@@ -177,7 +188,7 @@ fn a_run_of_which_nothing_can_be_saved_is_not_lost_unheard() {
     assert!(said(&app).contains("cannot be resumed"), "{}", said(&app));
     app.apply(Action::Stop);
     assert_eq!(engine.listen(), [Command::Cancel(run)]);
-    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Stopping);
+    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Stopping);
     engine.send(Event::NotSaved {
         run,
         problem: full("temporary"),
@@ -185,7 +196,7 @@ fn a_run_of_which_nothing_can_be_saved_is_not_lost_unheard() {
     });
     app.poll();
     assert_eq!(
-        app.run.as_ref().unwrap().phase,
+        app.train.run.as_ref().unwrap().phase,
         Phase::NotSaved,
         "it waits on"
     );
@@ -230,17 +241,17 @@ fn pausing_resuming_and_stopping_are_passed_on_and_shown() {
     app.apply(Action::Pause);
     engine.serve();
     app.poll();
-    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Paused);
+    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Paused);
     app.apply(Action::Resume);
     engine.serve();
     app.poll();
-    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Training);
+    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Training);
     app.apply(Action::Stop);
-    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Stopping);
+    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Stopping);
     engine.serve();
     app.poll();
     assert_eq!(
-        app.run.as_ref().unwrap().phase,
+        app.train.run.as_ref().unwrap().phase,
         Phase::Discarded,
         "no epoch was complete"
     );
@@ -252,11 +263,11 @@ fn a_pause_that_is_confirmed_after_stop_does_not_undo_the_stop() {
     app.apply(Action::Start);
     engine.serve();
     app.poll();
-    let id = app.run.as_ref().unwrap().id;
+    let id = app.train.run.as_ref().unwrap().id;
     app.apply(Action::Pause);
     app.apply(Action::Stop);
     app.on_event(Event::Paused(id));
-    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Stopping);
+    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Stopping);
 }
 
 #[test]
@@ -267,14 +278,14 @@ fn a_second_start_and_an_invalid_configuration_reach_no_engine() {
         ..RunConfig::default()
     })));
     app.apply(Action::Start);
-    assert!(app.run.is_none() && engine.listen().is_empty());
+    assert!(app.train.run.is_none() && engine.listen().is_empty());
     app.apply(Action::Configure(Box::new(RunConfig {
         device: DeviceChoice::Metal,
         ..RunConfig::default()
     })));
     if cfg!(not(target_os = "macos")) {
         app.apply(Action::Start);
-        assert!(app.run.is_none() && engine.listen().is_empty());
+        assert!(app.train.run.is_none() && engine.listen().is_empty());
     }
     app.apply(Action::Configure(Box::default()));
     app.apply(Action::Start);
@@ -288,8 +299,8 @@ fn events_of_another_run_change_nothing() {
     app.apply(Action::Start);
     engine.serve();
     app.poll();
-    let (id, stale) = (app.run.as_ref().unwrap().id, JobId(9999));
-    let config = app.config.clone();
+    let (id, stale) = (app.train.run.as_ref().unwrap().id, JobId(9999));
+    let config = app.ctx.config.clone();
     app.on_event(Event::Steps {
         run: stale,
         steps: Vec::new(),
@@ -305,12 +316,12 @@ fn events_of_another_run_change_nothing() {
         stale,
         JobResult::Train(summary(&config, Vec::new(), false)),
     ));
-    let run = app.run.as_ref().unwrap();
+    let run = app.train.run.as_ref().unwrap();
     assert_eq!(
         (run.id, &run.phase, run.now.step),
         (id, &Phase::Training, 0)
     );
-    assert!(app.results.is_none() && app.notices.is_empty());
+    assert!(app.results.shown.is_none() && app.ctx.notices.is_empty());
 }
 
 #[test]
@@ -326,7 +337,7 @@ fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
         1,
         "only the first goes out while nothing is answered"
     );
-    let ink = app.drawing.ink();
+    let ink = app.draw.drawing.ink();
     app.on_event(Event::Classified {
         request: asked[0].0,
         prediction: Ok(Box::new(crate::fake_engine::prediction(&ink))),
@@ -367,7 +378,7 @@ fn a_reading_that_comes_after_clearing_is_not_shown() {
 fn answers_to_requests_never_made_are_dropped() {
     let (mut app, mut engine) = app();
     app.apply(Action::PenDown([10.0, 10.0]));
-    let ink = app.drawing.ink();
+    let ink = app.draw.drawing.ink();
     app.on_event(Event::Classified {
         request: 4711,
         prediction: Ok(Box::new(crate::fake_engine::prediction(&ink))),
@@ -421,7 +432,7 @@ fn a_broken_engine_costs_the_run_and_a_sentence() {
     app.apply(Action::Start);
     engine.serve();
     app.poll();
-    let id = app.run.as_ref().unwrap().id;
+    let id = app.train.run.as_ref().unwrap().id;
     engine.send(failed(
         id,
         Problem::Panicked {
@@ -431,19 +442,21 @@ fn a_broken_engine_costs_the_run_and_a_sentence() {
     engine.send(Event::Restarted);
     engine.send(Event::ModelInUse(starter()));
     app.poll();
-    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Failed);
+    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Failed);
     assert!(
-        app.notices
+        app.ctx
+            .notices
             .iter()
             .any(|notice| notice.message.what.contains("index 3"))
     );
-    super::wait_for(&mut app, |app| app.notices.len() > 1);
+    super::wait_for(&mut app, |app| app.ctx.notices.len() > 1);
     assert!(
-        app.notices
+        app.ctx
+            .notices
             .iter()
             .all(|notice| !notice.message.remedy.contains("Resume")),
         "there is no checkpoint: {:?}",
-        app.notices
+        app.ctx.notices
     );
     app.apply(Action::Start);
     assert!(app.is_training());
@@ -458,9 +471,9 @@ fn an_engine_that_is_gone_is_replaced() {
     app.poll();
     engine.die();
     app.poll();
-    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Failed);
+    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Failed);
     assert_eq!(engine.engines(), 2);
-    super::wait_for(&mut app, |app| app.notices.len() == 1);
+    super::wait_for(&mut app, |app| app.ctx.notices.len() == 1);
     app.apply(Action::PenMove([20.0, 10.0]));
     engine.serve();
     app.poll();
@@ -468,7 +481,7 @@ fn an_engine_that_is_gone_is_replaced() {
     app.apply(Action::Start);
     engine.serve();
     app.poll();
-    assert_eq!(app.run.as_ref().unwrap().phase, Phase::Training);
+    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Training);
 }
 
 #[test]
@@ -479,30 +492,37 @@ fn measuring_shows_progress_and_can_be_broken_off() {
         data: inkling::run_config::DataSpec::builtin(),
     });
     let fraction = |app: &App| {
-        app.jobs
+        app.ctx
+            .jobs
             .evaluation()
             .map(|running| running.progress.fraction)
     };
     assert_eq!(fraction(&app), Some(0.0));
     app.on_event(progress(31337, 0.9));
     assert_eq!(fraction(&app), Some(0.0), "not ours");
-    app.apply(Action::CancelJob(app.jobs.evaluation().unwrap().id));
+    app.apply(Action::CancelJob(app.ctx.jobs.evaluation().unwrap().id));
     let asked = engine.listen();
     let [Command::Submit { id, ref job, .. }, Command::Cancel(ended)] = asked[..] else {
         panic!("{asked:?}")
     };
     assert!(id == ended && matches!(**job, Job::Evaluate(_)));
     app.on_event(cancelled(id));
-    assert!(app.jobs.evaluation().is_none() && app.results.is_none());
+    assert!(app.ctx.jobs.evaluation().is_none() && app.results.shown.is_none());
     app.apply(Action::Evaluate {
         model: ModelRef::Starter,
         data: inkling::run_config::DataSpec::builtin(),
     });
     engine.serve();
     app.poll();
-    assert!(app.jobs.evaluation().is_none());
+    assert!(app.ctx.jobs.evaluation().is_none());
     assert_eq!(
-        app.results.as_ref().unwrap().measured.evaluation.images,
+        app.results
+            .shown
+            .as_ref()
+            .unwrap()
+            .measured
+            .evaluation
+            .images,
         100
     );
 }
@@ -513,29 +533,30 @@ fn the_same_problem_twice_is_one_notice() {
     for _ in 0..3 {
         app.on_event(Event::Failed(Problem::NoSuchRun));
     }
-    assert_eq!(app.notices.len(), 1);
-    let id = app.notices[0].id;
+    assert_eq!(app.ctx.notices.len(), 1);
+    let id = app.ctx.notices[0].id;
     app.apply(Action::Dismiss(id));
-    assert!(app.notices.is_empty());
+    assert!(app.ctx.notices.is_empty());
 }
 
 #[test]
 fn a_run_on_little_data_starts_again_with_settings_that_fit_and_says_so() {
     let (mut app, mut engine) = app();
-    app.config.data = "/tmp/few".parse().unwrap();
+    app.ctx.config.data = "/tmp/few".parse().unwrap();
     app.apply(Action::Start);
     engine.serve();
     app.poll();
     engine.serve();
     app.poll();
-    let run = app.run.as_ref().unwrap();
+    let run = app.train.run.as_ref().unwrap();
     assert_eq!((run.config.batch_size, run.config.epochs), (8, 80));
     assert!(run.is_active(), "{:?}", run.phase);
     assert!(
-        app.notices
+        app.ctx
+            .notices
             .iter()
             .any(|notice| notice.message.what.contains("batch size 8 instead of 128")),
         "{:?}",
-        app.notices
+        app.ctx.notices
     );
 }

@@ -50,7 +50,7 @@ fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end() {
     assert_eq!(problems, []);
     assert_eq!(
         (&definition.base, definition.trials, definition.pruner),
-        (&app.config, Some(30), Some(Asha::DEFAULT))
+        (&app.ctx.config, Some(30), Some(Asha::DEFAULT))
     );
     assert!(
         definition
@@ -87,9 +87,12 @@ fn the_settings_of_a_trial_are_put_into_the_run_panel_exactly() {
     act(&mut app, SweepAction::Start);
     wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
     let best = app.sweeps.shown.as_ref().unwrap().best().unwrap().clone();
-    assert_ne!(best.config.learning_rate, app.config.learning_rate);
+    assert_ne!(best.config.learning_rate, app.ctx.config.learning_rate);
     act(&mut app, SweepAction::Use(best.number));
-    assert_eq!((&app.config, app.screen), (&best.config, Screen::Train));
+    assert_eq!(
+        (&app.ctx.config, app.shell.screen),
+        (&best.config, Screen::Train)
+    );
 }
 
 #[test]
@@ -166,7 +169,10 @@ fn the_best_settings_are_tested_once() {
     wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
     let best = app.sweeps.shown.as_ref().unwrap().best().unwrap().clone();
     act(&mut app, SweepAction::Test);
-    assert_eq!(app.run.as_ref().map(|run| &run.config), Some(&best.config));
+    assert_eq!(
+        app.train.run.as_ref().map(|run| &run.config),
+        Some(&best.config)
+    );
     engine.serve();
     engine.finish();
     wait_for(&mut app, |app| {
@@ -177,9 +183,9 @@ fn the_best_settings_are_tested_once() {
     });
     let (trial, tested) = app.sweeps.shown.as_ref().unwrap().tested.clone().unwrap();
     assert_eq!((trial, tested.test_accuracy), (best.number, Some(0.99)));
-    let run = app.run.as_ref().unwrap().id;
+    let run = app.train.run.as_ref().unwrap().id;
     act(&mut app, SweepAction::Test);
-    assert_eq!(app.run.as_ref().unwrap().id, run, "not a second time");
+    assert_eq!(app.train.run.as_ref().unwrap().id, run, "not a second time");
 }
 
 #[test]
@@ -267,7 +273,7 @@ fn ranges_follow_the_run_panel_until_they_are_changed() {
     let config = inkling::run_config::RunConfig {
         learning_rate: 0.5,
         weight_decay: 0.5,
-        ..app.config.clone()
+        ..app.ctx.config.clone()
     };
     app.apply(Action::Configure(Box::new(config)));
     app.apply(Action::Show(Screen::Sweep));
@@ -284,9 +290,10 @@ fn a_deleted_sweep_can_be_restored() {
         app.sweeps.listed.as_ref().is_some_and(Vec::is_empty) && !folder.exists()
     });
     wait_for(&mut app, |app| {
-        app.notices.iter().any(|notice| notice.offer.is_some())
+        app.ctx.notices.iter().any(|notice| notice.offer.is_some())
     });
     let offer = app
+        .ctx
         .notices
         .iter()
         .find_map(|notice| notice.offer.clone())

@@ -27,7 +27,7 @@ fn the_recommended_size_goes_into_the_field_in_every_size_and_nothing_moves_when
             start.min,
             "{size:?}"
         );
-        let config = window.state().app().config.clone();
+        let config = window.state().app().ctx.config.clone();
         engine.finish_batch_size_search(&config);
         window.run_steps(3);
         window.get_by_label_contains("Gradient noise scale: about 310 images");
@@ -40,7 +40,7 @@ fn the_recommended_size_goes_into_the_field_in_every_size_and_nothing_moves_when
         );
         window.get_by_label("Use 256").click();
         window.run_steps(3);
-        assert!(window.state().app().batch_size_search.is_none());
+        assert!(window.state().app().train.batch_size_search.is_none());
         assert_eq!(
             window
                 .get_by_role_and_label(Role::TextInput, "Batch size")
@@ -74,6 +74,7 @@ fn the_keyboard_suffices() {
     engine.serve();
     window.run_steps(3);
     assert!(
-        window.state().app().batch_size_search.is_none() && window.state().app().jobs.is_empty()
+        window.state().app().train.batch_size_search.is_none()
+            && window.state().app().ctx.jobs.is_empty()
     );
 }

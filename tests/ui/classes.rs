@@ -192,7 +192,7 @@ fn results_have_a_row_for_each_class_whatever_their_number() {
                 evaluation,
             };
             let view = ResultsView { model, measured };
-            harness.state_mut().app.results = Some(view);
+            harness.state_mut().app.results.shown = Some(view);
             harness.run();
             assert_eq!(
                 value(&harness, &format!("Accuracy for {first}")),
@@ -244,8 +244,8 @@ fn held_out_images_are_shown_by_class_whatever_their_number() {
         engine.serve();
         window.run_steps(2);
         let (run, config) = (
-            window.state().app().run.as_ref().unwrap().id,
-            window.state().app().config.clone(),
+            window.state().app().train.run.as_ref().unwrap().id,
+            window.state().app().ctx.config.clone(),
         );
         let started = inkling::records::RunPlan {
             classes: Some(classes.clone()),

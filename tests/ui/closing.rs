@@ -52,7 +52,7 @@ fn a_run_is_resumed_next_time_or_stopped_or_goes_on() {
             ("Keep training", Vec::new()),
         ] {
             let (mut window, mut engine) = training(size, 12);
-            let id = window.state().app().run.as_ref().unwrap().id;
+            let id = window.state().app().train.run.as_ref().unwrap().id;
             close(&mut window);
             window.get_by_label("Training is in progress");
             window.get_by_label(button).click();
@@ -92,7 +92,7 @@ fn a_run_that_was_stopped_in_its_first_epoch_is_offered() {
     engine.serve();
     engine.train(3);
     window.run_steps(3);
-    let id = window.state().app().run.as_ref().unwrap().id;
+    let id = window.state().app().train.run.as_ref().unwrap().id;
     window.get_by_label_contains("if you stop now, there is no model, but you can resume the run");
     window.get_by_label("Stop").click();
     window.run_steps(3);
@@ -110,7 +110,7 @@ fn a_run_that_was_stopped_in_its_first_epoch_is_offered() {
     engine.send(cancelled(id));
     window.run_steps(3);
     assert_eq!(
-        window.state().app().run.as_ref().unwrap().phase,
+        window.state().app().train.run.as_ref().unwrap().phase,
         Phase::Discarded
     );
     window
@@ -118,7 +118,7 @@ fn a_run_that_was_stopped_in_its_first_epoch_is_offered() {
         .next()
         .expect("the run's state");
     assert!(
-        window.state().app().notices.is_empty(),
+        window.state().app().ctx.notices.is_empty(),
         "it is said once, above the curves"
     );
     window.get_by_label_contains(
@@ -141,7 +141,7 @@ fn a_run_that_was_stopped_in_its_first_epoch_is_offered() {
 #[test]
 fn an_interrupted_run_with_an_epoch_can_be_saved_as_a_model() {
     let (mut window, mut engine) = training([1280.0, 800.0], 12);
-    let id = window.state().app().run.as_ref().unwrap().id;
+    let id = window.state().app().train.run.as_ref().unwrap().id;
     let position = RunPosition {
         epochs: 1,
         steps: 0,
@@ -185,7 +185,7 @@ fn a_run_that_is_not_saved_and_has_no_checkpoint_is_not_offered_for_later() {
         (Some(position), "Resume next time", "Save what fits"),
     ] {
         let (mut window, engine) = training([1280.0, 800.0], 12);
-        let run = window.state().app().run.as_ref().unwrap().id;
+        let run = window.state().app().train.run.as_ref().unwrap().id;
         engine.send(Event::NotSaved {
             run,
             problem: Problem::Busy,

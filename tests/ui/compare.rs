@@ -62,7 +62,7 @@ fn runs(count: u32) -> Vec<RunEntry> {
 
 fn comparing(size: [f32; 2], count: u32) -> Harness<'static, Stage> {
     let mut harness = stage(Panel::Models, size);
-    harness.state_mut().app.runs = Some(runs(count));
+    harness.state_mut().app.models.runs = Some(runs(count));
     harness.run();
     harness.get_by_label("Compare…").click();
     harness.run();
@@ -76,7 +76,7 @@ fn tick(harness: &mut Harness<'static, Stage>, title: &str) {
 
 /// The title of the run of this many epochs on the built-in digits.
 fn title(harness: &Harness<'static, Stage>, epochs: usize) -> String {
-    let runs = harness.state().app.runs.as_ref().unwrap();
+    let runs = harness.state().app.models.runs.as_ref().unwrap();
     runs.iter()
         .find(|run| run.folder.ends_with(epochs.to_string()))
         .unwrap()
@@ -164,7 +164,7 @@ fn the_loss_of_every_step_is_plotted_and_a_run_without_steps_is_named() {
         format!("step,loss,accuracy,learning_rate\n{table}"),
     )
     .unwrap();
-    harness.state_mut().app.runs = Some(both);
+    harness.state_mut().app.models.runs = Some(both);
     harness.run();
     harness.get_by_label("Compare…").click();
     harness.run();

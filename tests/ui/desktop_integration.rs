@@ -41,7 +41,7 @@ fn every_panel_explains_itself_when_asked() {
 fn about_shows_versions_machine_and_licences() {
     let (mut window, _engine) = usual();
     until(&mut window, "the machine was looked at", |app| {
-        app.hardware.is_some()
+        app.ctx.hardware.is_some()
     });
     window.get_by_label("Menu").click();
     window.run_steps(3);
@@ -63,7 +63,7 @@ fn about_shows_versions_machine_and_licences() {
 fn what_is_copied_helps_whoever_is_asked_for_help() {
     let (mut window, _engine) = usual();
     until(&mut window, "the machine was looked at", |app| {
-        app.hardware.is_some()
+        app.ctx.hardware.is_some()
     });
     window.get_by_label("Menu").click();
     window.run_steps(3);
@@ -102,7 +102,7 @@ fn what_is_copied_helps_whoever_is_asked_for_help() {
     ] {
         assert!(diagnostics.contains(word), "{word} is not in {diagnostics}");
     }
-    let text = about::text(window.state().app().hardware.as_ref());
+    let text = about::text(window.state().app().ctx.hardware.as_ref());
     for word in [
         env!("CARGO_PKG_VERSION"),
         "rustc",
@@ -130,7 +130,7 @@ fn without_file_dialogs_a_path_can_be_typed() {
     let mut window = open(app, [1280.0, 800.0]);
     window.state_mut().apply(Action::ChooseDataFolder);
     until(&mut window, "the path is asked for", |app| {
-        app.path_question.is_some()
+        app.shell.path_question.is_some()
     });
     window.run_steps(3);
     let type_path = |window: &mut Harness<'static, Inkling>, path: &str| {
@@ -142,18 +142,22 @@ fn without_file_dialogs_a_path_can_be_typed() {
     };
     type_path(&mut window, "/no/such/folder");
     until(&mut window, "it is refused", |app| {
-        app.path_question
+        app.shell
+            .path_question
             .as_ref()
             .is_some_and(|question| question.refused.is_some())
     });
     window.get_by_label_contains("There is no folder");
     let folder = tempfile::tempdir().unwrap();
     type_path(&mut window, folder.path().to_str().unwrap());
-    until(&mut window, "it is used", |app| app.path_question.is_none());
+    until(&mut window, "it is used", |app| {
+        app.shell.path_question.is_none()
+    });
     assert!(
         window
             .state()
             .app()
+            .ctx
             .settings
             .data_folders
             .contains(&folder.path().to_owned())
@@ -166,17 +170,18 @@ fn without_file_dialogs_a_path_can_be_typed() {
     window.state_mut().apply(Action::PenUp);
     window.state_mut().apply(Action::SaveDrawing);
     until(&mut window, "the file is asked for", |app| {
-        app.path_question.is_some()
+        app.shell.path_question.is_some()
     });
     type_path(&mut window, file.to_str().unwrap());
     until(&mut window, "it is refused", |app| {
-        app.path_question
+        app.shell
+            .path_question
             .as_ref()
             .is_some_and(|question| question.refused.is_some())
     });
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
     window.key_press(Key::Escape);
     window.run_steps(3);
-    assert!(window.state().app().path_question.is_none());
+    assert!(window.state().app().shell.path_question.is_none());
     drop(engine);
 }

@@ -18,7 +18,7 @@ fn shows(window: &Harness<'static, Inkling>, text: &str) -> bool {
 fn the_wizard_downloads_mnist_and_recommends_it() {
     let (mut window, engine) = first_launch(Answers::default());
     until(&mut window, "the hardware is probed", |app| {
-        app.hardware.is_some() && app.found.is_some()
+        app.ctx.hardware.is_some() && app.train.found.is_some()
     });
     window.state_mut().apply(Action::Wizard(WizardStep::Data));
     window.run_steps(3);
@@ -28,7 +28,7 @@ fn the_wizard_downloads_mnist_and_recommends_it() {
     until(
         &mut window,
         "a third is there",
-        |app| matches!(app.download.as_ref().map(|download| &download.state), Some(DownloadState::InProgress(fraction)) if *fraction > 0.3),
+        |app| matches!(app.train.download.as_ref().map(|download| &download.state), Some(DownloadState::InProgress(fraction)) if *fraction > 0.3),
     );
     assert!(shows(&window, "Downloading MNIST, 34 %"));
     assert!(
@@ -37,11 +37,11 @@ fn the_wizard_downloads_mnist_and_recommends_it() {
     );
     engine.server.send(Download::Completes).unwrap();
     until(&mut window, "everything is there", |app| {
-        app.download.is_none()
+        app.train.download.is_none()
     });
     let mixed = DataSpec::with_builtin(DataSource::Named(NamedSet::Mnist));
     assert_eq!(
-        window.state().app().config.data,
+        window.state().app().ctx.config.data,
         mixed,
         "as it is recommended where MNIST is there"
     );
@@ -52,7 +52,7 @@ fn the_wizard_downloads_mnist_and_recommends_it() {
 fn what_fails_says_why_and_can_be_tried_again() {
     let (mut window, engine) = usual();
     until(&mut window, "data sets are looked for", |app| {
-        app.found.is_some()
+        app.train.found.is_some()
     });
     window
         .get_by_role_and_label(Role::ComboBox, "Data set")
@@ -62,7 +62,8 @@ fn what_fails_says_why_and_can_be_tried_again() {
     window.get_by_label("MNIST").click();
     engine.server.send(Download::IsAway).unwrap();
     until(&mut window, "it fails", |app| {
-        app.download
+        app.train
+            .download
             .as_ref()
             .is_some_and(|download| !download.is_active())
     });
@@ -74,12 +75,14 @@ fn what_fails_says_why_and_can_be_tried_again() {
         &window,
         "By hand: download train-labels-idx1-ubyte.gz"
     ));
-    assert_eq!(window.state().app().config.data, DataSpec::builtin());
+    assert_eq!(window.state().app().ctx.config.data, DataSpec::builtin());
     window.get_by_label("Try to download MNIST again").click();
     engine.server.send(Download::Completes).unwrap();
-    until(&mut window, "it succeeds", |app| app.download.is_none());
+    until(&mut window, "it succeeds", |app| {
+        app.train.download.is_none()
+    });
     assert_eq!(
-        window.state().app().config.data,
+        window.state().app().ctx.config.data,
         DataSpec::single(DataSource::Named(NamedSet::Mnist)),
         "the next run trains on it"
     );
@@ -90,33 +93,37 @@ fn what_fails_says_why_and_can_be_tried_again() {
 fn it_can_be_cancelled_and_what_was_chosen_meanwhile_stays() {
     let (mut window, engine) = usual();
     until(&mut window, "data sets are looked for", |app| {
-        app.found.is_some()
+        app.train.found.is_some()
     });
     window.state_mut().apply(Action::Download(NamedSet::Mnist));
     window.run_steps(3);
     window.get_by_label("Cancel").click();
-    until(&mut window, "it is cancelled", |app| app.download.is_none());
+    until(&mut window, "it is cancelled", |app| {
+        app.train.download.is_none()
+    });
     assert!(
-        window.state().app().notices.is_empty(),
+        window.state().app().ctx.notices.is_empty(),
         "there is nothing to say about that"
     );
 
     window.state_mut().apply(Action::Download(NamedSet::Mnist));
     window.state_mut().apply(Action::Download(NamedSet::Kmnist));
     assert_eq!(
-        window.state().app().download.as_ref().unwrap().set,
+        window.state().app().train.download.as_ref().unwrap().set,
         NamedSet::Mnist,
         "one at a time"
     );
-    let mut config = window.state().app().config.clone();
+    let mut config = window.state().app().ctx.config.clone();
     config.data = DataSpec::single(DataSource::Mine);
     window
         .state_mut()
         .apply(Action::Configure(Box::new(config)));
     engine.server.send(Download::Completes).unwrap();
-    until(&mut window, "it succeeds", |app| app.download.is_none());
+    until(&mut window, "it succeeds", |app| {
+        app.train.download.is_none()
+    });
     assert_eq!(
-        window.state().app().config.data,
+        window.state().app().ctx.config.data,
         DataSpec::single(DataSource::Mine)
     );
 }
@@ -129,7 +136,7 @@ fn the_wizard_recommends_the_download_where_there_is_a_network() {
             ..Answers::default()
         });
         until(&mut window, "the machine is searched", |app| {
-            app.hardware.is_some() && app.found.is_some()
+            app.ctx.hardware.is_some() && app.train.found.is_some()
         });
         window.state_mut().apply(Action::Wizard(WizardStep::Data));
         window.run_steps(3);
@@ -155,7 +162,7 @@ fn the_wizard_recommends_the_download_where_there_is_a_network() {
 fn a_download_in_the_wizard_chooses_what_it_recommends_also_after_another_choice() {
     let (mut window, engine) = first_launch(Answers::default());
     until(&mut window, "the machine is searched", |app| {
-        app.hardware.is_some() && app.found.is_some()
+        app.ctx.hardware.is_some() && app.train.found.is_some()
     });
     window.state_mut().apply(Action::Wizard(WizardStep::Data));
     window.run_steps(3);
@@ -165,10 +172,10 @@ fn a_download_in_the_wizard_chooses_what_it_recommends_also_after_another_choice
     window.run_steps(3);
     engine.server.send(Download::Completes).unwrap();
     until(&mut window, "everything is there", |app| {
-        app.download.is_none()
+        app.train.download.is_none()
     });
     assert_eq!(
-        window.state().app().config.data,
+        window.state().app().ctx.config.data,
         DataSpec::with_builtin(DataSource::Named(NamedSet::Mnist))
     );
 }

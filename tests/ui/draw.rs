@@ -67,7 +67,7 @@ fn every_position_within_a_frame_becomes_a_point_of_the_stroke() {
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
     let points = across(&harness, 40);
     stroke(&mut harness, &points, true);
-    let strokes = harness.state().app.drawing.strokes();
+    let strokes = harness.state().app.draw.drawing.strokes();
     assert_eq!((strokes.len(), strokes[0].points.len()), (1, 40));
     let (first, last) = (strokes[0].points[0], strokes[0].points[39]);
     for (got, wanted) in [(first, CANVAS * 0.25), (last, CANVAS * 0.75)] {
@@ -88,7 +88,7 @@ fn a_stroke_that_leaves_the_canvas_stays_at_its_edge_and_one_from_outside_draws_
         true,
     );
     assert_eq!(
-        harness.state().app.drawing.strokes()[0].points.last(),
+        harness.state().app.draw.drawing.strokes()[0].points.last(),
         Some(&[CANVAS, CANVAS])
     );
     stroke(
@@ -96,7 +96,7 @@ fn a_stroke_that_leaves_the_canvas_stays_at_its_edge_and_one_from_outside_draws_
         &[rect.right_center() + vec2(30.0, 0.0), rect.center()],
         true,
     );
-    assert_eq!(harness.state().app.drawing.strokes().len(), 1);
+    assert_eq!(harness.state().app.draw.drawing.strokes().len(), 1);
 }
 
 fn button(pos: Pos2, button: PointerButton, pressed: bool) -> Input {
@@ -129,7 +129,7 @@ fn a_stroke_that_leaves_the_window_goes_on_where_it_comes_back() {
         harness.input_mut().events.push(event);
         harness.step();
     }
-    let strokes = harness.state().app.drawing.strokes();
+    let strokes = harness.state().app.draw.drawing.strokes();
     let wanted = [
         [140.0, 40.0],
         [0.0, 110.0],
@@ -184,7 +184,7 @@ fn a_pen_that_says_how_hard_it_presses_is_heeded() {
     ]);
     harness.input_mut().events.extend(events);
     harness.step();
-    let strokes = harness.state().app.drawing.strokes();
+    let strokes = harness.state().app.draw.drawing.strokes();
     assert_eq!((strokes.len(), strokes[0].points.len()), (1, 4));
     assert_eq!(strokes[0].pressures, [0.25, 0.5, 0.5, 1.0]);
     // A touch that the system takes away ends the stroke.
@@ -197,8 +197,11 @@ fn a_pen_that_says_how_hard_it_presses_is_heeded() {
     ];
     harness.input_mut().events.extend(events);
     harness.step();
-    assert_eq!(harness.state().app.drawing.strokes()[1].points.len(), 1);
-    assert!(!harness.state().app.drawing.pen_down());
+    assert_eq!(
+        harness.state().app.draw.drawing.strokes()[1].points.len(),
+        1
+    );
+    assert!(!harness.state().app.draw.drawing.pen_down());
 }
 
 #[test]
@@ -230,7 +233,7 @@ fn the_eraser_is_a_button_a_key_and_the_right_mouse_button() {
     harness.get_by_label("Undo").click();
     harness.run();
     assert_eq!(value(&harness, CANVAS_NAME), "1 stroke");
-    let tool = |harness: &Harness<'static, Stage>| harness.state().app.tool;
+    let tool = |harness: &Harness<'static, Stage>| harness.state().app.draw.tool;
     harness.get_by_label("Eraser").click();
     harness.run();
     assert_eq!(tool(&harness), Tool::Eraser);
@@ -259,7 +262,7 @@ fn the_eraser_is_a_button_a_key_and_the_right_mouse_button() {
 #[test]
 fn an_empty_canvas_is_drawn_on_whatever_was_done_before() {
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
-    let tool = |harness: &Harness<'static, Stage>| harness.state().app.tool;
+    let tool = |harness: &Harness<'static, Stage>| harness.state().app.draw.tool;
     harness.key_press(Key::E);
     harness.run();
     assert_eq!(tool(&harness), Tool::Pen, "there is nothing to erase");
@@ -339,7 +342,7 @@ fn a_digit_can_be_drawn_without_a_pointer() {
         (value(&harness, CANVAS_NAME), value(&harness, "Verdict")),
         ("1 stroke".to_owned(), "1 — 96 % sure".to_owned())
     );
-    let strokes = harness.state().app.drawing.strokes();
+    let strokes = harness.state().app.draw.drawing.strokes();
     let (first, last) = (
         strokes[0].points[0],
         strokes[0].points[strokes[0].points.len() - 1],
@@ -488,11 +491,11 @@ fn devices_that_machines_like_this_cannot_have_are_not_offered() {
 fn on_a_mac(found: DeviceComparison) -> Harness<'static, Stage> {
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
     let stage = harness.state_mut();
-    stage.app.hardware = Some(Hardware {
+    stage.app.ctx.hardware = Some(Hardware {
         metal: Some(Metal::default()),
         ..Hardware::default()
     });
-    stage.app.checks.insert(
+    stage.app.machine.checks.insert(
         DeviceChoice::Metal,
         Checked::Done(Box::new(Ok(checked(DeviceChoice::Metal)))),
     );
@@ -528,7 +531,7 @@ fn where_drawings_are_read_is_said_and_the_figures_are_a_click_away() {
         .click();
     serve(&mut harness);
     assert_eq!(
-        harness.state().app.settings.inference_device,
+        harness.state().app.ctx.settings.inference_device,
         InferenceChoice::Cpu
     );
     assert!(matches!(
@@ -564,7 +567,7 @@ fn the_place_of_reading_is_chosen_by_keyboard_too() {
     harness.key_press(Key::Space);
     serve(&mut harness);
     assert_eq!(
-        harness.state().app.settings.inference_device,
+        harness.state().app.ctx.settings.inference_device,
         InferenceChoice::Automatic
     );
 }
@@ -629,7 +632,7 @@ fn notices_leave_the_controls_of_the_canvas_alone() {
         let (mut window, mut engine) = sized(size);
         window.state_mut().apply(Action::Start);
         engine.serve();
-        let run = window.state().app().run.as_ref().unwrap().id;
+        let run = window.state().app().train.run.as_ref().unwrap().id;
         for step in [3, 4] {
             engine.send(Event::Intervened {
                 run,
@@ -776,11 +779,11 @@ fn a_large_window_has_a_large_canvas_and_the_drawings_before() {
         Some("empty")
     );
     draw(&mut window, &[[40.0, 140.0], [240.0, 140.0]]);
-    let strokes = window.state().app().drawing.strokes().to_vec();
+    let strokes = window.state().app().draw.drawing.strokes().to_vec();
     window.get_by_label("Recent drawing: 1, 96 % sure").click();
     window.run_steps(3);
     assert_eq!(
-        window.state().app().drawing.strokes()[0].points[0],
+        window.state().app().draw.drawing.strokes()[0].points[0],
         [140.0, 40.0],
         "the first one is back"
     );
@@ -788,7 +791,7 @@ fn a_large_window_has_a_large_canvas_and_the_drawings_before() {
     window.get_by_label("Undo").click();
     window.run_steps(3);
     assert_eq!(
-        window.state().app().drawing.strokes(),
+        window.state().app().draw.drawing.strokes(),
         strokes,
         "bringing one back can be undone"
     );
@@ -834,7 +837,7 @@ fn a_number_is_read_on_the_wide_canvas_and_each_digit_can_be_looked_at() {
         harness.key_press_modifiers(Modifiers::COMMAND, Key::D);
         harness.run();
         assert_eq!(value(&harness, CANVAS_NAME), "empty");
-        assert!(!harness.state().app.settings.several_digits);
+        assert!(!harness.state().app.ctx.settings.several_digits);
     }
 }
 

@@ -242,7 +242,7 @@ fn the_button_for_another_machine_is_in_view_in_windows_of_every_size() {
             let (mut window, _engine) = sized(size);
             window.state_mut().apply(Action::ShowMonitor(monitor));
             super::window::until(&mut window, "the hardware is probed", |app| {
-                app.hardware.is_some()
+                app.ctx.hardware.is_some()
             });
             open(&mut window);
             let button = window.get_by_label("Train on another machine…").rect();

@@ -38,7 +38,7 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
         ..Answers::default()
     };
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
-    harness.state_mut().app.runs = Some(vec![run()]);
+    harness.state_mut().app.models.runs = Some(vec![run()]);
     harness.run();
     harness.get_by_label("Export…").click();
     serve(&mut harness);
@@ -86,7 +86,7 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
     assert!(harness.query_by_label("Save as…").is_some());
     harness.get_by_label("Close").click();
     harness.run();
-    assert!(harness.state().app.export.is_none());
+    assert!(harness.state().app.models.export.is_none());
 }
 
 /// Chooses the file to export to, in a dialog that is answered on another thread.
@@ -94,7 +94,7 @@ fn save_as(harness: &mut Harness<'static, Stage>) {
     harness.get_by_label("Save as…").click();
     for _ in 0..200 {
         harness.step();
-        if harness.state().app.jobs.export().is_some() {
+        if harness.state().app.ctx.jobs.export().is_some() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -137,7 +137,7 @@ fn files_in_the_way_are_named_and_replaced_only_where_the_person_says_so() {
             ..Answers::default()
         };
         let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
-        harness.state_mut().app.runs = Some(vec![run()]);
+        harness.state_mut().app.models.runs = Some(vec![run()]);
         harness.run();
         harness.get_by_label("Export…").click();
         serve(&mut harness);
@@ -167,25 +167,25 @@ fn an_import_is_asked_for_in_a_dialog_and_said() {
         ..Answers::default()
     };
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
-    harness.state_mut().app.runs = Some(Vec::new());
+    harness.state_mut().app.models.runs = Some(Vec::new());
     harness.run();
     harness.get_by_label("Import…").click();
     for _ in 0..200 {
         harness.step();
-        if harness.state().app.jobs.import().is_some() {
+        if harness.state().app.ctx.jobs.import().is_some() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     serve(&mut harness);
-    let said = harness.state().app.notices.iter().any(|notice| {
+    let said = harness.state().app.ctx.notices.iter().any(|notice| {
         notice
             .message
             .what
             .ends_with("Test accuracy on Built-in digits, 100 images: 99.00 %.")
     });
-    assert!(said, "{:?}", harness.state().app.notices);
-    assert!(harness.state().app.jobs.import().is_none());
+    assert!(said, "{:?}", harness.state().app.ctx.notices);
+    assert!(harness.state().app.ctx.jobs.import().is_none());
 }
 
 #[test]
@@ -201,12 +201,16 @@ fn weights_that_can_be_read_in_two_ways_are_asked_about() {
     engine.serve();
     app.poll();
     let imported = |app: &App| {
-        app.notices
+        app.ctx
+            .notices
             .iter()
             .any(|notice| notice.message.what.contains("Imported"))
     };
     // Only what Inkling can build can be chosen, and nothing is imported before somebody decides.
-    assert_eq!(app.import_question.as_ref().unwrap().choices().len(), 1);
+    assert_eq!(
+        app.models.import_question.as_ref().unwrap().choices().len(),
+        1
+    );
     assert!(!imported(&app));
     let mut window = open(app, [1280.0, 800.0]);
     assert!(
@@ -220,7 +224,7 @@ fn weights_that_can_be_read_in_two_ways_are_asked_about() {
         )
         .click();
     until(&mut window, "the choice is made", |app| {
-        app.import_question.is_none()
+        app.models.import_question.is_none()
     });
     engine.serve();
     until(&mut window, "it is imported", imported);
@@ -248,12 +252,12 @@ fn files_that_are_dropped_are_taken_for_what_they_are() {
     harness.state_mut().app.apply(Action::Drop(vec![ink]));
     for _ in 0..200 {
         harness.state_mut().app.poll();
-        if !harness.state().app.drawing.strokes().is_empty() {
+        if !harness.state().app.draw.drawing.strokes().is_empty() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    let stroke = &harness.state().app.drawing.strokes()[0].points;
+    let stroke = &harness.state().app.draw.drawing.strokes()[0].points;
     assert!(
         stroke.len() == 3
             && stroke
@@ -279,7 +283,7 @@ fn files_that_are_dropped_are_taken_for_what_they_are() {
         .app
         .apply(Action::Drop(vec![home.path().to_owned()]));
     assert_eq!(
-        harness.state().app.config.data.to_string(),
+        harness.state().app.ctx.config.data.to_string(),
         home.path().display().to_string()
     );
 }
@@ -287,9 +291,9 @@ fn files_that_are_dropped_are_taken_for_what_they_are() {
 #[test]
 fn a_run_that_starts_afresh_after_all_has_the_usual_learning_rate_again() {
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
-    harness.state_mut().app.runs = Some(vec![run()]);
+    harness.state_mut().app.models.runs = Some(vec![run()]);
     let app = &mut harness.state_mut().app;
-    let usual = app.config.clone();
+    let usual = app.ctx.config.clone();
     assert_eq!(
         usual.learning_rate, 0.006,
         "a rate of which a tenth is not a round number"
@@ -297,40 +301,40 @@ fn a_run_that_starts_afresh_after_all_has_the_usual_learning_rate_again() {
     let afresh = |app: &mut App| {
         let config = RunConfig {
             initial_weights: None,
-            ..app.config.clone()
+            ..app.ctx.config.clone()
         };
         app.apply(Action::Configure(Box::new(config)));
     };
     app.apply(Action::TrainFurther("runs/one".into()));
     assert_eq!(app.text(Field::LearningRate), "0.0006");
     afresh(app);
-    assert_eq!(app.config, usual);
+    assert_eq!(app.ctx.config, usual);
     // Also with another network, and after a restart.
     app.apply(Action::TrainFurther("runs/one".into()));
-    app.settings = app.settings_to_save();
+    app.ctx.settings = app.settings_to_save();
     app.apply(Action::Configure(Box::new(RunConfig {
         model: inkling::run_config::ModelKind::Mlp,
-        ..app.config.clone()
+        ..app.ctx.config.clone()
     })));
-    assert_eq!(app.config.learning_rate, 0.006);
+    assert_eq!(app.ctx.config.learning_rate, 0.006);
     // A rate that somebody chose stays.
     app.apply(Action::TrainFurther("runs/one".into()));
     app.apply(Action::Type(Field::LearningRate, "0.001".to_owned()));
     afresh(app);
-    assert_eq!(app.config.learning_rate, 0.001);
+    assert_eq!(app.ctx.config.learning_rate, 0.001);
 }
 
 #[test]
 fn a_run_is_trained_further_from_its_weights_until_another_network_is_chosen() {
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
-    harness.state_mut().app.runs = Some(vec![run()]);
+    harness.state_mut().app.models.runs = Some(vec![run()]);
     harness.run();
     harness.get_by_label("More").click();
     harness.run();
     harness.get_by_label("Fine-tune").click();
     harness.run();
     let app = &mut harness.state_mut().app;
-    let config = app.config.clone();
+    let config = app.ctx.config.clone();
     assert_eq!(
         config.initial_weights,
         Some(PathBuf::from("runs/one/model.safetensors"))
@@ -338,14 +342,17 @@ fn a_run_is_trained_further_from_its_weights_until_another_network_is_chosen() {
     assert!((config.learning_rate - RunConfig::default().learning_rate / 10.0).abs() < 1e-12);
     app.apply(Action::ApplyPreset(inkling::run_config::Preset::Compact));
     assert_eq!(
-        (app.config.model, app.config.initial_weights.is_some()),
+        (
+            app.ctx.config.model,
+            app.ctx.config.initial_weights.is_some()
+        ),
         (config.model, true),
         "a preset keeps the weights and their network"
     );
     let other = RunConfig {
         model: inkling::run_config::ModelKind::Mlp,
-        ..app.config.clone()
+        ..app.ctx.config.clone()
     };
     app.apply(Action::Configure(Box::new(other)));
-    assert_eq!(app.config.initial_weights, None);
+    assert_eq!(app.ctx.config.initial_weights, None);
 }

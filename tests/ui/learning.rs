@@ -107,7 +107,7 @@ fn the_panel_can_be_folded_away_and_stays_so() {
     window.get_by_label("Hide side panel").click();
     window.run_steps(3);
     assert!(window.query_by_label("Drawing canvas").is_none());
-    let settings = window.state().app().settings.clone();
+    let settings = window.state().app().ctx.settings.clone();
     assert_eq!(
         Settings::from_json(&serde_json::to_vec(&settings).unwrap()).unwrap(),
         settings
@@ -192,7 +192,7 @@ fn in_a_narrow_window_the_canvas_and_the_images_take_the_place_of_the_plots() {
     // The settings and the buttons of the run stay.
     window.get_by_label("Pause");
     assert!(
-        window.state().app().settings.side_panel,
+        window.state().app().ctx.settings.side_panel,
         "in a wide window it is as it was"
     );
     window.get_by_label("Hide side panel").click();
@@ -212,7 +212,7 @@ fn before_the_first_run_its_data_network_and_plan_are_shown() {
         super::window::until(&mut window, "samples", |app| app.samples().is_some());
         window.get_by_label("Your next run");
         window.get_by_label("Samples of Built-in digits");
-        let parameters = grouped(parameter_count(window.state().app().config.model, 10));
+        let parameters = grouped(parameter_count(window.state().app().ctx.config.model, 10));
         window.get_by_label(&format!("{parameters} parameters in all."));
         window.get_by_label_contains("images a step");
     }
@@ -267,7 +267,7 @@ fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
         .click_accesskit();
     window.run_steps(3);
     assert_eq!(
-        window.state().app().config.initialization,
+        window.state().app().ctx.config.initialization,
         Initialization::Pca
     );
     window.get_by_label_contains(
@@ -281,7 +281,7 @@ fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
         window.query_by_label("At the start").is_none(),
         "not known yet"
     );
-    let run = window.state().app().run.as_ref().unwrap().id;
+    let run = window.state().app().train.run.as_ref().unwrap().id;
     engine.send(Event::Initialized {
         run,
         report: initialization(),
@@ -358,7 +358,10 @@ fn the_next_run_is_seen_beside_a_run_that_there_is_and_follows_what_is_typed() {
         "16C5-MP2-32C3-MP2-64".to_owned(),
     ));
     window.run_steps(3);
-    let parameters = grouped(parameter_count(window.state().app().config.network(), 10));
+    let parameters = grouped(parameter_count(
+        window.state().app().ctx.config.network(),
+        10,
+    ));
     window.get_by_label(&format!("{parameters} parameters in all."));
     assert_eq!(window.get_all_by_label("Convolution").count(), 2);
     // What is being prepared stays in view when a run of the queue begins, and goes when the person
@@ -400,7 +403,7 @@ fn while_its_data_is_prepared_the_images_of_a_run_are_shown() {
     let (mut window, engine) = usual();
     window.state_mut().apply(Action::Start);
     window.run_steps(3);
-    let run = window.state().app().run.as_ref().unwrap().id;
+    let run = window.state().app().train.run.as_ref().unwrap().id;
     assert!(
         window.query_by_label("Images of Built-in digits").is_none(),
         "there are none yet"
@@ -436,7 +439,15 @@ fn while_its_data_is_prepared_the_images_of_a_run_are_shown() {
         .next()
         .expect("what is done now that the data is ready");
     assert_eq!(
-        window.state().app().run.as_ref().unwrap().data_images.count,
+        window
+            .state()
+            .app()
+            .train
+            .run
+            .as_ref()
+            .unwrap()
+            .data_images
+            .count,
         110
     );
 }

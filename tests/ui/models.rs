@@ -40,7 +40,7 @@ fn finished(folder: &str, stopped: bool) -> RunEntry {
 
 fn listing(size: [f32; 2], runs: Vec<RunEntry>) -> Harness<'static, Stage> {
     let mut harness = stage(Panel::Models, size);
-    harness.state_mut().app.runs = Some(runs);
+    harness.state_mut().app.models.runs = Some(runs);
     harness.run();
     harness
 }
@@ -55,14 +55,14 @@ fn without_runs_the_starter_model_is_offered_and_training_suggested() {
     );
     harness.get_by_label("Train a model").click();
     harness.run();
-    assert_eq!(harness.state().app.screen, Screen::Train);
+    assert_eq!(harness.state().app.shell.screen, Screen::Train);
     assert!(
         harness.query_by_label("Draw with it").is_none(),
         "it is in use"
     );
     harness.get_by_label("In use").click();
     harness.run();
-    assert_eq!(harness.state().app.screen, Screen::Draw);
+    assert_eq!(harness.state().app.shell.screen, Screen::Draw);
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn a_run_offers_everything_one_can_do_with_it() {
         assert!(done.contains(&Action::Configure(Box::default())));
         assert!(done.contains(&Action::OpenFolder(PathBuf::from("runs/one"))));
         assert!(done.contains(&Action::ShowResults(PathBuf::from("runs/one"))));
-        assert_eq!(harness.state().app.screen, Screen::Results);
+        assert_eq!(harness.state().app.shell.screen, Screen::Results);
     }
 }
 
@@ -408,14 +408,14 @@ fn stored(size: [f32; 2]) -> Harness<'static, Stage> {
         .unwrap();
         std::fs::write(folder.join("model.safetensors"), "").unwrap();
     }
-    harness.state_mut().app.runs = Some(Store::new(root).list());
+    harness.state_mut().app.models.runs = Some(Store::new(root).list());
     harness.run();
     harness
 }
 
 /// The title of a run in this order.
 fn title(harness: &Harness<'static, Stage>, index: usize) -> String {
-    harness.state().app.runs.as_ref().unwrap()[index]
+    harness.state().app.models.runs.as_ref().unwrap()[index]
         .title
         .clone()
 }

@@ -17,7 +17,7 @@ fn shown(window: &mut Harness<'static, Inkling>) {
     window.get_by_label("Monitor").click();
     window.run_steps(2);
     until(window, "the first reading", |app| {
-        app.monitor.newest().is_some()
+        app.machine.monitor.newest().is_some()
     });
 }
 
@@ -79,7 +79,7 @@ fn gpus_have_figures_of_their_own_and_what_they_do_not_tell_is_left_out() {
     assert_eq!(figure(&window, "GPU memory"), "3.0 GiB of 12.0 GiB");
     assert_eq!(figure(&window, "GPU temperature, power"), "61 °C, 144 W");
     until(&mut window, "the next reading", |app| {
-        app.monitor.samples().len() == 2
+        app.machine.monitor.samples().len() == 2
     });
     assert_eq!(figure(&window, "GPU 1"), "87 %");
     assert_eq!(figure(&window, "GPU 2 memory"), "3.0 GiB of 12.0 GiB");
@@ -140,13 +140,13 @@ fn a_key_shows_and_hides_it_and_hidden_it_asks_for_no_frames() {
     let (mut window, engine) = usual();
     script(&engine, [busy(0.43)]);
     until(&mut window, "looking around is over", |app| {
-        app.hardware.is_some() && app.found.is_some() && app.runs.is_some()
+        app.ctx.hardware.is_some() && app.train.found.is_some() && app.models.runs.is_some()
     });
     for _ in 0..2 {
         window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::M);
         window.run_steps(2);
         until(&mut window, "a reading", |app| {
-            app.monitor.newest().is_some()
+            app.machine.monitor.newest().is_some()
         });
         window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::M);
         window.run_steps(3);

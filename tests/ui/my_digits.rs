@@ -50,7 +50,7 @@ fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
     assert_eq!(digits, [1, 2]);
     window.get_by_label("2 of yours").click();
     window.run_steps(3);
-    assert_eq!(window.state().app().screen, Screen::MyDigits);
+    assert_eq!(window.state().app().shell.screen, Screen::MyDigits);
     for _ in 0..3 {
         engine.serve();
         window.run_steps(3);
@@ -128,7 +128,7 @@ fn what_was_kept_is_said_where_the_verdict_was_and_can_be_taken_back() {
         app.my_digits.drawings().is_empty()
     });
     assert_eq!(
-        window.state().app().drawing.strokes().len(),
+        window.state().app().draw.drawing.strokes().len(),
         1,
         "the drawing is on the canvas again"
     );
@@ -160,7 +160,7 @@ fn the_collection_says_what_another_digit_looks_like_and_escape_leaves_it() {
     assert_eq!(
         (
             window.state().app().my_digits.collection.clone(),
-            window.state().app().screen
+            window.state().app().shell.screen
         ),
         (None, Screen::MyDigits)
     );

@@ -51,7 +51,7 @@ fn a_host_is_typed_looked_at_and_used_in_every_size_and_the_buttons_stay() {
         type_host(&mut window, "gpu-box");
         until(&mut window, "the machine", |app| {
             matches!(
-                app.machine_dialog.as_ref().unwrap().state,
+                app.machine.machine_dialog.as_ref().unwrap().state,
                 ReachState::Reached(_)
             )
         });
@@ -86,7 +86,7 @@ fn a_host_that_is_not_there_is_said_and_escape_closes() {
     type_host(&mut window, "nowhere");
     until(&mut window, "the answer", |app| {
         matches!(
-            app.machine_dialog.as_ref().unwrap().state,
+            app.machine.machine_dialog.as_ref().unwrap().state,
             ReachState::Failed(_)
         )
     });
@@ -95,7 +95,7 @@ fn a_host_that_is_not_there_is_said_and_escape_closes() {
     window.key_press(Key::Escape);
     window.run_steps(3);
     assert!(
-        window.state().app().machine_dialog.is_none()
+        window.state().app().machine.machine_dialog.is_none()
             && window.state().app().other_machine().is_none()
     );
 }
@@ -120,7 +120,7 @@ fn on_gpu_box(window: &mut Harness<'static, Inkling>, home: &std::path::Path) {
         ))));
     until(window, "the machine", |app| {
         matches!(
-            app.machine_dialog.as_ref().unwrap().state,
+            app.machine.machine_dialog.as_ref().unwrap().state,
             ReachState::Reached(_)
         )
     });
@@ -130,7 +130,7 @@ fn on_gpu_box(window: &mut Harness<'static, Inkling>, home: &std::path::Path) {
     let data: DataSpec = "builtin+mine".parse().unwrap();
     let config = inkling::run_config::RunConfig {
         data,
-        ..window.state().app().config.clone()
+        ..window.state().app().ctx.config.clone()
     };
     window
         .state_mut()
@@ -167,9 +167,9 @@ fn my_digits_are_asked_about_before_they_are_sent() {
             window.run_steps(3);
             let app = window.state().app();
             assert!(
-                app.sending_question.is_none()
-                    && app.run.is_none()
-                    && app.jobs.is_empty()
+                app.machine.sending_question.is_none()
+                    && app.train.run.is_none()
+                    && app.ctx.jobs.is_empty()
                     && !app.is_sweeping()
             );
         }
@@ -177,7 +177,7 @@ fn my_digits_are_asked_about_before_they_are_sent() {
         window.run_steps(3);
         window.key_press(Key::Escape);
         window.run_steps(3);
-        assert!(window.state().app().run.is_none(), "Escape means no");
+        assert!(window.state().app().train.run.is_none(), "Escape means no");
         assert!(
             !engine
                 .listen()
@@ -251,7 +251,8 @@ fn what_was_sent_is_listed_beside_the_machine_and_deleted() {
         on_gpu_box(&mut window, &home);
         window.state_mut().apply(Action::Show(Screen::Hardware));
         until(&mut window, "the list", |app| {
-            app.sent
+            app.machine
+                .sent
                 .bundles
                 .as_ref()
                 .is_some_and(|bundles| bundles.len() == 2)
@@ -273,7 +274,8 @@ fn what_was_sent_is_listed_beside_the_machine_and_deleted() {
         drop(buttons);
         window.run_steps(2);
         until(&mut window, "the shorter list", |app| {
-            app.sent
+            app.machine
+                .sent
                 .bundles
                 .as_ref()
                 .is_some_and(|bundles| bundles.len() == 1)

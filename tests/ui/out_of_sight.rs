@@ -42,7 +42,7 @@ fn what_the_engine_reports_is_taken_in() {
     engine.train(12);
     let asked = update_minimized(&mut window, Vec::new());
     let app = window.state().app();
-    let run = app.run.as_ref().unwrap();
+    let run = app.train.run.as_ref().unwrap();
     assert_eq!(run.now.step, 12);
     let title = format!("{:.0} % – Inkling", (run.fraction() * 100.0).floor());
     assert!(asked.contains(&ViewportCommand::Title(title)), "{asked:?}");

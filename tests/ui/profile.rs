@@ -106,11 +106,12 @@ fn the_dialog_shows_steps_and_layers_in_every_size() {
         window.run_steps(3);
         let app = window.state().app();
         assert!(
-            app.profile
+            app.train
+                .profile
                 .as_ref()
                 .is_some_and(|view| view.state == ProfileState::Running)
         );
-        assert!(app.jobs.profile().is_some());
+        assert!(app.ctx.jobs.profile().is_some());
     }
 }
 
@@ -122,12 +123,14 @@ fn it_opens_and_closes_by_keyboard_and_not_during_training() {
     window.key_press(Key::Enter);
     window.run_steps(3);
     engine.serve();
-    assert!(window.state().app().profile.is_some());
+    assert!(window.state().app().train.profile.is_some());
     window.key_press(Key::Escape);
     window.run_steps(3);
     engine.serve();
     window.run_steps(3);
-    assert!(window.state().app().profile.is_none() && window.state().app().jobs.is_empty());
+    assert!(
+        window.state().app().train.profile.is_none() && window.state().app().ctx.jobs.is_empty()
+    );
     window.state_mut().apply(Action::Start);
     engine.serve();
     engine.train(2);

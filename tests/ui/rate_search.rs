@@ -51,7 +51,7 @@ fn the_suggestion_goes_into_the_field_in_every_size_and_nothing_moves_when_it_co
         window.get_by_label_contains("The loss falls fastest at");
         window.get_by_label("Use 0.0031").click();
         window.run_steps(3);
-        assert!(window.state().app().rate_search.is_none());
+        assert!(window.state().app().train.rate_search.is_none());
         assert_eq!(
             window
                 .get_by_role_and_label(Role::TextInput, "Learning rate")
@@ -73,10 +73,13 @@ fn the_keyboard_suffices() {
     window.run_steps(3);
     engine.serve();
     window.run_steps(3);
-    assert!(window.state().app().rate_search.is_some());
+    assert!(window.state().app().train.rate_search.is_some());
     window.key_press(Key::Escape);
     window.run_steps(3);
     engine.serve();
     window.run_steps(3);
-    assert!(window.state().app().rate_search.is_none() && window.state().app().jobs.is_empty());
+    assert!(
+        window.state().app().train.rate_search.is_none()
+            && window.state().app().ctx.jobs.is_empty()
+    );
 }

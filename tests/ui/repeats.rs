@@ -21,7 +21,7 @@ fn repeated_runs_have_one_card_and_each_can_be_selected() {
         runs[3].folder = "runs/other".into();
         runs.reverse();
         set_titles(&mut runs);
-        harness.state_mut().app.runs = Some(runs);
+        harness.state_mut().app.models.runs = Some(runs);
         harness.run();
         assert_eq!(
             harness
@@ -59,7 +59,7 @@ fn repeated_runs_have_one_card_and_each_can_be_selected() {
 #[test]
 fn repeats_are_queued_and_trained_one_after_another() {
     let (mut window, mut engine) = sized([900.0, 1800.0]);
-    let config = window.state().app().config.clone();
+    let config = window.state().app().ctx.config.clone();
     window
         .state_mut()
         .apply(inkling::window::Action::Configure(Box::new(
@@ -77,8 +77,8 @@ fn repeats_are_queued_and_trained_one_after_another() {
         let app = window.state().app();
         assert_eq!(
             (
-                app.run.as_ref().unwrap().config.seed,
-                app.queue.len() as u64
+                app.train.run.as_ref().unwrap().config.seed,
+                app.train.queue.len() as u64
             ),
             (seed, 3 - seed)
         );

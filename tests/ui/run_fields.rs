@@ -13,9 +13,9 @@ use super::window::{sized, until, usual};
 fn configured(change: impl FnOnce(&mut RunConfig)) -> Harness<'static, Inkling> {
     let (mut window, _engine) = usual();
     until(&mut window, "the machine is known", |app| {
-        app.hardware.is_some() && app.found.is_some()
+        app.ctx.hardware.is_some() && app.train.found.is_some()
     });
-    let mut config = window.state().app().config.clone();
+    let mut config = window.state().app().ctx.config.clone();
     change(&mut config);
     window
         .state_mut()
@@ -83,7 +83,7 @@ fn a_folder_without_a_data_set_is_said_as_soon_as_it_is_chosen() {
     crate::support::write_idx_set(folder.path(), 60, 20);
     let config = RunConfig {
         epochs: 2,
-        ..window.state().app().config.clone()
+        ..window.state().app().ctx.config.clone()
     };
     window
         .state_mut()
@@ -114,6 +114,7 @@ fn layer_widths_are_typed_and_go_with_their_model() {
         window
             .state()
             .app()
+            .ctx
             .config
             .widths
             .map(|widths| widths.to_string())
@@ -145,7 +146,7 @@ fn layer_widths_are_typed_and_go_with_their_model() {
     for (model, has_field) in [(ModelKind::LeNet, true), (ModelKind::Linear, false)] {
         let config = RunConfig {
             model,
-            ..window.state().app().config.clone()
+            ..window.state().app().ctx.config.clone()
         };
         window
             .state_mut()
@@ -185,6 +186,7 @@ fn the_layers_of_a_cnn_are_typed_and_go_with_it() {
         window
             .state()
             .app()
+            .ctx
             .config
             .layers
             .map(|layers| layers.to_string())
@@ -206,7 +208,7 @@ fn the_layers_of_a_cnn_are_typed_and_go_with_it() {
     // Another model has none.
     let config = RunConfig {
         model: ModelKind::Mlp,
-        ..window.state().app().config.clone()
+        ..window.state().app().ctx.config.clone()
     };
     window
         .state_mut()
@@ -289,7 +291,7 @@ fn the_chosen_value_of_a_list_is_heard() {
     let mut window = configured(|_| ());
     window.get_by_label("More settings").click_accesskit();
     window.run_steps(40);
-    let config = window.state().app().config.clone();
+    let config = window.state().app().ctx.config.clone();
     for (list, value) in [
         ("Data set", config.data.label()),
         ("Model", config.model.label().to_owned()),

@@ -81,7 +81,7 @@ fn start_pause_resume_and_stop() {
     engine.serve();
     window.run_steps(3);
     assert_eq!(
-        window.state().app().run.as_ref().unwrap().phase,
+        window.state().app().train.run.as_ref().unwrap().phase,
         Phase::Paused
     );
     window.get_by_label("Resume").click();
@@ -89,7 +89,7 @@ fn start_pause_resume_and_stop() {
     engine.serve();
     window.run_steps(3);
     assert_eq!(
-        window.state().app().run.as_ref().unwrap().phase,
+        window.state().app().train.run.as_ref().unwrap().phase,
         Phase::Training
     );
     window.get_by_label("Stop").click();
@@ -185,7 +185,7 @@ fn every_precision_can_be_chosen_and_says_what_it_means_here() {
     );
     for precision in Precision::on(DeviceChoice::Cpu) {
         choose(&mut window, "Precision", precision.label());
-        assert_eq!(window.state().app().config.precision, precision);
+        assert_eq!(window.state().app().ctx.config.precision, precision);
         if let Some(note) = window.state().app().precision_note(precision) {
             window.get_by_label(&note);
         }
@@ -289,7 +289,7 @@ fn an_empty_field_turns_off_what_can_be_turned_off() {
     ] {
         type_into(&mut window, field, text);
     }
-    let config = window.state().app().config.clone();
+    let config = window.state().app().ctx.config.clone();
     assert_eq!(
         (
             config.clip_norm,
@@ -307,7 +307,7 @@ fn an_empty_field_turns_off_what_can_be_turned_off() {
     ] {
         empty(&mut window, field);
     }
-    let config = window.state().app().config.clone();
+    let config = window.state().app().ctx.config.clone();
     assert_eq!(
         (
             config.clip_norm,
@@ -379,12 +379,13 @@ fn while_a_run_is_in_progress_the_next_one_is_prepared_and_queued() {
         window
             .state()
             .app()
+            .train
             .run
             .as_ref()
             .map(|run| run.config.epochs)
     };
     assert_eq!(
-        (window.state().app().queue.len(), epochs(&window)),
+        (window.state().app().train.queue.len(), epochs(&window)),
         (1, Some(12)),
         "the run in progress stays as it is"
     );
@@ -397,7 +398,7 @@ fn while_a_run_is_in_progress_the_next_one_is_prepared_and_queued() {
     engine.serve();
     window.run_steps(3);
     assert_eq!(
-        (window.state().app().queue.len(), epochs(&window)),
+        (window.state().app().train.queue.len(), epochs(&window)),
         (0, Some(2))
     );
     assert!(window.state().app().is_training(), "the next one");
@@ -409,10 +410,10 @@ fn while_a_run_is_in_progress_the_next_one_is_prepared_and_queued() {
     window.run_steps(3);
     engine.serve();
     window.run_steps(3);
-    assert!(!window.state().app().is_training() && window.state().app().queue.len() == 1);
+    assert!(!window.state().app().is_training() && window.state().app().train.queue.len() == 1);
     window.get_by_label("Remove").click();
     window.run_steps(3);
-    assert!(window.state().app().queue.is_empty());
+    assert!(window.state().app().train.queue.is_empty());
 }
 
 #[test]
@@ -476,7 +477,7 @@ fn batch_sizes_are_compared_and_the_one_that_is_enough_can_be_taken() {
     engine.serve();
     window.run_steps(3);
     assert!(
-        matches!(engine.heard.last().and_then(submitted), Some((_, Job::Compare { config, .. })) if *config == window.state().app().config)
+        matches!(engine.heard.last().and_then(submitted), Some((_, Job::Compare { config, .. })) if *config == window.state().app().ctx.config)
     );
     window.get_by_label_contains("Comparing batch sizes, 6 s left");
     window.get_by_label("Comparison progress");
@@ -493,12 +494,12 @@ fn batch_sizes_are_compared_and_the_one_that_is_enough_can_be_taken() {
     );
     enough.click();
     window.run_steps(3);
-    assert_eq!(window.state().app().config.batch_size, 64);
+    assert_eq!(window.state().app().ctx.config.batch_size, 64);
     window.get_by_label("Compare again");
     // Figures of other settings are not shown for these.
     let other = RunConfig {
         model: ModelKind::Mlp,
-        ..window.state().app().config.clone()
+        ..window.state().app().ctx.config.clone()
     };
     window.state_mut().apply(Action::Configure(Box::new(other)));
     window.run_steps(3);
@@ -536,7 +537,7 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
     let Some(Job::Compare { config, sides }) = asked else {
         panic!("{:?}", engine.heard)
     };
-    assert_eq!(config, window.state().app().config);
+    assert_eq!(config, window.state().app().ctx.config);
     let of = |precision| Side {
         precision,
         ..side_of(&config)
@@ -575,17 +576,21 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
     window.run_steps(3);
     let app = window.state().app();
     assert_eq!(
-        (app.config.precision, app.config.device, app.config.threads),
+        (
+            app.ctx.config.precision,
+            app.ctx.config.device,
+            app.ctx.config.threads
+        ),
         (Precision::Bf16, DeviceChoice::Auto, None)
     );
     assert_eq!(
-        app.expected_time(&app.config).as_deref(),
+        app.expected_time(&app.ctx.config).as_deref(),
         Some("1 min 25 s")
     );
     // Other batches have other figures.
     let other = RunConfig {
         batch_size: 32,
-        ..app.config.clone()
+        ..app.ctx.config.clone()
     };
     window.state_mut().apply(Action::Configure(Box::new(other)));
     window.run_steps(3);

@@ -22,7 +22,7 @@ fn tabs_and_shortcuts_lead_to_every_screen() {
     for (name, screen) in tabs {
         window.get_by_label(name).click();
         window.run_steps(3);
-        assert_eq!(window.state().app().screen, screen);
+        assert_eq!(window.state().app().shell.screen, screen);
     }
     for (key, screen) in [Key::Num2, Key::Num3, Key::Num4, Key::Num1]
         .into_iter()
@@ -30,7 +30,7 @@ fn tabs_and_shortcuts_lead_to_every_screen() {
     {
         window.key_press_modifiers(Modifiers::COMMAND, key);
         window.run_steps(3);
-        assert_eq!(window.state().app().screen, screen);
+        assert_eq!(window.state().app().shell.screen, screen);
     }
 }
 
@@ -42,7 +42,10 @@ fn one_shortcut_starts_holds_and_goes_on_and_another_stops() {
         window.run_steps(3);
         engine.serve();
         window.run_steps(3);
-        assert_eq!(window.state().app().run.as_ref().unwrap().phase, phase);
+        assert_eq!(
+            window.state().app().train.run.as_ref().unwrap().phase,
+            phase
+        );
     }
     window.key_press(Key::Escape);
     window.run_steps(3);
@@ -88,7 +91,7 @@ fn colours_follow_the_choice_in_the_menu() {
         window.run_steps(3);
         window.key_press(Key::Escape);
         window.run_steps(3);
-        assert_eq!(window.state().app().settings.theme, theme);
+        assert_eq!(window.state().app().ctx.settings.theme, theme);
         assert_eq!(window.ctx.theme(), shade);
     }
 }
@@ -126,7 +129,7 @@ fn a_notice_moves_nothing_that_somebody_draws_on() {
             .map(|name| window.get_by_label(name).rect())
     };
     let before = places(&window);
-    let run = window.state().app().run.as_ref().unwrap().id;
+    let run = window.state().app().train.run.as_ref().unwrap().id;
     engine.send(protocol::Event::Intervened {
         run,
         intervention: Intervention::SkippedStep {
@@ -153,7 +156,7 @@ fn an_engine_that_dies_leaves_a_window_that_works() {
     engine.serve();
     window.run_steps(3);
     assert_eq!(
-        window.state().app().run.as_ref().unwrap().phase,
+        window.state().app().train.run.as_ref().unwrap().phase,
         Phase::Training
     );
 }
@@ -191,17 +194,17 @@ fn zoom_is_remembered() {
     let (mut window, _engine) = usual();
     window.key_press_modifiers(Modifiers::COMMAND, Key::Plus);
     window.run_steps(3);
-    assert_eq!(window.state().app().settings.zoom, 1.1);
+    assert_eq!(window.state().app().ctx.settings.zoom, 1.1);
     window.key_press_modifiers(Modifiers::COMMAND, Key::Num0);
     window.run_steps(3);
-    assert_eq!(window.state().app().settings.zoom, 1.0);
+    assert_eq!(window.state().app().ctx.settings.zoom, 1.0);
 }
 
 #[test]
 fn nothing_to_do_means_no_more_frames() {
     let (mut window, _engine) = usual();
     super::window::until(&mut window, "looking around is over", |app| {
-        app.hardware.is_some() && app.found.is_some() && app.runs.is_some()
+        app.ctx.hardware.is_some() && app.train.found.is_some() && app.models.runs.is_some()
     });
     assert!(
         window.try_run().is_ok(),
@@ -233,7 +236,7 @@ fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
     window.get_by_label("Unavailable while a benchmark is running.");
     window.get_by_label("Benchmark, 25 %, 30 s left").click();
     window.run_steps(3);
-    assert_eq!(window.state().app().screen, Screen::Hardware);
+    assert_eq!(window.state().app().shell.screen, Screen::Hardware);
     window.get_by_label("Cancel the job").click();
     window.run_steps(3);
     window.get_by_label("Benchmark, cancelling…");

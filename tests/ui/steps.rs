@@ -77,7 +77,7 @@ fn the_steps_are_found_beside_the_canvas_and_do_not_move_it() {
 #[test]
 fn a_switch_changes_the_images_and_the_verdict_and_says_so_until_it_is_restored() {
     let mut harness = shown([900.0, 600.0]);
-    let ink = harness.state().app.drawing.ink();
+    let ink = harness.state().app.draw.drawing.ink();
     assert_eq!(last_image(&harness), rasterize(&ink));
     assert_eq!(
         harness.state().app.prediction().unwrap().image,
@@ -116,7 +116,7 @@ fn the_steps_are_reached_by_keyboard() {
     let mut harness = draw([900.0, 600.0]);
     harness.key_press_modifiers(Modifiers::COMMAND, Key::I);
     harness.run();
-    assert!(harness.state().app.settings.steps_shown);
+    assert!(harness.state().app.ctx.settings.steps_shown);
     harness.get_by_label("Stroke width").focus();
     harness.run();
     harness.key_press(Key::Space);
@@ -127,7 +127,7 @@ fn the_steps_are_reached_by_keyboard() {
     );
     harness.key_press_modifiers(Modifiers::COMMAND, Key::I);
     harness.run();
-    assert!(!harness.state().app.settings.steps_shown);
+    assert!(!harness.state().app.ctx.settings.steps_shown);
 }
 
 #[test]
@@ -155,6 +155,7 @@ fn the_model_s_input_is_copied_as_an_image() {
         harness
             .state()
             .app
+            .ctx
             .notices
             .last()
             .unwrap()

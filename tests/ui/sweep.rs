@@ -50,7 +50,10 @@ fn a_sweep_is_started_by_keyboard_and_its_best_settings_are_used() {
         window.get_by_label("Use these settings").click();
         window.run_steps(3);
         assert_eq!(
-            (window.state().app().screen, &window.state().app().config),
+            (
+                window.state().app().shell.screen,
+                &window.state().app().ctx.config
+            ),
             (Screen::Train, &best.config)
         );
     }
@@ -93,5 +96,5 @@ fn the_table_is_sorted_and_a_selected_trial_is_used() {
         .clone();
     window.get_by_label("Use these settings").click();
     window.run_steps(3);
-    assert_eq!(window.state().app().config, second);
+    assert_eq!(window.state().app().ctx.config, second);
 }

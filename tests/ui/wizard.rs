@@ -21,7 +21,7 @@ fn enter_alone_leads_through_every_page() {
         window.run_steps(3);
     }
     assert_eq!(window.state().app().wizard, None);
-    assert!(window.state().app().settings.wizard_done);
+    assert!(window.state().app().ctx.settings.wizard_done);
     engine.serve();
     window.run_steps(3);
     assert!(
@@ -67,11 +67,11 @@ fn escape_skips_and_the_menu_brings_it_back() {
 fn the_machine_is_shown_with_what_it_means() {
     let (mut window, _engine) = first_launch(Answers::default());
     until(&mut window, "the hardware is probed", |app| {
-        app.hardware.is_some()
+        app.ctx.hardware.is_some()
     });
     window.get_by_label("Hardware").click();
     window.run_steps(3);
-    for line in inkling::hardware::lines(window.state().app().hardware.as_ref().unwrap()) {
+    for line in inkling::hardware::lines(window.state().app().ctx.hardware.as_ref().unwrap()) {
         window.get_by_label(&line.label);
         assert!(
             window.query_all_by_label(&line.meaning).count() > 0,
@@ -85,11 +85,11 @@ fn the_machine_is_shown_with_what_it_means() {
 fn the_recommended_preset_is_named_and_another_can_be_chosen() {
     let (mut window, _engine) = first_launch(Answers::default());
     until(&mut window, "the hardware is probed", |app| {
-        app.hardware.is_some()
+        app.ctx.hardware.is_some()
     });
     let (config, reason) = window.state().app().recommended().unwrap();
     assert_eq!(
-        window.state().app().config.preset,
+        window.state().app().ctx.config.preset,
         config.preset,
         "taken by itself at the first launch"
     );
@@ -104,20 +104,23 @@ fn the_recommended_preset_is_named_and_another_can_be_chosen() {
     };
     window.get_by_label(other.label()).click();
     window.run_steps(3);
-    assert_eq!(window.state().app().config.preset, Some(other));
+    assert_eq!(window.state().app().ctx.config.preset, Some(other));
 }
 
 #[test]
 fn the_time_of_each_preset_is_measured_before_it_is_chosen() {
     let (mut window, mut engine) = first_launch(Answers::default());
     until(&mut window, "the hardware is probed", |app| {
-        app.hardware.is_some()
+        app.ctx.hardware.is_some()
     });
     engine.heard.clear();
     window.get_by_label("Hardware").click();
     window.run_steps(3);
     until(&mut window, "the CPU is tested", |app| {
-        app.checks.values().all(|check| *check != Checked::Running)
+        app.machine
+            .checks
+            .values()
+            .all(|check| *check != Checked::Running)
     });
     engine.serve();
     assert!(
@@ -152,7 +155,7 @@ fn the_time_of_each_preset_is_measured_before_it_is_chosen() {
         Preset::ALL.len() - 1
     );
     let app = window.state().app();
-    assert_eq!(app.settings.preset_rates.len(), Preset::ALL.len() - 1);
+    assert_eq!(app.ctx.settings.preset_rates.len(), Preset::ALL.len() - 1);
     assert_eq!(app.expected_time(&app.with_preset(Preset::Best)), None);
     let slower = RunConfig {
         precision: Precision::Bf16,
@@ -164,7 +167,9 @@ fn the_time_of_each_preset_is_measured_before_it_is_chosen() {
 /// Presses the button for a folder, which moves when this machine has been searched for data sets.
 fn choose_folder(window: &mut Harness<'static, Inkling>) {
     window.get_by_label("Data").click();
-    until(window, "the machine is searched", |app| app.found.is_some());
+    until(window, "the machine is searched", |app| {
+        app.train.found.is_some()
+    });
     window.get_by_label("Choose a folder…").click();
 }
 
@@ -177,10 +182,10 @@ fn a_folder_that_is_chosen_is_learned_from() {
     });
     choose_folder(&mut window);
     until(&mut window, "the folder is taken", |app| {
-        !app.settings.data_folders.is_empty()
+        !app.ctx.settings.data_folders.is_empty()
     });
     assert_eq!(
-        window.state().app().config.data.sources(),
+        window.state().app().ctx.config.data.sources(),
         [DataSource::Path(folder.path().to_owned())]
     );
     let name = DataSource::Path(folder.path().to_owned()).label();
@@ -188,7 +193,7 @@ fn a_folder_that_is_chosen_is_learned_from() {
     window.get_by_label("Built-in digits").click();
     window.run_steps(3);
     assert_eq!(
-        window.state().app().config.data.sources(),
+        window.state().app().ctx.config.data.sources(),
         [DataSource::Builtin]
     );
 }
@@ -230,12 +235,15 @@ fn a_folder_without_a_data_set_is_said_at_once_and_the_last_page_offers_other_da
 fn why_the_presets_have_no_times_is_said() {
     let (mut window, mut engine) = first_launch(Answers::default());
     until(&mut window, "the hardware is probed", |app| {
-        app.hardware.is_some()
+        app.ctx.hardware.is_some()
     });
     window.get_by_label("Hardware").click();
     window.run_steps(3);
     until(&mut window, "the CPU is tested", |app| {
-        app.checks.values().all(|check| *check != Checked::Running)
+        app.machine
+            .checks
+            .values()
+            .all(|check| *check != Checked::Running)
     });
     engine.serve();
     window.get_by_label("Preset").click();
@@ -285,7 +293,7 @@ fn the_last_page_can_start_the_first_run() {
     window.run_steps(3);
     let app = window.state().app();
     assert_eq!(
-        (app.wizard, &app.run.as_ref().unwrap().phase),
+        (app.wizard, &app.train.run.as_ref().unwrap().phase),
         (None, &Phase::Training)
     );
 }
@@ -301,7 +309,7 @@ fn after_the_first_time_it_stays_away() {
 fn an_arrow_key_chooses_among_radio_buttons() {
     let (mut window, _engine) = first_launch(Answers::default());
     until(&mut window, "the hardware is probed", |app| {
-        app.hardware.is_some()
+        app.ctx.hardware.is_some()
     });
     window
         .state_mut()
@@ -316,11 +324,11 @@ fn an_arrow_key_chooses_among_radio_buttons() {
     for preset in &Preset::ALL[1..3] {
         window.key_press(Key::ArrowDown);
         window.run_steps(4);
-        assert_eq!(window.state().app().config.preset, Some(*preset));
+        assert_eq!(window.state().app().ctx.config.preset, Some(*preset));
     }
     window.key_press(Key::ArrowUp);
     window.run_steps(4);
-    assert_eq!(window.state().app().config.preset, Some(Preset::ALL[1]));
+    assert_eq!(window.state().app().ctx.config.preset, Some(Preset::ALL[1]));
 }
 
 #[test]

@@ -62,7 +62,7 @@ pub struct PathQuestion {
 
 impl App {
     pub(in crate::window) fn ask_for_folder(&self, title: &str, purpose: Purpose) {
-        self.ask(self.deps.dialogs.folder(title), title, "", purpose);
+        self.ask(self.ctx.deps.dialogs.folder(title), title, "", purpose);
     }
 
     pub(in crate::window) fn ask_for_file(
@@ -73,7 +73,7 @@ impl App {
         purpose: Purpose,
     ) {
         self.ask(
-            self.deps.dialogs.open(title, what, endings),
+            self.ctx.deps.dialogs.open(title, what, endings),
             title,
             "",
             purpose,
@@ -82,12 +82,17 @@ impl App {
 
     /// Asks for a file to write.
     pub(in crate::window) fn ask_for_new_file(&self, title: &str, name: &str, purpose: Purpose) {
-        self.ask(self.deps.dialogs.save(title, name), title, name, purpose);
+        self.ask(
+            self.ctx.deps.dialogs.save(title, name),
+            title,
+            name,
+            purpose,
+        );
     }
 
     fn ask(&self, choice: Choice, title: &str, name: &str, purpose: Purpose) {
         let (title, name) = (title.to_owned(), name.to_owned());
-        self.background.run(move || match choice() {
+        self.ctx.background.run(move || match choice() {
             Answer::Chosen(path) => Some(BackgroundResult::Path { path, purpose }),
             Answer::Cancelled => None,
             Answer::NotShown => {
@@ -107,7 +112,7 @@ impl App {
     }
 
     pub(in crate::window) fn type_path(&mut self, text: String) {
-        if let Some(question) = &mut self.path_question {
+        if let Some(question) = &mut self.shell.path_question {
             (question.text, question.refused) = (text, None);
         }
     }
@@ -115,10 +120,10 @@ impl App {
     /// Uses the path that was typed if it is what was asked for; that is looked up on another
     /// thread, since a disk may keep it waiting.
     pub(in crate::window) fn confirm_path(&self) {
-        let Some(question) = self.path_question.clone() else {
+        let Some(question) = self.shell.path_question.clone() else {
             return;
         };
-        self.background.run(move || {
+        self.ctx.background.run(move || {
             let path = PathBuf::from(question.text.trim());
             Some(match refusal(&path, &question.purpose) {
                 None => BackgroundResult::Path {
@@ -134,7 +139,7 @@ impl App {
     }
 
     pub(in crate::window) fn use_path(&mut self, path: PathBuf, purpose: Purpose) {
-        self.path_question = None;
+        self.shell.path_question = None;
         match purpose {
             Purpose::RunFolder => self.save_run(Some(path)),
             Purpose::DataFolder => self.use_data_folder(path),
@@ -144,7 +149,7 @@ impl App {
             Purpose::ImportInk => self.import_ink(path),
             Purpose::OpenInDraw => self.open_on_canvas(path),
             Purpose::ExportMyDigits(format) => self.export_my_digits(path, format),
-            Purpose::Save(bytes) => self.background.run(move || {
+            Purpose::Save(bytes) => self.ctx.background.run(move || {
                 Some(match write_whole(&path, &bytes) {
                     Ok(()) => BackgroundResult::Written(path),
                     Err(problem) => BackgroundResult::Failed(problem.into()),

@@ -40,30 +40,32 @@ pub struct DesktopState {
 impl App {
     /// True while this machine is kept from falling asleep.
     pub const fn stays_awake(&self) -> bool {
-        self.desktop_state.awake && self.desktop_state.until.is_some()
+        self.shell.desktop_state.awake && self.shell.desktop_state.until.is_some()
     }
 
     /// What the window is to do, once.
     pub const fn take_window_request(&mut self) -> Option<WindowRequest> {
-        self.desktop_state.wants.take()
+        self.shell.desktop_state.wants.take()
     }
 
     /// Asks for the window to come to the front.
     pub(in crate::window) fn raise_window(&mut self) {
-        self.desktop_state.wants = Some(WindowRequest::Front);
+        self.shell.desktop_state.wants = Some(WindowRequest::Front);
     }
 
     /// Puts a text on the clipboard, and says so.
     pub(in crate::window) fn copy(&mut self, text: String) {
-        self.desktop_state.wants = Some(WindowRequest::Copy(text));
-        self.show_notice(Severity::Info, Message::diagnostics_copied());
+        self.shell.desktop_state.wants = Some(WindowRequest::Copy(text));
+        self.ctx
+            .show_notice(Severity::Info, Message::diagnostics_copied());
     }
 
     /// Puts the image that the model took as input on the clipboard, and says so.
     pub(in crate::window) fn copy_image(&mut self) {
         if let Some(image) = self.input_image() {
-            self.desktop_state.wants = Some(WindowRequest::CopyImage(Box::new(image)));
-            self.show_notice(Severity::Info, Message::image_copied());
+            self.shell.desktop_state.wants = Some(WindowRequest::CopyImage(Box::new(image)));
+            self.ctx
+                .show_notice(Severity::Info, Message::image_copied());
         }
     }
 
@@ -88,18 +90,24 @@ impl App {
     pub(in crate::window) fn update_desktop(&mut self) {
         let works = self.is_sweeping()
             || self
+                .train
                 .run
                 .as_ref()
                 .is_some_and(|run| run.is_active() && run.phase != Phase::Paused);
-        match (works, self.desktop_state.until.is_some()) {
+        match (works, self.shell.desktop_state.until.is_some()) {
             (true, false) => self.stay_awake(),
-            (false, true) => (self.desktop_state.until, self.desktop_state.awake) = (None, false),
+            (false, true) => {
+                (
+                    self.shell.desktop_state.until,
+                    self.shell.desktop_state.awake,
+                ) = (None, false)
+            }
             _ => {}
         }
         let training = self.is_at_long_work();
-        if std::mem::replace(&mut self.desktop_state.was_training, training)
+        if std::mem::replace(&mut self.shell.desktop_state.was_training, training)
             && !training
-            && !self.focused
+            && !self.ctx.focused
         {
             self.call();
         }
@@ -108,28 +116,31 @@ impl App {
     /// Where the system cannot be asked to stay awake, nothing is said.
     fn stay_awake(&mut self) {
         let (until, over) = channel();
-        let desktop = Arc::clone(&self.deps.desktop);
-        self.background.run_with_updates(move |tell| {
+        let desktop = Arc::clone(&self.ctx.deps.desktop);
+        self.ctx.background.run_with_updates(move |tell| {
             let kept = desktop.keep_awake();
             tell(BackgroundResult::StaysAwake(kept.is_some()));
             // Blocks until the other side is dropped; only then may the machine sleep again.
             let _ = over.recv();
         });
-        self.desktop_state.until = Some(until);
+        self.shell.desktop_state.until = Some(until);
     }
 
     pub(in crate::window) fn on_awake(&mut self, awake: bool) {
-        self.desktop_state.awake = awake;
+        self.shell.desktop_state.awake = awake;
     }
 
     /// Announces how the run ended to somebody who looks elsewhere.
     fn call(&mut self) {
-        let Some(message) = self.run.as_ref().and_then(ending) else {
+        let Some(message) = self.train.run.as_ref().and_then(ending) else {
             return;
         };
-        self.desktop_state.wants = Some(WindowRequest::Attention);
-        let (desktop, sender) = (Arc::clone(&self.deps.desktop), self.background.sender());
-        self.background.run(move || {
+        self.shell.desktop_state.wants = Some(WindowRequest::Attention);
+        let (desktop, sender) = (
+            Arc::clone(&self.ctx.deps.desktop),
+            self.ctx.background.sender(),
+        );
+        self.ctx.background.run(move || {
             desktop.notify(
                 &message,
                 Arc::new(move || sender(BackgroundResult::NotificationClicked)),

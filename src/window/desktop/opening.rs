@@ -40,7 +40,7 @@ impl App {
 
     /// Reads an ink file and puts its first drawing on the canvas.
     pub(in crate::window) fn draw_file(&self, file: PathBuf) {
-        self.background.run(move || {
+        self.ctx.background.run(move || {
             Some(match first_drawing(&file) {
                 Ok((ink, pressures, only)) => BackgroundResult::Ink {
                     file,
@@ -62,7 +62,8 @@ impl App {
     ) {
         self.put_ink(ink, pressures);
         if !only {
-            self.show_notice(Severity::Info, Message::first_of_several(file));
+            self.ctx
+                .show_notice(Severity::Info, Message::first_of_several(file));
         }
     }
 }

@@ -26,8 +26,9 @@ pub struct InferenceDevice {
 impl App {
     /// The comparison of devices for the current model, once there is one.
     pub fn inference_report(&self) -> Option<&DeviceComparison> {
-        let model = &self.model_in_use.as_ref()?.reference;
-        self.inference
+        let model = &self.ctx.model_in_use.as_ref()?.reference;
+        self.draw
+            .inference
             .report
             .as_ref()
             .filter(|report| report.model == *model)
@@ -36,8 +37,9 @@ impl App {
     /// The device that recognises drawings and its speed: "Recognition on Metal: 0.9 ms (CPU 0.1
     /// ms)".
     pub fn device_summary(&self) -> String {
-        let training = self.run.as_ref().filter(|run| {
-            self.model_in_use
+        let training = self.train.run.as_ref().filter(|run| {
+            self.ctx
+                .model_in_use
                 .as_ref()
                 .is_some_and(|model| model.reference == ModelRef::Training(run.id))
         });
@@ -112,7 +114,7 @@ impl App {
         if let Err(reason) = inference_availability(device, &self.machine()) {
             return Some(reason);
         }
-        match self.checks.get(&device) {
+        match self.machine.checks.get(&device) {
             _ if device == DeviceChoice::Cpu => None,
             None | Some(Checked::Running) => Some("Its self-test has not finished yet.".to_owned()),
             Some(Checked::Done(found)) => match &**found {
@@ -123,8 +125,8 @@ impl App {
     }
 
     pub(in crate::window) fn choose_inference_device(&mut self, choice: InferenceChoice) {
-        self.settings.inference_device = choice;
-        self.inference.gave_up = false;
+        self.ctx.settings.inference_device = choice;
+        self.draw.inference.gave_up = false;
         self.update_inference_device();
     }
 
@@ -133,10 +135,10 @@ impl App {
     pub(in crate::window) fn update_inference_device(&mut self) {
         let gpu = DeviceChoice::Cuda;
         let wants_gpu = !matches!(
-            self.settings.inference_device,
+            self.ctx.settings.inference_device,
             InferenceChoice::Cpu | InferenceChoice::Metal
-        ) && !self.inference.gave_up;
-        let elsewhere = self.engine.host != self.engine.host_for(gpu);
+        ) && !self.draw.inference.gave_up;
+        let elsewhere = self.ctx.engine.host != self.ctx.engine.host_for(gpu);
         if wants_gpu && elsewhere && !self.is_at_work() && self.why_not_inference_on(gpu).is_none()
         {
             self.move_engine_for(gpu);
@@ -147,18 +149,19 @@ impl App {
     /// Sends the choice and the usable devices to the engine, if they have changed.
     pub(in crate::window) fn send_inference_choice(&mut self) {
         let reaches = |device: &DeviceChoice| {
-            *device != DeviceChoice::Cuda || self.engine.host == EngineHost::Process
+            *device != DeviceChoice::Cuda || self.ctx.engine.host == EngineHost::Process
         };
         let others = [DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
         let usable: Vec<_> = others
             .filter(|device| reaches(device) && self.why_not_inference_on(*device).is_none())
             .collect();
-        let sent = Some((self.settings.inference_device, usable));
-        if self.inference.sent != sent {
-            self.inference.sent.clone_from(&sent);
+        let sent = Some((self.ctx.settings.inference_device, usable));
+        if self.draw.inference.sent != sent {
+            self.draw.inference.sent.clone_from(&sent);
             if let Some((choice, usable)) = sent {
                 // That an engine is gone shows when it is polled.
-                self.engine
+                self.ctx
+                    .engine
                     .handle
                     .send(Command::ChooseInferenceDevice { choice, usable });
             }
@@ -167,20 +170,21 @@ impl App {
 
     /// The engine was replaced: the choice has to be sent again.
     pub(in crate::window) fn reset_inference_device(&mut self) {
-        (self.inference.sent, self.inference.report) = (None, None);
+        (self.draw.inference.sent, self.draw.inference.report) = (None, None);
         self.send_inference_choice();
     }
 
     /// A process that used a driver's device crashed: the engine does not move there again until
     /// the person chooses to.
     pub(in crate::window) const fn give_up_gpu_inference(&mut self) {
-        self.inference.gave_up = true;
+        self.draw.inference.gave_up = true;
     }
 
     /// Takes the engine's comparison; each flaw is reported once.
     pub(in crate::window) fn on_inference_report(&mut self, report: DeviceComparison) {
         let known = |device| {
             let last = self
+                .draw
                 .inference
                 .report
                 .iter()
@@ -195,9 +199,9 @@ impl App {
             .filter(|(device, _)| !known(*device))
             .map(|(device, flaw)| Message::inference_rejection(device, flaw))
             .collect();
-        self.inference.report = Some(report);
+        self.draw.inference.report = Some(report);
         for message in news {
-            self.show_notice(Severity::Info, message);
+            self.ctx.show_notice(Severity::Info, message);
         }
     }
 }

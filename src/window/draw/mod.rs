@@ -30,9 +30,27 @@ use crate::run_config::Classes;
 impl App {
     /// What the classes of the model in use stand for.
     pub fn classes(&self) -> Classes {
-        self.model_in_use
+        self.ctx
+            .model_in_use
             .as_ref()
             .map(|model| model.classes.clone())
             .unwrap_or_default()
     }
+}
+
+/// The canvas, and what the model reads on it.
+pub struct Draw {
+    pub drawing: Drawing,
+    pub number: NumberCanvas,
+    /// What the pointer does to the canvas.
+    pub tool: Tool,
+    /// The drawings that were cleared from the canvas.
+    pub recent_drawings: RecentDrawings,
+    pub(in crate::window) inference: InferenceDevice,
+    pub(in crate::window) predictions: PredictionQueue,
+    pub(in crate::window) preprocessing: Preprocessing,
+    /// The images that are open over the canvas.
+    pub(in crate::window) images: OpenImages,
+    /// Training seconds at which the drawing was last classified again automatically.
+    pub(in crate::window) classified_at: f32,
 }

@@ -50,8 +50,8 @@ impl App {
     /// True while the canvas for several digits is shown. The guided collection asks for one digit
     /// at a time.
     pub fn draws_several(&self) -> bool {
-        self.settings.several_digits
-            && self.screen == Screen::Draw
+        self.ctx.settings.several_digits
+            && self.shell.screen == Screen::Draw
             && self.my_digits.collection.is_none()
     }
 
@@ -69,17 +69,17 @@ impl App {
     /// The drawing on the canvas that is shown.
     pub fn drawing_shown(&self) -> &Drawing {
         if self.draws_several() {
-            &self.number.drawing
+            &self.draw.number.drawing
         } else {
-            &self.drawing
+            &self.draw.drawing
         }
     }
 
     pub(in crate::window) fn drawing_shown_mut(&mut self) -> &mut Drawing {
         if self.draws_several() {
-            &mut self.number.drawing
+            &mut self.draw.number.drawing
         } else {
-            &mut self.drawing
+            &mut self.draw.drawing
         }
     }
 
@@ -88,12 +88,19 @@ impl App {
         if !self.reads_several() {
             return self.prediction();
         }
-        Some(&self.number.digits().get(self.number.chosen()?)?.prediction)
+        Some(
+            &self
+                .draw
+                .number
+                .digits()
+                .get(self.draw.number.chosen()?)?
+                .prediction,
+        )
     }
 
     pub(in crate::window) fn choose_canvas(&mut self, several: bool) {
         self.drawing_shown_mut().end();
-        self.settings.several_digits = several;
+        self.ctx.settings.several_digits = several;
         self.put_eraser_away_if_empty();
         // The model may have changed since it was looked at last.
         if self.image_shown().is_some() {
@@ -104,16 +111,20 @@ impl App {
     }
 
     pub(in crate::window) fn choose_digit(&mut self, index: usize) {
-        self.number.chosen = Some(index);
+        self.draw.number.chosen = Some(index);
     }
 
     /// The drawing on the canvas that is shown changed.
     pub(in crate::window) fn drawing_changed(&mut self) {
         self.put_eraser_away_if_empty();
         if self.draws_several() {
-            self.number.chosen = None;
+            self.draw.number.chosen = None;
             self.read_again();
-        } else if let Some(request) = self.predictions.changed(self.drawing.strokes().is_empty()) {
+        } else if let Some(request) = self
+            .draw
+            .predictions
+            .changed(self.draw.drawing.strokes().is_empty())
+        {
             self.classify(request);
         }
     }
@@ -122,16 +133,16 @@ impl App {
     pub(in crate::window) fn put_eraser_away_if_empty(&mut self) {
         let drawing = self.drawing_shown();
         if drawing.strokes().is_empty() && !drawing.pen_down() {
-            self.tool = Tool::Pen;
+            self.draw.tool = Tool::Pen;
         }
     }
 
     /// True while the drawing on the canvas has changed since it was recognised.
     pub fn is_behind(&self) -> bool {
         if self.reads_several() {
-            self.number.readings.is_behind()
+            self.draw.number.readings.is_behind()
         } else {
-            self.predictions.is_behind()
+            self.draw.predictions.is_behind()
         }
     }
 
@@ -151,15 +162,15 @@ impl App {
             Some(_) => self
                 .image_reading()
                 .is_none_or(|reading| reading.candidates.is_empty()),
-            None => self.number.drawing.strokes().is_empty(),
+            None => self.draw.number.drawing.strokes().is_empty(),
         };
-        if let Some(request) = self.number.readings.changed(empty) {
+        if let Some(request) = self.draw.number.readings.changed(empty) {
             self.read_number(request);
         }
     }
 
     pub(in crate::window) fn classify(&mut self, request: u64) {
-        let (ink, steps) = (self.drawing.ink(), self.steps_in_use());
+        let (ink, steps) = (self.draw.drawing.ink(), self.steps_in_use());
         self.send(Command::Classify {
             request,
             ink,
@@ -171,7 +182,7 @@ impl App {
         if self.image_shown().is_some() {
             return self.read_image(request);
         }
-        let (ink, steps) = (self.number.drawing.ink(), self.steps_in_use());
+        let (ink, steps) = (self.draw.number.drawing.ink(), self.steps_in_use());
         self.send(Command::ReadNumber {
             request,
             ink,
@@ -181,9 +192,9 @@ impl App {
 
     /// Pending requests will not be answered: the engine was replaced.
     pub(in crate::window) fn forget_requests(&mut self) {
-        self.predictions.forget_request();
+        self.draw.predictions.forget_request();
         self.my_digits.forget_request();
-        self.number.readings.forget_request();
+        self.draw.number.readings.forget_request();
     }
 
     /// Puts ink from a file on a canvas that suits it: one that is wider than a digit on the one
@@ -192,7 +203,7 @@ impl App {
         let finite = |point: &[f32; 2]| point.iter().all(|value| value.is_finite());
         let bounds = Bounds::of(ink.strokes.iter().flatten().copied().filter(finite));
         self.go_to(Screen::Draw);
-        self.settings.several_digits |=
+        self.ctx.settings.several_digits |=
             bounds.size(0) > ONE_DIGIT * bounds.size(1) && ink.strokes.len() > 1;
         self.drawing_shown_mut().put_pressed(ink, pressures);
         self.drawing_changed();

@@ -54,31 +54,32 @@ pub struct ImageReading {
 impl App {
     /// The image over the canvas, if one is open there.
     pub fn image_shown(&self) -> Option<&Arc<OpenImage>> {
-        let draws = self.screen == Screen::Draw && self.my_digits.collection.is_none();
-        self.images.open.last().filter(|_| draws)
+        let draws = self.shell.screen == Screen::Draw && self.my_digits.collection.is_none();
+        self.draw.images.open.last().filter(|_| draws)
     }
 
     /// True if there is an image that Undo brings back or takes away.
     pub fn can_undo_image(&self) -> bool {
-        self.image_shown().is_some() || !self.images.cleared.is_empty()
+        self.image_shown().is_some() || !self.draw.images.cleared.is_empty()
     }
 
     /// True if there is an image that Redo brings back.
     pub fn can_redo_image(&self) -> bool {
-        !self.images.undone.is_empty()
+        !self.draw.images.undone.is_empty()
     }
 
     /// What was found in the image that is shown, with the steps that are carried out.
     pub(in crate::window) fn image_reading(&self) -> Option<&Arc<ImageReading>> {
         let wanted = (self.image_shown()?.id, self.steps_in_use(), self.framing());
-        self.images
+        self.draw
+            .images
             .reading
             .as_ref()
             .filter(|reading| (reading.image, reading.steps, reading.framing) == wanted)
     }
 
     pub(in crate::window) fn open_image(&self, file: PathBuf) {
-        self.background.run(move || {
+        self.ctx.background.run(move || {
             let name = file
                 .file_name()
                 .unwrap_or(file.as_os_str())
@@ -91,7 +92,7 @@ impl App {
     /// Opens an image from the clipboard: its size in pixels, and red, green, blue and alpha of
     /// each, colours multiplied by alpha.
     pub(in crate::window) fn paste_image(&self, size: [usize; 2], pixels: Arc<Vec<u8>>) {
-        self.background.run(move || {
+        self.ctx.background.run(move || {
             let pixels = Arc::unwrap_or_clone(pixels);
             Some(opened(
                 "Pasted image".to_owned(),
@@ -101,13 +102,14 @@ impl App {
     }
 
     pub(in crate::window) fn on_image_opened(&mut self, name: String, source: SourceImage) {
-        let id = self.next_id();
+        let id = self.ctx.next_id();
         self.show(Screen::Draw);
         self.drawing_shown_mut().end();
-        self.images
+        self.draw
+            .images
             .open
             .push(Arc::new(OpenImage { id, name, source }));
-        (self.images.undone, self.images.cleared) = (Vec::new(), Vec::new());
+        (self.draw.images.undone, self.draw.images.cleared) = (Vec::new(), Vec::new());
         self.images_changed();
     }
 
@@ -117,20 +119,24 @@ impl App {
         let shown = self.image_shown().is_some();
         match action {
             Action::Undo if shown => {
-                self.images.undone.extend(self.images.open.pop());
+                self.draw.images.undone.extend(self.draw.images.open.pop());
                 self.images_changed();
             }
-            Action::Undo if !self.images.cleared.is_empty() && self.screen == Screen::Draw => {
-                self.images.open = std::mem::take(&mut self.images.cleared);
+            Action::Undo
+                if !self.draw.images.cleared.is_empty() && self.shell.screen == Screen::Draw =>
+            {
+                self.draw.images.open = std::mem::take(&mut self.draw.images.cleared);
                 self.images_changed();
             }
-            Action::Redo if !self.images.undone.is_empty() && self.screen == Screen::Draw => {
-                self.images.open.extend(self.images.undone.pop());
+            Action::Redo
+                if !self.draw.images.undone.is_empty() && self.shell.screen == Screen::Draw =>
+            {
+                self.draw.images.open.extend(self.draw.images.undone.pop());
                 self.images_changed();
             }
             Action::ClearDrawing if shown => {
-                self.images.undone.clear();
-                self.images.cleared = std::mem::take(&mut self.images.open);
+                self.draw.images.undone.clear();
+                self.draw.images.cleared = std::mem::take(&mut self.draw.images.open);
                 self.images_changed();
             }
             // There is nothing to draw on.
@@ -140,7 +146,7 @@ impl App {
             | Action::SaveDrawing
                 if shown => {}
             Action::PenDown(_) | Action::EraserDown(_) => {
-                (self.images.undone, self.images.cleared) = (Vec::new(), Vec::new());
+                (self.draw.images.undone, self.draw.images.cleared) = (Vec::new(), Vec::new());
                 return false;
             }
             _ => return false,
@@ -150,11 +156,11 @@ impl App {
 
     /// Another image is shown, or none.
     fn images_changed(&mut self) {
-        self.number.forget();
+        self.draw.number.forget();
         if self.image_shown().is_some() {
             self.prepare_image();
         } else {
-            self.images.reading = None;
+            self.draw.images.reading = None;
             self.drawing_changed();
         }
     }
@@ -165,11 +171,11 @@ impl App {
             return;
         };
         // The newest is looked at when that has come to its end.
-        if std::mem::replace(&mut self.images.preparing, true) {
+        if std::mem::replace(&mut self.draw.images.preparing, true) {
             return;
         }
         let (steps, framing) = (self.steps_in_use(), self.framing());
-        self.background.run(move || {
+        self.ctx.background.run(move || {
             let prepared = image.source.prepare(&steps, framing);
             let candidates = prepared.writing.candidate_images();
             let reading = ImageReading {
@@ -185,8 +191,8 @@ impl App {
     }
 
     pub(in crate::window) fn on_image_prepared(&mut self, reading: Arc<ImageReading>) {
-        self.images.preparing = false;
-        self.images.reading = Some(reading);
+        self.draw.images.preparing = false;
+        self.draw.images.reading = Some(reading);
         if self.image_reading().is_some() {
             self.recognize_again();
         } else {
@@ -196,7 +202,8 @@ impl App {
 
     /// What of an image the model in use is shown.
     fn framing(&self) -> Framing {
-        self.model_in_use
+        self.ctx
+            .model_in_use
             .as_ref()
             .map(ModelInfo::framing)
             .unwrap_or_default()

@@ -47,13 +47,14 @@ impl Default for Preprocessing {
 impl App {
     /// The steps that are carried out in Draw.
     pub const fn steps(&self) -> &Steps {
-        &self.preprocessing.steps
+        &self.draw.preprocessing.steps
     }
 
     /// What the steps give of what is on the canvas, or of the digit on it that was chosen; nothing
     /// where nothing is drawn, or nobody looks.
     pub fn stages(&self) -> &[Stage] {
-        self.preprocessing
+        self.draw
+            .preprocessing
             .stages
             .as_ref()
             .map_or(&[], |(_, stages)| stages)
@@ -61,13 +62,13 @@ impl App {
 
     /// A number that differs after every change of the stages.
     pub const fn stages_version(&self) -> u64 {
-        self.preprocessing.version
+        self.draw.preprocessing.version
     }
 
     /// The steps for what is on the canvas: only Draw shows that one is left out.
     pub(in crate::window) fn steps_in_use(&self) -> Steps {
-        let steps = if self.screen == Screen::Draw && self.wizard.is_none() {
-            self.preprocessing.steps
+        let steps = if self.shell.screen == Screen::Draw && self.wizard.is_none() {
+            self.draw.preprocessing.steps
         } else {
             Steps::ALL
         };
@@ -75,16 +76,16 @@ impl App {
     }
 
     pub(in crate::window) fn switch_step(&mut self, step: Step, on: bool) {
-        self.preprocessing.steps = if on {
-            self.preprocessing.steps.with(step)
+        self.draw.preprocessing.steps = if on {
+            self.draw.preprocessing.steps.with(step)
         } else {
-            self.preprocessing.steps.without(step)
+            self.draw.preprocessing.steps.without(step)
         };
         self.steps_changed();
     }
 
     pub(in crate::window) fn restore_steps(&mut self) {
-        self.preprocessing.steps = Steps::ALL;
+        self.draw.preprocessing.steps = Steps::ALL;
         self.steps_changed();
     }
 
@@ -100,13 +101,13 @@ impl App {
     /// Follows what is on the canvas with the stages, while they are shown. Those of an image are
     /// made on another thread.
     pub(in crate::window) fn update_stages(&mut self) {
-        if !self.settings.steps_shown || self.screen != Screen::Draw {
-            self.preprocessing.stages = None;
+        if !self.ctx.settings.steps_shown || self.shell.screen != Screen::Draw {
+            self.draw.preprocessing.stages = None;
             return;
         }
         let several = self.reads_several();
         // Which pieces are a digit is known when they were read.
-        if several && self.number.readings.is_behind() {
+        if several && self.draw.number.readings.is_behind() {
             return;
         }
         let image = self.image_shown().is_some();
@@ -117,10 +118,11 @@ impl App {
             None => Content::Ink(self.drawing_shown().ink()),
         };
         let digit = self
+            .draw
             .number
             .chosen()
             .filter(|_| several)
-            .and_then(|chosen| self.number.digits().get(chosen));
+            .and_then(|chosen| self.draw.number.digits().get(chosen));
         let pieces = digit.map(|digit| digit.pieces.clone());
         let shown = ShownStages {
             content,
@@ -128,6 +130,7 @@ impl App {
             steps: self.steps_in_use(),
         };
         if self
+            .draw
             .preprocessing
             .stages
             .as_ref()
@@ -147,9 +150,9 @@ impl App {
                 self.set_stages(shown, stages);
             }
             (Content::Image(_), Some(reading))
-                if !std::mem::replace(&mut self.preprocessing.pending, true) =>
+                if !std::mem::replace(&mut self.draw.preprocessing.pending, true) =>
             {
-                self.background.run(move || {
+                self.ctx.background.run(move || {
                     let own = stages_of(&reading.writing, shown.pieces.clone());
                     Some(BackgroundResult::Stages(
                         Box::new(shown),
@@ -163,12 +166,12 @@ impl App {
     }
 
     pub(in crate::window) fn on_stages(&mut self, shown: ShownStages, stages: Vec<Stage>) {
-        self.preprocessing.pending = false;
+        self.draw.preprocessing.pending = false;
         self.set_stages(shown, stages);
     }
 
     fn set_stages(&mut self, shown: ShownStages, stages: Vec<Stage>) {
-        self.preprocessing.stages = Some((shown, stages));
-        self.preprocessing.version += 1;
+        self.draw.preprocessing.stages = Some((shown, stages));
+        self.draw.preprocessing.version += 1;
     }
 }

@@ -120,21 +120,21 @@ impl BenchmarkView {
 
 impl App {
     pub(in crate::window) fn benchmark(&mut self, extent: Extent) {
-        if !self.is_too_busy() && self.jobs.benchmark().is_none() {
+        if !self.is_too_busy() && self.ctx.jobs.benchmark().is_none() {
             self.submit(Job::Benchmark(extent));
         }
     }
 
     pub(in crate::window) fn compare(&mut self, what: ComparisonKind) {
-        if self.is_too_busy() || self.jobs.benchmark().is_some() {
+        if self.is_too_busy() || self.ctx.jobs.benchmark().is_some() {
             return;
         }
-        let config = self.with_device(&self.config);
+        let config = self.with_device(&self.ctx.config);
         let sides = match what {
             ComparisonKind::BatchSizes => bench::batch_sizes(&config),
             ComparisonKind::Devices => bench::devices(&config, &self.usable_for_training()),
         };
-        self.benchmark.comparing = Some((what, self.config.clone()));
+        self.machine.benchmark.comparing = Some((what, self.ctx.config.clone()));
         self.submit(Job::Compare { config, sides });
     }
 
@@ -155,7 +155,7 @@ impl App {
     /// A short name of a candidate: "CPU bf16", "1 thread".
     pub fn side_name(&self, side: Side) -> String {
         match side.threads {
-            fewer if fewer != bench::side_of(&self.config).threads => {
+            fewer if fewer != bench::side_of(&self.ctx.config).threads => {
                 if fewer == 1 {
                     "1 thread".to_owned()
                 } else {
@@ -168,7 +168,7 @@ impl App {
 
     /// These settings with the candidate's device, precision and threads.
     pub fn on_side(&self, side: Side) -> RunConfig {
-        let config = &self.config;
+        let config = &self.ctx.config;
         let stays = self.device_for(config.device, side.precision) == side.device;
         let threads = if side.threads == bench::side_of(config).threads {
             config.threads
@@ -187,14 +187,15 @@ impl App {
     /// A rule of thumb, as long as nothing was measured and there is a choice.
     pub fn first_guess(&self) -> Option<&'static str> {
         let measured = self
+            .machine
             .benchmark
             .devices
             .as_ref()
-            .is_some_and(|found| found.holds_for(&self.config));
+            .is_some_and(|found| found.holds_for(&self.ctx.config));
         if measured || !self.has_other_devices() {
             return None;
         }
-        Some(first_guess(&self.config, self.training_images()))
+        Some(first_guess(&self.ctx.config, self.training_images()))
     }
 
     /// True if a device other than the CPU is usable for training.
@@ -211,9 +212,12 @@ impl App {
             device: self.device_for(config.device, config.precision),
             ..bench::side_of(config)
         };
-        let compared = [&self.benchmark.devices, &self.benchmark.batch_sizes]
-            .into_iter()
-            .flatten();
+        let compared = [
+            &self.machine.benchmark.devices,
+            &self.machine.benchmark.batch_sizes,
+        ]
+        .into_iter()
+        .flatten();
         compared
             .filter(|comparison| comparison.holds_for(config) && !comparison.is_disturbed())
             .find_map(|comparison| comparison.rate(side))

@@ -9,14 +9,14 @@ use crate::window::App;
 impl App {
     /// Looks into the folder, again if it is the same one: its files may have changed.
     pub(in crate::window) fn use_cuda_folder(&mut self, folder: Option<PathBuf>) {
-        self.settings.cuda_folder = folder;
+        self.ctx.settings.cuda_folder = folder;
         // The GPU's self-test was made with the libraries that were found before.
-        self.checks.remove(&DeviceChoice::Cuda);
-        self.looking_for_cuda = true;
+        self.machine.checks.remove(&DeviceChoice::Cuda);
+        self.machine.looking_for_cuda = true;
         self.probe();
         // A process looks for its libraries once. One that trains has what it needs and is left
         // alone.
-        if self.engine.host == EngineHost::Process && !self.is_training() {
+        if self.ctx.engine.host == EngineHost::Process && !self.is_training() {
             self.restart_engine();
         }
     }

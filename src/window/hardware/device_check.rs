@@ -31,12 +31,12 @@ pub type Checks = HashMap<DeviceChoice, Checked>;
 impl App {
     /// Starts a device's self-test, unless it is running.
     pub(in crate::window) fn check_device(&mut self, device: DeviceChoice) {
-        if self.checks.insert(device, Checked::Running) == Some(Checked::Running) {
+        if self.machine.checks.insert(device, Checked::Running) == Some(Checked::Running) {
             return;
         }
-        let check = Arc::clone(&self.deps.self_test);
-        let folder = self.settings.cuda_folder.clone();
-        self.background.run(move || {
+        let check = Arc::clone(&self.ctx.deps.self_test);
+        let folder = self.ctx.settings.cuda_folder.clone();
+        self.ctx.background.run(move || {
             let found = Box::new(check(device, folder.as_deref()));
             Some(BackgroundResult::Checked {
                 device,
@@ -48,17 +48,21 @@ impl App {
 
     /// True while a self-test is running.
     pub(in crate::window) fn is_checking_a_device(&self) -> bool {
-        self.checks.values().any(|check| *check == Checked::Running)
+        self.machine
+            .checks
+            .values()
+            .any(|check| *check == Checked::Running)
     }
 
     /// Tests GPUs that could be used: they are only used once they have passed.
     pub(in crate::window) fn check_gpu(&mut self) {
         for device in [DeviceChoice::Cuda, DeviceChoice::Metal] {
             if self
+                .ctx
                 .hardware
                 .as_ref()
                 .is_some_and(|hardware| inference_availability(device, hardware).is_ok())
-                && !self.checks.contains_key(&device)
+                && !self.machine.checks.contains_key(&device)
             {
                 self.check_device(device);
             }
@@ -68,7 +72,7 @@ impl App {
     /// The self-tests of the machine that is trained on.
     fn checks_in_use(&self) -> &Checks {
         self.other_machine()
-            .map_or(&self.checks, |machine| &machine.checks)
+            .map_or(&self.machine.checks, |machine| &machine.checks)
     }
 
     /// Why this device is unavailable, if it is.
@@ -129,10 +133,10 @@ impl App {
     /// The precisions that differ on the chosen device, and the chosen one.
     pub fn precisions(&self) -> Vec<Precision> {
         let chosen = |precision: Precision| {
-            precision == self.config.precision || precision == Precision::F32
+            precision == self.ctx.config.precision || precision == Precision::F32
         };
         let differs = |precision: Precision| {
-            precision.differs_on(self.device_for(self.config.device, precision))
+            precision.differs_on(self.device_for(self.ctx.config.device, precision))
         };
         Precision::ALL
             .iter()
@@ -143,7 +147,10 @@ impl App {
 
     /// Why this precision cannot be used on the chosen device, if its self-test failed there.
     pub fn why_not_precision(&self, precision: Precision) -> Option<String> {
-        self.why_not_precision_on(self.device_for(self.config.device, precision), precision)
+        self.why_not_precision_on(
+            self.device_for(self.ctx.config.device, precision),
+            precision,
+        )
     }
 
     pub(in crate::window) fn why_not_precision_on(

@@ -19,11 +19,11 @@ impl App {
     /// Copies them; the log is read on another thread, since the disk may keep it waiting.
     pub(in crate::window) fn copy_diagnostics(&self) {
         let (hardware, settings, paths) = (
-            self.hardware.clone(),
+            self.ctx.hardware.clone(),
             self.settings_to_save(),
-            self.deps.paths.clone(),
+            self.ctx.deps.paths.clone(),
         );
-        self.background.run(move || {
+        self.ctx.background.run(move || {
             let text = text(
                 hardware.as_ref(),
                 &settings,

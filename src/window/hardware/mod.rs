@@ -19,3 +19,24 @@ pub use monitor::{Monitor, SampleLoad};
 pub use other_machine::{MachineAction, OtherMachine, OtherMachineDialog, ReachHost, ReachState};
 pub use sending::SendingQuestion;
 pub use sent::{DeleteReceived, ListReceived, SentView};
+
+/// This machine, and another one in its place.
+pub struct Machine {
+    pub benchmark: BenchmarkView,
+    pub checks: Checks,
+    /// The other machine that is in use, if it is one.
+    pub(in crate::window) other_machine: Option<OtherMachine>,
+    /// The dialog that asks for another machine, while it is open.
+    pub machine_dialog: Option<OtherMachineDialog>,
+    /// The question whether My digits may be sent to it, while it is asked.
+    pub sending_question: Option<SendingQuestion>,
+    /// What was sent to it.
+    pub sent: SentView,
+    /// The other machines that My digits may be sent to.
+    pub(in crate::window) recipients: Vec<String>,
+    /// The machine's recent load, sampled while the monitor is shown.
+    pub monitor: Monitor,
+    /// True while another folder is searched for NVIDIA's libraries.
+    pub looking_for_cuda: bool,
+    pub(in crate::window) discovery_started: bool,
+}

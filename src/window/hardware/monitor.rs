@@ -57,34 +57,39 @@ impl Monitor {
 impl App {
     /// True while the monitor is visible.
     pub const fn monitor_is_shown(&self) -> bool {
-        self.settings.monitor && self.wizard.is_none()
+        self.ctx.settings.monitor && self.wizard.is_none()
     }
 
     /// Takes the next sample in its time, if the monitor is visible. Called for each frame: a
     /// window out of sight takes no more samples, and each sample causes one frame.
     pub(in crate::window) fn sample_monitor(&mut self) {
         if !self.monitor_is_shown() {
-            self.monitor.samples.clear();
+            self.machine.monitor.samples.clear();
             return;
         }
         // One that hangs is not repeated.
-        if std::mem::replace(&mut self.monitor.pending, true) {
+        if std::mem::replace(&mut self.machine.monitor.pending, true) {
             return;
         }
-        let wait = self.monitor.last_at.map_or(Duration::ZERO, |last_at| {
-            INTERVAL.saturating_sub(last_at.elapsed())
-        });
+        let wait = self
+            .machine
+            .monitor
+            .last_at
+            .map_or(Duration::ZERO, |last_at| {
+                INTERVAL.saturating_sub(last_at.elapsed())
+            });
         let watched = Watched {
             processes: std::iter::once(std::process::id())
-                .chain(self.engine.handle.process())
+                .chain(self.ctx.engine.handle.process())
                 .collect(),
             gpus: self
+                .ctx
                 .hardware
                 .as_ref()
                 .is_some_and(|hardware| !hardware.gpus.is_empty()),
         };
-        let read = Arc::clone(&self.deps.sample_load);
-        self.background.run(move || {
+        let read = Arc::clone(&self.ctx.deps.sample_load);
+        self.ctx.background.run(move || {
             std::thread::sleep(wait);
             Some(BackgroundResult::Load(read(&watched)))
         });

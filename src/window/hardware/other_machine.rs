@@ -117,7 +117,7 @@ impl OtherMachine {
 impl App {
     /// The other machine that is in use, if it is one.
     pub const fn other_machine(&self) -> Option<&OtherMachine> {
-        self.other_machine.as_ref()
+        self.machine.other_machine.as_ref()
     }
 
     /// Why the engine cannot move to another machine now.
@@ -138,9 +138,9 @@ impl App {
             MachineAction::Ask(host) => {
                 let text = host
                     .clone()
-                    .or_else(|| self.settings.hosts.first().cloned())
+                    .or_else(|| self.ctx.settings.hosts.first().cloned())
                     .unwrap_or_default();
-                self.machine_dialog = Some(OtherMachineDialog {
+                self.machine.machine_dialog = Some(OtherMachineDialog {
                     text,
                     state: ReachState::Typing,
                 });
@@ -149,7 +149,7 @@ impl App {
                 }
             }
             MachineAction::Type(text) => {
-                if let Some(dialog) = &mut self.machine_dialog {
+                if let Some(dialog) = &mut self.machine.machine_dialog {
                     *dialog = OtherMachineDialog {
                         text,
                         state: ReachState::Typing,
@@ -159,20 +159,20 @@ impl App {
             MachineAction::Connect => self.connect_to_host(),
             MachineAction::Use => self.use_other_machine(),
             MachineAction::UseThis => {
-                if self.why_not_move().is_none() && self.other_machine.take().is_some() {
-                    self.move_engine_to(self.deps.host.clone());
+                if self.why_not_move().is_none() && self.machine.other_machine.take().is_some() {
+                    self.move_engine_to(self.ctx.deps.host.clone());
                 }
             }
             MachineAction::AnswerSending(may_send) => self.answer_sending(may_send),
             MachineAction::WithdrawMyDigits => self.withdraw_my_digits(),
             MachineAction::ListSent => self.list_sent(),
             MachineAction::DeleteSent(bundle) => self.delete_sent(bundle),
-            MachineAction::Close => self.machine_dialog = None,
+            MachineAction::Close => self.machine.machine_dialog = None,
         }
     }
 
     fn connect_to_host(&mut self) {
-        let Some(dialog) = &mut self.machine_dialog else {
+        let Some(dialog) = &mut self.machine.machine_dialog else {
             return;
         };
         let Ok(host) = dialog.text.parse::<SshHost>() else {
@@ -180,8 +180,8 @@ impl App {
             return;
         };
         dialog.state = ReachState::Connecting(host.clone());
-        let reach = Arc::clone(&self.deps.reach_host);
-        self.background.run(move || {
+        let reach = Arc::clone(&self.ctx.deps.reach_host);
+        self.ctx.background.run(move || {
             let reached = reach(&host);
             Some(BackgroundResult::HostReached(host, reached.map(Box::new)))
         });
@@ -193,7 +193,7 @@ impl App {
         host: &SshHost,
         reached: Result<Box<OtherMachine>, Problem>,
     ) {
-        let Some(dialog) = &mut self.machine_dialog else {
+        let Some(dialog) = &mut self.machine.machine_dialog else {
             return;
         };
         if dialog.state != ReachState::Connecting(host.clone()) {
@@ -217,20 +217,20 @@ impl App {
         let Some(OtherMachineDialog {
             state: ReachState::Reached(machine),
             ..
-        }) = self.machine_dialog.take()
+        }) = self.machine.machine_dialog.take()
         else {
             return;
         };
         let typed = machine.host.to_string();
-        self.settings.hosts.retain(|host| *host != typed);
-        self.settings.hosts.insert(0, typed);
-        self.settings.hosts.truncate(REMEMBERED);
+        self.ctx.settings.hosts.retain(|host| *host != typed);
+        self.ctx.settings.hosts.insert(0, typed);
+        self.ctx.settings.hosts.truncate(REMEMBERED);
         let host = EngineHost::Remote(RemoteHost::Ssh(machine.host.clone()));
-        self.other_machine = Some(*machine);
+        self.machine.other_machine = Some(*machine);
         self.read_recipients();
-        self.sent = SentView::default();
+        self.machine.sent = SentView::default();
         self.move_engine_to(host);
-        if self.screen == Screen::Hardware {
+        if self.shell.screen == Screen::Hardware {
             self.list_sent();
         }
     }

@@ -18,19 +18,24 @@ pub struct SendingQuestion {
 impl App {
     /// Whether My digits may be sent to the other machine that is in use; `None` on this machine.
     pub fn may_send_my_digits(&self) -> Option<bool> {
-        let host = self.engine.host.remote()?;
-        Some(self.recipients.iter().any(|name| name == host.recipient()))
+        let host = self.ctx.engine.host.remote()?;
+        Some(
+            self.machine
+                .recipients
+                .iter()
+                .any(|name| name == host.recipient()),
+        )
     }
 
     /// Reads the answers anew: a terminal or another window may have changed them.
     pub(in crate::window) fn read_recipients(&mut self) {
-        self.recipients = Recipients::in_file(&self.deps.paths.recipients).list();
+        self.machine.recipients = Recipients::in_file(&self.ctx.deps.paths.recipients).list();
     }
 
     /// Asks whether My digits may be sent to the other machine, where this action would send them
     /// and nobody has agreed yet; false where nothing has to be asked.
     pub(in crate::window) fn ask_before_sending(&mut self, action: &Action) -> bool {
-        if self.engine.host.remote().is_none()
+        if self.ctx.engine.host.remote().is_none()
             || !self.data_of(action).is_some_and(DataSpec::has_my_digits)
         {
             return false;
@@ -40,6 +45,7 @@ impl App {
             return false;
         }
         let Some(host) = self
+            .ctx
             .engine
             .host
             .remote()
@@ -49,7 +55,7 @@ impl App {
         };
         // Another window may have changed them.
         self.load_my_digits();
-        self.sending_question = Some(SendingQuestion {
+        self.machine.sending_question = Some(SendingQuestion {
             host,
             then: action.clone(),
         });
@@ -59,11 +65,11 @@ impl App {
     /// Notes the answer, and goes on if they may be sent.
     pub(in crate::window) fn answer_sending(&mut self, may_send: bool) {
         let Some(SendingQuestion { host, then }) =
-            self.sending_question.take().filter(|_| may_send)
+            self.machine.sending_question.take().filter(|_| may_send)
         else {
             return;
         };
-        match Recipients::in_file(&self.deps.paths.recipients).add(&host) {
+        match Recipients::in_file(&self.ctx.deps.paths.recipients).add(&host) {
             Ok(()) => {
                 self.read_recipients();
                 self.apply(then);
@@ -74,11 +80,11 @@ impl App {
 
     /// Sends My digits to the other machine no longer.
     pub(in crate::window) fn withdraw_my_digits(&mut self) {
-        let Some(host) = self.engine.host.remote() else {
+        let Some(host) = self.ctx.engine.host.remote() else {
             return;
         };
         if let Err(error) =
-            Recipients::in_file(&self.deps.paths.recipients).remove(host.recipient())
+            Recipients::in_file(&self.ctx.deps.paths.recipients).remove(host.recipient())
         {
             self.show_problem(&error.into());
         }
@@ -91,20 +97,22 @@ impl App {
             Action::Start
             | Action::QueueRun
             | Action::FindLearningRate
-            | Action::Sweep(SweepAction::Start) => Some(&self.config.data),
-            Action::StartQueued => self.queue.first().map(|config| &config.data),
+            | Action::Sweep(SweepAction::Start) => Some(&self.ctx.config.data),
+            Action::StartQueued => self.train.queue.first().map(|config| &config.data),
             Action::FindBatchSize => self
+                .train
                 .batch_size_search
                 .as_ref()
                 .map(|view| &view.config.data),
             Action::Reproduce(folder) => self.listed(folder).map(|run| &run.config.data),
             Action::ResumeInterrupted(folder) | Action::SaveInterrupted(folder) => {
-                let here = self.run.as_ref().filter(|run| {
+                let here = self.train.run.as_ref().filter(|run| {
                     run.resumable_checkpoint()
                         .is_some_and(|last| last.folder == *folder)
                 });
                 let listed = || {
-                    self.interrupted
+                    self.train
+                        .interrupted
                         .iter()
                         .find(|run| run.folder == *folder)
                         .map(|run| &run.card.config.data)

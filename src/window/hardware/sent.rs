@@ -30,14 +30,14 @@ pub struct SentView {
 impl App {
     /// Lists what was sent to the other machine that is in use.
     pub(in crate::window) fn list_sent(&mut self) {
-        let list = Arc::clone(&self.deps.list_received);
+        let list = Arc::clone(&self.ctx.deps.list_received);
         self.ask_what_was_sent(move |host| (list(host), Vec::new()));
     }
 
     pub(in crate::window) fn delete_sent(&mut self, bundle: BundleId) {
         let (list, delete) = (
-            Arc::clone(&self.deps.list_received),
-            Arc::clone(&self.deps.delete_received),
+            Arc::clone(&self.ctx.deps.list_received),
+            Arc::clone(&self.ctx.deps.delete_received),
         );
         self.ask_what_was_sent(move |host| match delete(host, &[bundle]) {
             Ok(deleted) => (list(host), deleted),
@@ -54,12 +54,12 @@ impl App {
         let Some(host) = self
             .other_machine()
             .map(|machine| machine.host.clone())
-            .filter(|_| !self.sent.is_busy)
+            .filter(|_| !self.machine.sent.is_busy)
         else {
             return;
         };
-        self.sent.is_busy = true;
-        self.background.run(move || {
+        self.machine.sent.is_busy = true;
+        self.ctx.background.run(move || {
             let (listed, deleted) = ask(&host);
             Some(BackgroundResult::SentListed {
                 host,
@@ -82,19 +82,19 @@ impl App {
         {
             return;
         }
-        self.sent.is_busy = false;
+        self.machine.sent.is_busy = false;
         match listed {
             Ok(bundles) => {
-                self.sent = SentView {
+                self.machine.sent = SentView {
                     bundles: Some(bundles),
                     ..SentView::default()
                 }
             }
-            Err(problem) => self.sent.failure = Some(Message::from(&problem)),
+            Err(problem) => self.machine.sent.failure = Some(Message::from(&problem)),
         }
         for DeletedBundle { what, problem, .. } in deleted {
             if let Some(problem) = problem {
-                self.show_notice(
+                self.ctx.show_notice(
                     Severity::Error,
                     Message::not_deleted_there(what, host.name(), problem),
                 );

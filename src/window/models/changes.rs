@@ -74,6 +74,7 @@ impl App {
         .cleaned()
         .name;
         let mut others = self
+            .models
             .runs
             .iter()
             .flatten()
@@ -88,7 +89,9 @@ impl App {
         if self.name_problem(&folder, &annotation.name).is_some() {
             return;
         }
-        let Some(runs) = &mut self.runs else { return };
+        let Some(runs) = &mut self.models.runs else {
+            return;
+        };
         let Some(run) = runs
             .iter_mut()
             .find(|run| run.folder == folder && run.annotation != annotation)
@@ -105,18 +108,19 @@ impl App {
         if let ModelRef::File(file) = &model.reference
             && let Some(folder) = file
                 .parent()
-                .filter(|folder| folder.parent() == Some(&self.deps.paths.runs))
+                .filter(|folder| folder.parent() == Some(&self.ctx.deps.paths.runs))
         {
             self.change(Change::Evaluate(
                 folder.to_owned(),
                 Box::new(measured.clone()),
             ));
         }
-        self.results = Some(ResultsView { model, measured });
+        self.results.shown = Some(ResultsView { model, measured });
     }
 
     pub(in crate::window) fn delete_run(&mut self, folder: PathBuf) {
         let title = self
+            .models
             .runs
             .iter()
             .flatten()
@@ -128,7 +132,7 @@ impl App {
 
     pub(in crate::window) fn restore_run(&mut self, folder: PathBuf) {
         let undo = Action::RestoreRun(folder.clone());
-        self.notices.retain(|notice| {
+        self.ctx.notices.retain(|notice| {
             notice
                 .offer
                 .as_ref()
@@ -140,10 +144,10 @@ impl App {
     /// Removes what was deleted in a session that did not come to its end.
     pub(in crate::window) fn empty_deleted(&self) {
         let (store, sweeps) = (
-            Store::new(&self.deps.paths.runs),
-            SweepStore::new(&self.deps.paths.sweeps),
+            Store::new(&self.ctx.deps.paths.runs),
+            SweepStore::new(&self.ctx.deps.paths.sweeps),
         );
-        self.background.run(move || {
+        self.ctx.background.run(move || {
             store.empty_deleted();
             sweeps.empty_deleted();
             None
@@ -151,31 +155,32 @@ impl App {
     }
 
     fn change(&mut self, change: Change) {
-        self.changes.waiting.push_back(change);
+        self.models.changes.waiting.push_back(change);
         self.make_next_change();
     }
 
     fn make_next_change(&mut self) {
-        if self.changes.in_progress {
+        if self.models.changes.in_progress {
             return;
         }
-        let Some(change) = self.changes.waiting.pop_front() else {
+        let Some(change) = self.models.changes.waiting.pop_front() else {
             return;
         };
-        self.changes.in_progress = true;
-        let store = Store::new(&self.deps.paths.runs);
-        self.background.run_on(SharedFolder::Runs, move || {
+        self.models.changes.in_progress = true;
+        let store = Store::new(&self.ctx.deps.paths.runs);
+        self.ctx.background.run_on(SharedFolder::Runs, move || {
             let outcome = change.make(&store);
             BackgroundResult::Changed { change, outcome }
         });
     }
 
     pub(in crate::window) fn on_change(&mut self, change: Change, outcome: Result<(), RunError>) {
-        self.changes.in_progress = false;
+        self.models.changes.in_progress = false;
         match (change, outcome) {
             (_, Err(error)) => self.show_problem(&error.into()),
             (Change::Delete { folder, title }, Ok(())) => {
-                self.runs
+                self.models
+                    .runs
                     .iter_mut()
                     .for_each(|runs| runs.retain(|run| run.folder != folder));
                 self.withdraw(&folder);
@@ -183,13 +188,17 @@ impl App {
                     label: "Undo",
                     action: Action::RestoreRun(folder),
                 };
-                self.show_notice_with(Severity::Info, Message::run_deleted(&title), Some(offer));
+                self.ctx.show_notice_with(
+                    Severity::Info,
+                    Message::run_deleted(&title),
+                    Some(offer),
+                );
             }
             (Change::Restore(folder), Ok(())) => self.use_restored(&folder),
             (Change::Annotate(..) | Change::Evaluate(..), Ok(())) => {}
         }
         self.make_next_change();
-        if !self.changes.are_pending() {
+        if !self.models.changes.are_pending() {
             // As it is on the disk: a change may have failed, and a list that was read meanwhile
             // may lack it.
             self.list_finished();
@@ -208,17 +217,20 @@ impl App {
             ModelRef::Starter | ModelRef::Training(_) => false,
         };
         let in_use = self
+            .ctx
             .model_in_use
             .as_ref()
             .map(|model| model.reference.clone())
             .filter(is_gone);
         let results = self
             .results
+            .shown
             .take_if(|results| is_gone(&results.model.reference));
         if in_use.is_some() {
             self.use_model(ModelRef::Starter);
         }
-        self.changes
+        self.models
+            .changes
             .used
             .insert(folder.to_owned(), Used { in_use, results });
     }
@@ -226,18 +238,19 @@ impl App {
     /// The model in this folder is back: it is used as it was before, unless another one was chosen
     /// or evaluated meanwhile.
     fn use_restored(&mut self, folder: &Path) {
-        let Some(Used { in_use, results }) = self.changes.used.remove(folder) else {
+        let Some(Used { in_use, results }) = self.models.changes.used.remove(folder) else {
             return;
         };
         let untouched = self
+            .ctx
             .model_in_use
             .as_ref()
             .is_none_or(|model| model.reference == ModelRef::Starter);
         if let Some(model) = in_use.filter(|_| untouched) {
             self.use_model(model);
         }
-        if self.results.is_none() {
-            self.results = results;
+        if self.results.shown.is_none() {
+            self.results.shown = results;
         }
     }
 }

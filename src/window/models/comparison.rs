@@ -30,9 +30,10 @@ pub struct ComparisonView {
 impl App {
     /// The chosen runs that there are, in the order in which they were chosen.
     pub fn compared_runs(&self) -> Vec<(&RunEntry, &RunSummary)> {
-        let chosen = self.comparison.iter().flat_map(|view| &view.chosen);
+        let chosen = self.models.comparison.iter().flat_map(|view| &view.chosen);
         let entry = |folder: &PathBuf| {
-            self.runs
+            self.models
+                .runs
                 .iter()
                 .flatten()
                 .find(|entry| entry.folder == *folder)
@@ -47,6 +48,7 @@ impl App {
     /// the first.
     pub fn comparison_baseline(&self) -> usize {
         let baseline = self
+            .models
             .comparison
             .as_ref()
             .and_then(|view| view.baseline.as_ref());
@@ -62,6 +64,7 @@ impl App {
     /// older versions.
     pub fn compared_steps(&self, folder: &Path) -> &[StepPoint] {
         let steps = self
+            .models
             .comparison
             .as_ref()
             .and_then(|view| view.steps.get(folder));
@@ -91,7 +94,11 @@ impl App {
     /// the first run's.
     pub fn comparison_data(&self) -> Option<DataSpec> {
         let sets = self.comparison_data_sets();
-        let chosen = self.comparison.as_ref().and_then(|view| view.data.clone());
+        let chosen = self
+            .models
+            .comparison
+            .as_ref()
+            .and_then(|view| view.data.clone());
         chosen
             .filter(|data| sets.contains(data))
             .or_else(|| sets.into_iter().next())
@@ -99,7 +106,7 @@ impl App {
 
     /// What was found about the runs and the data that are chosen now.
     pub fn comparison_found(&self) -> Option<&ModelComparison> {
-        let found = self.comparison.as_ref()?.found.as_ref()?;
+        let found = self.models.comparison.as_ref()?.found.as_ref()?;
         let measured = found
             .models
             .iter()
@@ -123,7 +130,7 @@ impl App {
 
     /// Opens the choice, with this run first.
     pub(in crate::window) fn open_comparison(&mut self, folder: PathBuf) {
-        self.comparison = Some(ComparisonView {
+        self.models.comparison = Some(ComparisonView {
             chosen: vec![folder.clone()],
             ..ComparisonView::default()
         });
@@ -132,12 +139,12 @@ impl App {
 
     /// Reads the steps of a run that was chosen, unless that was done before.
     fn read_compared_steps(&mut self, folder: PathBuf) {
-        let Some(view) = &mut self.comparison else {
+        let Some(view) = &mut self.models.comparison else {
             return;
         };
         if !view.steps.contains_key(&folder) {
             view.steps.insert(folder.clone(), None);
-            self.background.run(move || {
+            self.ctx.background.run(move || {
                 Some(BackgroundResult::ComparedSteps {
                     curve: load_steps(&folder).into(),
                     folder,
@@ -151,14 +158,14 @@ impl App {
         folder: PathBuf,
         curve: Arc<[StepPoint]>,
     ) {
-        if let Some(view) = &mut self.comparison {
+        if let Some(view) = &mut self.models.comparison {
             view.steps.insert(folder, Some(curve));
         }
     }
 
     pub(in crate::window) fn choose_compared(&mut self, folder: &Path, chosen: bool) {
         let full = self.is_comparison_full();
-        let Some(view) = &mut self.comparison else {
+        let Some(view) = &mut self.models.comparison else {
             return;
         };
         view.chosen.retain(|other| other != folder);
@@ -169,13 +176,13 @@ impl App {
     }
 
     pub(in crate::window) fn choose_baseline(&mut self, folder: PathBuf) {
-        if let Some(view) = &mut self.comparison {
+        if let Some(view) = &mut self.models.comparison {
             view.baseline = Some(folder);
         }
     }
 
     pub(in crate::window) fn choose_comparison_data(&mut self, data: DataSpec) {
-        if let Some(view) = &mut self.comparison {
+        if let Some(view) = &mut self.models.comparison {
             view.data = Some(data);
         }
     }
@@ -184,22 +191,24 @@ impl App {
         let models = self.compared_models();
         if COMPARED_MODELS.contains(&models.len()) && !self.is_too_busy() {
             let data = self.comparison_data();
-            self.jobs.forget(|job| matches!(job, Job::CompareModels(_)));
+            self.ctx
+                .jobs
+                .forget(|job| matches!(job, Job::CompareModels(_)));
             self.submit(Job::CompareModels(ComparisonSpec { models, data }));
         }
     }
 
     pub(in crate::window) fn models_compared(&mut self, found: ModelComparison) {
-        if let Some(view) = &mut self.comparison {
+        if let Some(view) = &mut self.models.comparison {
             view.found = Some(found);
         }
     }
 
     /// Goes back to the list of models; a measurement in progress is cancelled.
     pub(in crate::window) fn close_comparison(&mut self) {
-        if let Some(id) = self.jobs.comparison().map(|running| running.id) {
+        if let Some(id) = self.ctx.jobs.comparison().map(|running| running.id) {
             self.cancel_job(id);
         }
-        self.comparison = None;
+        self.models.comparison = None;
     }
 }

@@ -93,10 +93,11 @@ impl App {
     /// Opens the choice of how to export this model, with the format that was chosen last.
     pub(in crate::window) fn open_export(&mut self, model: ModelRef) {
         let spec = self
+            .models
             .export
             .take()
             .map_or_else(|| ExportSpec::new(ExportFormat::Onnx), |before| before.spec);
-        self.export = Some(ExportView {
+        self.models.export = Some(ExportView {
             model,
             spec,
             preview: None,
@@ -107,33 +108,37 @@ impl App {
     }
 
     pub(in crate::window) fn change_export(&mut self, spec: ExportSpec) {
-        if self.jobs.export().is_some() {
+        if self.ctx.jobs.export().is_some() {
             return;
         }
-        if let Some(view) = self.export.as_mut().filter(|view| view.spec != spec) {
+        if let Some(view) = self.models.export.as_mut().filter(|view| view.spec != spec) {
             (view.spec, view.written, view.in_the_way) = (spec, None, None);
             self.preview_export();
         }
     }
 
     fn preview_export(&mut self) {
-        let Some(view) = &self.export else { return };
+        let Some(view) = &self.models.export else {
+            return;
+        };
         let job = Job::Export {
             model: view.model.clone(),
             spec: view.spec.clone(),
             to: None,
             replace: Replace::Nothing,
         };
-        self.jobs
+        self.ctx
+            .jobs
             .forget(|job| matches!(job, Job::Export { to: None, .. }));
         self.submit(job);
     }
 
     pub(in crate::window) fn choose_export_file(&mut self) {
         let Some(view) = self
+            .models
             .export
             .as_ref()
-            .filter(|_| self.jobs.export().is_none())
+            .filter(|_| self.ctx.jobs.export().is_none())
         else {
             return;
         };
@@ -145,7 +150,9 @@ impl App {
     }
 
     pub(in crate::window) fn export_to(&mut self, to: PathBuf) {
-        let Some(view) = &mut self.export else { return };
+        let Some(view) = &mut self.models.export else {
+            return;
+        };
         // A name without an extension is completed: other programs go by it. About the completed
         // name nobody was asked.
         let ending = Path::new(view.spec.format.file_name()).extension();
@@ -170,7 +177,7 @@ impl App {
         else {
             return false;
         };
-        let Some(view) = &mut self.export else {
+        let Some(view) = &mut self.models.export else {
             return false;
         };
         view.in_the_way = Some(InTheWay {
@@ -182,7 +189,9 @@ impl App {
 
     /// The answer to that question.
     pub(in crate::window) fn replace_exported(&mut self, replace: bool) {
-        let Some(view) = &mut self.export else { return };
+        let Some(view) = &mut self.models.export else {
+            return;
+        };
         let Some(InTheWay { to, .. }) = view.in_the_way.take().filter(|_| replace) else {
             return;
         };
@@ -197,22 +206,26 @@ impl App {
 
     /// Closes the choice; an export in progress is cancelled.
     pub(in crate::window) fn close_export(&mut self) {
-        if let Some(id) = self.jobs.export().map(|running| running.id) {
+        if let Some(id) = self.ctx.jobs.export().map(|running| running.id) {
             self.cancel_job(id);
         }
-        self.jobs.forget(|job| matches!(job, Job::Export { .. }));
-        self.export = None;
+        self.ctx
+            .jobs
+            .forget(|job| matches!(job, Job::Export { .. }));
+        self.models.export = None;
     }
 
     /// A preview or an export has come.
     pub(in crate::window) fn exported(&mut self, job: &Job, report: ExportReport) {
-        let Some(view) = &mut self.export else { return };
+        let Some(view) = &mut self.models.export else {
+            return;
+        };
         if matches!(job, Job::Export { to: None, .. }) {
             view.preview = Some(report);
         } else {
             let message = Message::exported(&report);
             view.written = Some(report);
-            self.show_notice(Severity::Info, message);
+            self.ctx.show_notice(Severity::Info, message);
         }
     }
 
@@ -239,7 +252,7 @@ impl App {
         else {
             return false;
         };
-        self.import_question = Some(ImportQuestion {
+        self.models.import_question = Some(ImportQuestion {
             spec: spec.clone(),
             trials: (**trials).clone(),
             what: Message::from(problem).what,
@@ -248,7 +261,7 @@ impl App {
     }
 
     pub(in crate::window) fn import_as(&mut self, spec: ImportSpec) {
-        self.import_question = None;
+        self.models.import_question = None;
         if !self.is_too_busy() {
             self.submit(Job::Import(spec));
         }
@@ -271,11 +284,11 @@ impl App {
             return;
         };
         self.setting_chosen();
-        self.form.clear();
-        self.settings.former_learning_rate = Some(summary.config.learning_rate);
+        self.train.form.clear();
+        self.ctx.settings.former_learning_rate = Some(summary.config.learning_rate);
         let config = summary.config.clone().further(summary.model_path);
-        self.config = config;
-        self.config.preset = self.config.matching_preset();
+        self.ctx.config = config;
+        self.ctx.config.preset = self.ctx.config.matching_preset();
         self.show(Screen::Train);
     }
 }

@@ -13,7 +13,7 @@ impl App {
     pub fn model_name(&self, reference: &ModelRef) -> String {
         match reference {
             ModelRef::Starter => STARTER_MODEL.to_owned(),
-            ModelRef::Training(id) => match &self.run {
+            ModelRef::Training(id) => match &self.train.run {
                 Some(run) if run.id == *id && run.is_active() => CURRENT_RUN.to_owned(),
                 _ => LAST_RUN.to_owned(),
             },
@@ -53,7 +53,8 @@ impl App {
 
     /// True if this model recognises the drawings at present.
     pub fn is_in_use(&self, reference: &ModelRef) -> bool {
-        self.model_in_use
+        self.ctx
+            .model_in_use
             .as_ref()
             .is_some_and(|model| model.reference == *reference)
     }
@@ -61,7 +62,8 @@ impl App {
     /// The name of the model in this file, if it belongs to a saved run.
     pub fn saved_model_name(&self, file: &Path) -> Option<&str> {
         let folder = file.parent()?;
-        self.runs
+        self.models
+            .runs
             .iter()
             .flatten()
             .find(|run| run.folder == folder && run.summary.is_ok())
@@ -72,6 +74,7 @@ impl App {
     /// repeated with it, the samples from the posterior of its weights, and it with dropout.
     pub fn ensembles_of(&self, summary: &RunSummary) -> Vec<Ensemble> {
         let repeats = self
+            .models
             .runs
             .as_ref()
             .and_then(|runs| Repeats::of(runs, summary));
@@ -105,11 +108,13 @@ impl App {
     /// model in use.
     pub fn models(&self, saved: usize) -> Vec<ModelRef> {
         let run = self
+            .train
             .run
             .as_ref()
             .filter(|run| run.is_active() && run.plan.is_some())
             .map(|run| ModelRef::Training(run.id));
         let (starred, others): (Vec<&RunEntry>, Vec<&RunEntry>) = self
+            .models
             .runs
             .iter()
             .flatten()
@@ -118,7 +123,7 @@ impl App {
             .into_iter()
             .chain(others)
             .filter_map(|entry| entry.summary.as_ref().ok());
-        let ensembles = match self.model_in_use.as_ref().map(|model| &model.reference) {
+        let ensembles = match self.ctx.model_in_use.as_ref().map(|model| &model.reference) {
             Some(ModelRef::File(file)) => file
                 .parent()
                 .and_then(|folder| self.listed(folder))

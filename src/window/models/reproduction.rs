@@ -19,20 +19,20 @@ impl App {
         if self.is_too_busy() {
             return;
         }
-        let (id, config) = (JobId(self.next_id()), reproduced_config(&first));
-        self.reproducing = Some((id, Box::new(first)));
+        let (id, config) = (JobId(self.ctx.next_id()), reproduced_config(&first));
+        self.models.reproducing = Some((id, Box::new(first)));
         self.start_run(RunView::new(id, config), None);
     }
 
     /// Compares the weights of a run that has ended, if it is one that was started again.
     pub(in crate::window) fn check_reproduction(&mut self, run: JobId, again: &RunSummary) {
-        let Some((_, first)) = self.reproducing.take_if(|(id, _)| *id == run) else {
+        let Some((_, first)) = self.models.reproducing.take_if(|(id, _)| *id == run) else {
             return;
         };
         // Stopped, it has other weights by wish.
         if !again.stopped {
             let again = again.clone();
-            self.background.run(move || {
+            self.ctx.background.run(move || {
                 Some(BackgroundResult::Reproduced(Reproduction::compare(
                     &first, &again,
                 )))
@@ -42,7 +42,9 @@ impl App {
 
     pub(in crate::window) fn reproduced(&mut self, outcome: Result<Reproduction, RunError>) {
         match outcome {
-            Ok(found) => self.show_notice(Severity::Info, Message::reproduced(&found)),
+            Ok(found) => self
+                .ctx
+                .show_notice(Severity::Info, Message::reproduced(&found)),
             Err(error) => self.show_problem(&error.into()),
         }
     }

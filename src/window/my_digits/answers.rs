@@ -61,8 +61,8 @@ fn is_right(answer: DrawingAnswer, drawing: &MyDrawing) -> bool {
 impl App {
     /// Asks for answers where they are shown and not known yet.
     pub(in crate::window) fn update_answers(&mut self) {
-        let shown = self.screen == Screen::MyDigits
-            && self.model_in_use.is_some()
+        let shown = self.shell.screen == Screen::MyDigits
+            && self.ctx.model_in_use.is_some()
             && self.may_send_my_digits() != Some(false);
         if !shown || self.my_digits.asked.is_some() {
             return;
@@ -77,7 +77,7 @@ impl App {
             .map(|drawing| (drawing.kept.line().to_vec(), drawing.kept.ink.clone()))
             .unzip();
         if !drawings.is_empty() {
-            let request = self.next_id();
+            let request = self.ctx.next_id();
             self.my_digits.asked = Some((request, lines));
             self.send(Command::ClassifyAll { request, drawings });
         }

@@ -24,7 +24,7 @@ impl App {
             Some("Keep some drawings first")
         } else if self.is_training() {
             Some("Unavailable while training is in progress")
-        } else if self.model_in_use.as_ref().is_none_or(|model| {
+        } else if self.ctx.model_in_use.as_ref().is_none_or(|model| {
             matches!(
                 model.reference,
                 ModelRef::Training(_) | ModelRef::Ensemble(_)
@@ -32,6 +32,7 @@ impl App {
         }) {
             Some("Choose a saved model in Draw first")
         } else if self
+            .ctx
             .model_in_use
             .as_ref()
             .is_some_and(|model| !model.network.model().is_trainable())
@@ -43,10 +44,10 @@ impl App {
     }
 
     pub(in crate::window) fn fine_tune(&mut self) {
-        if self.why_not_fine_tune().is_some() || self.jobs.fine_tuning().is_some() {
+        if self.why_not_fine_tune().is_some() || self.ctx.jobs.fine_tuning().is_some() {
             return;
         }
-        if let Some(model) = &self.model_in_use {
+        if let Some(model) = &self.ctx.model_in_use {
             let model = model.reference.clone();
             self.my_digits.fine_tuned = None;
             self.submit(Job::FineTune(model));
@@ -63,12 +64,13 @@ impl App {
             self.show_test(&summary);
         }
         // My digits says it itself.
-        if self.screen != Screen::MyDigits {
+        if self.shell.screen != Screen::MyDigits {
             let offer = saved.is_some().then_some(Offer {
                 label: "Use the previous model",
                 action: Action::UndoFineTune,
             });
-            self.show_notice_with(Severity::Info, Message::fine_tuned(&tuned), offer);
+            self.ctx
+                .show_notice_with(Severity::Info, Message::fine_tuned(&tuned), offer);
         }
         self.my_digits.fine_tuned = Some(FineTuneResult { tuned, before });
         if let Some(path) = saved {
@@ -84,7 +86,7 @@ impl App {
             .fine_tuned
             .as_ref()
             .and_then(|result| result.tuned.saved.as_ref());
-        let in_use = self.model_in_use.as_ref().map(|model| &model.reference);
+        let in_use = self.ctx.model_in_use.as_ref().map(|model| &model.reference);
         saved.is_some_and(|summary| in_use == Some(&ModelRef::File(summary.model_path.clone())))
     }
 
@@ -92,7 +94,7 @@ impl App {
     /// models.
     pub(in crate::window) fn undo_fine_tune(&mut self) {
         if let Some(FineTuneResult { before, .. }) = self.my_digits.fine_tuned.take() {
-            self.notices.retain(|notice| {
+            self.ctx.notices.retain(|notice| {
                 notice
                     .offer
                     .as_ref()
@@ -106,7 +108,7 @@ impl App {
     pub(in crate::window) fn withdraw_fine_tuned(&mut self) {
         if let Some(result) = &self.my_digits.fine_tuned {
             let said = Message::fine_tuned(&result.tuned);
-            self.notices.retain(|notice| notice.message != said);
+            self.ctx.notices.retain(|notice| notice.message != said);
         }
     }
 }

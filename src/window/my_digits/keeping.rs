@@ -27,8 +27,8 @@ impl App {
     /// True if there is a drawing to keep on the canvas.
     pub fn can_keep(&self) -> bool {
         self.image_shown().is_none()
-            && !self.drawing.strokes().is_empty()
-            && !self.drawing.pen_down()
+            && !self.draw.drawing.strokes().is_empty()
+            && !self.draw.drawing.pen_down()
     }
 
     /// Keeps the drawing on the canvas with this digit, or without one with the digit that is asked
@@ -42,7 +42,7 @@ impl App {
         else {
             return;
         };
-        let Some(kept) = KeptDrawing::new(&self.drawing.ink(), digit) else {
+        let Some(kept) = KeptDrawing::new(&self.draw.drawing.ink(), digit) else {
             return;
         };
         self.change_my_digits(Edit {
@@ -56,6 +56,7 @@ impl App {
 
     pub(in crate::window) fn keep_recent(&mut self, index: usize, digit: u8) {
         let drawing = self
+            .draw
             .recent_drawings
             .iter()
             .nth(index)
@@ -100,6 +101,6 @@ impl App {
     pub fn just_kept(&self) -> Option<u8> {
         self.my_digits
             .just_kept
-            .filter(|_| self.drawing.strokes().is_empty())
+            .filter(|_| self.draw.drawing.strokes().is_empty())
     }
 }

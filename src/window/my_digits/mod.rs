@@ -141,8 +141,8 @@ impl App {
             return;
         };
         self.my_digits.in_progress = true;
-        let folders = self.deps.paths.data.clone();
-        self.background.run(move || {
+        let folders = self.ctx.deps.paths.data.clone();
+        self.ctx.background.run(move || {
             let file = MyDigits::in_folders(&folders);
             let kept = match &step {
                 FileStep::Read => file.read().map_err(Problem::from),
@@ -169,7 +169,8 @@ impl App {
                 (view.drawings, view.unreadable) = (Some(drawings), unreadable);
                 view.version += 1;
                 if news {
-                    self.show_notice(Severity::Info, Message::drawings_unreadable(unreadable));
+                    self.ctx
+                        .show_notice(Severity::Info, Message::drawings_unreadable(unreadable));
                 }
             }
             Err(problem) => {

@@ -25,7 +25,7 @@ impl App {
     }
 
     pub(in crate::window) fn import_ink(&self, file: PathBuf) {
-        self.background.run(move || {
+        self.ctx.background.run(move || {
             Some(match labelled_drawings(&file) {
                 Ok(drawings) => BackgroundResult::InkImported(drawings),
                 Err(error) => BackgroundResult::Failed(error.into()),
@@ -42,7 +42,8 @@ impl App {
                 .iter()
                 .all(|known| known.kept.line() != drawing.line())
         });
-        self.show_notice(Severity::Info, Message::ink_imported(drawings.len(), found));
+        self.ctx
+            .show_notice(Severity::Info, Message::ink_imported(drawings.len(), found));
         self.change_my_digits(Edit {
             add: drawings,
             ..Edit::default()
@@ -61,8 +62,8 @@ impl App {
     /// Writes the drawings there. A file was chosen to be replaced; of folders, only empty ones
     /// are.
     pub(in crate::window) fn export_my_digits(&self, to: PathBuf, format: SetFormat) {
-        let data = self.deps.paths.data.clone();
-        self.background.run(move || {
+        let data = self.ctx.deps.paths.data.clone();
+        self.ctx.background.run(move || {
             let file = MyDigits::in_folders(&data);
             let write = || -> Result<(), Problem> {
                 let sources = [file.path()];

@@ -68,12 +68,13 @@ impl App {
         };
         self.withdraw_redo();
         self.my_digits.redo.push(edit.clone());
-        if self.screen == Screen::MyDigits {
+        if self.shell.screen == Screen::MyDigits {
             let offer = Offer {
                 label: "Redo",
                 action: Action::RedoKept,
             };
-            self.show_notice_with(Severity::Info, Message::undone(&edit), Some(offer));
+            self.ctx
+                .show_notice_with(Severity::Info, Message::undone(&edit), Some(offer));
         }
         self.my_digits_step(FileStep::Undo(edit.inverse()));
     }
@@ -90,7 +91,7 @@ impl App {
 
     /// What was taken back is not what an older notice says any more.
     pub(super) fn withdraw_redo(&mut self) {
-        self.notices.retain(|notice| {
+        self.ctx.notices.retain(|notice| {
             notice
                 .offer
                 .as_ref()

@@ -78,10 +78,10 @@ impl Default for VisibleTraces {
 
 /// Draws the plots, or how to get some.
 pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Action>) {
-    if app.run.is_some() {
+    if app.train.run.is_some() {
         run_choice(ui, app, actions);
     }
-    let Some(run) = app.run.as_ref().filter(|_| !app.shows_next_run()) else {
+    let Some(run) = app.train.run.as_ref().filter(|_| !app.shows_next_run()) else {
         if let Some(obstacle) = app
             .validation_errors()
             .iter()
@@ -95,7 +95,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
         }
         return preview::show(ui, app, &mut view.preview);
     };
-    if view.curves.sync(run, app.settings.smoothing) {
+    if view.curves.sync(run, app.ctx.settings.smoothing) {
         (view.range, view.cursor) = (Range::default(), None);
     }
     view.range.keep_within(view.curves.last_step());
@@ -178,7 +178,7 @@ fn save_figure(
         &view.curves,
         view.visible,
         style::on_white(),
-        app.settings.log_loss,
+        app.ctx.settings.log_loss,
         &note,
     );
     let drawing = lay_out(
@@ -231,7 +231,13 @@ fn x_axis(view: &PlotsView, run: &RunView) -> XAxis {
 fn before_the_first_step(ui: &mut Ui, app: &App, run: &RunView, images: &mut DataImageGrid) {
     match run.phase {
         Phase::Preparing(_) => {
-            data_images::show(ui, run, &run.state(), app.jobs.progress_of(run.id), images);
+            data_images::show(
+                ui,
+                run,
+                &run.state(),
+                app.ctx.jobs.progress_of(run.id),
+                images,
+            );
         }
         Phase::Failed | Phase::Interrupted => {
             style::empty_state(
@@ -259,7 +265,7 @@ fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView) {
         &view.curves,
         view.visible,
         style::palette(ui),
-        app.settings.log_loss,
+        app.ctx.settings.log_loss,
         &note,
     );
     let readout = view
@@ -280,7 +286,7 @@ fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView) {
     // Loss and accuracy share the height; throughput and memory get a quarter of it. Below these
     // minima the area scrolls.
     let height = ui.available_height();
-    let share = if app.settings.speed_and_memory {
+    let share = if app.ctx.settings.speed_and_memory {
         0.375
     } else {
         0.5
@@ -292,7 +298,7 @@ fn charts(ui: &mut Ui, app: &App, view: &mut PlotsView, run: &RunView) {
         frame.show(ui, loss, learning, from),
         frame.show(ui, accuracy, learning, from),
     ];
-    if app.settings.speed_and_memory {
+    if app.ctx.settings.speed_and_memory {
         ui.columns(2, |columns| {
             for (column, subject) in columns.iter_mut().zip([throughput, memory]) {
                 shown.push(frame.show(column, subject, machine, from));

@@ -23,7 +23,7 @@ pub fn show(
     actions: &mut Vec<Action>,
 ) -> Option<FigureFormat> {
     let mut figure = None;
-    let mut settings = app.settings.clone();
+    let mut settings = app.ctx.settings.clone();
     let narrow = ui.available_width() < NARROW;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
@@ -62,7 +62,7 @@ pub fn show(
             ui.toggle_value(&mut settings.speed_and_memory, SPEED_AND_MEMORY).on_hover_text(ABOUT_SPEED_AND_MEMORY);
         }
     });
-    if settings != app.settings {
+    if settings != app.ctx.settings {
         actions.push(Action::ChangeSettings(Box::new(settings)));
     }
     figure

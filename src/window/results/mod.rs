@@ -11,3 +11,9 @@ pub struct ResultsView {
     /// The figures, and the images they are of.
     pub measured: SplitEvaluation,
 }
+
+/// What the results screen shows.
+#[derive(Debug, Default)]
+pub struct Results {
+    pub shown: Option<ResultsView>,
+}

@@ -80,16 +80,17 @@ impl App {
     /// The settings as they should be found at the next launch.
     pub fn settings_to_save(&self) -> Settings {
         Settings {
-            config: self.config.clone(),
-            pen: self.drawing.pen,
-            ..self.settings.clone()
+            config: self.ctx.config.clone(),
+            pen: self.draw.drawing.pen,
+            ..self.ctx.settings.clone()
         }
     }
 
     pub(in crate::window) fn autosave_settings(&mut self) -> Option<Duration> {
         let now = self.settings_to_save();
-        self.autosave
-            .poll(now, &self.deps.paths.settings, &self.background)
+        self.ctx
+            .autosave
+            .poll(now, &self.ctx.deps.paths.settings, &self.ctx.background)
     }
 
     /// Ends what is under way and writes what is not written yet; the last thing before the window
@@ -101,21 +102,21 @@ impl App {
         // A run that is stopped keeps its last full epoch, if it is given the time to write it.
         while (self.is_training()
             || self.is_sweeping()
-            || self.autosave.writing.is_some()
-            || self.changes.are_pending())
+            || self.ctx.autosave.writing.is_some()
+            || self.models.changes.are_pending())
             && start.elapsed() < CLOSE_TIMEOUT
         {
             self.poll();
             std::thread::sleep(Duration::from_millis(5));
         }
         let settings = self.settings_to_save();
-        if settings != self.autosave.written
-            && let Err(problem) = settings.save(&self.deps.paths.settings)
+        if settings != self.ctx.autosave.written
+            && let Err(problem) = settings.save(&self.ctx.deps.paths.settings)
         {
             tracing::warn!(%problem, "settings were not written");
         }
-        Store::new(&self.deps.paths.runs).empty_deleted();
-        SweepStore::new(&self.deps.paths.sweeps).empty_deleted();
-        self.engine.handle.send(Command::Shutdown);
+        Store::new(&self.ctx.deps.paths.runs).empty_deleted();
+        SweepStore::new(&self.ctx.deps.paths.sweeps).empty_deleted();
+        self.ctx.engine.handle.send(Command::Shutdown);
     }
 }

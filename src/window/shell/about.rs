@@ -70,7 +70,7 @@ fn facts(ui: &mut Ui, app: &App) {
             .spacing([16.0, 6.0])
             .min_col_width(140.0)
             .show(ui, |ui| {
-                for (name, value) in about::facts(app.hardware.as_ref()) {
+                for (name, value) in about::facts(app.ctx.hardware.as_ref()) {
                     ui.label(RichText::new(name).weak());
                     ui.scope(|ui| {
                         ui.set_max_width(width);
@@ -82,7 +82,7 @@ fn facts(ui: &mut Ui, app: &App) {
                 ui.label("MIT or Apache-2.0, at your option");
                 ui.end_row();
             });
-        if app.hardware.is_none() {
+        if app.ctx.hardware.is_none() {
             ui.label(style::hint("Detecting hardware…"));
         }
     });
@@ -113,7 +113,7 @@ fn buttons(ui: &mut Ui, app: &App, about: &mut About) -> bool {
             .add(style::secondary_button("Copy"))
             .on_hover_text("Copy versions and hardware as text, for example for a bug report");
         if copy.clicked() {
-            ui.ctx().copy_text(about::text(app.hardware.as_ref()));
+            ui.ctx().copy_text(about::text(app.ctx.hardware.as_ref()));
             *about = About::Facts(true);
         }
         match about {

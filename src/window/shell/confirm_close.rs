@@ -20,7 +20,7 @@ pub enum CloseAnswer {
 /// Asks what is to become of the run or the sweep; `None` while there is no answer. Escape keeps
 /// the window open.
 pub fn confirm_close(ui: &Ui, app: &App) -> Option<CloseAnswer> {
-    let run = app.run.as_ref().filter(|_| !app.is_sweeping());
+    let run = app.train.run.as_ref().filter(|_| !app.is_sweeping());
     let unsaved = run.filter(|run| run.phase == Phase::NotSaved);
     let has_model = unsaved.is_none() && run.is_some_and(RunView::has_completed_epoch);
     // Without a checkpoint there is nothing to resume.

@@ -16,7 +16,7 @@ const DISTANCE: f32 = 12.0;
 /// Draws them in the lower right corner of this part of the screen, the newest at the bottom; below
 /// dialogs, which want an answer first.
 pub fn show(ui: &Ui, place: Rect, app: &App, actions: &mut Vec<Action>) {
-    if app.notices.is_empty() {
+    if app.ctx.notices.is_empty() {
         return;
     }
     let corner = place.right_bottom() - vec2(DISTANCE, DISTANCE);
@@ -27,7 +27,7 @@ pub fn show(ui: &Ui, place: Rect, app: &App, actions: &mut Vec<Action>) {
         .constrain_to(place);
     area.show(ui.ctx(), |ui| {
         ui.set_width(WIDTH.min(place.width() - 2.0 * DISTANCE));
-        for notice in &app.notices {
+        for notice in &app.ctx.notices {
             card(ui, notice, actions);
         }
     });

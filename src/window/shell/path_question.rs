@@ -8,7 +8,7 @@ use crate::window::{Action, App};
 /// Shows it while it is asked: Enter confirms, Escape cancels. A click beside it does not: what was
 /// typed would be lost.
 pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(question) = &app.path_question else {
+    let Some(question) = &app.shell.path_question else {
         return;
     };
     let modal = Modal::new(Id::unique("path"))

@@ -52,9 +52,9 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
         }
     }
     if pressed(&MONITOR) {
-        actions.push(Action::ShowMonitor(!app.settings.monitor));
+        actions.push(Action::ShowMonitor(!app.ctx.settings.monitor));
     }
-    if app.screen == Screen::Train && pressed(&NEXT_RUN) {
+    if app.shell.screen == Screen::Train && pressed(&NEXT_RUN) {
         actions.push(Action::ShowNextRun(!app.shows_next_run()));
     }
     // The longer one first: the shorter matches it too.
@@ -69,6 +69,7 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
         actions.extend(sweep(app).or_else(|| {
             Some(
                 match app
+                    .train
                     .run
                     .as_ref()
                     .filter(|run| run.is_active())
@@ -100,7 +101,7 @@ fn sweep(app: &App) -> Option<Action> {
     let shown = app.sweeps.shown.as_ref();
     let action = match shown.map(|sweep| &sweep.phase) {
         Some(_) if app.is_sweeping() => SweepAction::Pause,
-        _ if app.screen != Screen::Sweep || app.is_training() => return None,
+        _ if app.shell.screen != Screen::Sweep || app.is_training() => return None,
         None => SweepAction::Start,
         Some(_) => SweepAction::Resume(shown?.folder.clone()?),
     };

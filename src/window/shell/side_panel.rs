@@ -47,9 +47,9 @@ pub fn show(
             return Shown::InsteadOfPlots;
         }
     } else if toggled {
-        actions.push(Action::ShowSidePanel(!app.settings.side_panel));
+        actions.push(Action::ShowSidePanel(!app.ctx.settings.side_panel));
     }
-    if narrow || !app.settings.side_panel {
+    if narrow || !app.ctx.settings.side_panel {
         if folded(ui) {
             if narrow {
                 views.panel_over_plots = true;

@@ -16,7 +16,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn monitor(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let shown = app.settings.monitor;
+    let shown = app.ctx.settings.monitor;
     let about = format!(
         "{} live CPU, memory and GPU usage ({})",
         if shown { "Hide" } else { "Show" },
@@ -39,12 +39,12 @@ fn at_work(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         link(ui, text, "Show the sweep", Screen::Sweep, actions);
         return;
     }
-    let run = app.run.as_ref();
+    let run = app.train.run.as_ref();
     if let Some(run) = run.filter(|run| run.is_active()) {
         progress(ui, run.fraction(), "Run progress, in the status bar");
         let parts: Vec<String> = std::iter::once(run.state()).chain(run.pace()).collect();
         link(ui, parts.join(", "), "Show the run", Screen::Train, actions);
-    } else if let Some(job) = app.jobs.shown() {
+    } else if let Some(job) = app.ctx.jobs.shown() {
         progress(
             ui,
             job.running.progress.fraction,

@@ -32,7 +32,7 @@ pub(in crate::window) fn show(
             for (screen, shortcut) in Screen::ALL.into_iter().zip(&shortcuts::SCREENS) {
                 tab(
                     ui,
-                    app.screen == screen,
+                    app.shell.screen == screen,
                     screen,
                     &ui.ctx().format_shortcut(shortcut),
                     actions,
@@ -146,7 +146,7 @@ fn themes(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         (Theme::Light, "Light"),
         (Theme::Dark, "Dark"),
     ] {
-        if ui.radio(app.settings.theme == theme, label).clicked() {
+        if ui.radio(app.ctx.settings.theme == theme, label).clicked() {
             actions.push(Action::SetTheme(theme));
         }
     }

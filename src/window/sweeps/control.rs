@@ -33,13 +33,13 @@ impl App {
             Some(
                 "Unavailable during training: both would want every core. Wait for the run to end, or stop it",
             )
-        } else if self.jobs.benchmark().is_some()
-            || self.jobs.rate_search().is_some()
-            || self.jobs.profile().is_some()
-            || self.jobs.batch_size_search().is_some()
+        } else if self.ctx.jobs.benchmark().is_some()
+            || self.ctx.jobs.rate_search().is_some()
+            || self.ctx.jobs.profile().is_some()
+            || self.ctx.jobs.batch_size_search().is_some()
         {
             Some("Unavailable while something is measured")
-        } else if self.jobs.fine_tuning().is_some() {
+        } else if self.ctx.jobs.fine_tuning().is_some() {
             Some("Unavailable while a model is fine-tuned")
         } else {
             None
@@ -51,10 +51,10 @@ impl App {
             SweepAction::Change(form) => self.change_sweep_form(*form),
             SweepAction::Add(setting) => {
                 if let Some(form) = &mut self.sweeps.form {
-                    form.add(setting, &self.config);
+                    form.add(setting, &self.ctx.config);
                 }
             }
-            SweepAction::Reset => self.sweeps.form = Some(SweepForm::usual(&self.config)),
+            SweepAction::Reset => self.sweeps.form = Some(SweepForm::usual(&self.ctx.config)),
             SweepAction::Start => self.start_sweep(),
             SweepAction::Pause => self.ask_sweep(SweepPhase::Pausing),
             SweepAction::Stop => self.ask_sweep(SweepPhase::Stopping),
@@ -90,8 +90,8 @@ impl App {
 
     pub(in crate::window) fn prepare_sweep_screen(&mut self) {
         match &mut self.sweeps.form {
-            Some(form) => form.follow(&self.config),
-            form => *form = Some(SweepForm::usual(&self.config)),
+            Some(form) => form.follow(&self.ctx.config),
+            form => *form = Some(SweepForm::usual(&self.ctx.config)),
         }
         self.list_sweeps();
     }
@@ -114,7 +114,7 @@ impl App {
         if !problems.is_empty() {
             return;
         }
-        let root = self.deps.paths.sweeps.clone();
+        let root = self.ctx.deps.paths.sweeps.clone();
         let view = SweepView::starting(definition.clone());
         self.begin_sweep(view, move || Sweep::create_in(&root, definition));
     }
@@ -173,13 +173,16 @@ impl App {
         self.sweeps.shown = Some(view);
         let requests = Arc::new(Requests::default());
         self.sweeps.requests = Some(Arc::clone(&requests));
-        let (make, host) = (Arc::clone(&self.deps.executor), self.engine.usual_host());
+        let (make, host) = (
+            Arc::clone(&self.ctx.deps.executor),
+            self.ctx.engine.usual_host(),
+        );
         // Nobody watches what a single trial makes of images.
         let settings = EngineSettings {
             reports_learning: false,
-            ..engine_settings(&self.deps, &self.settings)
+            ..engine_settings(&self.ctx.deps, &self.ctx.settings)
         };
-        self.background.run_with_updates(move |report| {
+        self.ctx.background.run_with_updates(move |report| {
             thread::run(
                 open,
                 |at_once| make(host, settings, at_once),
@@ -233,14 +236,14 @@ impl App {
                     view.take(trials, status);
                 }
             }
-            SweepNews::Sending(upload) => {
-                self.show_notice(Severity::Info, Message::sending(&upload))
-            }
+            SweepNews::Sending(upload) => self
+                .ctx
+                .show_notice(Severity::Info, Message::sending(&upload)),
             SweepNews::Ended(loaded, error) => self.sweep_ended(*loaded, error.as_ref()),
             SweepNews::Failed(error) => {
                 self.sweeps.requests = None;
                 self.sweeps.shown = None;
-                self.show_notice(Severity::Error, Message::from(&error));
+                self.ctx.show_notice(Severity::Error, Message::from(&error));
                 self.list_sweeps();
             }
             SweepNews::Opened(loaded) => {
@@ -268,10 +271,11 @@ impl App {
             selected,
             ..SweepView::of(loaded, phase)
         };
-        if self.screen != Screen::Sweep
+        if self.shell.screen != Screen::Sweep
             && let SweepPhase::Complete | SweepPhase::Failed(_) = view.phase
         {
-            self.show_notice(Severity::Info, Message::sweep_ended(&view));
+            self.ctx
+                .show_notice(Severity::Info, Message::sweep_ended(&view));
         }
         self.sweeps.shown = Some(view);
         self.list_sweeps();

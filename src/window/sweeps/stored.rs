@@ -15,21 +15,21 @@ impl App {
         let store = self.sweep_store();
         // The one in progress holds its lock.
         if !self.is_sweeping() {
-            self.background.run_on(SharedFolder::Sweeps, move || {
+            self.ctx.background.run_on(SharedFolder::Sweeps, move || {
                 BackgroundResult::Sweeps(store.list())
             });
         }
     }
 
     fn sweep_store(&self) -> SweepStore {
-        SweepStore::new(&self.deps.paths.sweeps)
+        SweepStore::new(&self.ctx.deps.paths.sweeps)
     }
 
     pub(super) fn open_sweep(&self, folder: PathBuf) {
         if self.is_sweeping() {
             return;
         }
-        self.background.run_on(SharedFolder::Sweeps, move || {
+        self.ctx.background.run_on(SharedFolder::Sweeps, move || {
             BackgroundResult::Sweep(match Sweep::open(&folder) {
                 Ok(sweep) => SweepNews::Opened(Box::new(LoadedSweep::from(&sweep))),
                 Err(error) => SweepNews::Failed(error),
@@ -45,7 +45,7 @@ impl App {
             .shown
             .take_if(|view| view.folder.as_ref() == Some(&folder));
         let store = self.sweep_store();
-        self.background.run_on(SharedFolder::Sweeps, move || {
+        self.ctx.background.run_on(SharedFolder::Sweeps, move || {
             let outcome = store.delete(&folder);
             BackgroundResult::SweepDeleted(folder, outcome)
         });
@@ -66,23 +66,25 @@ impl App {
                     label: "Undo",
                     action: Action::Sweep(SweepAction::Restore(folder)),
                 };
-                self.show_notice_with(Severity::Info, Message::sweep_deleted(), Some(offer));
+                self.ctx
+                    .show_notice_with(Severity::Info, Message::sweep_deleted(), Some(offer));
             }
-            Err(error) => self.show_notice(Severity::Error, Message::from(&error)),
+            Err(error) => self.ctx.show_notice(Severity::Error, Message::from(&error)),
         }
         self.list_sweeps();
     }
 
     pub(super) fn restore_sweep(&mut self, folder: PathBuf) {
         let undo = Action::Sweep(SweepAction::Restore(folder.clone()));
-        self.notices.retain(|notice| {
+        self.ctx.notices.retain(|notice| {
             notice
                 .offer
                 .as_ref()
                 .is_none_or(|offer| offer.action != undo)
         });
         let store = self.sweep_store();
-        self.background
+        self.ctx
+            .background
             .run_on(SharedFolder::Sweeps, move || match store.restore(&folder) {
                 Ok(()) => BackgroundResult::Sweeps(store.list()),
                 // The sweeps are listed again after any failure.

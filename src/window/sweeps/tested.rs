@@ -33,9 +33,9 @@ impl App {
             return;
         };
         self.setting_chosen();
-        self.form.clear();
-        self.settings.former_learning_rate = None;
-        self.config = config;
+        self.train.form.clear();
+        self.ctx.settings.former_learning_rate = None;
+        self.ctx.config = config;
         self.check_data();
         self.show(Screen::Train);
     }
@@ -77,7 +77,7 @@ impl App {
                 ..best.config.clone()
             },
         );
-        let run = JobId(self.next_id());
+        let run = JobId(self.ctx.next_id());
         self.sweeps.testing = Some(TestRun { run, sweep, trial });
         self.start_run(RunView::new(run, config), None);
     }
@@ -100,7 +100,7 @@ impl App {
             run: summary.folder.clone(),
             test_accuracy: summary.test.as_ref().map(|test| test.evaluation.accuracy),
         };
-        self.background.run_on(SharedFolder::Sweeps, move || {
+        self.ctx.background.run_on(SharedFolder::Sweeps, move || {
             let noted =
                 Sweep::open(&folder).and_then(|mut sweep| sweep.note_tested(trial, tested.clone()));
             BackgroundResult::SweepTested(folder, noted.map(|()| (trial, tested)))
@@ -123,7 +123,7 @@ impl App {
                     view.tested = Some(tested);
                 }
             }
-            Err(error) => self.show_notice(Severity::Error, Message::from(&error)),
+            Err(error) => self.ctx.show_notice(Severity::Error, Message::from(&error)),
         }
     }
 }

@@ -6,12 +6,49 @@ pub mod panel;
 pub mod run;
 pub mod setup;
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::data::{DataError, Found};
+use crate::run_config::RunConfig;
+use crate::runs::InterruptedRun;
 pub use learning::{ClassCount, Learning};
 pub use run::{
     DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress,
 };
+use setup::Form;
 pub use setup::{
     BatchSizeSearchState, BatchSizeSearchView, Block, DownloadState, DownloadView, Field,
     ProfileState, ProfileView, RateSearchState, RateSearchView, Samples, ValidationError, blocks,
     expected_accuracy, harder_data_note,
 };
+
+/// The next run, the one in progress, and those that wait.
+pub struct Train {
+    pub run: Option<RunView>,
+    /// True while the next run is shown in its place: its data, its network, and what it will do.
+    pub(in crate::window) next_run_shown: bool,
+    /// The settings of the runs that wait for its end, the next one first.
+    pub queue: Vec<RunConfig>,
+    pub(in crate::window) learning: Option<Learning>,
+    /// Interrupted runs that can be resumed, newest first.
+    pub interrupted: Vec<InterruptedRun>,
+    /// Data sets found by name, once the search has finished.
+    pub found: Option<Vec<Found>>,
+    /// The data set that is being downloaded, or could not be.
+    pub download: Option<DownloadView>,
+    /// True if data sets can be downloaded, as far as is known.
+    pub has_network: bool,
+    /// The search for a learning rate, while its dialog is open.
+    pub rate_search: Option<RateSearchView>,
+    /// Where the time of a training step goes, while its dialog is open.
+    pub profile: Option<ProfileView>,
+    /// The search for a batch size, while its dialog is open.
+    pub batch_size_search: Option<BatchSizeSearchView>,
+    pub(in crate::window) form: Form,
+    /// What is wrong with folders and files that were chosen as data.
+    pub(in crate::window) data_problems: BTreeMap<PathBuf, DataError>,
+    pub(in crate::window) samples: Option<Samples>,
+    /// True once the person has chosen a setting.
+    pub(in crate::window) chosen: bool,
+}

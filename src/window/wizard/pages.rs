@@ -82,11 +82,11 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                  title: &str,
                  body: &str,
                  actions: &mut Vec<Action>| {
-        let chosen = spec.as_ref() == Some(&app.config.data);
+        let chosen = spec.as_ref() == Some(&app.ctx.config.data);
         if option(ui, chosen, spec.is_some(), title, "", body, |_| {})
             && let Some(data) = spec
         {
-            let mut config = app.config.clone();
+            let mut config = app.ctx.config.clone();
             config.data = data;
             actions.push(Action::Configure(Box::new(config)));
         }
@@ -94,7 +94,7 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let mixed = app.mnist_and_builtin();
     let is_missing =
         app.download_size(NamedSet::Mnist).is_some() || app.download_of(NamedSet::Mnist).is_some();
-    let recommends_download = mixed.is_none() && is_missing && app.has_network;
+    let recommends_download = mixed.is_none() && is_missing && app.train.has_network;
     if recommends_download {
         missing_mnist(ui, app, true, actions);
     } else if let Some(mixed) = mixed {
@@ -111,7 +111,8 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         actions,
     );
     let found = |set| {
-        app.found
+        app.train
+            .found
             .iter()
             .flatten()
             .find(move |found| found.set == set)
@@ -132,7 +133,9 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 actions,
             );
         }
-        None if app.found.is_none() => offer(ui, None, "MNIST", "Searching this machine…", actions),
+        None if app.train.found.is_none() => {
+            offer(ui, None, "MNIST", "Searching this machine…", actions)
+        }
         None if recommends_download => {}
         None => missing_mnist(ui, app, false, actions),
     }
@@ -155,7 +158,7 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             );
         }
     }
-    for folder in &app.settings.data_folders {
+    for folder in &app.ctx.settings.data_folders {
         let source = DataSource::Path(folder.clone());
         let title = source.label();
         offer(
@@ -244,13 +247,13 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         };
         let time = match app.expected_time(&app.with_preset(preset)) {
             Some(time) => format!("about {time} on this machine"),
-            None if app.jobs.is_timing_presets() => "measuring the time…".to_owned(),
+            None if app.ctx.jobs.is_timing_presets() => "measuring the time…".to_owned(),
             None => String::new(),
         };
-        let about = run_panel::descriptions::preset(preset, &app.config.data);
+        let about = run_panel::descriptions::preset(preset, &app.ctx.config.data);
         if option(
             ui,
-            app.config.preset == Some(preset),
+            app.ctx.config.preset == Some(preset),
             true,
             &title,
             &time,
@@ -260,7 +263,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             actions.push(Action::ApplyPreset(preset));
         }
     }
-    if app.config.preset.is_none() {
+    if app.ctx.config.preset.is_none() {
         option(
             ui,
             true,
@@ -271,7 +274,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             |_| {},
         );
     }
-    if app.benchmark.presets_disturbed && app.settings.preset_rates.is_empty() {
+    if app.machine.benchmark.presets_disturbed && app.ctx.settings.preset_rates.is_empty() {
         let reason = "Other programs keep the CPU busy, so the time could not be measured. Each preset's time is shown after a first run with it.";
         ui.add(Label::new(style::hint(reason)).wrap());
     }
@@ -323,6 +326,7 @@ fn next_run(ui: &mut Ui, app: &App) {
     ui.horizontal(|ui| {
         icons::icon(ui, icons::Icon::Done);
         let preset = app
+            .ctx
             .config
             .preset
             .map_or("custom settings".to_owned(), |preset| {
@@ -330,7 +334,7 @@ fn next_run(ui: &mut Ui, app: &App) {
             });
         ui.label(format!(
             "The next run trains on {} with {preset}.",
-            app.config.data.label()
+            app.ctx.config.data.label()
         ));
     });
 }

@@ -111,7 +111,7 @@ fn the_figure_names_the_run_and_its_curves() {
     };
     assert!(name.ends_with("-curves.svg"), "{name}");
     let svg = String::from_utf8(bytes.clone()).unwrap();
-    let config = &harness.state().app.run.as_ref().unwrap().config;
+    let config = &harness.state().app.train.run.as_ref().unwrap().config;
     let title = format!("{} on {}", config.model.label(), config.data.label());
     for said in [
         title.as_str(),

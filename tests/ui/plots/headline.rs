@@ -26,7 +26,7 @@ fn the_accuracy_that_says_most_stands_above_the_plots() {
     harness.run();
     harness.get_by_label("Validation accuracy after epoch 1");
     harness.get_by_label("92.00 %");
-    let total = harness.state().app.config.epochs;
+    let total = harness.state().app.ctx.config.epochs;
     for figure in [format!("2 of {total}"), "4,000 images/s".to_owned()] {
         assert!(
             harness.query_by_label(&figure).is_some(),
@@ -41,7 +41,7 @@ fn the_accuracy_that_says_most_stands_above_the_plots() {
     harness.state_mut().engine.finish();
     harness.run();
     harness.get_by_label("Test accuracy on Built-in digits, 100 images");
-    let title = harness.state().app.run.as_ref().unwrap().title();
+    let title = harness.state().app.train.run.as_ref().unwrap().title();
     let [title, figure] =
         [title.as_str(), "99.00 %"].map(|label| harness.get_by_label(label).rect());
     assert!(
@@ -61,15 +61,16 @@ fn a_finished_model_is_drawn_with_looked_into_or_exported() {
         harness.state().done.last(),
         Some(&Action::DrawWith(model.clone()))
     );
-    assert_eq!(harness.state().app.screen, Screen::Draw);
+    assert_eq!(harness.state().app.shell.screen, Screen::Draw);
     harness.get_by_label("See its mistakes").click();
     harness.run();
-    assert_eq!(harness.state().app.screen, Screen::Results);
+    assert_eq!(harness.state().app.shell.screen, Screen::Results);
     assert_eq!(
         harness
             .state()
             .app
             .results
+            .shown
             .as_ref()
             .unwrap()
             .model
@@ -78,10 +79,13 @@ fn a_finished_model_is_drawn_with_looked_into_or_exported() {
     );
     harness.get_by_label("Export…").click();
     harness.run();
-    assert_eq!(harness.state().app.screen, Screen::Models);
-    assert_eq!(harness.state().app.export.as_ref().unwrap().model, model);
+    assert_eq!(harness.state().app.shell.screen, Screen::Models);
     assert_eq!(
-        harness.state().app.run_to_select,
+        harness.state().app.models.export.as_ref().unwrap().model,
+        model
+    );
+    assert_eq!(
+        harness.state().app.models.run_to_select,
         Some("runs/one".into()),
         "that run is the one that is selected"
     );

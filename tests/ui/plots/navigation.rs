@@ -207,7 +207,7 @@ fn keys_zoom_about_the_crosshair_and_it_never_leaves_the_view() {
 #[test]
 fn the_horizontal_axes_line_up_whatever_stands_beside_them() {
     let mut harness = training(1000, Answers::default());
-    let mut settings = harness.state().app.settings.clone();
+    let mut settings = harness.state().app.ctx.settings.clone();
     let place = at(&harness, "Loss plot", 0.9, 0.5);
     harness.hover_at(place);
     for log_loss in [false, true] {

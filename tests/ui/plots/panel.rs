@@ -50,7 +50,7 @@ fn points_that_arrive_are_plotted_and_told() {
     );
     harness.get_by_label("Speed and memory").click();
     harness.run();
-    assert!(harness.state().app.settings.speed_and_memory);
+    assert!(harness.state().app.ctx.settings.speed_and_memory);
     assert_eq!(
         value(&harness, "Throughput plot"),
         "4,000 images/s at step 10"
@@ -102,7 +102,7 @@ fn smoothing_scale_and_unit_can_be_chosen() {
     harness.run();
     harness.get_by_label("Logarithmic loss").click();
     harness.run();
-    assert!(harness.state().app.settings.log_loss);
+    assert!(harness.state().app.ctx.settings.log_loss);
     harness.get_by_label("X axis by epoch").click();
     harness.key_press(Key::Escape);
     harness.run();
@@ -110,7 +110,7 @@ fn smoothing_scale_and_unit_can_be_chosen() {
     harness.run();
     assert!(value(&harness, "Loss plot").contains("at step 20"));
     let before = value(&harness, "Loss plot");
-    let mut settings = harness.state().app.settings.clone();
+    let mut settings = harness.state().app.ctx.settings.clone();
     settings.smoothing = 0.0;
     harness
         .state_mut()
@@ -142,7 +142,7 @@ fn the_curves_are_saved_as_csv() {
     harness.run();
     assert!(harness.state().done.contains(&Action::SaveCurves));
     // The file is written on a thread of its own; its notice says when it is there.
-    while harness.state().app.notices.is_empty() {
+    while harness.state().app.ctx.notices.is_empty() {
         harness.state_mut().app.poll();
         std::thread::yield_now();
     }

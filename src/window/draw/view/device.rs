@@ -37,7 +37,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.label(RichText::new("Device for recognition").strong());
     for &choice in InferenceChoice::ALL {
-        let chosen = app.settings.inference_device == choice;
+        let chosen = app.ctx.settings.inference_device == choice;
         if !chosen && choice.device().is_some_and(|device| !app.can_exist(device)) {
             continue;
         }

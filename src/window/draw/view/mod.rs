@@ -47,7 +47,7 @@ impl DrawView {
     /// What the pointer does on the canvas, which is to be applied before the frame is laid out.
     pub fn follow_pointer(&mut self, ctx: &Context, app: &App, actions: &mut Vec<Action>) {
         self.canvas
-            .follow_pointer(ctx, app.drawing_shown(), app.tool, actions);
+            .follow_pointer(ctx, app.drawing_shown(), app.draw.tool, actions);
     }
 }
 
@@ -81,13 +81,13 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
                 ui,
                 app.drawing_shown(),
                 &app.classes(),
-                app.tool,
+                app.draw.tool,
                 &mut view.canvas,
                 arrangement.canvas.x,
                 actions,
             );
             if app.draws_several() {
-                let drawing = &app.number.drawing;
+                let drawing = &app.draw.number.drawing;
                 let scale = shown.rect.height() / drawing.size()[1];
                 number::boxes(ui, app, shown.rect, scale, drawing.pen * scale / 2.0);
                 number::digits(ui, app, &mut view.number, actions);
@@ -139,19 +139,19 @@ pub fn show_compact(
     });
     canvas::show(
         ui,
-        &app.drawing,
+        &app.draw.drawing,
         &app.classes(),
-        app.tool,
+        app.draw.tool,
         &mut view.canvas,
         side,
         actions,
     );
     verdict::verdict(ui, reading, &app.classes(), style::VERDICT_SMALL);
     bars::vertical(ui, reading, &app.classes(), COMPACT_BARS);
-    if let Some(reader) = &app.model_in_use {
+    if let Some(reader) = &app.ctx.model_in_use {
         let line = capitalised(&crate::window::verdict::model_sentence(
             reader,
-            app.run.as_ref(),
+            app.train.run.as_ref(),
         ));
         ui.add(Label::new(RichText::new(line).weak().small()).truncate());
     }
@@ -179,6 +179,7 @@ fn prediction_column(
         .min(largest)
         .clamp(*style::VERDICT_LARGE.start(), *style::VERDICT_LARGE.end());
     let is_ensemble = app
+        .ctx
         .model_in_use
         .as_ref()
         .is_some_and(|model| matches!(model.reference, ModelRef::Ensemble(_)));
@@ -191,11 +192,11 @@ fn prediction_column(
     };
     match &app.my_digits.collection {
         Some(collection) => keep::prompt(ui, collection, reading, size),
-        None if app.image_shown().is_some() && app.number.digits().is_empty() => {
+        None if app.image_shown().is_some() && app.draw.number.digits().is_empty() => {
             ui.label(RichText::new("No digit was found in this image").weak());
         }
         None if app.draws_several()
-            || app.number.digits().len() > 1 && app.image_shown().is_some() =>
+            || app.draw.number.digits().len() > 1 && app.image_shown().is_some() =>
         {
             number::verdict(ui, app, size)
         }
@@ -207,7 +208,7 @@ fn prediction_column(
     if !app.reads_several() {
         keep::row(ui, app, actions);
     }
-    if app.settings.steps_shown {
+    if app.ctx.settings.steps_shown {
         return steps::show(ui, app, view, actions);
     }
     if is_ensemble {

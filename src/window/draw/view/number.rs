@@ -41,8 +41,8 @@ pub fn boxes(ui: &Ui, app: &App, rect: Rect, scale: f32, reach: f32) {
         Rect::from_min_size(rect.min + vec2(x, y) * scale, vec2(width, height) * scale)
             .expand(reach + 3.0)
     };
-    let boxes: Vec<Rect> = app.number.digits().iter().map(around).collect();
-    for (index, (digit, &around)) in app.number.digits().iter().zip(&boxes).enumerate() {
+    let boxes: Vec<Rect> = app.draw.number.digits().iter().map(around).collect();
+    for (index, (digit, &around)) in app.draw.number.digits().iter().zip(&boxes).enumerate() {
         let (color, title, short) = match Verdict::of(&digit.prediction) {
             verdict if digit.prediction.is_digit => (palette.accent, verdict.title(), None),
             verdict => {
@@ -50,7 +50,7 @@ pub fn boxes(ui: &Ui, app: &App, rect: Rect, scale: f32, reach: f32) {
                 (ui.visuals().weak_text_color(), title, Some("?"))
             }
         };
-        let line = if app.number.chosen() == Some(index) {
+        let line = if app.draw.number.chosen() == Some(index) {
             2.5
         } else {
             1.0
@@ -113,7 +113,7 @@ fn free_width(left: f32, top: f32, boxes: &[Rect]) -> f32 {
 /// Draws the digits from left to right, each as the model saw it and with its verdict; a click
 /// shows its probabilities.
 pub fn digits(ui: &mut Ui, app: &App, view: &mut NumberView, actions: &mut Vec<Action>) {
-    let digits = app.number.digits();
+    let digits = app.draw.number.digits();
     ui.add_space(style::GAP / 2.0);
     style::section(ui, "Digits");
     if digits.is_empty() {
@@ -169,7 +169,7 @@ pub fn digits(ui: &mut Ui, app: &App, view: &mut NumberView, actions: &mut Vec<A
                     };
                     let tile =
                         image_sheet::tile(ui, sheet, index, side, [&title, &detail], &spoken);
-                    if app.number.chosen() == Some(index) {
+                    if app.draw.number.chosen() == Some(index) {
                         let image = Rect::from_min_size(tile.rect.min, Vec2::splat(side));
                         ui.painter().rect_stroke(
                             image.expand(2.0),
@@ -192,7 +192,7 @@ pub fn digits(ui: &mut Ui, app: &App, view: &mut NumberView, actions: &mut Vec<A
 /// The number in type of this `size`, or smaller where it is long; screen readers announce its
 /// changes.
 pub fn verdict(ui: &mut Ui, app: &App, size: f32) {
-    let digits = app.number.digits();
+    let digits = app.draw.number.digits();
     let palette = style::palette(ui);
     let verdict = NumberVerdict::of(digits);
     let width = ui.available_width();

@@ -22,7 +22,7 @@ pub struct RecentView {
 /// Draws them, the newest first.
 pub fn show(ui: &mut Ui, app: &App, view: &mut RecentView, actions: &mut Vec<Action>) {
     style::section(ui, "Recent drawings");
-    let recent = &app.recent_drawings;
+    let recent = &app.draw.recent_drawings;
     if recent.is_empty() {
         let about = "Drawings that you clear are kept here until you close Inkling. Click one to bring it back.";
         ui.add(Label::new(RichText::new(about).weak()).wrap());

@@ -104,7 +104,7 @@ const fn words(kind: StageKind, on: bool) -> [&'static str; 2] {
 
 /// The button that shows the steps or folds them away.
 pub fn header(ui: &mut Ui, app: &App, view: &mut StepsView, actions: &mut Vec<Action>) {
-    let shown = app.settings.steps_shown;
+    let shown = app.ctx.settings.steps_shown;
     let button = ui.add(style::toggle(ui, TITLE, shown));
     if std::mem::take(&mut view.focus_button) {
         button.request_focus();

@@ -25,7 +25,7 @@ const TIGHT: f32 = 560.0;
 /// Draws the tools; the compact row leaves out saving and the pen's width.
 pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
-        let drawing = if compact { &app.drawing } else { app.drawing_shown() };
+        let drawing = if compact { &app.draw.drawing } else { app.drawing_shown() };
         let whole = ui.available_width();
         if whole < TIGHT {
             ui.spacing_mut().button_padding.x = 5.0;
@@ -40,7 +40,7 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
         if tool(ui, "Redo", redo, drawing.can_redo() || !compact && app.can_redo_image()) {
             actions.push(Action::Redo);
         }
-        let erasing = app.tool == Tool::Eraser;
+        let erasing = app.draw.tool == Tool::Eraser;
         let about = "Take ink away instead of drawing (E); the right mouse button always does";
         let erasable = !drawing.strokes().is_empty();
         let eraser = ui.add_enabled(erasable, style::toggle(ui, "Eraser", erasing)).on_disabled_hover_text("There is nothing to erase");
@@ -102,7 +102,7 @@ fn canvas_choice(ui: &mut Ui, app: &App, short: bool, actions: &mut Vec<Action>)
             "A wide canvas for several digits, which are read from left to right",
         ),
     ] {
-        let chosen = app.settings.several_digits == several;
+        let chosen = app.ctx.settings.several_digits == several;
         let response = ui.add(style::toggle(ui, if short { sign } else { name }, chosen));
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, name));
         if response
@@ -123,19 +123,19 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     }
     shortcuts::undo_and_redo(ui, Action::Undo, Action::Redo, actions);
     ui.input_mut(|input| {
-        if app.screen == Screen::Draw && input.consume_shortcut(&CANVAS_CHOICE) {
+        if app.shell.screen == Screen::Draw && input.consume_shortcut(&CANVAS_CHOICE) {
             actions.push(Action::ChooseCanvas {
-                several: !app.settings.several_digits,
+                several: !app.ctx.settings.several_digits,
             });
         }
         if input.consume_key(Modifiers::NONE, Key::E) {
-            actions.push(Action::ChooseTool(if app.tool == Tool::Eraser {
+            actions.push(Action::ChooseTool(if app.draw.tool == Tool::Eraser {
                 Tool::Pen
             } else {
                 Tool::Eraser
             }));
         }
-        if app.screen == Screen::Draw && input.consume_shortcut(&OPEN) {
+        if app.shell.screen == Screen::Draw && input.consume_shortcut(&OPEN) {
             actions.push(Action::OpenInDraw);
         }
         // As for copying; text on the clipboard arrives as another event.
@@ -146,18 +146,18 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
                 None
             }
         });
-        if let Some(image) = pasted.filter(|_| app.screen == Screen::Draw) {
+        if let Some(image) = pasted.filter(|_| app.shell.screen == Screen::Draw) {
             let pixels = image.pixels.iter().flat_map(Color32::to_array).collect();
             actions.push(Action::PasteImage {
                 size: image.size,
                 pixels: Arc::new(pixels),
             });
         }
-        if app.screen == Screen::Draw && input.consume_shortcut(&STEPS) {
-            actions.push(Action::ShowSteps(!app.settings.steps_shown));
+        if app.shell.screen == Screen::Draw && input.consume_shortcut(&STEPS) {
+            actions.push(Action::ShowSteps(!app.ctx.settings.steps_shown));
         }
         // What copies is Ctrl+C or a key of its own; either arrives as this event.
-        if app.screen == Screen::Draw
+        if app.shell.screen == Screen::Draw
             && input
                 .events
                 .iter()

@@ -152,7 +152,11 @@ pub fn model_input(ui: &mut Ui, view: &mut DrawView, reading: Option<&Prediction
 pub fn model_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     help::beside(ui, Topic::Draw, |ui| {
         let label = ui.label("Model");
-        let current = app.model_in_use.as_ref().map(|reader| &reader.reference);
+        let current = app
+            .ctx
+            .model_in_use
+            .as_ref()
+            .map(|reader| &reader.reference);
         let shown = current.map_or_else(
             || "Loading…".to_owned(),
             |reference| app.model_name(reference),
@@ -178,10 +182,15 @@ pub fn model_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         style::explain_list(choice.response.labelled_by(label.id), &shown, "");
     });
     let facts = app
+        .ctx
         .model_in_use
         .as_ref()
         .map_or_else(String::new, |reader| {
-            model_facts(reader, &app.model_name(&reader.reference), app.run.as_ref())
+            model_facts(
+                reader,
+                &app.model_name(&reader.reference),
+                app.train.run.as_ref(),
+            )
         });
     // Its line stays when there is nothing to say, so that nothing moves.
     ui.add(

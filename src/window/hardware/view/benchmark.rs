@@ -14,6 +14,7 @@ use crate::window::{Action, App, RunningJob};
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.heading("Benchmark");
     if let Some(running) = app
+        .ctx
         .jobs
         .benchmark()
         .filter(|running| matches!(running.job, Job::Benchmark(_)))
@@ -28,7 +29,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add(Label::new(RichText::new(about).weak()).wrap());
     start(ui, app, actions);
     ui.add_space(style::GAP / 2.0);
-    if let Some((report, saved)) = &app.benchmark.last {
+    if let Some((report, saved)) = &app.machine.benchmark.last {
         last(ui, report, saved.as_ref(), actions);
     } else {
         ui.label(RichText::new("No benchmark has been run on this machine yet.").strong());
@@ -42,7 +43,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let busy = app.is_training() || app.jobs.benchmark().is_some();
+    let busy = app.is_training() || app.ctx.jobs.benchmark().is_some();
     ui.horizontal_wrapped(|ui| {
         let why = "Unavailable while training or another benchmark is running.";
         let full = ui.add_enabled(!busy, style::primary_button(ui, "Run benchmark"));

@@ -12,7 +12,7 @@ const TWO_IN_A_ROW: f32 = 560.0;
 const LINE_GAP: f32 = 3.0;
 
 pub fn show(ui: &mut Ui, app: &App) {
-    let Some(hardware) = &app.hardware else {
+    let Some(hardware) = &app.ctx.hardware else {
         ui.horizontal(|ui| {
             ui.spinner();
             ui.label("Detecting hardware…");

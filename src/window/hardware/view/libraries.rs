@@ -11,16 +11,17 @@ use crate::window::{Action, App};
 /// Draws the card where it matters: in a build with CUDA, on a machine with an NVIDIA GPU.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let has_gpu = app
+        .ctx
         .hardware
         .as_ref()
         .is_some_and(|hardware| !hardware.gpus.is_empty());
-    if HAS_CUDA && (has_gpu || app.settings.cuda_folder.is_some()) {
+    if HAS_CUDA && (has_gpu || app.ctx.settings.cuda_folder.is_some()) {
         card(ui, app, actions);
     }
 }
 
 pub fn card(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let chosen = app.settings.cuda_folder.as_ref();
+    let chosen = app.ctx.settings.cuda_folder.as_ref();
     style::card(ui).show(ui, |ui| {
         ui.set_min_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = 3.0;
@@ -31,7 +32,7 @@ pub fn card(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.vertical(|ui| {
             let first = "Searched first, then the standard locations.";
             let usual = "The folders of the system, the CUDA Toolkit and Python packages are searched.";
-            let status = if app.looking_for_cuda { "Searching…" } else { chosen.map_or(usual, |_| first) };
+            let status = if app.machine.looking_for_cuda { "Searching…" } else { chosen.map_or(usual, |_| first) };
             ui.add(Label::new(RichText::new(status).weak()).wrap());
         });
         ui.add_space(4.0);

@@ -14,7 +14,7 @@ const ROOM: f32 = 190.0;
 /// Shows it while it is open: Enter connects, or uses the machine that was reached; Escape closes
 /// it.
 pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(dialog) = &app.machine_dialog else {
+    let Some(dialog) = &app.machine.machine_dialog else {
         return;
     };
     let modal = Modal::new(Id::unique("machine")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {

@@ -13,7 +13,7 @@ const WIDTH: f32 = 480.0;
 
 /// Shows it while it is asked; Escape means no.
 pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(question) = &app.sending_question else {
+    let Some(question) = &app.machine.sending_question else {
         return;
     };
     let host = visible::label(&question.host);

@@ -16,16 +16,16 @@ pub fn show(ui: &mut Ui, app: &App, host: &str, actions: &mut Vec<Action>) {
         ui.horizontal(|ui| {
             ui.label(style::hint(format!("Sent to {}", visible::label(host))));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if app.sent.is_busy {
+                if app.machine.sent.is_busy {
                     ui.spinner();
                 } else if ui.button("Refresh").clicked() {
                     actions.push(Action::Machine(MachineAction::ListSent));
                 }
             });
         });
-        match &app.sent.bundles {
-            _ if app.sent.failure.is_some() => {
-                app.sent.failure.iter().for_each(|failure| _ = style::invalid(ui, &failure.to_string()));
+        match &app.machine.sent.bundles {
+            _ if app.machine.sent.failure.is_some() => {
+                app.machine.sent.failure.iter().for_each(|failure| _ = style::invalid(ui, &failure.to_string()));
             }
             None => _ = ui.label(RichText::new("Asking what is there…").weak()),
             Some(bundles) if bundles.is_empty() => _ = ui.label(RichText::new("Nothing").strong()),
@@ -46,7 +46,10 @@ pub fn show(ui: &mut Ui, app: &App, host: &str, actions: &mut Vec<Action>) {
 fn row(ui: &mut Ui, app: &App, bundle: &ReceivedBundle, actions: &mut Vec<Action>) {
     ui.horizontal_top(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
-            let button = ui.add_enabled(!bundle.in_use && !app.sent.is_busy, Button::new("Delete"));
+            let button = ui.add_enabled(
+                !bundle.in_use && !app.machine.sent.is_busy,
+                Button::new("Delete"),
+            );
             let button = button.on_hover_text("It is sent again if a run needs it");
             if button
                 .on_disabled_hover_text(if bundle.in_use {

@@ -94,6 +94,7 @@ pub fn starter(ui: &mut Ui, app: &App, selected: bool) -> Response {
         line: "Included with Inkling".to_owned(),
         annotation: Annotation::default(),
         accuracy: app
+            .ctx
             .starter_model
             .as_ref()
             .and_then(|model| model.accuracy.as_ref())

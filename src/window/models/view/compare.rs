@@ -179,7 +179,7 @@ fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return;
     };
     ui.horizontal_wrapped(|ui| {
-        if let Some(running) = app.jobs.comparison() {
+        if let Some(running) = app.ctx.jobs.comparison() {
             let fraction = running.progress.fraction;
             let bar = ProgressBar::new(fraction)
                 .desired_width(200.0)

@@ -27,7 +27,7 @@ pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| offers::buttons(ui, &offers::of_starter(app), actions));
     ui.add_space(style::GAP / 2.0);
     ui.label("A small model, included with Inkling so that you can draw before training a model of your own.");
-    let Some(reader) = &app.starter_model else {
+    let Some(reader) = &app.ctx.starter_model else {
         return;
     };
     export::show(

@@ -19,14 +19,19 @@ pub fn show(
     (model, kind): (&ModelRef, ModelKind),
     actions: &mut Vec<Action>,
 ) {
-    let Some(view) = app.export.as_ref().filter(|view| view.model == *model) else {
+    let Some(view) = app
+        .models
+        .export
+        .as_ref()
+        .filter(|view| view.model == *model)
+    else {
         return;
     };
     ui.add_space(style::GAP / 2.0);
     style::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.label(RichText::new("Export").strong());
-        ui.add_enabled_ui(app.jobs.export().is_none(), |ui| {
+        ui.add_enabled_ui(app.ctx.jobs.export().is_none(), |ui| {
             choices(ui, kind, &view.spec, actions)
         });
         ui.add_space(style::GAP / 2.0);
@@ -145,7 +150,7 @@ fn written(ui: &mut Ui, report: &ExportReport) {
 
 fn buttons(ui: &mut Ui, app: &App, view: &ExportView, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
-        if let Some(running) = app.jobs.export() {
+        if let Some(running) = app.ctx.jobs.export() {
             let fraction = running.progress.fraction;
             if ui.add(style::secondary_button("Cancel")).clicked() {
                 actions.push(Action::CancelJob(running.id));

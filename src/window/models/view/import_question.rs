@@ -8,7 +8,7 @@ use crate::window::{Action, App};
 /// Shows it while it is asked: what was measured, a button for each reading that Inkling can build,
 /// and Cancel.
 pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(question) = &app.import_question else {
+    let Some(question) = &app.models.import_question else {
         return;
     };
     let modal = Modal::new(Id::unique("import-question"))

@@ -14,7 +14,7 @@ use crate::window::{Action, App, Phase};
 
 /// Draws a card for each interrupted run.
 pub fn show(ui: &mut Ui, app: &App, confirming: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
-    for run in &app.interrupted {
+    for run in &app.train.interrupted {
         card(ui, app, run, confirming, actions);
     }
 }
@@ -39,7 +39,7 @@ fn card(
             .map_or_else(String::new, |record| format!(", validation accuracy {}", percent(f64::from(record.validation_accuracy), 2)));
         let saved = format!("saved after {} of {}{validation}", card.position(), card.config.epochs);
         // The checkpoint alone does not tell; the run in this window does.
-        let was_stopped = app.run.as_ref().is_some_and(|last| last.phase == Phase::Discarded)
+        let was_stopped = app.train.run.as_ref().is_some_and(|last| last.phase == Phase::Discarded)
             && app.interrupted_checkpoint().is_some_and(|last| last.folder == run.folder);
         let how = if was_stopped { "Stopped" } else { "Interrupted" };
         ui.add(Label::new(style::hint(format!("{how} on {} · {saved}", local_time(&card.made_at)))).wrap());

@@ -68,12 +68,12 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
             if ui.button("Refresh").on_hover_text("Reload the list of models from disk").clicked() {
                 actions.push(Action::RefreshRuns);
             }
-            let import = ui.add_enabled(!app.is_training() && app.jobs.import().is_none(), Button::new("Import…"));
+            let import = ui.add_enabled(!app.is_training() && app.ctx.jobs.import().is_none(), Button::new("Import…"));
             let about = "Import weights: safetensors, a PyTorch state dict, or a file exported by Inkling. You can also drop the file on the window";
             if import.on_hover_text(about).on_disabled_hover_text("Unavailable while training or another import is in progress").clicked() {
                 actions.push(Action::ChooseImport);
             }
-            if let Some(running) = app.jobs.import() {
+            if let Some(running) = app.ctx.jobs.import() {
                 if ui.add_enabled(!running.cancelling, Button::new("Cancel")).clicked() {
                     actions.push(Action::CancelJob(running.id));
                 }
@@ -81,11 +81,11 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
             }
         });
     });
-    let Some(runs) = &app.runs else {
+    let Some(runs) = &app.models.runs else {
         ui.label("Loading models…");
         return;
     };
-    if app.comparison.is_some() {
+    if app.models.comparison.is_some() {
         if escape_closes(ui) {
             actions.push(Action::CloseComparison);
         }
@@ -93,6 +93,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
     }
     // A model that has just been imported is selected.
     if let Some(folder) = app
+        .models
         .run_to_select
         .as_ref()
         .filter(|folder| runs.iter().any(|entry| entry.folder == **folder))
@@ -113,7 +114,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
             .and_then(|entry| Editor::open(entry, First::Name));
     }
     editor::show(ui, app, &mut view.editor, actions);
-    if app.export.is_some() && escape_closes(ui) {
+    if app.models.export.is_some() && escape_closes(ui) {
         actions.push(Action::CloseExport);
     }
 }

@@ -10,7 +10,7 @@ use crate::window::{Action, App, Collection};
 
 /// The buttons, or the progress; from the left or the right, as the layout goes.
 pub fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(running) = app.jobs.fine_tuning() {
+    if let Some(running) = app.ctx.jobs.fine_tuning() {
         if ui
             .add_enabled(!running.cancelling, style::secondary_button("Cancel"))
             .on_hover_text("The model stays as it is")

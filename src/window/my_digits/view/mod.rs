@@ -103,7 +103,7 @@ fn figures(ui: &mut Ui, app: &App) {
         &format!("{} of {DIGITS}", DIGITS - missing.len()),
         &about,
     );
-    if let Some(model) = &app.model_in_use {
+    if let Some(model) = &app.ctx.model_in_use {
         let name = app.model_name(&model.reference);
         if app.may_send_my_digits() == Some(false) {
             style::figure(

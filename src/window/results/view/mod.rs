@@ -43,7 +43,7 @@ const BARS: [f32; 2] = [360.0, 300.0];
 pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
     selection::show(ui, app, view, actions);
     ui.add_space(style::GAP / 2.0);
-    let Some(results) = &app.results else {
+    let Some(results) = &app.results.shown else {
         let body = "Finish a run, or choose a model and a test set above and press Evaluate. The accuracy, the confusion matrix and the \
                     misclassified images are shown here.";
         style::empty_state(ui, "No results yet", body);

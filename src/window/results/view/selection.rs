@@ -16,7 +16,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
     let models = app.models(usize::MAX);
     let data = data_sets(app);
     // The last evaluation's model and data, unless others were chosen and still exist.
-    let measured = app.results.as_ref().map(|results| {
+    let measured = app.results.shown.as_ref().map(|results| {
         (
             results.model.reference.clone(),
             results.measured.data.clone(),
@@ -60,7 +60,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
         });
         let list = chosen.response.labelled_by(label.id).accessible_name("Test set to evaluate on");
         style::explain_list(list, &set.label(), "");
-        if let Some(running) = app.jobs.evaluation() {
+        if let Some(running) = app.ctx.jobs.evaluation() {
             let fraction = running.progress.fraction;
             let bar = ProgressBar::new(fraction).desired_width(160.0).text(format!("{:.0} %", fraction * 100.0));
             ui.add(bar).accessible_name("Evaluation progress");
@@ -86,9 +86,15 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
 /// The built-in digits, the data sets found on this machine, the person's own drawings, and the
 /// folders that were chosen.
 fn data_sets(app: &App) -> Vec<DataSpec> {
-    let found = app.found.iter().flatten().map(|found| app.source_of(found));
+    let found = app
+        .train
+        .found
+        .iter()
+        .flatten()
+        .map(|found| app.source_of(found));
     let mine = (!app.my_digits.drawings().is_empty()).then_some(DataSource::Mine);
     let chosen = app
+        .ctx
         .settings
         .data_folders
         .iter()
@@ -96,6 +102,7 @@ fn data_sets(app: &App) -> Vec<DataSpec> {
     let mut sets = vec![DataSpec::builtin()];
     for set in found.chain(mine).chain(chosen).map(DataSpec::single).chain(
         app.results
+            .shown
             .iter()
             .map(|results| results.measured.data.clone()),
     ) {

@@ -141,8 +141,9 @@ impl Learning {
 impl App {
     /// What the current or last run makes of its held-out images, once it has some.
     pub fn learning(&self) -> Option<&Learning> {
-        let run = self.run.as_ref()?;
-        self.learning
+        let run = self.train.run.as_ref()?;
+        self.train
+            .learning
             .as_ref()
             .filter(|learning| learning.run == run.id)
     }

@@ -23,7 +23,7 @@ const SAID: f32 = 92.0;
 
 /// Shows the dialog while it is open. Escape closes it; a click beside it does not.
 pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(view) = &app.batch_size_search else {
+    let Some(view) = &app.train.batch_size_search else {
         return;
     };
     let room = ui.ctx().content_rect().size();
@@ -214,6 +214,7 @@ fn said(ui: &mut Ui, app: &App, view: &BatchSizeSearchView) {
         }
         BatchSizeSearchState::Running(_) => {
             let progress = app
+                .ctx
                 .jobs
                 .batch_size_search()
                 .map(|running| running.progress)

@@ -18,8 +18,8 @@ const AFTER_SIZES: f32 = 44.0;
 const AFTER_DEVICES: f32 = 76.0;
 
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(running) = app.jobs.benchmark()
-        && let Some((what, _)) = app.benchmark.comparing
+    if let Some(running) = app.ctx.jobs.benchmark()
+        && let Some((what, _)) = app.machine.benchmark.comparing
     {
         let doing = match what {
             ComparisonKind::BatchSizes => "Comparing batch sizes",
@@ -47,15 +47,17 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return;
     }
     let sizes = app
+        .machine
         .benchmark
         .batch_sizes
         .as_ref()
-        .filter(|found| found.holds_for(&app.config));
+        .filter(|found| found.holds_for(&app.ctx.config));
     let devices = app
+        .machine
         .benchmark
         .devices
         .as_ref()
-        .filter(|found| found.holds_for(&app.config));
+        .filter(|found| found.holds_for(&app.ctx.config));
     if let Some(found) = sizes {
         batch_sizes(ui, app, found, actions);
     }
@@ -63,7 +65,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         sides(ui, app, found, actions);
     }
     ui.horizontal_wrapped(|ui| {
-        let can = app.jobs.benchmark().is_none() && !app.is_training() && app.validation_errors().is_empty();
+        let can = app.ctx.jobs.benchmark().is_none() && !app.is_training() && app.validation_errors().is_empty();
         let mut ask = |text: &str, about: &str, what| {
             let response = ui.add_enabled(can, style::small_button(text));
             if response
@@ -85,7 +87,11 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             actions.push(Action::Profile);
         }
     });
-    if let Some(benchmark) = app.jobs.shown().filter(|_| app.jobs.benchmark().is_some())
+    if let Some(benchmark) = app
+        .ctx
+        .jobs
+        .shown()
+        .filter(|_| app.ctx.jobs.benchmark().is_some())
         && ui
             .link(RichText::new("Unavailable while a benchmark is running.").small())
             .clicked()
@@ -106,7 +112,7 @@ fn batch_sizes(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Act
         let enough = spot == Some(batch_size);
         let config = RunConfig {
             batch_size,
-            ..app.config.clone()
+            ..app.ctx.config.clone()
         };
         let memory = app
             .memory_needed(&config)
@@ -153,7 +159,7 @@ fn sides(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) 
                 if best { ", recommended" } else { "" }
             ),
             below: app
-                .total_time(&app.config, rate)
+                .total_time(&app.ctx.config, rate)
                 .map_or_else(String::new, |time| format!("about {time}")),
             share: (rate / highest) as f32,
             best,
@@ -218,7 +224,7 @@ impl Bar {
         if response.has_focus() {
             style::focus_ring(ui, rect);
         }
-        let chosen = app.config == config;
+        let chosen = app.ctx.config == config;
         let accessible_name = [
             format!("{}: {}", self.accessible_name, self.text),
             self.below,

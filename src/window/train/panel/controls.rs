@@ -27,10 +27,10 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .show_separator_line(false)
         .show(ui, |ui| {
             ui.separator();
-            if let Some(run) = &app.run {
+            if let Some(run) = &app.train.run {
                 state(ui, app, run);
             }
-            if app.run.as_ref().is_some_and(RunView::is_active) {
+            if app.train.run.as_ref().is_some_and(RunView::is_active) {
                 return;
             }
             if app.is_sweeping() {
@@ -64,7 +64,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let width = ui.available_width();
-    match app.run.as_ref().filter(|run| run.is_active()) {
+    match app.train.run.as_ref().filter(|run| run.is_active()) {
         None => start(ui, app, actions),
         Some(run) if run.phase == Phase::NotSaved => save(ui, run, actions),
         Some(run) => {

@@ -11,7 +11,7 @@ use crate::window::style;
 use crate::window::{Action, App, DownloadView, Field};
 
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let label = app.config.data.label();
+    let label = app.ctx.config.data.label();
     let response = row(ui, "Data set", |ui| {
         // Tall enough that no data set is hidden below the edge.
         let list = ComboBox::from_id_salt("data")
@@ -25,7 +25,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let response = style::explain_list(response, &label, &description);
     ui.label(style::hint(description));
     below(ui, app, Field::Data, &response);
-    if let Some(download) = &app.download {
+    if let Some(download) = &app.train.download {
         download::show(ui, download, actions);
     }
     // With the next run, they are shown with the images beside the panel.
@@ -50,8 +50,8 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                   name: &str,
                   why_not: Option<&str>,
                   actions: &mut Vec<Action>| {
-        if entry(ui, app.config.data == spec, name, why_not) {
-            let mut config = app.config.clone();
+        if entry(ui, app.ctx.config.data == spec, name, why_not) {
+            let mut config = app.ctx.config.clone();
             config.data = spec;
             actions.push(Action::Configure(Box::new(config)));
         }
@@ -63,9 +63,15 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
     for set in NamedSet::ALL {
         let single = DataSpec::single;
-        match app.found.iter().flatten().find(|found| found.set == set) {
+        match app
+            .train
+            .found
+            .iter()
+            .flatten()
+            .find(|found| found.set == set)
+        {
             Some(found) => choose(ui, single(app.source_of(found)), set.label(), None, actions),
-            None if app.found.is_none() => choose(
+            None if app.train.found.is_none() => choose(
                 ui,
                 single(DataSource::Named(set)),
                 set.label(),
@@ -87,7 +93,7 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         why_not,
         actions,
     );
-    for folder in &app.settings.data_folders {
+    for folder in &app.ctx.settings.data_folders {
         let source = DataSource::Path(folder.clone());
         let name = source.label();
         choose(ui, DataSpec::single(source), &name, None, actions);
@@ -104,7 +110,11 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// A data set that was not found, which can be downloaded.
 fn missing(ui: &mut Ui, app: &App, set: NamedSet, actions: &mut Vec<Action>) {
-    let is_busy = app.download.as_ref().is_some_and(DownloadView::is_active);
+    let is_busy = app
+        .train
+        .download
+        .as_ref()
+        .is_some_and(DownloadView::is_active);
     let is_its_own = app.download_of(set).is_some_and(DownloadView::is_active);
     let (possible, about) = match app.download_size(set) {
         Some(size) if !is_busy => (true, format!("Downloads {}", file_size(size))),
@@ -123,12 +133,12 @@ fn missing(ui: &mut Ui, app: &App, set: NamedSet, actions: &mut Vec<Action>) {
 
 /// What the chosen data is, in a sentence.
 pub fn description(app: &App) -> String {
-    match app.config.data.sources() {
+    match app.ctx.config.data.sources() {
         [DataSource::Builtin] => "60,000 synthetic handwritten-style digits. Ready in seconds.".to_owned(),
         [DataSource::Mine] => {
             format!("The {} that you keep.", count(app.my_digits.drawings().len() as u64, "drawing"))
         }
-        [source] => match app.found.iter().flatten().find(|found| app.source_of(found) == *source) {
+        [source] => match app.train.found.iter().flatten().find(|found| app.source_of(found) == *source) {
             Some(found) => format!(
                 "{} training and {} test images, in {}.",
                 grouped(found.train_images),
@@ -137,7 +147,7 @@ pub fn description(app: &App) -> String {
             ),
             None => format!("In {}.", source.name()),
         },
-        _ if app.mnist_and_builtin().as_ref() == Some(&app.config.data) => {
+        _ if app.mnist_and_builtin().as_ref() == Some(&app.ctx.config.data) => {
             "Best for your own drawings: MNIST and half as many built-in digits, in forms that it lacks. Tested on MNIST.".to_owned()
         }
         _ => "Several data sets combined; the first one's test set is used for testing.".to_owned(),

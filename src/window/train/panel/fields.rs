@@ -81,7 +81,7 @@ pub fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             if entry(ui, used.is_none(), HERE, why_not) {
                 actions.push(Action::Machine(MachineAction::UseThis));
             }
-            for host in &app.settings.hosts {
+            for host in &app.ctx.settings.hosts {
                 if entry(
                     ui,
                     used.as_ref() == Some(host),
@@ -307,7 +307,7 @@ fn looked_for() -> Id {
 
 /// The weights the run starts from, unless they are random.
 pub fn initial_weights(ui: &mut Ui, app: &App, config: &mut RunConfig) {
-    let Some(path) = &app.config.initial_weights else {
+    let Some(path) = &app.ctx.config.initial_weights else {
         return;
     };
     let name = app

@@ -28,7 +28,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         // Space for the scroll bar, so that it never covers a field.
         ui.set_max_width(ui.available_width() - 8.0);
-        if let Some(run) = app.run.as_ref().filter(|run| run.is_active()) {
+        if let Some(run) = app.train.run.as_ref().filter(|run| run.is_active()) {
             queue::this_run(ui, run);
         }
         let title = if app.is_training() {
@@ -47,9 +47,9 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     style::section(ui, "Preset");
     presets::show(ui, app, actions);
     style::section(ui, "Settings");
-    let mut config = app.config.clone();
+    let mut config = app.ctx.config.clone();
     ui.vertical(|ui| fields::initial_weights(ui, app, &mut config));
-    let about = descriptions::model(app.config.model);
+    let about = descriptions::model(app.ctx.config.model);
     fields::choice(
         ui,
         "Model",
@@ -59,8 +59,9 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ModelKind::label,
         |_| None,
     );
-    if !app.config.model.widths().is_empty() {
+    if !app.ctx.config.model.widths().is_empty() {
         let usual: Vec<String> = app
+            .ctx
             .config
             .model
             .widths()
@@ -73,11 +74,11 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             Field::Widths,
             "Layer widths",
             &usual.join("-"),
-            descriptions::widths(app.config.model),
+            descriptions::widths(app.ctx.config.model),
             actions,
         );
     }
-    if app.config.model == ModelKind::Cnn {
+    if app.ctx.config.model == ModelKind::Cnn {
         let usual = CnnLayers::DEFAULT.to_string();
         fields::layers(ui, app, &usual, descriptions::CNN_LAYERS, actions);
     }
@@ -99,7 +100,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.vertical(|ui| comparisons::show(ui, app, actions));
     let about = format!(
         "Random changes to the training images. {}",
-        descriptions::augmentation(app.config.augmentation)
+        descriptions::augmentation(app.ctx.config.augmentation)
     );
     fields::choice(
         ui,
@@ -124,13 +125,13 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     );
     fields::below(ui, app, Field::Precision, &response);
     ui.vertical(|ui| {
-        if let Some(note) = app.precision_note(app.config.precision) {
+        if let Some(note) = app.precision_note(app.ctx.config.precision) {
             ui.add(Label::new(style::hint(note)).wrap());
         }
     });
     more_settings::show(ui, app, &mut config, actions);
     ui.add_space(style::GAP / 2.0);
-    if config != app.config {
+    if config != app.ctx.config {
         actions.push(Action::Configure(Box::new(config)));
     }
 }

@@ -78,7 +78,7 @@ fn optimization(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Ve
     if config.initial_weights.is_none() {
         let about = format!(
             "What the weights are before the first step. {}",
-            descriptions::initialization(app.config.initialization)
+            descriptions::initialization(app.ctx.config.initialization)
         );
         let choices = Initialization::ALL;
         fields::choice(
@@ -93,7 +93,7 @@ fn optimization(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Ve
     }
     let about = format!(
         "How weights are updated from gradients. {}",
-        descriptions::optimizer(app.config.optimizer)
+        descriptions::optimizer(app.ctx.config.optimizer)
     );
     fields::choice(
         ui,
@@ -108,7 +108,7 @@ fn optimization(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Ve
     fields::searched(ui, app, &fields::LEARNING_RATE, about, actions);
     let about = format!(
         "How the learning rate changes during the run. {}",
-        descriptions::schedule(app.config.schedule)
+        descriptions::schedule(app.ctx.config.schedule)
     );
     fields::choice(
         ui,
@@ -119,7 +119,7 @@ fn optimization(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Ve
         ScheduleKind::label,
         |_| None,
     );
-    if app.config.optimizer == OptimizerKind::Sgd {
+    if app.ctx.config.optimizer == OptimizerKind::Sgd {
         let about =
             "Share of the previous update that is carried over to the next one; 0.9 is typical.";
         fields::number(ui, app, Field::Momentum, "Momentum", about, actions);
@@ -199,9 +199,9 @@ fn execution(ui: &mut Ui, app: &App, config: &mut RunConfig, actions: &mut Vec<A
     );
     fields::below(ui, app, Field::Device, &response);
     ui.vertical(|ui| {
-        if app.config.device == DeviceChoice::Auto {
+        if app.ctx.config.device == DeviceChoice::Auto {
             let device = device_name(
-                app.device_for(DeviceChoice::Auto, app.config.precision),
+                app.device_for(DeviceChoice::Auto, app.ctx.config.precision),
                 true,
             );
             let machine = app

@@ -31,11 +31,11 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
-    let chosen = app.config.preset == Some(preset);
+    let chosen = app.ctx.config.preset == Some(preset);
     let config = app.with_preset(preset);
     let RunConfig { model, epochs, .. } = config;
     let work = format!("{}, {}", model.label(), count(u64::from(epochs), "epoch"));
-    let accuracy = expected_accuracy(preset, &app.config.data)
+    let accuracy = expected_accuracy(preset, &app.ctx.config.data)
         .map_or_else(String::new, |accuracy| format!("about {accuracy} accuracy"));
     let time = app
         .expected_time(&config)
@@ -111,7 +111,7 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     let about = "The accuracy is that on the test set, measured by us; the time is estimated from earlier runs or a benchmark on this machine.";
     response.on_hover_text(format!(
         "{} {about}",
-        descriptions::preset(preset, &app.config.data)
+        descriptions::preset(preset, &app.ctx.config.data)
     ))
 }
 
@@ -119,9 +119,9 @@ fn needs(ui: &mut Ui, app: &App) {
     if let Some(note) = app.harder_data_note() {
         ui.add(Label::new(style::hint(note)).wrap());
     }
-    if app.config.preset.is_none() {
+    if app.ctx.config.preset.is_none() {
         let time = app
-            .expected_time(&app.config)
+            .expected_time(&app.ctx.config)
             .map_or_else(String::new, |time| {
                 format!(" Training takes about {time} on this machine.")
             });
@@ -135,7 +135,7 @@ fn needs(ui: &mut Ui, app: &App) {
             style::invalid(ui, &text)
         };
         response.on_hover_text(about);
-    } else if let Some(bytes) = app.memory_needed(&app.config) {
+    } else if let Some(bytes) = app.memory_needed(&app.ctx.config) {
         // Shown from the first frame, so that nothing moves once the hardware has been detected.
         ui.label(style::hint(format!(
             "Needs about {} of memory.",

@@ -27,7 +27,9 @@ const PADDING: f32 = 8.0;
 
 /// Shows the dialog while it is open. Escape closes it; a click beside it does not.
 pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(view) = &app.profile else { return };
+    let Some(view) = &app.train.profile else {
+        return;
+    };
     let room = ui.ctx().content_rect().size();
     let modal = Modal::new(Id::unique("profile"))
         .frame(style::dialog_frame(ui))
@@ -60,6 +62,7 @@ fn content(ui: &mut Ui, app: &App, view: &ProfileView) {
     match &view.state {
         ProfileState::Running => {
             let progress = app
+                .ctx
                 .jobs
                 .profile()
                 .map(|running| running.progress)

@@ -41,11 +41,11 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             actions.push(Action::QueueRun);
         }
     }
-    if app.queue.is_empty() {
+    if app.train.queue.is_empty() {
         return;
     }
     style::section(ui, "Queue");
-    for (index, config) in app.queue.iter().enumerate() {
+    for (index, config) in app.train.queue.iter().enumerate() {
         ui.push_id(("queued", index), |ui| {
             ui.add(Label::new(format!("{}. {}", index + 1, name(config))).wrap());
             ui.horizontal(|ui| {

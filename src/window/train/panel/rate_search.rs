@@ -24,7 +24,9 @@ const ABOVE_FIRST: f64 = 1.3;
 
 /// Shows the dialog while it is open. Escape closes it; a click beside it does not.
 pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(view) = &app.rate_search else { return };
+    let Some(view) = &app.train.rate_search else {
+        return;
+    };
     let room = ui.ctx().content_rect().size();
     let modal = Modal::new(Id::unique("learning rate")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {
         ui.set_width(WIDTH.min(room.x - 80.0));
@@ -152,6 +154,7 @@ fn said(ui: &mut Ui, app: &App, view: &RateSearchView) {
     match &view.state {
         RateSearchState::Running => {
             let progress = app
+                .ctx
                 .jobs
                 .rate_search()
                 .map(|running| running.progress)

@@ -13,7 +13,7 @@ pub const ABOUT_SAVING: &str = "Ends the run and saves the weights of its last c
 
 /// Draws it; nothing where there is no such run.
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let (Some(run), Some(last)) = (&app.run, app.interrupted_checkpoint()) else {
+    let (Some(run), Some(last)) = (&app.train.run, app.interrupted_checkpoint()) else {
         return;
     };
     let what = if run.phase == Phase::Discarded {

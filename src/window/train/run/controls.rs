@@ -20,8 +20,8 @@ impl App {
         }
         let mut runs = self.repetitions();
         let first = runs.remove(0);
-        self.queue.splice(0..0, runs);
-        let id = JobId(self.next_id());
+        self.train.queue.splice(0..0, runs);
+        let id = JobId(self.ctx.next_id());
         self.start_run(RunView::new(id, first), None);
     }
 
@@ -40,28 +40,28 @@ impl App {
         else {
             return false;
         };
-        self.show_notice(
+        self.ctx.show_notice(
             Severity::Info,
             Message::fitted_to_small_data(config, &fitted, *images),
         );
-        let id = JobId(self.next_id());
+        let id = JobId(self.ctx.next_id());
         self.start_run(RunView::new(id, fitted), None);
         true
     }
 
     /// The runs that the current configuration asks for; at least one.
     pub(in crate::window) fn repetitions(&self) -> Vec<RunConfig> {
-        self.with_device(&self.config)
+        self.with_device(&self.ctx.config)
             .repetitions(&jiff::Timestamp::now().to_string())
     }
 
     /// Submits a run, from the checkpoint in the folder `from` if there is one.
     pub(in crate::window) fn start_run(&mut self, run: RunView, from: Option<PathBuf>) {
         let (id, config) = (run.id, run.config.clone());
-        self.run = Some(run);
-        self.next_run_shown = false;
+        self.train.run = Some(run);
+        self.train.next_run_shown = false;
         self.go_to(Screen::Train);
-        self.classified_at = 0.0;
+        self.draw.classified_at = 0.0;
         self.submit_as(id, Job::Train { config, from });
     }
 
@@ -83,7 +83,7 @@ impl App {
                 Phase::NotSaved,
             ],
         );
-        if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
+        if let Some(run) = self.train.run.as_mut().filter(|run| run.is_active()) {
             run.phase = Phase::Stopping;
         }
     }
@@ -109,19 +109,19 @@ impl App {
                 .zip(checkpoint)
                 .map(|(folder, position)| LastCheckpoint { folder, position });
             self.withdraw_not_saved(id, Some(message.clone()));
-            self.show_notice(Severity::Error, message);
+            self.ctx.show_notice(Severity::Error, message);
         }
     }
 
     /// Interrupts the run or the sweep, so that it can be resumed, and ends the engine: for the end
     /// of this process.
     pub fn interrupt(&mut self) {
-        if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
+        if let Some(run) = self.train.run.as_mut().filter(|run| run.is_active()) {
             run.phase = Phase::Stopping;
         }
         self.interrupt_sweep();
-        self.engine.ending = true;
-        self.engine.handle.send(Command::Interrupt);
+        self.ctx.engine.ending = true;
+        self.ctx.engine.handle.send(Command::Interrupt);
     }
 
     /// Sends the command for the run, if it is in one of these phases.
@@ -131,14 +131,15 @@ impl App {
                 .iter()
                 .any(|phase| std::mem::discriminant(phase) == std::mem::discriminant(&run.phase))
         };
-        if let Some(id) = self.run.as_ref().filter(fits).map(|run| run.id) {
+        if let Some(id) = self.train.run.as_ref().filter(fits).map(|run| run.id) {
             self.send(command(id));
         }
     }
 
     /// The run of this name, while it is in progress.
     pub(in crate::window) fn active_run(&mut self, id: JobId) -> Option<&mut RunView> {
-        self.run
+        self.train
+            .run
             .as_mut()
             .filter(|run| run.id == id && run.is_active())
     }
@@ -177,7 +178,7 @@ impl App {
             .active_run(id)
             .and_then(|run| std::mem::replace(&mut run.not_saved, now));
         if let Some(message) = before {
-            self.notices.retain(|notice| notice.message != message);
+            self.ctx.notices.retain(|notice| notice.message != message);
         }
     }
 }

@@ -12,35 +12,44 @@ use crate::window::background::{BackgroundResult, SharedFolder};
 impl App {
     /// The checkpoint of the run that was interrupted in this window, if it can be resumed.
     pub fn interrupted_checkpoint(&self) -> Option<&LastCheckpoint> {
-        self.run.as_ref().and_then(RunView::resumable_checkpoint)
+        self.train
+            .run
+            .as_ref()
+            .and_then(RunView::resumable_checkpoint)
     }
 
     /// The same, unless settings for another run have been chosen since: what Ctrl+Enter and the
     /// largest button resume.
     pub fn run_to_resume(&self) -> Option<&LastCheckpoint> {
         self.interrupted_checkpoint()
-            .filter(|_| !self.run.as_ref().is_some_and(|run| run.passed_over))
+            .filter(|_| !self.train.run.as_ref().is_some_and(|run| run.passed_over))
     }
 
     /// Notes that the person has chosen a setting of the next run.
     pub(in crate::window) fn setting_chosen(&mut self) {
-        self.chosen = true;
-        if let Some(run) = self.run.as_mut().filter(|run| !run.is_active()) {
+        self.train.chosen = true;
+        if let Some(run) = self.train.run.as_mut().filter(|run| !run.is_active()) {
             run.passed_over = true;
         }
     }
 
     pub(in crate::window) fn list_interrupted(&self) {
-        let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
-        self.background.run_on(SharedFolder::Checkpoints, move || {
-            BackgroundResult::Interrupted(checkpoints.list())
-        });
+        let checkpoints = Checkpoints::new(&self.ctx.deps.paths.checkpoints);
+        self.ctx
+            .background
+            .run_on(SharedFolder::Checkpoints, move || {
+                BackgroundResult::Interrupted(checkpoints.list())
+            });
     }
 
     /// The checkpoints on disk count, not those that were reported: an engine may die between
     /// writing one and saying so.
     pub(in crate::window) fn set_interrupted(&mut self, runs: Vec<InterruptedRun>) {
-        if let Some(run) = self.run.as_mut().filter(|run| run.phase == Phase::Failed)
+        if let Some(run) = self
+            .train
+            .run
+            .as_mut()
+            .filter(|run| run.phase == Phase::Failed)
             && let Some(left) = runs
                 .iter()
                 .find(|left| Some(&left.folder) == run.checkpoints.as_ref())
@@ -50,26 +59,29 @@ impl App {
                 position: left.card.position(),
             });
         }
-        self.interrupted = runs;
+        self.train.interrupted = runs;
     }
 
     pub(in crate::window) fn forget_interrupted(&mut self, folder: PathBuf) {
-        let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
-        if let Some(run) = self.run.as_mut().filter(|run| {
+        let checkpoints = Checkpoints::new(&self.ctx.deps.paths.checkpoints);
+        if let Some(run) = self.train.run.as_mut().filter(|run| {
             run.resumable_checkpoint()
                 .is_some_and(|last| last.folder == folder)
         }) {
             (run.checkpoint, run.checkpoints) = (None, None);
         }
         // One of an earlier session goes with its checkpoint.
-        self.run
+        self.train
+            .run
             .take_if(|run| run.phase == Phase::Interrupted && run.checkpoint.is_none());
-        self.background.run_on(SharedFolder::Checkpoints, move || {
-            match checkpoints.delete(&folder) {
-                Ok(()) => BackgroundResult::Interrupted(checkpoints.list()),
-                Err(error) => BackgroundResult::Failed(error.into()),
-            }
-        });
+        self.ctx
+            .background
+            .run_on(SharedFolder::Checkpoints, move || {
+                match checkpoints.delete(&folder) {
+                    Ok(()) => BackgroundResult::Interrupted(checkpoints.list()),
+                    Err(error) => BackgroundResult::Failed(error.into()),
+                }
+            });
     }
 
     /// Resumes an interrupted run from its checkpoint; on the CPU if its device cannot be used.
@@ -102,8 +114,8 @@ impl App {
 
     /// The interrupted run in this folder, to be resumed; `None` if there is none.
     fn take_interrupted(&mut self, folder: &Path) -> Option<RunView> {
-        let id = JobId(self.next_id());
-        let here = self.run.take_if(|run| {
+        let id = JobId(self.ctx.next_id());
+        let here = self.train.run.take_if(|run| {
             run.resumable_checkpoint()
                 .is_some_and(|last| last.folder == folder)
         });
@@ -112,11 +124,14 @@ impl App {
         let listed = || {
             Some(RunView::interrupted(
                 id,
-                self.interrupted.iter().find(|run| run.folder == folder)?,
+                self.train
+                    .interrupted
+                    .iter()
+                    .find(|run| run.folder == folder)?,
             ))
         };
         let mut run = here.or_else(listed).map(|run| run.resumed_as(id))?;
-        self.interrupted.retain(|run| run.folder != folder);
+        self.train.interrupted.retain(|run| run.folder != folder);
         if self.why_not_device(run.config.device).is_some() || failed_here {
             run.config = RunConfig {
                 device: DeviceChoice::Cpu,

@@ -12,31 +12,34 @@ use crate::window::background::{BackgroundResult, SharedFolder};
 
 impl App {
     pub(in crate::window) fn look_for_last_session(&self) {
-        let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
-        let store = Store::new(&self.deps.paths.runs);
+        let checkpoints = Checkpoints::new(&self.ctx.deps.paths.checkpoints);
+        let store = Store::new(&self.ctx.deps.paths.runs);
         let folder = self
+            .ctx
             .settings
             .last_model
             .as_deref()
             .and_then(Path::parent)
             .map(PathBuf::from);
-        self.background.run_on(SharedFolder::Checkpoints, move || {
-            let finished = folder.and_then(|folder| {
-                FinishedRun::load(&folder)
-                    .inspect_err(|error| tracing::info!(%error, "the last model is not used"))
-                    .ok()
+        self.ctx
+            .background
+            .run_on(SharedFolder::Checkpoints, move || {
+                let finished = folder.and_then(|folder| {
+                    FinishedRun::load(&folder)
+                        .inspect_err(|error| tracing::info!(%error, "the last model is not used"))
+                        .ok()
+                });
+                let newest = if finished.is_none() {
+                    store.newest().map(Box::new)
+                } else {
+                    None
+                };
+                BackgroundResult::LastSession {
+                    interrupted: checkpoints.list(),
+                    finished: finished.map(Box::new),
+                    newest,
+                }
             });
-            let newest = if finished.is_none() {
-                store.newest().map(Box::new)
-            } else {
-                None
-            };
-            BackgroundResult::LastSession {
-                interrupted: checkpoints.list(),
-                finished: finished.map(Box::new),
-                newest,
-            }
-        });
     }
 
     /// Shows it, unless something else has been begun by now: the interrupted run if it is the
@@ -49,12 +52,13 @@ impl App {
     ) {
         self.set_interrupted(interrupted);
         let finished = finished
-            .filter(|run| self.settings.last_model.as_ref() == Some(&run.summary.model_path));
+            .filter(|run| self.ctx.settings.last_model.as_ref() == Some(&run.summary.model_path));
         let untouched = self
+            .ctx
             .model_in_use
             .as_ref()
             .is_none_or(|model| model.reference == ModelRef::Starter)
-            && self.results.is_none();
+            && self.results.shown.is_none();
         if let Some(run) = finished.as_ref().filter(|_| untouched) {
             self.use_model(ModelRef::File(run.summary.model_path.clone()));
         }
@@ -63,15 +67,16 @@ impl App {
         {
             self.show_evaluation(&run.summary, evaluation.clone());
         }
-        if self.run.is_some() {
+        if self.train.run.is_some() {
             return;
         }
         let when = |text: &str| text.parse::<jiff::Timestamp>().ok();
         let ended = finished
             .as_ref()
             .and_then(|run| when(&run.summary.finished_at));
-        let id = JobId(self.next_id());
-        self.run = match self
+        let id = JobId(self.ctx.next_id());
+        self.train.run = match self
+            .train
             .interrupted
             .first()
             .filter(|run| when(&run.card.made_at) >= ended)
@@ -84,7 +89,7 @@ impl App {
     /// Reads the run in this folder in the background, to show its curves.
     pub(in crate::window) fn show_curves(&mut self, folder: PathBuf) {
         if !self.is_too_busy() {
-            self.background.run(move || {
+            self.ctx.background.run(move || {
                 Some(match FinishedRun::load(&folder) {
                     Ok(run) => BackgroundResult::Curves(Box::new(run)),
                     Err(error) => BackgroundResult::Failed(error.into()),
@@ -95,12 +100,12 @@ impl App {
 
     /// Shows the curves of a finished run, unless another has been started by now.
     pub(in crate::window) fn show_finished(&mut self, run: FinishedRun) {
-        let id = JobId(self.next_id());
+        let id = JobId(self.ctx.next_id());
         if !self.is_training()
             && let Some(run) = RunView::finished(id, run)
         {
-            self.run = Some(run);
-            self.next_run_shown = false;
+            self.train.run = Some(run);
+            self.train.next_run_shown = false;
             self.show(Screen::Train);
         }
     }

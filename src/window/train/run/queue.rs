@@ -10,40 +10,45 @@ impl App {
     /// Adds a run with the current settings to the queue, while another is in progress.
     pub(in crate::window) fn queue_run(&mut self) {
         if self.is_training() && self.validation_errors().is_empty() {
-            self.queue.extend(self.repetitions());
+            self.train.queue.extend(self.repetitions());
         }
     }
 
     /// Adds the runs that were to be trained after this one, except those that wait already or have
     /// finished since.
     pub(in crate::window) fn queue_repetitions_after(&mut self, config: &RunConfig) {
-        let mut missing = missing_repetitions(config, self.runs.as_deref().unwrap_or_default());
+        let mut missing =
+            missing_repetitions(config, self.models.runs.as_deref().unwrap_or_default());
         missing.retain(|run| {
-            self.queue
+            self.train
+                .queue
                 .iter()
                 .all(|waiting| waiting.repetition != run.repetition)
         });
-        self.queue.splice(0..0, missing);
+        self.train.queue.splice(0..0, missing);
     }
 
     /// Takes a run out of the queue.
     pub(in crate::window) fn remove_queued(&mut self, index: usize) {
-        if index < self.queue.len() {
-            self.queue.remove(index);
+        if index < self.train.queue.len() {
+            self.train.queue.remove(index);
         }
     }
 
     /// Starts the first run that waits, if none is in progress. What is shown stays: nobody asked
     /// for anything else.
     pub(in crate::window) fn start_queued(&mut self) {
-        if self.is_training() || self.is_sweeping() || self.queue.is_empty() {
+        if self.is_training() || self.is_sweeping() || self.train.queue.is_empty() {
             return;
         }
-        let config = self.queue.remove(0);
-        let (id, screen, next_run_shown) =
-            (JobId(self.next_id()), self.screen, self.next_run_shown);
+        let config = self.train.queue.remove(0);
+        let (id, screen, next_run_shown) = (
+            JobId(self.ctx.next_id()),
+            self.shell.screen,
+            self.train.next_run_shown,
+        );
         self.start_run(RunView::new(id, config), None);
         self.go_to(screen);
-        self.next_run_shown = next_run_shown;
+        self.train.next_run_shown = next_run_shown;
     }
 }

@@ -85,8 +85,8 @@ impl App {
     pub(in crate::window) fn open_batch_size_search(&mut self) {
         if self.why_not_find_batch_size().is_none() {
             let percent = format!("{}", TARGET_ACCURACY * 100.0);
-            let config = self.with_device(&self.config);
-            self.batch_size_search = Some(BatchSizeSearchView {
+            let config = self.with_device(&self.ctx.config);
+            self.train.batch_size_search = Some(BatchSizeSearchView {
                 config,
                 percent,
                 rows: Vec::new(),
@@ -96,15 +96,15 @@ impl App {
     }
 
     pub(in crate::window) fn type_target_accuracy(&mut self, text: String) {
-        if let Some(view) = &mut self.batch_size_search {
+        if let Some(view) = &mut self.train.batch_size_search {
             view.percent = text;
         }
     }
 
     /// Starts the search of the open dialog, with the accuracy that was typed.
     pub(in crate::window) fn find_batch_size(&mut self) {
-        let id = JobId(self.next_id());
-        let Some(view) = &mut self.batch_size_search else {
+        let id = JobId(self.ctx.next_id());
+        let Some(view) = &mut self.train.batch_size_search else {
             return;
         };
         let (Some(accuracy), false) = (
@@ -122,6 +122,7 @@ impl App {
     /// Cancels the search; its dialog stays open.
     pub(in crate::window) fn cancel_batch_size_search(&mut self) {
         if let Some(BatchSizeSearchState::Running(id)) = self
+            .train
             .batch_size_search
             .as_ref()
             .map(|view| view.state.clone())
@@ -133,7 +134,7 @@ impl App {
     /// Closes the dialog. A search that is still in progress is cancelled.
     pub(in crate::window) fn close_batch_size_search(&mut self) {
         self.cancel_batch_size_search();
-        self.batch_size_search = None;
+        self.train.batch_size_search = None;
     }
 
     /// Takes the batch size and its learning rate for the next run, and closes the dialog.
@@ -141,7 +142,7 @@ impl App {
         let config = RunConfig {
             batch_size: row.batch_size,
             learning_rate: row.learning_rate,
-            ..self.config.clone()
+            ..self.ctx.config.clone()
         };
         self.configure(config);
         self.close_batch_size_search();
@@ -149,6 +150,7 @@ impl App {
 
     pub(in crate::window) fn on_time_to_accuracy(&mut self, id: JobId, row: TimeToAccuracy) {
         if let Some(view) = self
+            .train
             .batch_size_search
             .as_mut()
             .filter(|view| view.is_of(id))
@@ -163,6 +165,7 @@ impl App {
         state: BatchSizeSearchState,
     ) {
         if let Some(view) = self
+            .train
             .batch_size_search
             .as_mut()
             .filter(|view| view.is_of(id))
@@ -178,6 +181,7 @@ impl App {
         problem: &Problem,
     ) -> bool {
         let is_shown = self
+            .train
             .batch_size_search
             .as_ref()
             .is_some_and(|view| view.is_of(id));

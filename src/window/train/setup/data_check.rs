@@ -12,10 +12,10 @@ use crate::window::background::BackgroundResult;
 impl App {
     /// Looks at the chosen folders and files in the background.
     pub(in crate::window) fn check_data(&self) {
-        for source in self.config.data.sources() {
+        for source in self.ctx.config.data.sources() {
             if let DataSource::Path(path) = source {
                 let path = path.clone();
-                self.background.run(move || {
+                self.ctx.background.run(move || {
                     let problem = data::check(&path).err();
                     Some(BackgroundResult::DataChecked { path, problem })
                 });
@@ -25,9 +25,9 @@ impl App {
 
     pub(in crate::window) fn data_checked(&mut self, path: PathBuf, problem: Option<DataError>) {
         match problem {
-            Some(problem) => _ = self.data_problems.insert(path, problem),
+            Some(problem) => _ = self.train.data_problems.insert(path, problem),
             // What had a problem is worth another look.
-            None if self.data_problems.remove(&path).is_some() => self.samples = None,
+            None if self.train.data_problems.remove(&path).is_some() => self.train.samples = None,
             None => {}
         }
     }
@@ -38,7 +38,7 @@ impl App {
             Some(DataError::NoDrawings {
                 path: PathBuf::from(FILE),
             })
-        } else if missing.is_empty() || self.config.data.sources().len() > 1 {
+        } else if missing.is_empty() || self.ctx.config.data.sources().len() > 1 {
             None
         } else {
             Some(DataError::MissingDigits { digits: missing })
@@ -47,18 +47,19 @@ impl App {
 
     /// Why the chosen data cannot be trained on, as far as is known.
     pub(in crate::window) fn data_problem(&self) -> Option<DataError> {
-        self.config
+        self.ctx
+            .config
             .data
             .sources()
             .iter()
             .find_map(|source| match source {
-                DataSource::Path(path) => self.data_problems.get(path).cloned(),
+                DataSource::Path(path) => self.train.data_problems.get(path).cloned(),
                 DataSource::Named(set) => {
-                    let found = self.found.as_ref()?;
+                    let found = self.train.found.as_ref()?;
                     let is_missing = found.iter().all(|found| self.source_of(found) != *source);
                     is_missing.then(|| DataError::NotFound {
                         set: set.name().to_owned(),
-                        searched: self.engine.data_folders.clone(),
+                        searched: self.ctx.engine.data_folders.clone(),
                     })
                 }
                 DataSource::Mine if self.my_digits.is_loaded() => self.problem_with_mine(),

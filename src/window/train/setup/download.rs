@@ -68,6 +68,7 @@ impl App {
     /// one that was, and until the search has ended.
     pub fn download_size(&self, set: NamedSet) -> Option<u64> {
         let is_missing = self
+            .train
             .found
             .as_ref()
             .is_some_and(|found| found.iter().all(|found| found.set != set));
@@ -76,7 +77,8 @@ impl App {
 
     /// The download of this data set, while it is in progress and after it has failed.
     pub fn download_of(&self, set: NamedSet) -> Option<&DownloadView> {
-        self.download
+        self.train
+            .download
             .as_ref()
             .filter(|download| download.set == set)
     }
@@ -84,24 +86,29 @@ impl App {
     /// Starts it in the background, unless another one is in progress. Once the data set is there,
     /// the next run will train on it.
     pub(in crate::window) fn start_download(&mut self, set: NamedSet) {
-        if self.download.as_ref().is_some_and(DownloadView::is_active) {
+        if self
+            .train
+            .download
+            .as_ref()
+            .is_some_and(DownloadView::is_active)
+        {
             return;
         }
-        let folders = self.engine.data_folders.clone();
+        let folders = self.ctx.engine.data_folders.clone();
         let Some(folder) = folders.first().cloned() else {
             return;
         };
         let cancelled = Arc::new(AtomicBool::new(false));
-        self.download = Some(DownloadView {
+        self.train.download = Some(DownloadView {
             set,
             state: DownloadState::InProgress(0.0),
-            data_before: self.config.data.clone(),
+            data_before: self.ctx.config.data.clone(),
             cancelled: Arc::clone(&cancelled),
             started: Instant::now(),
             fraction_before: None,
         });
-        let download: Downloader = Arc::clone(&self.deps.download);
-        self.background.run_with_updates(move |report| {
+        let download: Downloader = Arc::clone(&self.ctx.deps.download);
+        self.ctx.background.run_with_updates(move |report| {
             let mut last: Option<Instant> = None;
             let mut progress = |fraction: f32| {
                 if cancelled.load(Ordering::Relaxed) {
@@ -120,7 +127,7 @@ impl App {
     }
 
     pub(in crate::window) fn cancel_download(&mut self) {
-        let Some(download) = &mut self.download else {
+        let Some(download) = &mut self.train.download else {
             return;
         };
         match download.state {
@@ -129,12 +136,12 @@ impl App {
                 download.state = DownloadState::Cancelling(fraction);
             }
             DownloadState::Cancelling(_) => {}
-            DownloadState::Failed { .. } => self.download = None,
+            DownloadState::Failed { .. } => self.train.download = None,
         }
     }
 
     pub(in crate::window) fn download_progressed(&mut self, fraction: f32) {
-        if let Some(download) = &mut self.download
+        if let Some(download) = &mut self.train.download
             && let DownloadState::InProgress(shown) = &mut download.state
         {
             *shown = fraction;
@@ -143,18 +150,18 @@ impl App {
     }
 
     pub(in crate::window) fn downloaded(&mut self, outcome: Result<Vec<Found>, DownloadError>) {
-        let Some(mut download) = self.download.take() else {
+        let Some(mut download) = self.train.download.take() else {
             return;
         };
         match outcome {
             Ok(found) => {
-                self.found = Some(found);
+                self.train.found = Some(found);
                 // What the person has chosen meanwhile stays.
-                if self.config.data == download.data_before {
+                if self.ctx.config.data == download.data_before {
                     let recommended = self
                         .mnist_and_builtin()
                         .filter(|_| download.set == NamedSet::Mnist && self.wizard.is_some());
-                    self.config.data = recommended
+                    self.ctx.config.data = recommended
                         .unwrap_or_else(|| DataSpec::single(DataSource::Named(download.set)));
                 }
                 self.follow_recommendation();
@@ -163,6 +170,7 @@ impl App {
             Err(error) => {
                 tracing::info!(%error, "a data set could not be downloaded");
                 let folder = self
+                    .ctx
                     .engine
                     .data_folders
                     .first()
@@ -172,7 +180,7 @@ impl App {
                     message: Message::from(&Problem::from(error)),
                     by_hand,
                 };
-                self.download = Some(download);
+                self.train.download = Some(download);
             }
         }
     }

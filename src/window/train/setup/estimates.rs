@@ -53,6 +53,7 @@ impl App {
             run.machine == machine || (run.machine.is_empty() && self.other_machine().is_none())
         };
         let runs = self
+            .models
             .runs
             .iter()
             .flatten()
@@ -71,7 +72,7 @@ impl App {
     /// The throughput that the last benchmark measured for the network, which it does on the CPU
     /// alone.
     fn benchmarked_rate(&self, config: &RunConfig) -> Option<f64> {
-        let (report, _) = self.benchmark.last.as_ref()?;
+        let (report, _) = self.machine.benchmark.last.as_ref()?;
         let measured = config.network() == config.model.into()
             && self.side(config).device == DeviceChoice::Cpu;
         if !measured || report.disturbed.contains(&Subject::Steps(config.model)) {
@@ -84,7 +85,7 @@ impl App {
     /// The throughput from the quick measurement of the presets.
     fn preset_rate(&self, config: &RunConfig) -> Option<f64> {
         let side = self.side(config);
-        let mut rates = self.settings.preset_rates.iter();
+        let mut rates = self.ctx.settings.preset_rates.iter();
         let found = rates
             .find(|rate| rate.side == side && same_work(&RunConfig::preset(rate.preset), config))?;
         Some(found.images_per_second)
@@ -93,15 +94,15 @@ impl App {
     /// Measures how fast this machine trains with each preset as soon as nothing else is measured,
     /// once it was asked for.
     pub(in crate::window) fn time_presets(&mut self) {
-        let is_measuring = self.hardware.is_none()
+        let is_measuring = self.ctx.hardware.is_none()
             || self.is_checking_a_device()
-            || !self.jobs.is_empty()
+            || !self.ctx.jobs.is_empty()
             || self.is_sweeping();
-        if !self.benchmark.presets_wanted || is_measuring {
+        if !self.machine.benchmark.presets_wanted || is_measuring {
             return;
         }
-        self.benchmark.presets_wanted = false;
-        if self.settings.preset_rates.is_empty() {
+        self.machine.benchmark.presets_wanted = false;
+        if self.ctx.settings.preset_rates.is_empty() {
             let configs = Preset::ALL
                 .iter()
                 .map(|&preset| self.with_device(&self.with_preset(preset)))
@@ -120,10 +121,10 @@ impl App {
     ) {
         if background_load > BUSY {
             tracing::info!(background_load, "the presets were timed on a busy machine");
-            self.benchmark.presets_disturbed = true;
+            self.machine.benchmark.presets_disturbed = true;
             return;
         }
-        self.benchmark.presets_disturbed = false;
+        self.machine.benchmark.presets_disturbed = false;
         let measured = |(config, rate): (&RunConfig, Option<f64>)| {
             Some(PresetRate {
                 preset: config.preset?,
@@ -131,19 +132,19 @@ impl App {
                 images_per_second: rate?,
             })
         };
-        self.settings.preset_rates = configs.iter().zip(rates).filter_map(measured).collect();
+        self.ctx.settings.preset_rates = configs.iter().zip(rates).filter_map(measured).collect();
     }
 
     /// The chosen settings with a preset's values.
     pub fn with_preset(&self, preset: Preset) -> RunConfig {
-        let mut config = self.config.clone();
+        let mut config = self.ctx.config.clone();
         config.apply_preset(preset);
         config
     }
 
     /// The same for the chosen data.
     pub fn harder_data_note(&self) -> Option<String> {
-        harder_data_note(&self.config.data)
+        harder_data_note(&self.ctx.config.data)
     }
 
     fn side(&self, config: &RunConfig) -> Side {

@@ -102,32 +102,33 @@ impl App {
     /// Takes these settings for the next run.
     pub(in crate::window) fn configure(&mut self, config: RunConfig) {
         self.setting_chosen();
-        let before = std::mem::replace(&mut self.config, config);
+        let before = std::mem::replace(&mut self.ctx.config, config);
         // Widths and layers belong to a model: another one has its own.
-        if before.model != self.config.model {
-            if before.widths == self.config.widths {
-                self.config.widths = None;
-                self.form.0.remove(&Field::Widths);
+        if before.model != self.ctx.config.model {
+            if before.widths == self.ctx.config.widths {
+                self.ctx.config.widths = None;
+                self.train.form.0.remove(&Field::Widths);
             }
-            if before.layers == self.config.layers {
-                self.config.layers = None;
-                self.form.0.remove(&Field::Layers);
+            if before.layers == self.ctx.config.layers {
+                self.ctx.config.layers = None;
+                self.train.form.0.remove(&Field::Layers);
             }
         }
         // Weights belong to a network: another one starts from chance.
-        if (before.network(), before.activation) != (self.config.network(), self.config.activation)
-            && before.initial_weights == self.config.initial_weights
+        if (before.network(), before.activation)
+            != (self.ctx.config.network(), self.ctx.config.activation)
+            && before.initial_weights == self.ctx.config.initial_weights
         {
-            self.config.initial_weights = None;
+            self.ctx.config.initial_weights = None;
         }
-        if self.config.initial_weights.is_none()
-            && let Some(rate) = self.settings.former_learning_rate.take()
-            && self.config.learning_rate == before.learning_rate
+        if self.ctx.config.initial_weights.is_none()
+            && let Some(rate) = self.ctx.settings.former_learning_rate.take()
+            && self.ctx.config.learning_rate == before.learning_rate
         {
-            self.config.learning_rate = rate;
+            self.ctx.config.learning_rate = rate;
         }
-        self.config.preset = self.config.matching_preset();
-        if before.data != self.config.data || self.data_problem().is_some() {
+        self.ctx.config.preset = self.ctx.config.matching_preset();
+        if before.data != self.ctx.config.data || self.data_problem().is_some() {
             self.check_data();
         }
     }
@@ -135,41 +136,43 @@ impl App {
     /// A field's text: what was typed if it still applies, otherwise the configuration's value.
     pub fn text(&self, field: Field) -> String {
         let holds = |text: &&String| {
-            typed(field, text, &self.config)
-                .is_none_or(|config| shown(field, &config) == shown(field, &self.config))
+            typed(field, text, &self.ctx.config)
+                .is_none_or(|config| shown(field, &config) == shown(field, &self.ctx.config))
         };
-        self.form
+        self.train
+            .form
             .0
             .get(&field)
             .filter(holds)
             .cloned()
-            .unwrap_or_else(|| shown(field, &self.config))
+            .unwrap_or_else(|| shown(field, &self.ctx.config))
     }
 
     pub(in crate::window) fn type_text(&mut self, field: Field, text: String) {
         if field == Field::LearningRate {
-            self.settings.former_learning_rate = None;
+            self.ctx.settings.former_learning_rate = None;
         }
-        match typed(field, &text, &self.config) {
+        match typed(field, &text, &self.ctx.config) {
             Some(config) if matches!(field, Field::Widths | Field::Layers) => {
                 self.configure(config)
             }
-            Some(config) => self.config = config,
+            Some(config) => self.ctx.config = config,
             None => {}
         }
-        self.form.0.insert(field, text);
+        self.train.form.0.insert(field, text);
     }
 
     /// Everything that keeps the configuration from being run; empty means Start works.
     pub fn validation_errors(&self) -> Vec<ValidationError> {
         let unreadable = self
+            .train
             .form
             .0
             .iter()
-            .filter(|(field, text)| typed(**field, text, &self.config).is_none());
+            .filter(|(field, text)| typed(**field, text, &self.ctx.config).is_none());
         let unreadable = unreadable.filter_map(|(&field, text)| {
             let message = match field {
-                Field::Widths => Message::not_widths(text, self.config.model),
+                Field::Widths => Message::not_widths(text, self.ctx.config.model),
                 Field::Layers => Message::not_layers(&text.parse::<CnnLayers>().err()?),
                 _ => Message::not_a_number(text, field.range()?),
             };

@@ -160,7 +160,7 @@ impl App {
                 .chain(obstacles.into_iter().map(|obstacle| obstacle.message.what))
                 .collect();
         }
-        let config = &self.config;
+        let config = &self.ctx.config;
         let mut lines = Vec::new();
         lines.extend(initialization_outline(config));
         let epochs = if config.epochs == 1 {

@@ -36,9 +36,9 @@ impl App {
         if self.why_not_profile().is_some() {
             return;
         }
-        let config = self.with_device(&self.config);
-        let id = JobId(self.next_id());
-        self.profile = Some(ProfileView {
+        let config = self.with_device(&self.ctx.config);
+        let id = JobId(self.ctx.next_id());
+        self.train.profile = Some(ProfileView {
             id,
             title: config.network().label(),
             state: ProfileState::Running,
@@ -48,13 +48,13 @@ impl App {
 
     /// Closes the dialog. A recording in progress is cancelled.
     pub(in crate::window) fn close_profile(&mut self) {
-        if let Some(view) = self.profile.take() {
+        if let Some(view) = self.train.profile.take() {
             self.cancel_job(view.id);
         }
     }
 
     pub(in crate::window) fn profile_ended(&mut self, id: JobId, state: ProfileState) {
-        if let Some(view) = self.profile.as_mut().filter(|view| view.id == id) {
+        if let Some(view) = self.train.profile.as_mut().filter(|view| view.id == id) {
             view.state = state;
         }
     }
@@ -62,6 +62,9 @@ impl App {
     /// Notes that the profile with this job has failed; false where its dialog is not open.
     pub(in crate::window) fn profile_failed(&mut self, id: JobId, problem: &Problem) -> bool {
         self.profile_ended(id, ProfileState::Failed(Message::from(problem)));
-        self.profile.as_ref().is_some_and(|view| view.id == id)
+        self.train
+            .profile
+            .as_ref()
+            .is_some_and(|view| view.id == id)
     }
 }

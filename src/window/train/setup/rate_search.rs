@@ -46,7 +46,7 @@ impl App {
             Some("Unavailable during training")
         } else if self.is_sweeping() {
             Some("Unavailable while a sweep is in progress")
-        } else if self.jobs.benchmark().is_some() {
+        } else if self.ctx.jobs.benchmark().is_some() {
             Some("Unavailable while a benchmark is running")
         } else if self
             .validation_errors()
@@ -64,10 +64,10 @@ impl App {
         if self.why_not_find_rate().is_some() {
             return;
         }
-        let config = self.with_device(&self.config);
-        let id = JobId(self.next_id());
+        let config = self.with_device(&self.ctx.config);
+        let id = JobId(self.ctx.next_id());
         let title = config.title();
-        self.rate_search = Some(RateSearchView {
+        self.train.rate_search = Some(RateSearchView {
             id,
             title,
             search: RateSearch::default(),
@@ -78,7 +78,7 @@ impl App {
 
     /// Closes the dialog. A search that is still in progress is cancelled.
     pub(in crate::window) fn close_rate_search(&mut self) {
-        if let Some(view) = self.rate_search.take() {
+        if let Some(view) = self.train.rate_search.take() {
             self.cancel_job(view.id);
         }
     }
@@ -91,7 +91,7 @@ impl App {
     }
 
     pub(in crate::window) fn on_search_steps(&mut self, id: JobId, steps: &[StepPoint]) {
-        if let Some(view) = self.rate_search.as_mut().filter(|view| view.id == id) {
+        if let Some(view) = self.train.rate_search.as_mut().filter(|view| view.id == id) {
             steps
                 .iter()
                 .for_each(|point| view.search.add(point.learning_rate, point.loss));
@@ -99,7 +99,7 @@ impl App {
     }
 
     pub(in crate::window) fn rate_search_ended(&mut self, id: JobId, state: RateSearchState) {
-        if let Some(view) = self.rate_search.as_mut().filter(|view| view.id == id) {
+        if let Some(view) = self.train.rate_search.as_mut().filter(|view| view.id == id) {
             view.state = state;
         }
     }
@@ -107,6 +107,9 @@ impl App {
     /// Notes that the search with this job has failed; false where its dialog is not open.
     pub(in crate::window) fn rate_search_failed(&mut self, id: JobId, problem: &Problem) -> bool {
         self.rate_search_ended(id, RateSearchState::Failed(Message::from(problem)));
-        self.rate_search.as_ref().is_some_and(|view| view.id == id)
+        self.train
+            .rate_search
+            .as_ref()
+            .is_some_and(|view| view.id == id)
     }
 }

@@ -18,13 +18,14 @@ impl App {
     /// What this precision means on this machine, if there is something to say.
     pub fn precision_note(&self, precision: Precision) -> Option<String> {
         let cost = self
+            .machine
             .benchmark
             .last
             .as_ref()
             .and_then(|(report, _)| report.step_cost(precision));
         precision_note(
             precision,
-            self.device_for(self.config.device, precision),
+            self.device_for(self.ctx.config.device, precision),
             &self.machine(),
             cost,
         )
@@ -33,11 +34,14 @@ impl App {
     /// The estimated memory of the run, or of the GPU it trains on: "Needs about 187 MiB of memory;
     /// 22.2 GiB free." The flag is false if it does not fit.
     pub fn expected_memory(&self) -> Option<(String, bool)> {
-        let (needed, hardware) = (self.memory_needed(&self.config)?, self.hardware.as_ref()?);
+        let (needed, hardware) = (
+            self.memory_needed(&self.ctx.config)?,
+            self.ctx.hardware.as_ref()?,
+        );
         if let Some(gpu) = hardware
             .gpus
             .first()
-            .filter(|_| self.trains_on_gpu(&self.config))
+            .filter(|_| self.trains_on_gpu(&self.ctx.config))
         {
             let fits = needed <= gpu.memory_free;
             let short = if fits {
@@ -92,7 +96,7 @@ impl App {
 
     /// Training and test images of the data set, if it is known.
     pub(in crate::window) fn images(&self) -> Option<(u64, u64)> {
-        let sources = self.config.data.sources();
+        let sources = self.ctx.config.data.sources();
         let mut known = Vec::new();
         for source in sources {
             known.push(match source {
@@ -100,6 +104,7 @@ impl App {
                 DataSource::Builtin => (0, builtin::TEST_IMAGES as u64),
                 source => {
                     let found = self
+                        .train
                         .found
                         .iter()
                         .flatten()
@@ -119,22 +124,22 @@ impl App {
 
     /// All problems of the configuration, including those specific to this machine.
     pub(in crate::window) fn config_problems(&self) -> Vec<ConfigProblem> {
-        let mut problems = self.config.problems();
-        problems.extend(too_many_parameters(&self.config));
-        let device = self.config.device;
+        let mut problems = self.ctx.config.problems();
+        problems.extend(too_many_parameters(&self.ctx.config));
+        let device = self.ctx.config.device;
         problems.extend(
             self.why_not_device(device)
                 .map(|reason| ConfigProblem::DeviceUnavailable { device, reason }),
         );
-        if let Some(given) = self.config.memory_limit
+        if let Some(given) = self.ctx.config.memory_limit
             && let Some((train, test)) = self.images()
         {
-            let needed = memory_needed(&self.config, train, test).div_ceil(1 << 20);
+            let needed = memory_needed(&self.ctx.config, train, test).div_ceil(1 << 20);
             if needed > u64::from(given) && given > 0 {
                 problems.push(ConfigProblem::MemoryLimitTooLow { given, needed });
             }
         }
-        let precision = self.config.precision;
+        let precision = self.ctx.config.precision;
         problems.extend(
             self.why_not_precision(precision)
                 .map(|reason| ConfigProblem::PrecisionUnavailable { precision, reason }),
@@ -145,8 +150,8 @@ impl App {
     /// What this value of a field means on this machine, where it is valid but hardly meant.
     pub fn field_note(&self, field: Field) -> Option<String> {
         let (threads, cores) = (
-            self.config.threads?,
-            self.hardware.as_ref()?.cpu.usable_cores,
+            self.ctx.config.threads?,
+            self.ctx.hardware.as_ref()?.cpu.usable_cores,
         );
         let too_many = field == Field::Threads
             && threads > cores
@@ -158,7 +163,7 @@ impl App {
 
     /// The configuration recommended for this machine and the reason, once the hardware is known.
     pub fn recommended(&self) -> Option<(RunConfig, String)> {
-        let (config, reason) = recommend(self.hardware.as_ref()?);
+        let (config, reason) = recommend(self.ctx.hardware.as_ref()?);
         let data = self.mnist_and_builtin().unwrap_or(config.data);
         Some((RunConfig { data, ..config }, reason))
     }
@@ -167,6 +172,7 @@ impl App {
     /// recognise drawings.
     pub fn mnist_and_builtin(&self) -> Option<DataSpec> {
         let mnist = self
+            .train
             .found
             .iter()
             .flatten()
@@ -177,24 +183,24 @@ impl App {
     /// Applies the recommendation during the first run of the wizard, unless the person has chosen
     /// something else.
     pub(in crate::window) fn follow_recommendation(&mut self) {
-        if !self.settings.wizard_done
-            && !self.chosen
+        if !self.ctx.settings.wizard_done
+            && !self.train.chosen
             && let Some((config, _)) = self.recommended()
         {
-            self.config = config;
+            self.ctx.config = config;
         }
     }
 
     /// Starts the discovery of hardware, data and runs in the background; later calls do nothing.
     pub fn start_discovery(&mut self) {
-        if std::mem::replace(&mut self.discovery_started, true) {
+        if std::mem::replace(&mut self.machine.discovery_started, true) {
             return;
         }
-        self.has_network = (self.deps.has_network)();
+        self.train.has_network = (self.ctx.deps.has_network)();
         self.check_data();
         self.probe();
-        let benchmarks = self.deps.paths.benchmarks.clone();
-        self.background.run(move || {
+        let benchmarks = self.ctx.deps.paths.benchmarks.clone();
+        self.ctx.background.run(move || {
             Some(BackgroundResult::Benchmark(
                 crate::bench::latest(&benchmarks).map(Box::new),
             ))
@@ -209,10 +215,10 @@ impl App {
 
     pub(in crate::window) fn probe(&self) {
         let (probe, folder) = (
-            Arc::clone(&self.deps.probe),
-            self.settings.cuda_folder.clone(),
+            Arc::clone(&self.ctx.deps.probe),
+            self.ctx.settings.cuda_folder.clone(),
         );
-        self.background.run(move || {
+        self.ctx.background.run(move || {
             let hardware = Box::new(probe(folder.as_deref()));
             Some(BackgroundResult::Hardware { hardware, folder })
         });
@@ -220,14 +226,16 @@ impl App {
 
     pub(in crate::window) fn find_data(&self) {
         let folders: Vec<_> = self
+            .ctx
             .deps
             .paths
             .data
             .iter()
-            .chain(&self.settings.data_folders)
+            .chain(&self.ctx.settings.data_folders)
             .cloned()
             .collect();
-        self.background
+        self.ctx
+            .background
             .run(move || Some(BackgroundResult::Data(crate::data::find(&folders))));
     }
 
@@ -236,7 +244,7 @@ impl App {
         let hardware = self
             .other_machine()
             .map(|machine| &machine.hardware)
-            .or(self.hardware.as_ref());
+            .or(self.ctx.hardware.as_ref());
         hardware.map_or_else(
             || std::borrow::Cow::Owned(Hardware::default()),
             std::borrow::Cow::Borrowed,

@@ -26,16 +26,18 @@ pub struct Samples {
 impl App {
     /// Samples of the data set that is chosen, once there are some.
     pub fn samples(&self) -> Option<&Samples> {
-        self.samples
+        self.train
+            .samples
             .as_ref()
-            .filter(|samples| samples.data == self.config.data && !samples.images.is_empty())
+            .filter(|samples| samples.data == self.ctx.config.data && !samples.images.is_empty())
     }
 
     /// True while the chosen data set is being looked at.
     pub fn is_looking_at_data(&self) -> bool {
-        self.samples
+        self.train
+            .samples
             .as_ref()
-            .is_some_and(|samples| samples.loading && samples.data == self.config.data)
+            .is_some_and(|samples| samples.loading && samples.data == self.ctx.config.data)
             && self.data_problem().is_none()
     }
 
@@ -43,12 +45,13 @@ impl App {
     /// it was looked at.
     pub fn data_classes(&self) -> Classes {
         let looked_at = self
+            .train
             .samples
             .as_ref()
-            .filter(|samples| samples.data == self.config.data);
+            .filter(|samples| samples.data == self.ctx.config.data);
         looked_at
             .and_then(|samples| samples.classes.clone())
-            .unwrap_or_else(|| self.config.data.classes())
+            .unwrap_or_else(|| self.ctx.config.data.classes())
     }
 
     /// What may be wrong with the data set that is chosen, as far as that is known.
@@ -70,31 +73,36 @@ impl App {
     /// People's own data is looked at before every run.
     pub(in crate::window) fn update_samples(&mut self) {
         let own = self
+            .ctx
             .config
             .data
             .sources()
             .iter()
             .any(|source| matches!(source, DataSource::Path(_)));
-        let seen = self.screen == Screen::Train
+        let seen = self.shell.screen == Screen::Train
             && (self.shows_next_run() || own)
             && self.wizard.is_none()
-            && self.discovery_started;
+            && self.machine.discovery_started;
         let loaded = self
+            .train
             .samples
             .as_ref()
-            .is_some_and(|samples| samples.data == self.config.data);
+            .is_some_and(|samples| samples.data == self.ctx.config.data);
         if !seen || loaded {
             return;
         }
-        let (data, folders) = (self.config.data.clone(), self.engine.data_folders.clone());
-        self.samples = Some(Samples {
+        let (data, folders) = (
+            self.ctx.config.data.clone(),
+            self.ctx.engine.data_folders.clone(),
+        );
+        self.train.samples = Some(Samples {
             data: data.clone(),
             images: Vec::new(),
             overview: None,
             classes: None,
             loading: true,
         });
-        self.background.run(move || {
+        self.ctx.background.run(move || {
             let nothing = Samples {
                 data: data.clone(),
                 images: Vec::new(),
@@ -136,8 +144,8 @@ impl App {
 
     /// Takes samples, unless another data set was chosen meanwhile.
     pub(in crate::window) fn take_samples(&mut self, samples: Samples) {
-        if samples.data == self.config.data {
-            self.samples = Some(samples);
+        if samples.data == self.ctx.config.data {
+            self.train.samples = Some(samples);
         }
     }
 }

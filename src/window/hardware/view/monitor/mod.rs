@@ -13,7 +13,7 @@ use crate::window::style;
 const MAX_HEIGHT: f32 = 3.0 * (tile::HEIGHT + style::GAP);
 
 pub fn show(ui: &mut Ui, app: &App) {
-    let figures = figures::all(app.monitor.samples());
+    let figures = figures::all(app.machine.monitor.samples());
     // As high as its content needs, whatever the panel's height was a frame ago.
     let area = ScrollArea::vertical()
         .max_height(MAX_HEIGHT)

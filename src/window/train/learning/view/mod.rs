@@ -46,6 +46,7 @@ pub fn height(ui: &Ui, width: f32) -> f32 {
 pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
     let learning = app.learning();
     let initialized = app
+        .train
         .run
         .as_ref()
         .and_then(|run| run.initialization.as_ref().map(|report| (run.id, report)));

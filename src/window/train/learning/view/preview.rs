@@ -67,7 +67,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
         } else {
             "Press Start, and watch here how it learns."
         };
-        let intro = format!("{}. {advice}", app.config.title());
+        let intro = format!("{}. {advice}", app.ctx.config.title());
         ui.add(Label::new(RichText::new(intro).weak()).wrap());
         ui.add_space(style::GAP);
         style::section(ui, "Data");
@@ -77,8 +77,8 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
         network(
             ui,
             &blocks(
-                app.config.network(),
-                app.config.activation,
+                app.ctx.config.network(),
+                app.ctx.config.activation,
                 app.data_classes().len(),
             ),
         );
@@ -100,12 +100,12 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
         WidgetInfo::labeled(
             Role::Image,
             true,
-            format!("Samples of {}", app.config.data.label()),
+            format!("Samples of {}", app.ctx.config.data.label()),
         )
     });
     let Some(samples) = app.samples() else {
         // Built-in digits are there at once.
-        if app.is_looking_at_data() && app.config.data != DataSpec::builtin() {
+        if app.is_looking_at_data() && app.ctx.config.data != DataSpec::builtin() {
             ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
                 ui.label(style::hint("Looking at the images…"))
             });
