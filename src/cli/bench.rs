@@ -1,6 +1,7 @@
 //! `inkling bench`: runs the benchmark or a comparison; prints tables for people and JSON for
 //! scripts.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::preset;
@@ -45,41 +46,43 @@ pub struct Arguments {
     json: bool,
 }
 
-/// JSON for each figure, printed as soon as it is measured.
-#[derive(Serialize)]
-struct Figure<'a> {
-    event: &'static str,
-    #[serde(flatten)]
-    row: &'a Row,
-    /// For a training step: its share of the machine's f32 matrix-product rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    share_of_product: Option<f64>,
-}
-
-/// JSON at the end of a benchmark.
-#[derive(Serialize)]
-struct Finished<'a> {
-    event: &'static str,
-    measured_at: &'a str,
-    program: &'a str,
-    machine: &'a Machine,
-    extent: Extent,
-    seconds: f64,
-    /// The share of the CPU that other programs used meanwhile, 0 to 1.
-    background_load: f32,
-    /// What was measured while they used a lot of it.
-    disturbed: &'a [Subject],
-    /// The file of the report; null if it could not be written.
-    report: Option<String>,
-}
-
-/// JSON at the end of a comparison; `failed` names the sides that could not be measured.
-#[derive(Serialize)]
-struct Compared {
-    event: &'static str,
-    failed: Vec<String>,
-    /// The share of the CPU that other programs used meanwhile, 0 to 1.
-    background_load: f32,
+/// A line of JSON.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum JsonLine<'a> {
+    /// Something was measured.
+    Figure {
+        #[serde(flatten)]
+        row: &'a Row,
+        /// For a training step: its share of the machine's f32 matrix-product rate.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        share_of_product: Option<f64>,
+    },
+    /// The benchmark ended.
+    Finished {
+        measured_at: &'a str,
+        /// The version of Inkling.
+        program: &'a str,
+        machine: &'a Machine,
+        extent: Extent,
+        seconds: f64,
+        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        #[schemars(range(min = 0, max = 1))]
+        background_load: f32,
+        /// What was measured while they used a lot of it.
+        disturbed: &'a [Subject],
+        /// The file of the report; `None` if it could not be written.
+        report: Option<String>,
+    },
+    /// A comparison, with --compare, ended.
+    #[serde(rename = "finished")]
+    Compared {
+        /// What could not be measured, and why.
+        failed: Vec<String>,
+        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        #[schemars(range(min = 0, max = 1))]
+        background_load: f32,
+    },
 }
 
 /// Runs the benchmark or the comparison and prints the result.
@@ -99,8 +102,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let JobResult::Benchmark { report, saved } = result else {
         return Err(Problem::EngineGone.into());
     };
-    output.json(&Finished {
-        event: "finished",
+    output.json(&JsonLine::Finished {
         measured_at: &report.measured_at,
         program: &report.program,
         machine: &report.machine,
@@ -159,8 +161,7 @@ fn compare(what: Comparison, preset: Preset, output: &mut Output) -> Result<(), 
     for words in &failed {
         output.text(words)?;
     }
-    output.json(&Compared {
-        event: "finished",
+    output.json(&JsonLine::Compared {
         failed,
         background_load,
     })
@@ -238,8 +239,7 @@ fn measure(
                 progress.show_remaining(now.fraction, &doing, now.remaining_seconds.map(f64::from));
             }
             Update::Event(Event::BenchmarkRow { row, .. }) => {
-                output.json(&Figure {
-                    event: "figure",
+                output.json(&JsonLine::Figure {
                     row: &row,
                     share_of_product: row.share_of_product(),
                 })?;

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::model_file;
 use super::engine::{Engine, Update};
+use super::eval::OfDigit;
 use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
@@ -17,7 +19,7 @@ use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
 use crate::records::{COMPARED_MODELS, ComparedModel, ComparisonSpec, ModelComparison, ModelRef};
-use crate::run_config::{DataSpec, EvaluationSplit, RunConfig, differing_settings};
+use crate::run_config::{DataSpec, EvaluationSplit, ModelKind, RunConfig, differing_settings};
 use crate::text::table;
 use crate::text::visible;
 use crate::window::messages::Message;
@@ -44,49 +46,49 @@ pub struct Arguments {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Figures {
+#[derive(Serialize, JsonSchema)]
+pub struct Figures {
     data: String,
     split: EvaluationSplit,
     images: u64,
+    /// In the order in which they were named.
     models: Vec<OfModel>,
+    /// Those that are not the same for all.
     settings: Vec<OfSetting>,
+    /// Every other model compared with the first.
     against_first: Vec<OfPair>,
 }
 
-#[derive(Serialize)]
-struct OfModel {
+#[derive(Serialize, JsonSchema)]
+pub struct OfModel {
     path: String,
-    network: &'static str,
+    network: ModelKind,
     parameters: u64,
     epochs: u32,
     train_seconds: Option<f64>,
     accuracy: f64,
+    /// The 95 % interval of the accuracy.
     interval: (f64, f64),
     digits: Vec<OfDigit>,
 }
 
-#[derive(Serialize)]
-struct OfDigit {
-    digit: usize,
-    label: String,
-    images: u64,
-    accuracy: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct OfSetting {
+#[derive(Serialize, JsonSchema)]
+pub struct OfSetting {
     setting: &'static str,
+    /// Of each model.
     values: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct OfPair {
+#[derive(Serialize, JsonSchema)]
+pub struct OfPair {
     path: String,
-    /// Images that only this model classifies correctly, and those that only the first does.
+    /// Images that only this model classifies correctly.
     only_correct: u64,
+    /// Images that only the first does.
     only_first_correct: u64,
+    /// In accuracy.
     difference: f64,
+    /// The 95 % interval of the difference.
     interval: (f64, f64),
     p: f64,
     significant: bool,
@@ -143,7 +145,7 @@ fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
             .enumerate();
         pairs
             .map(|(digit, (&correct, &images))| OfDigit {
-                digit,
+                digit: digit as u8,
                 label: classes.name(digit).to_owned(),
                 images,
                 accuracy: share(correct, images),
@@ -152,7 +154,7 @@ fn figures(comparison: &ModelComparison, runs: &[PathBuf]) -> Figures {
     };
     let model = |(model, path): (&ComparedModel, &PathBuf)| OfModel {
         path: path.display().to_string(),
-        network: model.model.network.model().name(),
+        network: model.model.network.model(),
         parameters: model.model.parameters,
         epochs: model.model.epochs,
         train_seconds: model.train_seconds,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::{Models, choice};
@@ -53,13 +54,15 @@ pub struct Arguments {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Figures {
+#[derive(Serialize, JsonSchema)]
+pub struct Figures {
     images: u64,
     accuracy: f64,
+    #[schemars(with = "Option<f64>")]
     loss: f64,
     calibration_error: Option<f64>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    /// Whether loss and calibration error are those of the logits as they are.
     uncalibrated: bool,
     split: EvaluationSplit,
     digits: Vec<OfDigit>,
@@ -69,32 +72,37 @@ struct Figures {
     not_digits: Option<Detection>,
 }
 
-#[derive(Serialize)]
-struct OfDigit {
-    digit: u8,
-    label: String,
-    images: u64,
-    accuracy: Option<f64>,
+#[derive(Serialize, JsonSchema)]
+pub struct OfDigit {
+    pub digit: u8,
+    /// What that class stands for.
+    pub label: String,
+    pub images: u64,
+    /// `None` if there are no images of it.
+    pub accuracy: Option<f64>,
 }
 
-#[derive(Serialize)]
-struct OfWriter {
+#[derive(Serialize, JsonSchema)]
+pub struct OfWriter {
     writer: String,
     images: u64,
     accuracy: f64,
 }
 
-#[derive(Serialize)]
-struct Detection {
+#[derive(Serialize, JsonSchema)]
+pub struct Detection {
     auroc: f64,
+    /// The share of the digits that are taken for digits.
     digits_kept: f64,
+    /// Drawings that are not digits.
     drawings: u64,
+    /// The share of them that are not taken for digits.
     rejected: f64,
     labels: Vec<OfLabel>,
 }
 
-#[derive(Serialize)]
-struct OfLabel {
+#[derive(Serialize, JsonSchema)]
+pub struct OfLabel {
     label: char,
     drawings: u64,
     rejected: f64,

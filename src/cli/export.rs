@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::{choice, model_file};
@@ -70,9 +71,10 @@ fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-#[derive(Serialize)]
-struct Exported<'a> {
-    format: &'static str,
+#[derive(Serialize, JsonSchema)]
+pub struct Exported<'a> {
+    format: ExportFormat,
+    /// Files that were written.
     paths: Vec<String>,
     files: &'a [FileInfo],
     quantized: Option<QuantizedAccuracy>,
@@ -112,7 +114,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         .map(|path| path.display().to_string())
         .collect();
     output.json(&Exported {
-        format: spec.format.name(),
+        format: spec.format,
         paths,
         files: &report.files,
         quantized: report.quantized,

@@ -1,6 +1,7 @@
 //! `inkling find-batch-size`: times how long training takes to reach an accuracy with each batch
 //! size.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::engine::{Engine, Update};
@@ -36,24 +37,24 @@ pub struct Arguments {
     json: bool,
 }
 
-/// JSON for each batch size, printed as soon as it was timed.
-#[derive(Serialize)]
-struct Timed<'a> {
-    event: &'static str,
-    #[serde(flatten)]
-    row: &'a TimeToAccuracy,
-}
-
-/// JSON at the end. The batch size is null where none reached the accuracy.
-#[derive(Serialize)]
-struct Finished<'a> {
-    event: &'static str,
-    accuracy: f64,
-    recommended: Option<u32>,
-    gradient_noise_scale: Option<f64>,
-    /// The share of the CPU that other programs used meanwhile, 0 to 1.
-    background_load: f32,
-    config: &'a RunConfig,
+/// A line of JSON.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum JsonLine<'a> {
+    /// Training with a batch size was timed.
+    Timed(&'a TimeToAccuracy),
+    /// All batch sizes were timed.
+    Finished {
+        /// The validation accuracy to be reached, 0 to 1.
+        accuracy: f64,
+        /// The batch size; `None` if none reached the accuracy.
+        recommended: Option<u32>,
+        gradient_noise_scale: Option<f64>,
+        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        #[schemars(range(min = 0, max = 1))]
+        background_load: f32,
+        config: &'a RunConfig,
+    },
 }
 
 /// Searches and prints the result.
@@ -83,8 +84,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         noise_scale: gradient_noise_scale,
         background_load,
     } = finding;
-    output.json(&Finished {
-        event: "finished",
+    output.json(&JsonLine::Finished {
         accuracy,
         recommended,
         gradient_noise_scale,
@@ -127,10 +127,7 @@ fn follow(
                 now.remaining_seconds.map(f64::from),
             ),
             Update::Event(Event::TimedToAccuracy { row, .. }) => {
-                output.json(&Timed {
-                    event: "timed",
-                    row: &row,
-                })?;
+                output.json(&JsonLine::Timed(&row))?;
                 rows.push(row);
             }
             Update::Event(_) | Update::Cancelling | Update::EngineLost => {}

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::engine::{Engine, Update};
@@ -33,27 +34,30 @@ pub struct Arguments {
     json: bool,
 }
 
-/// JSON for each step, printed as soon as it is taken.
-#[derive(Serialize)]
-struct Taken {
-    event: &'static str,
-    step: usize,
-    learning_rate: f64,
-    loss: f64,
-    smoothed_loss: f64,
-}
-
-/// JSON at the end; the learning rates are null where the loss did not fall.
-#[derive(Serialize)]
-struct Finished<'a> {
-    event: &'static str,
-    suggested: Option<f64>,
-    steepest_fall_at: Option<f64>,
-    lowest_loss_at: Option<f64>,
-    tenth_of_lowest: Option<f64>,
-    end: SearchEnd,
-    steps: u64,
-    config: &'a RunConfig,
+/// A line of JSON.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum JsonLine<'a> {
+    /// A training step with the next learning rate.
+    Step {
+        /// From 1.
+        step: usize,
+        learning_rate: f64,
+        #[schemars(with = "Option<f64>")]
+        loss: f64,
+        #[schemars(with = "Option<f64>")]
+        smoothed_loss: f64,
+    },
+    /// The search ended; its learning rates are `None` if the loss did not fall.
+    Finished {
+        suggested: Option<f64>,
+        steepest_fall_at: Option<f64>,
+        lowest_loss_at: Option<f64>,
+        tenth_of_lowest: Option<f64>,
+        end: SearchEnd,
+        steps: u64,
+        config: &'a RunConfig,
+    },
 }
 
 /// Searches and prints the result.
@@ -63,8 +67,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     interrupt::install_handler();
     let mut output = Output::new(arguments.json);
     let (search, finding) = follow(&engine, &config, &mut output)?;
-    output.json(&Finished {
-        event: "finished",
+    output.json(&JsonLine::Finished {
         suggested: finding.suggestion.map(|suggestion| suggestion.rate),
         steepest_fall_at: finding.suggestion.map(|suggestion| suggestion.steepest),
         lowest_loss_at: finding.suggestion.map(|suggestion| suggestion.lowest),
@@ -124,8 +127,7 @@ fn follow(
                     }) = search.points().last()
                     {
                         let step = search.points().len();
-                        output.json(&Taken {
-                            event: "step",
+                        output.json(&JsonLine::Step {
                             step,
                             learning_rate,
                             loss,

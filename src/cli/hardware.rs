@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::choice;
@@ -45,8 +46,8 @@ pub struct Arguments {
 }
 
 /// The JSON output.
-#[derive(Serialize)]
-struct Found<'a> {
+#[derive(Serialize, JsonSchema)]
+pub struct Found<'a> {
     #[serde(flatten)]
     hardware: &'a Hardware,
     #[serde(skip_serializing_if = "Option::is_none")]

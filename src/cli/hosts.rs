@@ -2,6 +2,7 @@
 //! deleting it there.
 
 use clap::Subcommand;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::failure::Failure;
@@ -80,9 +81,11 @@ pub struct Delete {
 }
 
 /// A machine in the list, as JSON.
-#[derive(Serialize)]
-struct Listed {
+#[derive(Serialize, JsonSchema)]
+pub struct Listed {
+    /// Its name, as after `ssh`; Slurm for all nodes of a Slurm cluster.
     host: String,
+    /// Whether My digits may be sent there.
     my_digits: bool,
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::arguments::choice;
@@ -69,13 +70,14 @@ pub struct Arguments {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Imported<'a> {
+#[derive(Serialize, JsonSchema)]
+pub struct Imported<'a> {
+    /// The folder it was saved in.
     run: String,
-    model: &'static str,
+    model: ModelKind,
     model_path: String,
     parameters: u64,
-    activation: &'static str,
+    activation: Activation,
     data: &'a DataSpec,
     finding: &'a ImportFinding,
 }
@@ -146,10 +148,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     let mut output = Output::new(arguments.json);
     output.json(&Imported {
         run: summary.folder.display().to_string(),
-        model: summary.config.model.name(),
+        model: summary.config.model,
         model_path: summary.model_path.display().to_string(),
         parameters: summary.plan.parameters,
-        activation: summary.config.activation.name(),
+        activation: summary.config.activation,
         data: &summary.config.data,
         finding: &finding,
     })?;

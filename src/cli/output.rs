@@ -5,6 +5,7 @@
 
 use std::io::{self, Write};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::failure::Failure;
@@ -36,8 +37,9 @@ impl Output {
         self.closed
     }
 
-    /// Prints a JSON object, if the output is JSON.
-    pub fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+    /// Prints a JSON object, if the output is JSON. It has a schema, which
+    /// [`super::schema`] lists for the command.
+    pub fn json(&mut self, value: &(impl Serialize + JsonSchema)) -> Result<(), Failure> {
         if !self.json {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::engine::{Engine, Update};
@@ -17,7 +18,7 @@ use crate::progress::Cancelled;
 use crate::protocol::{Job, JobResult};
 use crate::records::benchmark::BUSY;
 use crate::records::{Profile, ProfileRow};
-use crate::run_config::RunConfig;
+use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::system::files::write_whole;
 use crate::system::targets::check_file;
 use crate::text::{table, visible};
@@ -39,24 +40,31 @@ pub struct Arguments {
 }
 
 /// JSON: means per step.
-#[derive(Serialize)]
-struct Profiled<'a> {
-    event: &'static str,
-    device: &'static str,
-    precision: &'static str,
-    threads: u32,
-    batch_size: u32,
-    steps: u32,
-    step_seconds: f64,
-    images_per_second: f64,
-    /// What no row covers.
-    other_seconds: f64,
-    /// In floating-point operations per second, of large matrix products; null where it was not
-    /// measured.
-    machine_rate: Option<f64>,
-    rows: &'a [ProfileRow],
-    background_load: f32,
-    config: &'a RunConfig,
+/// The line of JSON.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum JsonLine<'a> {
+    /// Means over the recorded steps.
+    Profiled {
+        device: DeviceChoice,
+        precision: Precision,
+        threads: u32,
+        batch_size: u32,
+        /// Recorded steps.
+        steps: u32,
+        step_seconds: f64,
+        images_per_second: f64,
+        /// What no row covers.
+        other_seconds: f64,
+        /// In floating-point operations per second, of large matrix products; `None` where it was
+        /// not measured.
+        machine_rate: Option<f64>,
+        rows: &'a [ProfileRow],
+        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        #[schemars(range(min = 0, max = 1))]
+        background_load: f32,
+        config: &'a RunConfig,
+    },
 }
 
 /// Records some steps and prints where their time went.
@@ -110,10 +118,9 @@ fn print(
     config: &RunConfig,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    output.json(&Profiled {
-        event: "profiled",
-        device: profile.side.device.name(),
-        precision: profile.side.precision.name(),
+    output.json(&JsonLine::Profiled {
+        device: profile.side.device,
+        precision: profile.side.precision,
         threads: profile.side.threads,
         batch_size: profile.side.batch_size,
         steps: profile.steps,

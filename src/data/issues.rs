@@ -17,7 +17,7 @@ const CONTRAST: u8 = 16;
 const RARE: f64 = 0.1;
 
 /// One of the two parts of a data set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
     /// What a network is trained on.
@@ -36,7 +36,7 @@ impl Part {
 }
 
 /// What may be wrong with an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IssueKind {
     /// All pixels are nearly the same.

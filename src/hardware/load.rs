@@ -5,6 +5,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, System};
 
@@ -17,7 +18,7 @@ use crate::device::memory_held;
 const MAX_AGE: Duration = Duration::from_secs(3);
 
 /// The load of this machine at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadSample {
     /// Load of all cores by all programs, 0 to 1.
     pub processor: f32,

@@ -14,6 +14,7 @@ mod nvidia;
 mod probe;
 mod subprocess;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use advice::{first_guess, recommend};
@@ -31,7 +32,7 @@ pub use probe::{machine, probe, probe_in_subprocess, system};
 #[cfg(target_os = "linux")]
 const MAX_SYSTEM_FILE_BYTES: u64 = 4_096;
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hardware {
     pub system: String,
     pub cpu: Cpu,
@@ -59,7 +60,7 @@ impl Hardware {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cpu {
     pub brand: String,
     /// Physical cores, where known.
@@ -76,7 +77,7 @@ pub struct Cpu {
 }
 
 /// An NVIDIA GPU, as its driver reports it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gpu {
     pub name: String,
     /// Its memory, in bytes.
@@ -99,7 +100,7 @@ pub struct Gpu {
     pub utilization: Option<f32>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Metal {
     pub name: String,
     /// True when it shares the machine's memory.

@@ -1,6 +1,7 @@
 //! The search for a batch size: how long training with each takes to reach an accuracy, and the
 //! gradient noise scale.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::benchmark::BATCH_SIZES;
@@ -26,7 +27,8 @@ pub struct BatchSizeSpec {
 }
 
 /// Training with one batch size.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct TimeToAccuracy {
     /// Images of a batch.
     pub batch_size: u32,
@@ -45,7 +47,7 @@ pub struct TimeToAccuracy {
 }
 
 /// When an accuracy was reached.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reached {
     /// Seconds of training, without validation.
     pub seconds: f64,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::run_config::{Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision};
@@ -16,7 +17,7 @@ pub const BATCH_SIZES: [u32; 6] = [32, 64, 128, 256, 512, 1024];
 pub const BUSY: f32 = 0.1;
 
 /// How thorough a benchmark is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Extent {
     /// Less than a minute.
@@ -27,7 +28,7 @@ pub enum Extent {
 }
 
 /// What is being measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
     /// Large matrix products.
@@ -74,7 +75,7 @@ pub struct Report {
 }
 
 /// The machine that was measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// The system and its version.
     pub system: String,
@@ -104,7 +105,7 @@ const fn cpu() -> DeviceChoice {
 }
 
 /// One figure. Every figure is the median of several repeats.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum Row {
     /// The best rate of a large square matrix product.

@@ -1,10 +1,13 @@
 //! Files on their way between an engine and a caller on another machine.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Names several files that belong together by what they hold: the SHA-256 of their names and
 /// contents, in hexadecimal.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct BundleId(pub String);
 
 /// What a bundle is for.
@@ -31,7 +34,7 @@ pub struct FilePart {
 pub const KEPT_DAYS: u64 = 30;
 
 /// A data set or a model that another machine has sent, as it is listed there.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReceivedBundle {
     /// Its name.
     pub id: BundleId,
@@ -46,7 +49,7 @@ pub struct ReceivedBundle {
 }
 
 /// What became of a bundle that was to be deleted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeletedBundle {
     /// Its name.
     pub id: BundleId,

@@ -1,5 +1,6 @@
 //! An export: what is asked for, and what its files hold.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::run_config::{DataSpec, ExportFormat, WeightFormat};
@@ -62,7 +63,7 @@ pub enum Replace {
 }
 
 /// A file of an export, before it is written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileInfo {
     /// Its name, without a folder.
     pub name: String,
@@ -75,7 +76,7 @@ pub struct FileInfo {
 }
 
 /// A weight in a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TensorInfo {
     /// As in the model: `fc1.weight`.
     pub name: String,
@@ -86,7 +87,7 @@ pub struct TensorInfo {
 }
 
 /// A number format in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum TensorFormat {
@@ -117,7 +118,7 @@ impl From<WeightFormat> for TensorFormat {
 
 /// What quantising costs: accuracy on the same test images with the weights as they are, and
 /// quantised to 8-bit integers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QuantizedAccuracy {
     /// Images of the test split.
     pub images: u64,

@@ -1,5 +1,6 @@
 //! What the statistics of training images gave a network to start from, before its first step.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Normalization, WeightImages};
@@ -7,7 +8,8 @@ use crate::run_config::Initialization;
 use crate::text::format::{grouped, percent};
 
 /// How a network was initialised from the statistics of training images.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct InitializationReport {
     /// The method.
     pub method: Initialization,
@@ -71,19 +73,21 @@ impl InitializationReport {
 }
 
 /// The variance of a layer's output before its activation, over images, positions and channels.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LayerVariance {
     /// The layer: `conv1`.
     pub layer: String,
+    #[schemars(with = "Option<f32>")]
     /// With the random weights that the layers before it pass their scaled output to.
     pub before: f32,
     /// With the weights that training starts from.
+    #[schemars(with = "Option<f32>")]
     pub after: f32,
 }
 
 /// The principal components of what the first layer sees: patches as large as its kernel, or whole
 /// images.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Components {
     /// Patches or images that were analysed.
     pub samples: u32,

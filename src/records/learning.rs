@@ -1,5 +1,6 @@
 //! What a run makes of a few held-out images while it trains, and what its first layer looks like.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ink::Image;
@@ -25,7 +26,7 @@ pub struct HeldOutAnswer {
 }
 
 /// The weights of some units of a layer, each unit's as an image.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WeightImages {
     /// Pixels in a row of an image.
     pub width: u16,

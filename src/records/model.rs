@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Accuracy, Ensemble, JobId, RELIABILITY_BINS, ReliabilityBin, Uncertainty};
@@ -49,7 +50,7 @@ impl ModelInfo {
 }
 
 /// What turns a pixel into the network's input: `(pixel / 255 - mean) / std`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Normalization {
     /// Mean of the pixels, from 0 to 1.
     pub mean: f32,

@@ -2,6 +2,7 @@
 //! (<https://arxiv.org/abs/1506.01186>): training steps whose rate grows exponentially from each to
 //! the next, and what their losses say.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::run_config::RunConfig;
@@ -71,7 +72,7 @@ pub struct RateSuggestion {
 }
 
 /// How a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchEnd {
     /// The loss rose well above its lowest.

@@ -3,6 +3,7 @@
 use std::fmt::{Display, Formatter};
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Accuracy, InitializationReport, SplitEvaluation};
@@ -15,7 +16,7 @@ use crate::text::format::grouped;
 pub struct JobId(pub u64);
 
 /// What a run is about to compute.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunPlan {
     /// Images the weights learn from.
     pub train_images: u64,
@@ -91,11 +92,13 @@ pub struct Rescue {
 }
 
 /// One optimiser step.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct StepPoint {
     /// Steps done, from 1.
     pub step: u64,
     /// Mean cross-entropy of the batch, in nats, before the update.
+    #[schemars(with = "Option<f32>")]
     pub loss: f32,
     /// Accuracy on the batch, before the update.
     pub accuracy: f32,
@@ -128,7 +131,7 @@ pub struct Telemetry {
 }
 
 /// How training diverged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Divergence {
     /// The loss or a gradient was NaN or infinite.
@@ -139,7 +142,8 @@ pub enum Divergence {
 }
 
 /// What a run does by itself when something goes wrong, or when it is done early.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Intervention {
     /// Gradients overflowed in f16: their step was skipped and the loss scale halved.
@@ -178,6 +182,7 @@ pub enum Intervention {
     /// becoming NaN.
     WorseThanChance {
         /// The model's loss on the validation split, in nats.
+        #[schemars(with = "Option<f32>")]
         validation_loss: f32,
         /// The loss of guessing, in nats; in files of older versions, that of one of ten classes.
         #[serde(default = "ten_classes")]
@@ -202,17 +207,20 @@ pub enum Intervention {
 }
 
 /// One epoch, as it is kept with the run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct EpochRecord {
     /// From 1.
     pub epoch: u32,
     /// Steps done at its end.
     pub step: u64,
     /// Mean of the epoch's batch losses, in nats.
+    #[schemars(with = "Option<f32>")]
     pub train_loss: f32,
     /// Accuracy on the training images, each before the step it was part of.
     pub train_accuracy: f32,
     /// Mean cross-entropy on the validation split, in nats.
+    #[schemars(with = "Option<f32>")]
     pub validation_loss: f32,
     /// Accuracy on the validation split.
     pub validation_accuracy: f32,

@@ -33,6 +33,13 @@ macro_rules! choices {
             }
         }
 
+        impl schemars::JsonSchema for $Enum {
+            fn schema_name() -> std::borrow::Cow<'static, str> { stringify!($Enum).into() }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "enum": [$($name,)+ $($($other,)+)?] })
+            }
+        }
+
         impl std::fmt::Display for $Enum {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.name())

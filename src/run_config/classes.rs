@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::text::visible;
@@ -16,7 +17,7 @@ pub const MAX_LABEL: u8 = *CLASS_COUNTS.end() as u8 - 1;
 const MAX_NAME_CHARS: usize = 40;
 
 /// What the classes of a data set stand for. Stored as their names, in the order of their numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "Vec<String>", try_from = "Vec<String>")]
 pub enum Classes {
     /// The digits 0 to 9, of which class `n` is `n`.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::MAX_WIDTH;
@@ -33,7 +34,7 @@ pub enum CnnLayer {
 
 /// The hidden layers of a CNN in their order. Written as in papers (Cireşan et al. 2011):
 /// `32C3-MP2-64C3-MP2-128`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct CnnLayers {
     layers: [CnnLayer; MAX_LAYERS],

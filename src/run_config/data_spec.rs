@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choices::UnknownChoice;
@@ -153,12 +154,12 @@ impl DataSource {
 
 /// One or more sources; several are mixed for training, and the first one's test split is the test
 /// split.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "Stored", try_from = "Stored")]
 pub struct DataSpec(Vec<DataSource>);
 
 /// The form in files: `mnist+/some/folder`, or a list where a `+` belongs to a path.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Stored {
     Joined(String),

@@ -15,6 +15,7 @@ mod widths;
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use choices::{
@@ -43,7 +44,7 @@ const FURTHER_DIVISOR: f64 = 10.0;
 ///
 /// What a file leaves out is plain, not the default preset's: a file of an older version means what
 /// it meant when it was written.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default = "RunConfig::plain")]
 #[expect(
     clippy::struct_excessive_bools,

@@ -1,11 +1,12 @@
 //! Runs that are repeated: the same settings with other seeds, so that what is due to chance shows.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RunConfig;
 
 /// Which of several repeated runs this is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Repetition {
     /// When the first of them was started, RFC 3339 in UTC: those with the same time belong
     /// together.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CnnLayers, ModelKind};
@@ -16,7 +17,7 @@ const MLP_LAYERS: std::ops::RangeInclusive<usize> = 1..=MAX_LAYERS;
 
 /// The widths of the hidden layers in their order: features of linear layers, channels of
 /// convolutions (of a residual network those of each stage). Written as `128-64`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<u16>", into = "Vec<u16>")]
 pub struct Widths {
     values: [u16; MAX_LAYERS],

@@ -1,12 +1,13 @@
 //! What a self-test found, which precisions may be used according to it, and its table.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::run_config::{DeviceChoice, Precision};
 use crate::text::format::percent;
 use crate::text::table::{Cell, Line, Section};
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
     Op(String),
@@ -15,7 +16,7 @@ pub enum Subject {
     Inference,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     pub subject: Subject,
     pub precision: Precision,
@@ -63,7 +64,7 @@ impl Subject {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     pub device: DeviceChoice,
     pub checks: Vec<Check>,

@@ -1,5 +1,6 @@
 //! Ending poor trials early: asynchronous successive halving.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::trial::Trial;
@@ -10,7 +11,7 @@ use super::trial::Trial;
 /// `min_epochs · reductionᵏ`, a rung, it goes on only if it is among the best `1 / reduction` of
 /// the trials that have reached this rung by then, rounded down but at least one. No trial waits
 /// for another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Asha {
     /// One in this many trials goes on at each rung (η in the paper).
     pub reduction: u32,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::asha::Asha;
@@ -24,7 +25,7 @@ const MAX_SECONDS: f64 = 30.0 * 86_400.0;
 /// The most trials at once.
 const MAX_AT_ONCE: u32 = 64;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SamplerKind {
     /// Every combination of the listed values once, in random order.
@@ -64,7 +65,7 @@ impl FromStr for SamplerKind {
 }
 
 /// A sweep as it was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Definition {
     pub version: u32,
     /// The settings of every trial, but for those that vary.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::DefinitionError;
@@ -14,7 +15,7 @@ const MAX_VALUES: u64 = 1000;
 const DIGITS: usize = 4;
 
 /// The values that a setting can have in a sweep.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Range {
     /// Every number in between, ends included; for a setting that is a whole number, the whole
@@ -32,7 +33,7 @@ pub enum Range {
     },
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Dimension {
     pub setting: Setting,
     #[serde(flatten)]

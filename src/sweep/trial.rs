@@ -1,5 +1,6 @@
 //! A trial: one run with settings that the sampler chose.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::setting::Value;
@@ -19,7 +20,7 @@ pub struct Trial {
     pub outcome: Option<Outcome>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialEpoch {
     /// From 1.
     pub epoch: u32,

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use inkling::hardware::{Cpu, Gpu, Hardware, LoadSample, Metal};
+use inkling::records::benchmark::{Extent, Machine, Row, Subject};
 use inkling::records::{
     Components, Divergence, ImportFinding, InitializationReport, Intervention, LayerVariance,
     Normalization, RunPlan, WeightImages,
@@ -19,14 +20,18 @@ use inkling::sweep::{Definition, SettingRange};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::schema::{SCHEMAS, check};
+use super::schema::{SCHEMAS, check, part};
 use super::{objects, run, stderr};
 use crate::support::{model_file, write_idx_set};
 
 /// Whether these values are what the definition allows, and have everything that it documents.
 fn conform(command: &str, definition: &str, values: &[impl Serialize]) {
     let schema = &SCHEMAS["commands"][command];
-    let documented = &schema["$defs"][definition];
+    let documented = match definition {
+        "the machine" => &schema["anyOf"][0],
+        "the load" => &schema["anyOf"][1],
+        name => part(command, name),
+    };
     let values: Vec<Value> = values
         .iter()
         .map(|value| serde_json::to_value(value).unwrap())
@@ -102,14 +107,14 @@ fn every_setting_of_a_run_is_in_the_schemas_of_all_commands_that_print_settings(
         .as_object()
         .unwrap()
         .iter()
-        .filter(|(_, schema)| schema["$defs"].get("config").is_some());
+        .filter(|(_, schema)| schema["$defs"].get("RunConfig").is_some());
     let commands: Vec<&str> = commands.map(|(command, _)| command.as_str()).collect();
     assert_eq!(
         commands,
         ["find-batch-size", "find-lr", "profile", "sweep", "train"]
     );
     for command in commands {
-        conform(command, "config", &configs);
+        conform(command, "RunConfig", &configs);
     }
 }
 
@@ -119,7 +124,7 @@ fn every_network_is_in_the_schemas_of_commands_that_take_any() {
         let schema = &SCHEMAS["commands"][command];
         for model in ModelKind::ALL.iter().chain([&ModelKind::Onnx]) {
             assert_eq!(
-                check(schema, &schema["$defs"]["network"], &json!(model.name())),
+                check(schema, part(command, "ModelKind"), &json!(model.name())),
                 Ok(()),
                 "{command}: {model}"
             );
@@ -158,7 +163,7 @@ fn every_finding_of_an_import_is_in_its_schema() {
         };
         conform("import", definition, &[&finding]);
         let schema = &SCHEMAS["commands"]["import"];
-        let whole = &schema["$defs"]["import"]["properties"]["finding"];
+        let whole = &schema["properties"]["finding"];
         assert_eq!(
             check(schema, whole, &serde_json::to_value(&finding).unwrap()),
             Ok(())
@@ -263,7 +268,7 @@ fn every_event_of_a_run_is_in_its_schema() {
         precision: Precision::F32,
         threads: 1,
     };
-    conform("train", "plan", &[plan]);
+    conform("train", "RunPlan", &[plan]);
     let mut definition = Definition {
         data_dir: Some(PathBuf::from("/data")),
         ..Definition::of(whole_config())
@@ -273,7 +278,7 @@ fn every_event_of_a_run_is_in_its_schema() {
     }
     conform(
         "sweep",
-        "definition",
+        "Definition",
         &[
             &definition,
             &Definition {
@@ -305,7 +310,7 @@ fn hardware_that_this_machine_does_not_have_is_in_its_schema() {
         utilization: None,
         ..gpu.clone()
     };
-    conform("hardware", "gpu", &[&gpu, &bare]);
+    conform("hardware", "Gpu", &[&gpu, &bare]);
     let hardware = Hardware {
         system: "Linux".to_owned(),
         cpu: Cpu {
@@ -333,7 +338,7 @@ fn hardware_that_this_machine_does_not_have_is_in_its_schema() {
     tested["self_test"] = json!({"device": "cpu", "checks": [check], "seconds": 1.0});
     conform(
         "hardware",
-        "machine",
+        "the machine",
         &[serde_json::to_value(Hardware::default()).unwrap(), tested],
     );
     let sample = LoadSample {
@@ -343,7 +348,90 @@ fn hardware_that_this_machine_does_not_have_is_in_its_schema() {
         process_memory: Some(1 << 20),
         gpus: vec![gpu],
     };
-    conform("hardware", "sample", &[sample, LoadSample::default()]);
+    conform("hardware", "the load", &[sample, LoadSample::default()]);
+}
+
+#[test]
+fn every_figure_of_a_benchmark_is_in_its_schema() {
+    let (model, precision, device) = (ModelKind::Mlp, Precision::Bf16, DeviceChoice::Cuda);
+    let (threads, batch_size, images_per_second) = (2, 64, 1000.0);
+    let (gflops, milliseconds) = (10.0, 5.0);
+    let schema = &SCHEMAS["commands"]["bench"];
+    for row in [
+        Row::Product {
+            precision,
+            threads,
+            size: 1024,
+            gflops,
+        },
+        Row::Memory {
+            threads,
+            gigabytes_per_second: 20.0,
+        },
+        Row::Step {
+            model,
+            device,
+            precision,
+            batch_size,
+            threads,
+            milliseconds,
+            images_per_second,
+            gflops,
+            product_gflops: 0.0,
+        },
+        Row::Pipeline {
+            augmentation: Augmentation::Strong,
+            threads,
+            images_per_second,
+        },
+        Row::Update {
+            optimizer: OptimizerKind::Sgd,
+            parameters: 100,
+            threads,
+            microseconds: 3.0,
+        },
+        Row::ClassifyOne {
+            model,
+            median_microseconds: 3.0,
+            p99_microseconds: 4.0,
+        },
+        Row::ClassifyMany {
+            model,
+            threads,
+            images_per_second,
+        },
+        Row::PlainCandle {
+            model,
+            batch_size,
+            threads,
+            milliseconds,
+            images_per_second,
+            inkling_images_per_second: 2000.0,
+            speedup: 2.0,
+        },
+    ] {
+        let figure = event("figure", row);
+        assert_eq!(check(schema, schema, &figure), Ok(()), "{figure}");
+        let mut other = figure;
+        other["images"] = json!(1);
+        assert!(check(schema, schema, &other).is_err(), "{other}");
+    }
+    for subject in [
+        Subject::Products,
+        Subject::Memory,
+        Subject::Steps(model),
+        Subject::Pipeline,
+        Subject::Updates,
+        Subject::Inference,
+        Subject::PlainCandle,
+    ] {
+        let finished = json!({
+            "event": "finished", "measured_at": "2026-11-28T08:00:00Z", "program": "0.1.0",
+            "machine": Machine::default(), "extent": Extent::Quick, "seconds": 1.5,
+            "background_load": 0.25, "disturbed": [subject], "report": null,
+        });
+        assert_eq!(check(schema, schema, &finished), Ok(()), "{finished}");
+    }
 }
 
 /// Every command that has settings, with networks that have widths and layers, and settings that
@@ -430,6 +518,7 @@ fn commands_with_settings_print_what_their_schemas_allow() {
             "model=cnn",
             "--set",
             "layers=4C3-MP2-10,4C5-MP2-10",
+            "--test",
         ],
     ] {
         let output = run(

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::engine::data_folders;
@@ -29,26 +30,31 @@ pub struct Check {
 }
 
 /// What was found, as JSON.
-#[derive(Serialize)]
-struct Found {
+#[derive(Serialize, JsonSchema)]
+pub struct Found {
     data: String,
+    /// What the classes are called, by their numbers.
     classes: Vec<String>,
+    /// Training images of each class.
     train_images: Vec<u64>,
+    /// Test images of each class.
     test_images: Vec<u64>,
     issues: Vec<FoundIssue>,
 }
 
-#[derive(Serialize)]
-struct FoundIssue {
+#[derive(Serialize, JsonSchema)]
+pub struct FoundIssue {
     issue: IssueKind,
     part: Part,
     images: u64,
+    /// The first of them.
     examples: Vec<Place>,
 }
 
 /// An image with an issue.
-#[derive(Serialize)]
-struct Place {
+#[derive(Serialize, JsonSchema)]
+pub struct Place {
+    /// Its place in its part, from 0.
     index: u32,
     label: u8,
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::arguments::choice;
@@ -44,11 +45,11 @@ pub struct Export {
 }
 
 /// A data set that was exported, as JSON.
-#[derive(Serialize)]
-struct Exported {
+#[derive(Serialize, JsonSchema)]
+pub struct Exported {
     path: String,
     data: String,
-    format: &'static str,
+    format: SetFormat,
     images: usize,
 }
 
@@ -114,7 +115,7 @@ pub fn run(export: Export) -> Result<(), Failure> {
     let exported = Exported {
         path: export.out.display().to_string(),
         data: export.data.to_string(),
-        format: export.format.name(),
+        format: export.format,
         images,
     };
     output.json(&exported)?;

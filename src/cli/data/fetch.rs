@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::arguments::choice;
@@ -35,9 +36,10 @@ pub struct Fetch {
 }
 
 /// What was downloaded, as JSON.
-#[derive(Serialize)]
-struct Fetched {
+#[derive(Serialize, JsonSchema)]
+pub struct Fetched {
     data: &'static str,
+    /// Its folder.
     path: String,
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::engine::data_folders;
@@ -25,13 +26,14 @@ pub struct List {
 }
 
 /// A data set in the list, as JSON.
-#[derive(Serialize)]
-struct Entry {
+#[derive(Serialize, JsonSchema)]
+pub struct Entry {
     name: String,
     found: bool,
     folder: Option<String>,
     train_images: Option<u64>,
     test_images: Option<u64>,
+    /// Whether the files are the original ones, where that is known.
     original: Option<bool>,
 }
 

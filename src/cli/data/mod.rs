@@ -1,10 +1,10 @@
 //! `inkling data`: what data sets there are, what is in them, and writing them in another format.
 
-mod check;
-mod export;
-mod fetch;
-mod list;
-mod show;
+pub mod check;
+pub mod export;
+pub mod fetch;
+pub mod list;
+pub mod show;
 
 use clap::Subcommand;
 

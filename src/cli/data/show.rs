@@ -3,6 +3,7 @@
 use std::io::{self, Cursor};
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::arguments::choice;
@@ -53,8 +54,8 @@ pub struct Show {
 }
 
 /// The sheet that was written, as JSON.
-#[derive(Serialize)]
-struct Sheet {
+#[derive(Serialize, JsonSchema)]
+pub struct Sheet {
     path: String,
     data: String,
     train_images: usize,

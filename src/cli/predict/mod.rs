@@ -6,10 +6,12 @@ mod reading;
 mod source;
 mod submission;
 
+pub use reading::JsonLine;
 use std::path::{Path, PathBuf};
+pub use submission::Written;
 
 use self::inputs::files_of;
-use self::reading::{JsonLine, Reading};
+use self::reading::Reading;
 use self::source::{Content, STANDARD_INPUT, Source};
 use super::arguments::Models;
 use super::failure::Failure;

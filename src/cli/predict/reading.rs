@@ -1,5 +1,6 @@
 //! What was read in one input, as a line of JSON and as a sentence.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::infer::{Classifier, Classify, read_as_one, read_number};
@@ -76,24 +77,28 @@ impl Reading {
 }
 
 /// A line of JSON. What belongs to a single digit is null where there are several.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct JsonLine<'a> {
+    /// The input, and after a colon the line in it where it has several.
     path: &'a str,
     digit: Option<u8>,
     /// Its name, which differs from it where classes are not digits.
     label: Option<&'a str>,
     confidence: Option<f32>,
+    /// Of each class, by its number.
+    #[schemars(length(min = 2))]
     probabilities: Option<&'a [f32]>,
     is_digit: Option<bool>,
     digit_score: Option<f32>,
+    /// The digits, from left to right.
     text: String,
     digits: Vec<JsonDigit<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     uncertainty: Option<JsonUncertainty<'a>>,
 }
 
-#[derive(Serialize)]
-struct JsonUncertainty<'a> {
+#[derive(Serialize, JsonSchema)]
+pub struct JsonUncertainty<'a> {
     members: u32,
     entropy: f32,
     mutual_information: f32,
@@ -101,8 +106,8 @@ struct JsonUncertainty<'a> {
 }
 
 /// One of the digits, from left to right.
-#[derive(Serialize)]
-struct JsonDigit<'a> {
+#[derive(Serialize, JsonSchema)]
+pub struct JsonDigit<'a> {
     digit: u8,
     label: &'a str,
     confidence: f32,

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::source::Source;
@@ -18,8 +19,8 @@ use crate::system::targets::check_file;
 use crate::text::format::grouped;
 use crate::text::visible;
 
-#[derive(Serialize)]
-struct Written {
+#[derive(Serialize, JsonSchema)]
+pub struct Written {
     path: String,
     images: usize,
 }

@@ -4,6 +4,7 @@ mod define;
 mod report;
 mod watch;
 
+pub use report::JsonLine;
 use std::path::PathBuf;
 
 use super::arguments::{choice, preset};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
@@ -15,66 +16,101 @@ use crate::text::format::{count, duration, percent};
 /// Trials in the table; the rest is in the journal.
 const TABLE_LINES: usize = 50;
 
-/// JSON when a trial began.
-#[derive(Serialize)]
-pub struct TrialStarted<'t> {
-    event: &'static str,
-    trial: u32,
-    values: BTreeMap<&'t str, &'t Value>,
+/// A line of JSON.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[schemars(rename = "SweepLine")]
+pub enum JsonLine<'s> {
+    /// The sweep begins or is resumed.
+    Started {
+        folder: String,
+        definition: &'s Definition,
+        /// Trials that have ended already, if it is resumed.
+        ended: usize,
+    },
+    /// A trial begins.
+    TrialStarted {
+        /// Its number.
+        trial: u32,
+        values: Values<'s>,
+    },
+    /// A trial completed an epoch.
+    Epoch {
+        trial: u32,
+        #[serde(flatten)]
+        epoch: &'s TrialEpoch,
+    },
+    /// A trial ended.
+    TrialEnded {
+        trial: u32,
+        outcome: TrialOutcome,
+        validation_accuracy: Option<f64>,
+        epochs: usize,
+        seconds: f64,
+        /// Why it failed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<&'s str>,
+    },
+    /// The sweep ended.
+    Finished {
+        folder: String,
+        /// False if it was interrupted and can be resumed.
+        complete: bool,
+        completed: usize,
+        pruned: usize,
+        failed: usize,
+        seconds: f64,
+        best: Option<Best<'s>>,
+        /// How much each setting matters for the validation accuracy, adding up to 1.
+        importance: Option<BTreeMap<&'s str, f64>>,
+    },
+    /// The best settings were trained as a run, with --test.
+    Tested {
+        trial: u32,
+        /// Its folder.
+        run: String,
+        test_accuracy: Option<f64>,
+    },
 }
 
-impl<'t> TrialStarted<'t> {
-    pub fn new(trial: &'t Trial, names: &[&'t str]) -> Self {
-        Self {
-            event: "trial_started",
+/// Values by the names of their settings.
+type Values<'s> = BTreeMap<&'s str, &'s Value>;
+
+#[derive(Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialOutcome {
+    Completed,
+    Pruned,
+    Failed,
+    Interrupted,
+}
+
+/// The trial with the highest validation accuracy.
+#[derive(Serialize, JsonSchema)]
+pub struct Best<'s> {
+    trial: u32,
+    validation_accuracy: f64,
+    values: Values<'s>,
+    config: &'s RunConfig,
+    /// The command that trains these settings.
+    command: String,
+}
+
+impl<'t> JsonLine<'t> {
+    pub fn trial_started(trial: &'t Trial, names: &[&'t str]) -> Self {
+        Self::TrialStarted {
             trial: trial.number,
             values: values(trial, names),
         }
     }
-}
 
-/// JSON after each epoch of a trial.
-#[derive(Serialize)]
-pub struct TrialEpochLine<'t> {
-    event: &'static str,
-    trial: u32,
-    #[serde(flatten)]
-    epoch: &'t TrialEpoch,
-}
-
-impl<'t> TrialEpochLine<'t> {
-    pub const fn new(trial: u32, epoch: &'t TrialEpoch) -> Self {
-        Self {
-            event: "epoch",
-            trial,
-            epoch,
-        }
-    }
-}
-
-/// JSON when a trial ended.
-#[derive(Serialize)]
-pub struct TrialEnded<'t> {
-    event: &'static str,
-    trial: u32,
-    /// "completed", "pruned" or "failed".
-    outcome: &'static str,
-    validation_accuracy: Option<f64>,
-    epochs: usize,
-    seconds: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'t str>,
-}
-
-impl<'t> TrialEnded<'t> {
-    pub fn new(trial: &'t Trial) -> Self {
+    pub fn trial_ended(trial: &'t Trial) -> Self {
         let reason = if let Some(Outcome::Failed { reason }) = &trial.outcome {
             Some(reason.as_str())
         } else {
             None
         };
-        Self {
-            event: "trial_ended",
+        Self::TrialEnded {
             trial: trial.number,
             outcome: outcome(trial),
             validation_accuracy: trial.accuracy(),
@@ -85,46 +121,6 @@ impl<'t> TrialEnded<'t> {
     }
 }
 
-#[derive(Serialize)]
-struct Started<'s> {
-    event: &'static str,
-    folder: String,
-    definition: &'s Definition,
-    /// Trials that have ended already, where it is resumed.
-    ended: usize,
-}
-
-#[derive(Serialize)]
-struct Ended<'s> {
-    event: &'static str,
-    folder: String,
-    complete: bool,
-    completed: usize,
-    pruned: usize,
-    failed: usize,
-    seconds: f64,
-    best: Option<Best<'s>>,
-    /// By setting, adding up to 1.
-    importance: Option<BTreeMap<&'s str, f64>>,
-}
-
-#[derive(Serialize)]
-struct Best<'s> {
-    trial: u32,
-    validation_accuracy: f64,
-    values: BTreeMap<&'s str, &'s Value>,
-    config: &'s RunConfig,
-    command: String,
-}
-
-#[derive(Serialize)]
-struct TestedLine {
-    event: &'static str,
-    trial: u32,
-    run: String,
-    test_accuracy: Option<f64>,
-}
-
 pub fn began(sweep: &Sweep, output: &mut Output) -> Result<(), Failure> {
     let definition = sweep.definition();
     let ended = sweep
@@ -132,8 +128,7 @@ pub fn began(sweep: &Sweep, output: &mut Output) -> Result<(), Failure> {
         .iter()
         .filter(|trial| trial.outcome.is_some())
         .count();
-    output.json(&Started {
-        event: "started",
+    output.json(&JsonLine::Started {
         folder: sweep.folder().display().to_string(),
         definition,
         ended,
@@ -198,20 +193,19 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
         .collect();
     let ranked = Trial::ranked(sweep.trials());
     let matters = importance(definition, sweep.trials());
-    let number = |wanted: &str| {
+    let number = |wanted: TrialOutcome| {
         ranked
             .iter()
             .filter(|trial| outcome(trial) == wanted)
             .count()
     };
     let best = sweep.best().and_then(|best| Some((best, best.result()?)));
-    output.json(&Ended {
-        event: "finished",
+    output.json(&JsonLine::Finished {
         folder: sweep.folder().display().to_string(),
         complete: is_complete,
-        completed: number("completed"),
-        pruned: number("pruned"),
-        failed: number("failed"),
+        completed: number(TrialOutcome::Completed),
+        pruned: number(TrialOutcome::Pruned),
+        failed: number(TrialOutcome::Failed),
         seconds: sweep.elapsed(),
         best: best.map(|(trial, validation_accuracy)| Best {
             trial: trial.number,
@@ -267,8 +261,7 @@ pub fn tested(
     data: &DataSpec,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    output.json(&TestedLine {
-        event: "tested",
+    output.json(&JsonLine::Tested {
         trial,
         run: tested.run.display().to_string(),
         test_accuracy: tested.test_accuracy,
@@ -289,16 +282,16 @@ pub fn tested(
     ))
 }
 
-fn values<'t>(trial: &'t Trial, names: &[&'t str]) -> BTreeMap<&'t str, &'t Value> {
+fn values<'t>(trial: &'t Trial, names: &[&'t str]) -> Values<'t> {
     names.iter().copied().zip(&trial.values).collect()
 }
 
-const fn outcome(trial: &Trial) -> &'static str {
+const fn outcome(trial: &Trial) -> TrialOutcome {
     match trial.outcome {
-        Some(Outcome::Completed) => "completed",
-        Some(Outcome::Pruned) => "pruned",
-        Some(Outcome::Failed { .. }) => "failed",
-        None => "interrupted",
+        Some(Outcome::Completed) => TrialOutcome::Completed,
+        Some(Outcome::Pruned) => TrialOutcome::Pruned,
+        Some(Outcome::Failed { .. }) => TrialOutcome::Failed,
+        None => TrialOutcome::Interrupted,
     }
 }
 

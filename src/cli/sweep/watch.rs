@@ -1,6 +1,6 @@
 //! Follows a sweep: turns what happens into progress, lines and JSON.
 
-use super::report;
+use super::report::{self, JsonLine};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::output::Output;
@@ -45,8 +45,8 @@ struct Watch<'o> {
 }
 
 impl Watch<'_> {
-    fn json(&mut self, value: &impl serde::Serialize) {
-        if let Err(failure) = self.output.json(value) {
+    fn json(&mut self, line: &JsonLine) {
+        if let Err(failure) = self.output.json(line) {
             self.failure.get_or_insert(failure);
         }
     }
@@ -54,7 +54,7 @@ impl Watch<'_> {
 
 impl Observer for Watch<'_> {
     fn started(&mut self, trial: &Trial) {
-        self.json(&report::TrialStarted::new(trial, &self.names));
+        self.json(&JsonLine::trial_started(trial, &self.names));
     }
 
     fn sending(&mut self, upload: &DataUpload) {
@@ -63,12 +63,15 @@ impl Observer for Watch<'_> {
 
     fn epoch(&mut self, trial: &Trial) {
         if let Some(epoch) = trial.epochs.last() {
-            self.json(&report::TrialEpochLine::new(trial.number, epoch));
+            self.json(&JsonLine::Epoch {
+                trial: trial.number,
+                epoch,
+            });
         }
     }
 
     fn ended(&mut self, trial: &Trial) {
-        self.json(&report::TrialEnded::new(trial));
+        self.json(&JsonLine::trial_ended(trial));
         self.progress.note(&report::sentence(trial, &self.names));
     }
 

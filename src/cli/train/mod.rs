@@ -9,6 +9,7 @@ mod tensorboard;
 mod unsaved;
 mod watch;
 
+pub use report::JsonLine;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

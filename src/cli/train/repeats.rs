@@ -1,34 +1,10 @@
 //! What is said at the end of repeated runs.
 
-use serde::Serialize;
-
+use super::report::{JsonLine, RepeatedRun};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::records::RunSummary;
 use crate::runs::{Repeats, RunEntry};
-
-/// JSON after the last of them.
-#[derive(Serialize)]
-struct Repeated {
-    event: &'static str,
-    runs: usize,
-    /// "test", or "validation" where the data has no test images.
-    measured_on: &'static str,
-    mean_accuracy: f64,
-    /// The ends of the 95 % interval of the mean.
-    low: f64,
-    high: f64,
-    standard_deviation: f64,
-    lowest: One,
-    highest: One,
-}
-
-#[derive(Serialize)]
-struct One {
-    seed: u64,
-    accuracy: f64,
-    run: String,
-}
 
 /// Prints the mean accuracy of the runs that belong to this one, with its interval; nothing where
 /// fewer than two are left.
@@ -39,13 +15,12 @@ pub fn report(saved: &[RunEntry], one: &RunSummary, output: &mut Output) -> Resu
     let (Some(mean), Some((lowest, highest))) = (repeats.mean(), repeats.extremes()) else {
         return Ok(());
     };
-    let one = |run: &RunSummary| One {
+    let one = |run: &RunSummary| RepeatedRun {
         seed: run.config.seed,
         accuracy: repeats.accuracy(run),
         run: run.folder.display().to_string(),
     };
-    output.json(&Repeated {
-        event: "repeated",
+    output.json(&JsonLine::Repeated {
         runs: mean.count,
         measured_on: repeats.measured_on(),
         mean_accuracy: mean.mean,

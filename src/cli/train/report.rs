@@ -2,187 +2,123 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
 use crate::cli::format::{clock, quoted};
 use crate::cli::output::Output;
-use crate::problem::Problem;
 use crate::records::{
-    EpochRecord, InitializationReport, Intervention, Rescue, RunPlan, RunPosition, RunSummary,
+    EpochRecord, InitializationReport, Intervention, RunPlan, RunPosition, RunSummary,
     SplitEvaluation, StepPoint,
 };
-use crate::run_config::RunConfig;
+use crate::run_config::{DeviceChoice, ModelKind, Precision, RunConfig};
 use crate::runs::Checkpoints;
 use crate::text::format::{count, grouped, percent};
 use crate::text::visible;
 use crate::window::harder_data_note;
 
-/// JSON at the start of the run: its configuration and plan.
-#[derive(Debug, Serialize)]
-pub struct Started<'a> {
-    event: &'static str,
-    config: &'a RunConfig,
-    plan: &'a RunPlan,
+/// A line of JSON.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum JsonLine<'a> {
+    /// The run begins.
+    Started {
+        config: &'a RunConfig,
+        plan: &'a RunPlan,
+    },
+    /// The weights were initialised from statistics of training images.
+    Initialized(&'a InitializationReport),
+    /// A step was taken.
+    Step(&'a StepPoint),
+    /// An epoch was completed.
+    Epoch(&'a EpochRecord),
+    /// The run did something by itself.
+    Intervened(&'a Intervention),
+    /// The run has ended but could not be saved yet.
+    NotSaved {
+        reason: String,
+        /// The folder of its checkpoint; `None` if there is none, so that the run cannot be
+        /// resumed.
+        checkpoint: Option<String>,
+    },
+    /// The run could not be saved as a whole where it was to be, and was saved another way; its
+    /// end follows, and the exit status is not 0.
+    Rescued {
+        reason: String,
+        /// Its folder.
+        run: String,
+        /// Whether that is in the system's temporary folder.
+        temporary: bool,
+        /// Whether its steps, misclassified images and samples from the posterior are missing.
+        model_alone: bool,
+    },
+    /// The run ended and was saved.
+    Finished {
+        /// Its folder.
+        run: String,
+        model: ModelKind,
+        model_path: String,
+        device: DeviceChoice,
+        precision: Precision,
+        parameters: u64,
+        train_seconds: f64,
+        epoch_seconds: Vec<f32>,
+        images_per_second: f64,
+        /// That of the weights that were kept.
+        validation_accuracy: Option<f32>,
+        /// `None` if the data has no test images, or their evaluation was stopped.
+        test_accuracy: Option<f64>,
+        /// Whether it was stopped before it was complete.
+        stopped: bool,
+        /// Whether early stopping ended it.
+        stopped_early: bool,
+        /// The epoch whose weights were kept.
+        kept_epoch: Option<u32>,
+        config: &'a RunConfig,
+    },
+    /// The run was stopped before its first epoch was complete and can be resumed.
+    Unfinished {
+        /// The folder of its checkpoint.
+        checkpoint: String,
+    },
+    /// The run was stopped before its first step; nothing was saved.
+    Discarded,
+    /// Repeated runs have ended.
+    Repeated {
+        runs: usize,
+        /// "test", or "validation" if the data has no test images.
+        measured_on: &'static str,
+        mean_accuracy: f64,
+        /// The lower end of the 95 % interval of the mean.
+        low: f64,
+        /// The upper end of it.
+        high: f64,
+        standard_deviation: f64,
+        lowest: RepeatedRun,
+        highest: RepeatedRun,
+    },
+    /// A run was trained again, with --reproduce.
+    Reproduced {
+        /// Whether all weights are the same.
+        same: bool,
+        tensors: usize,
+        /// Tensors that differ.
+        differing: usize,
+        /// Of two weights; `None` if a tensor is missing or has another shape.
+        largest_difference: Option<f32>,
+        /// What was not the same for both, and may be the reason.
+        circumstances: Vec<&'static str>,
+    },
 }
 
-impl<'a> Started<'a> {
-    pub const fn new(config: &'a RunConfig, plan: &'a RunPlan) -> Self {
-        Self {
-            event: "started",
-            config,
-            plan,
-        }
-    }
-}
-
-/// JSON before the first step: what the weights were initialised from, where those are statistics
-/// of the training images.
-#[derive(Debug, Serialize)]
-pub struct Initialized<'a> {
-    event: &'static str,
-    #[serde(flatten)]
-    report: &'a InitializationReport,
-}
-
-impl<'a> Initialized<'a> {
-    pub const fn new(report: &'a InitializationReport) -> Self {
-        Self {
-            event: "initialized",
-            report,
-        }
-    }
-}
-
-/// JSON for each step, so that other programs can follow the curve.
-#[derive(Debug, Serialize)]
-pub struct Step<'a> {
-    event: &'static str,
-    #[serde(flatten)]
-    point: &'a StepPoint,
-}
-
-impl<'a> Step<'a> {
-    pub const fn new(point: &'a StepPoint) -> Self {
-        Self {
-            event: "step",
-            point,
-        }
-    }
-}
-
-/// JSON after each epoch.
-#[derive(Debug, Serialize)]
-pub struct Epoch<'a> {
-    event: &'static str,
-    #[serde(flatten)]
-    record: &'a EpochRecord,
-}
-
-impl<'a> Epoch<'a> {
-    pub const fn new(record: &'a EpochRecord) -> Self {
-        Self {
-            event: "epoch",
-            record,
-        }
-    }
-}
-
-/// JSON when the run intervenes: a skipped step, a rollback, smaller micro-batches, or early
-/// stopping.
-#[derive(Debug, Serialize)]
-pub struct Intervened<'a> {
-    event: &'static str,
-    #[serde(flatten)]
-    intervention: &'a Intervention,
-}
-
-impl<'a> Intervened<'a> {
-    pub const fn new(intervention: &'a Intervention) -> Self {
-        Self {
-            event: "intervened",
-            intervention,
-        }
-    }
-}
-
-/// JSON when the run has ended but could not be saved yet.
-#[derive(Debug, Serialize)]
-pub struct NotSaved {
-    event: &'static str,
-    reason: String,
-    /// The folder of its checkpoint, if there is one.
-    checkpoint: Option<String>,
-}
-
-impl NotSaved {
-    pub fn new(problem: &Problem, checkpoint: Option<&Path>) -> Self {
-        Self {
-            event: "not_saved",
-            reason: problem.to_string(),
-            checkpoint: checkpoint.map(|folder| folder.display().to_string()),
-        }
-    }
-}
-
-/// JSON before the end of a run that was saved, but not as a whole where it was to be.
-#[derive(Debug, Serialize)]
-pub struct Rescued {
-    event: &'static str,
-    reason: String,
-    run: String,
-    temporary: bool,
-    model_alone: bool,
-}
-
-impl Rescued {
-    pub fn new(
-        problem: &Problem,
-        Rescue {
-            folder,
-            temporary,
-            model_alone,
-        }: &Rescue,
-    ) -> Self {
-        Self {
-            event: "rescued",
-            reason: problem.to_string(),
-            run: folder.display().to_string(),
-            temporary: *temporary,
-            model_alone: *model_alone,
-        }
-    }
-}
-
-/// JSON at the end of a run that was saved.
-#[derive(Serialize)]
-struct Finished<'a> {
-    event: &'static str,
-    run: String,
-    model: &'static str,
-    model_path: String,
-    device: &'static str,
-    precision: &'static str,
-    parameters: u64,
-    train_seconds: f64,
-    epoch_seconds: Vec<f32>,
-    images_per_second: f64,
-    validation_accuracy: Option<f32>,
-    /// Null if the data has no test images, or their evaluation was stopped.
-    test_accuracy: Option<f64>,
-    stopped: bool,
-    stopped_early: bool,
-    kept_epoch: Option<u32>,
-    config: &'a RunConfig,
-}
-
-/// JSON at the end of a run that was stopped before its first epoch was complete.
-#[derive(Serialize)]
-struct Unfinished {
-    event: &'static str,
-    /// The folder it can be resumed from; absent where nothing was saved.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    checkpoint: Option<String>,
+/// One of the repeated runs.
+#[derive(Serialize, JsonSchema)]
+pub struct RepeatedRun {
+    pub seed: u64,
+    pub accuracy: f64,
+    /// Its folder.
+    pub run: String,
 }
 
 /// The line at the start of the run.
@@ -225,13 +161,12 @@ pub fn is_complete(summary: &RunSummary) -> bool {
 /// Prints how the run ended, where the model was saved, and what to try next.
 pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure> {
     let validation_accuracy = summary.kept().map(|epoch| epoch.validation_accuracy);
-    output.json(&Finished {
-        event: "finished",
+    output.json(&JsonLine::Finished {
         run: summary.folder.display().to_string(),
-        model: summary.config.model.name(),
+        model: summary.config.model,
         model_path: summary.model_path.display().to_string(),
-        device: summary.plan.device.name(),
-        precision: summary.plan.precision.name(),
+        device: summary.plan.device,
+        precision: summary.plan.precision,
         parameters: summary.plan.parameters,
         train_seconds: summary.train_seconds,
         epoch_seconds: summary.epochs.iter().map(|epoch| epoch.seconds).collect(),
@@ -282,15 +217,11 @@ pub fn finished(summary: &RunSummary, output: &mut Output) -> Result<(), Failure
 
 /// Prints that the run was stopped without a model, and whether it can be resumed.
 pub fn unfinished(checkpoint: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
-    let event = if checkpoint.is_some() {
-        "unfinished"
-    } else {
-        "discarded"
-    };
-    output.json(&Unfinished {
-        event,
-        checkpoint: checkpoint.map(|folder| folder.display().to_string()),
-    })?;
+    output.json(
+        &checkpoint.map_or(JsonLine::Discarded, |folder| JsonLine::Unfinished {
+            checkpoint: folder.display().to_string(),
+        }),
+    )?;
     output.text(match checkpoint.map(Checkpoints::position) {
         Some(Some(position)) if position.epochs > 0 => {
             "Stopped before training went on. To resume the run: inkling train --resume"

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::report;
+use super::report::{self, JsonLine};
 use super::tensorboard::Log;
 use super::unsaved::Unsaved;
 use crate::cli::engine::{Engine, Update};
@@ -95,7 +95,10 @@ pub fn train(
                 folder,
                 ..
             }) => {
-                output.json(&report::Started::new(config, &started))?;
+                output.json(&JsonLine::Started {
+                    config,
+                    plan: &started,
+                })?;
                 progress = Progress::new();
                 progress.note(&report::plan(config, &started));
                 match start {
@@ -129,7 +132,7 @@ pub fn train(
                 progress.note(&Message::sending(&upload).to_string())
             }
             Update::Event(Event::Initialized { report, .. }) => {
-                output.json(&report::Initialized::new(&report))?;
+                output.json(&JsonLine::Initialized(&report))?;
                 report
                     .sentences()
                     .iter()
@@ -137,7 +140,7 @@ pub fn train(
             }
             Update::Event(Event::Steps { steps, now, .. }) => {
                 for point in &steps {
-                    output.json(&report::Step::new(point))?;
+                    output.json(&JsonLine::Step(point))?;
                 }
                 logged(&mut log, &progress, |log| log.steps(&steps, now));
                 if let Some(plan) = &plan {
@@ -145,12 +148,12 @@ pub fn train(
                 }
             }
             Update::Event(Event::Epoch { record, .. }) => {
-                output.json(&report::Epoch::new(&record))?;
+                output.json(&JsonLine::Epoch(&record))?;
                 progress.note(&report::epoch(config, &record));
                 logged(&mut log, &progress, |log| log.epoch(&record));
             }
             Update::Event(Event::Intervened { intervention, .. }) => {
-                output.json(&report::Intervened::new(&intervention))?;
+                output.json(&JsonLine::Intervened(&intervention))?;
                 progress.note(&Message::intervened(&intervention).to_string());
             }
             Update::Event(Event::Checkpoint {
@@ -165,10 +168,12 @@ pub fn train(
                 checkpoint,
                 ..
             }) => {
-                output.json(&report::NotSaved::new(
-                    &problem,
-                    checkpoints.as_deref().filter(|_| checkpoint.is_some()),
-                ))?;
+                output.json(&JsonLine::NotSaved {
+                    reason: problem.to_string(),
+                    checkpoint: checkpoint
+                        .and(checkpoints.as_deref())
+                        .map(|folder| folder.display().to_string()),
+                })?;
                 progress.note(&Message::run_not_saved(&problem, checkpoint).to_string());
                 unsaved.instruct(
                     engine,
@@ -181,7 +186,12 @@ pub fn train(
                 problem, rescue, ..
             }) => {
                 rescued = true;
-                output.json(&report::Rescued::new(&problem, &rescue))?;
+                output.json(&JsonLine::Rescued {
+                    reason: problem.to_string(),
+                    run: rescue.folder.display().to_string(),
+                    temporary: rescue.temporary,
+                    model_alone: rescue.model_alone,
+                })?;
                 progress.note(&Message::rescued(&problem, &rescue).to_string());
             }
             // Other events are irrelevant here.

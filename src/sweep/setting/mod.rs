@@ -5,6 +5,7 @@ mod value;
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::DefinitionError;
@@ -18,7 +19,9 @@ pub use value::Value;
 
 /// A setting that decides what a run learns. Where it trains, on what data and on how many threads
 /// is the same for all trials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(into = "&'static str", try_from = "String")]
 pub enum Setting {
     Model,
