@@ -16,7 +16,7 @@ use inkling::bench::side_of;
 use inkling::download::DownloadError;
 use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide, SshHost};
 use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
-use inkling::import::ImportError;
+use inkling::import::{ImportError, Trials};
 use inkling::infer::{Agreement, DeviceComparison, DeviceTiming, DeviceTrial};
 use inkling::ink::{Bounds, CandidateImage, Image, Ink, Steps, Writing, rasterize_steps};
 use inkling::optim::Schedule;
@@ -28,16 +28,17 @@ use inkling::records::benchmark::{
 };
 use inkling::records::{
     Accuracy, BatchSizeFinding, BatchSizeSpec, BeforeAfter, ComparedModel, ComparisonSpec,
-    DeletedBundle, DigitDetection, DigitPrediction, DrawingAnswer, EpochRecord, Evaluation,
+    DeletedBundle, DigitDetection, DigitPrediction, Doubt, DrawingAnswer, EpochRecord, Evaluation,
     EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage,
-    ImportFinding, JobId, LabelRejection, LearningSnapshot, Mistake, ModelComparison, ModelInfo,
-    ModelRef, Prediction, Profile, RELIABILITY_BINS, RateFinding, Reached, ReceivedBundle,
-    ReliabilityBin, RunPlan, RunPosition, RunSummary, SEARCH_RATES, SEARCH_STEPS, SplitEvaluation,
-    StepPoint, Telemetry, TensorFormat, TensorInfo, TimeToAccuracy, WeightImages, WriterScore,
+    ImportFinding, JobId, LabelRejection, LearningSnapshot, MeasuredReading, Mistake,
+    ModelComparison, ModelInfo, ModelRef, Normalization, Prediction, Profile, RELIABILITY_BINS,
+    RateFinding, Reached, Reading, ReceivedBundle, ReliabilityBin, RunPlan, RunPosition,
+    RunSummary, SEARCH_RATES, SEARCH_STEPS, SplitEvaluation, StepPoint, Telemetry, TensorFormat,
+    TensorInfo, TimeToAccuracy, WeightImages, WriterScore,
 };
 use inkling::run_config::{
-    Classes, ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, Precision, Preset,
-    RunConfig,
+    Activation, Classes, ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind,
+    Precision, Preset, RunConfig,
 };
 use inkling::system::paths::Paths;
 use inkling::window::messages::Message;
@@ -882,7 +883,7 @@ impl FakeEngine {
             Job::Export { to, .. } => self.send(done(id, JobResult::Export(exported(to)))),
             Job::Trial(_) => self.send(done(id, JobResult::Trial)),
             Job::Import(spec) if spec.path.ends_with("average.pt") && !spec.accept => {
-                let trials = Box::new(crate::app::messages::trials());
+                let trials = Box::new(trials());
                 self.send(failed(
                     id,
                     Problem::Import(ImportError::Undecided {
@@ -999,6 +1000,29 @@ pub fn exported(to: Option<PathBuf>) -> ExportReport {
         paths: to.into_iter().collect(),
         quantized: None,
         unmeasured: None,
+    }
+}
+
+/// What an import found out of a `LeNet` with average pooling.
+pub fn trials() -> Trials {
+    let supported = MeasuredReading {
+        reading: Reading::own(Activation::Tanh, Normalization::MNIST),
+        accuracy: 0.903,
+    };
+    let best = MeasuredReading {
+        reading: Reading {
+            average_pooling: true,
+            ..supported.reading
+        },
+        accuracy: 0.935,
+    };
+    Trials {
+        model: ModelKind::LeNet,
+        doubt: Doubt::NotSupported,
+        images: 1000,
+        tried_on: DataSpec::builtin(),
+        readings: vec![best, supported],
+        supported,
     }
 }
 

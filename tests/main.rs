@@ -6,7 +6,6 @@
     reason = "a test that fails should stop there"
 )]
 
-mod app;
 mod bench;
 mod cli;
 mod data;
@@ -36,4 +35,4 @@ mod text;
 mod tidy;
 mod train;
 #[cfg(feature = "gui")]
-mod ui;
+mod window;

@@ -1,0 +1,320 @@
+//! A model whose classes are not digits: they are called by their names.
+
+use eframe::egui::{Key, Modifiers, Rect};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+use inkling::ink::Image;
+use inkling::protocol::{Command, Event};
+use inkling::records::{
+    Evaluation, HeldOutAnswer, HeldOutImage, LearningSnapshot, Mistake, ModelInfo, Prediction,
+    SplitEvaluation,
+};
+use inkling::run_config::{Classes, DataSource, DataSpec, EvaluationSplit, NamedSet};
+use inkling::window::{Action, ResultsView};
+
+use crate::fake_engine::{plan, prediction, starter};
+use crate::window::stage::{Panel, Stage, serve, stage, stroke, usual, value};
+
+/// A panel with a model of Fashion-MNIST in use.
+fn of_clothing(panel: Panel, size: [f32; 2]) -> Harness<'static, Stage> {
+    let mut harness = stage(panel, size);
+    let data = DataSpec::single(DataSource::Named(NamedSet::FashionMnist));
+    let engine = &mut harness.state_mut().engine;
+    engine.data = data.clone();
+    engine.send(Event::ModelInUse(ModelInfo {
+        classes: data.classes(),
+        data,
+        ..starter()
+    }));
+    harness.run();
+    harness
+}
+
+#[test]
+fn a_drawing_is_called_by_the_name_of_its_class() {
+    for panel in [Panel::Draw, Panel::Compact] {
+        let mut harness = of_clothing(panel, [900.0, 600.0]);
+        let rect = harness.get_by_label("Drawing canvas").rect();
+        stroke(
+            &mut harness,
+            &[rect.center(), rect.center() + rect.size() * 0.2],
+            false,
+        );
+        serve(&mut harness);
+        assert_eq!(value(&harness, "Verdict"), "Trousers — 96 % sure");
+        assert_eq!(value(&harness, "Probability of Ankle boot"), "1 %");
+        assert!(harness.query_by_label("Probability of 1").is_none());
+        // Only digits are kept among one's digits.
+        assert!(harness.query_by_label_contains("Keep as").is_none());
+    }
+}
+
+#[test]
+fn results_are_by_the_names_of_the_classes() {
+    for size in [[600.0, 2000.0], [1280.0, 1600.0], [1920.0, 1080.0]] {
+        let mut harness = of_clothing(Panel::Results, size);
+        harness.get_by_label("Evaluate").click();
+        serve(&mut harness);
+        assert_eq!(
+            value(&harness, "Accuracy for Coat"),
+            "90.00 %, 1 of 10 wrong"
+        );
+        assert!(
+            harness
+                .query_by_label("True class Coat, predicted Ankle boot, probability 93 %")
+                .is_some()
+        );
+        harness
+            .get_by_label("One image of the class Coat was classified as Ankle boot")
+            .click();
+        harness.run();
+        assert_eq!(
+            value(&harness, "True and predicted classes"),
+            "One image of the class Coat was classified as Ankle boot"
+        );
+    }
+}
+
+/// A model of these classes.
+fn model_of(classes: &Classes) -> ModelInfo {
+    ModelInfo {
+        classes: classes.clone(),
+        ..starter()
+    }
+}
+
+#[test]
+fn of_many_classes_the_likeliest_have_bars() {
+    for (panel, size, bars) in [
+        (Panel::Draw, [900.0, 600.0], 10..26),
+        (Panel::Compact, [400.0, 700.0], 10..11),
+    ] {
+        let mut harness = stage(panel, size);
+        harness
+            .state_mut()
+            .engine
+            .send(Event::ModelInUse(model_of(&Classes::Letters)));
+        harness.run();
+        assert!(
+            value(&harness, "Verdict") == "nothing drawn yet"
+                && harness.query_by_label("Probability of A").is_some()
+        );
+        let rect = harness.get_by_label("Drawing canvas").rect();
+        stroke(
+            &mut harness,
+            &[rect.center(), rect.center() + rect.size() * 0.2],
+            false,
+        );
+        for command in harness.state_mut().engine.listen() {
+            if let Command::Classify { request, ink, .. } = command {
+                // The later a letter, the likelier; Q is the likeliest.
+                let mut probabilities: Vec<f32> =
+                    (0..26).map(|class| class as f32 / 1000.0).collect();
+                probabilities[16] = 0.691;
+                let q = Prediction {
+                    probabilities,
+                    digit: 16,
+                    confidence: 0.691,
+                    model: model_of(&Classes::Letters),
+                    ..prediction(&ink)
+                };
+                harness.state_mut().engine.send(Event::Classified {
+                    request,
+                    prediction: Ok(Box::new(q)),
+                });
+            }
+        }
+        harness.run();
+        assert_eq!(value(&harness, "Verdict"), "probably Q — 69 % sure");
+        let left = |name: &str| {
+            harness
+                .query_by_label(&format!("Probability of {name}"))
+                .map(|bar| bar.rect())
+        };
+        let shown = ('A'..='Z')
+            .filter(|letter| left(&letter.to_string()).is_some())
+            .count();
+        assert!(bars.contains(&shown) && left("A").is_none(), "{shown}");
+        let before = |a: Rect, b: Rect| a.left() < b.left() || a.top() < b.top();
+        assert!(
+            before(left("Q").unwrap(), left("Z").unwrap())
+                && before(left("Z").unwrap(), left("Y").unwrap())
+        );
+    }
+}
+
+/// What a model with this many classes was measured at: three images of each, and one of the first
+/// taken for the last.
+fn measured(classes: usize) -> Evaluation {
+    let mut confusion = vec![vec![0; classes]; classes];
+    confusion
+        .iter_mut()
+        .enumerate()
+        .for_each(|(class, row)| row[class] = 3);
+    (confusion[0][0], confusion[0][classes - 1]) = (2, 1);
+    let answer = classes as u8 - 1;
+    let mistake = Mistake {
+        index: 0,
+        image: Image::BLANK,
+        label: 0,
+        answer,
+        confidence: 0.6,
+        label_probability: 0.2,
+    };
+    let images = 3 * classes as u64;
+    let accuracy = (images - 1) as f64 / images as f64;
+    Evaluation {
+        images,
+        accuracy,
+        loss: 0.1,
+        confusion,
+        mistakes: vec![mistake],
+        reliability: None,
+    }
+}
+
+#[test]
+fn results_have_a_row_for_each_class_whatever_their_number() {
+    let pets = Classes::of_names(&["cat", "dog"]).unwrap();
+    let many = Classes::numbered(99).unwrap();
+    for (classes, first, last) in [
+        (pets, "cat", "dog"),
+        (Classes::Letters, "A", "Z"),
+        (many, "0", "99"),
+    ] {
+        for size in [[600.0, 2000.0], [900.0, 600.0], [1920.0, 1080.0]] {
+            let mut harness = stage(Panel::Results, size);
+            let (model, evaluation) = (model_of(&classes), measured(classes.len()));
+            let measured = SplitEvaluation {
+                data: DataSpec::builtin(),
+                split: EvaluationSplit::Test,
+                evaluation,
+            };
+            let view = ResultsView { model, measured };
+            harness.state_mut().app.results.shown = Some(view);
+            harness.run();
+            assert_eq!(
+                value(&harness, &format!("Accuracy for {first}")),
+                "66.67 %, 1 of 3 wrong"
+            );
+            assert!(
+                harness
+                    .query_by_label(&format!("Accuracy for {last}"))
+                    .is_some()
+            );
+            harness
+                .get_by_label(&format!(
+                    "One image of the class {first} was classified as {last}"
+                ))
+                .click();
+            harness.run();
+            let title = format!("True and predicted {}", classes.nouns());
+            let grid = harness.get_by_label(&title);
+            assert!(
+                grid.value()
+                    .unwrap()
+                    .ends_with(&format!("classified as {last}"))
+            );
+            grid.focus();
+            harness.run();
+            harness.key_press_modifiers(Modifiers::NONE, Key::ArrowDown);
+            harness.run();
+            let below =
+                value(&harness, &title).ends_with(&format!("{last} were classified correctly"));
+            assert_eq!(
+                below,
+                classes.len() == 2,
+                "one row further down, the last class is correct where there are two"
+            );
+        }
+    }
+}
+
+#[test]
+fn held_out_images_are_shown_by_class_whatever_their_number() {
+    let pets = Classes::of_names(&["cat", "dog"]).unwrap();
+    for (classes, of_each, named) in [
+        (pets, 50, "dog"),
+        (Classes::Letters, 3, "Q"),
+        (Classes::numbered(99).unwrap(), 1, "57"),
+    ] {
+        let (mut window, mut engine) = usual();
+        window.state_mut().apply(Action::Start);
+        engine.serve();
+        window.run_steps(2);
+        let (run, config) = (
+            window.state().app().train.run.as_ref().unwrap().id,
+            window.state().app().ctx.config.clone(),
+        );
+        let started = inkling::records::RunPlan {
+            classes: Some(classes.clone()),
+            ..plan(&config)
+        };
+        let (before, curve, position) = (
+            Vec::new(),
+            Vec::new(),
+            inkling::records::RunPosition::default(),
+        );
+        engine.send(Event::Started {
+            run,
+            plan: started,
+            before,
+            curve,
+            position,
+            folder: "checkpoints/1".into(),
+        });
+        let labels =
+            || (0..classes.len() as u8).flat_map(|class| std::iter::repeat_n(class, of_each));
+        engine.send(Event::HeldOut {
+            run,
+            images: labels()
+                .map(|label| HeldOutImage {
+                    image: Image::BLANK,
+                    label,
+                })
+                .collect(),
+        });
+        let answers = labels()
+            .map(|digit| HeldOutAnswer {
+                digit,
+                probability: 0.8,
+                label_probability: 0.8,
+            })
+            .collect();
+        engine.send(Event::Learning {
+            run,
+            snapshot: LearningSnapshot {
+                step: 1,
+                answers,
+                first_layer: None,
+            },
+        });
+        window.run_steps(4);
+        let grid = window.get_by_label("Held-out images");
+        let total = of_each * classes.len();
+        assert_eq!(grid.value().unwrap(), format!("{total} of {total} correct"));
+        let name = format!("Held-out images of the class {named}");
+        let bar = window.get_by_label(&name);
+        assert_eq!(
+            bar.value().unwrap(),
+            format!("{of_each} of {of_each} correct")
+        );
+        // No image lies outside the grid or on another one.
+        let prefix = format!("True {} ", classes.noun());
+        let cells: Vec<Rect> = window
+            .get_all_by_label_contains(&prefix)
+            .map(|cell| cell.rect())
+            .collect();
+        assert_eq!(cells.len(), total);
+        assert!(
+            cells
+                .iter()
+                .all(|cell| grid.rect().expand(1.0).contains_rect(*cell))
+        );
+        assert!(cells.iter().enumerate().all(|(index, cell)| {
+            cells[..index]
+                .iter()
+                .all(|other| !other.shrink(0.5).intersects(cell.shrink(0.5)))
+        }));
+    }
+}

@@ -1,0 +1,906 @@
+//! The canvas and what is said about a drawing.
+
+use eframe::egui::accesskit::Role;
+use eframe::egui::{
+    Event as Input, Key, Modifiers, PointerButton, Pos2, Rect, Shape, TouchDeviceId, TouchId,
+    TouchPhase, vec2,
+};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+use inkling::hardware::{Hardware, Metal};
+use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial};
+use inkling::protocol::{Command, Event};
+use inkling::records::{Ensemble, Intervention, ModelRef, Prediction, Uncertainty};
+use inkling::run_config::{DeviceChoice, InferenceChoice};
+use inkling::window::{Action, CANVAS, Checked, Inkling, Screen, Tool};
+
+use crate::fake_engine::{checked, digits, prediction, reads};
+use crate::window::stage::{Panel, Stage, press, serve, sized, stage, stroke, value};
+
+const CANVAS_NAME: &str = "Drawing canvas";
+
+/// Points across the canvas, from a quarter to three quarters.
+fn across(harness: &Harness<'static, Stage>, count: u8) -> Vec<Pos2> {
+    let rect = harness.get_by_label(CANVAS_NAME).rect();
+    (0..count)
+        .map(|i| rect.min + rect.size() * (0.25 + 0.5 * f32::from(i) / f32::from(count.max(2) - 1)))
+        .collect()
+}
+
+#[test]
+fn a_blank_canvas_says_so() {
+    let harness = stage(Panel::Draw, [900.0, 600.0]);
+    assert_eq!(value(&harness, CANVAS_NAME), "empty");
+    assert_eq!(value(&harness, "Verdict"), "nothing drawn yet");
+    assert_eq!(value(&harness, "The image the model sees"), "blank");
+}
+
+#[test]
+fn a_stroke_is_read_and_the_verdict_told() {
+    for panel in [Panel::Draw, Panel::Compact] {
+        let mut harness = stage(panel, [900.0, 600.0]);
+        let points = across(&harness, 5);
+        stroke(&mut harness, &points, false);
+        serve(&mut harness);
+        let heard = &harness.state().engine.heard;
+        assert!(
+            heard
+                .iter()
+                .any(|command| matches!(command, Command::Classify { .. })),
+            "{panel:?}: {heard:?}"
+        );
+        assert_eq!(value(&harness, CANVAS_NAME), "1 stroke");
+        assert_eq!(value(&harness, "Verdict"), "1 — 96 % sure");
+        assert_eq!(
+            (
+                value(&harness, "Probability of 1"),
+                value(&harness, "Probability of 0")
+            ),
+            ("96 %".to_owned(), "1 %".to_owned())
+        );
+    }
+}
+
+#[test]
+fn every_position_within_a_frame_becomes_a_point_of_the_stroke() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let points = across(&harness, 40);
+    stroke(&mut harness, &points, true);
+    let strokes = harness.state().app.draw.drawing.strokes();
+    assert_eq!((strokes.len(), strokes[0].points.len()), (1, 40));
+    let (first, last) = (strokes[0].points[0], strokes[0].points[39]);
+    for (got, wanted) in [(first, CANVAS * 0.25), (last, CANVAS * 0.75)] {
+        assert!(
+            got.iter().all(|at| (at - wanted).abs() < 0.5),
+            "{got:?} should be near {wanted}"
+        );
+    }
+}
+
+#[test]
+fn a_stroke_that_leaves_the_canvas_stays_at_its_edge_and_one_from_outside_draws_nothing() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let rect = harness.get_by_label(CANVAS_NAME).rect();
+    stroke(
+        &mut harness,
+        &[rect.center(), rect.right_bottom() + vec2(20.0, 20.0)],
+        true,
+    );
+    assert_eq!(
+        harness.state().app.draw.drawing.strokes()[0].points.last(),
+        Some(&[CANVAS, CANVAS])
+    );
+    stroke(
+        &mut harness,
+        &[rect.right_center() + vec2(30.0, 0.0), rect.center()],
+        true,
+    );
+    assert_eq!(harness.state().app.draw.drawing.strokes().len(), 1);
+}
+
+fn button(pos: Pos2, button: PointerButton, pressed: bool) -> Input {
+    Input::PointerButton {
+        pos,
+        button,
+        pressed,
+        modifiers: Modifiers::NONE,
+    }
+}
+
+#[test]
+fn a_stroke_that_leaves_the_window_goes_on_where_it_comes_back() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let rect = harness.get_by_label(CANVAS_NAME).rect();
+    let unit = rect.width() / CANVAS;
+    let at = |x: f32, y: f32| rect.min + vec2(x, y) * unit;
+    let moved = Input::PointerMoved;
+    let events = [
+        moved(at(140.0, 40.0)),
+        button(at(140.0, 40.0), PointerButton::Primary, true),
+        moved(at(-60.0, 140.0)),
+        Input::PointerGone,
+    ];
+    for event in events.into_iter().chain([
+        moved(at(-60.0, 200.0)),
+        moved(at(60.0, 260.0)),
+        button(at(60.0, 260.0), PointerButton::Primary, false),
+    ]) {
+        harness.input_mut().events.push(event);
+        harness.step();
+    }
+    let strokes = harness.state().app.draw.drawing.strokes();
+    let wanted = [
+        [140.0, 40.0],
+        [0.0, 110.0],
+        [0.0, 140.0],
+        [0.0, 200.0],
+        [0.0, 230.0],
+        [60.0, 260.0],
+    ];
+    assert_eq!(strokes.len(), 1);
+    assert_eq!(
+        strokes[0].points.len(),
+        wanted.len(),
+        "{:?}",
+        strokes[0].points
+    );
+    for (point, wanted) in strokes[0].points.iter().zip(wanted) {
+        assert!(
+            (point[0] - wanted[0]).abs() < 0.5 && (point[1] - wanted[1]).abs() < 0.5,
+            "it crosses the edge at {wanted:?}: {:?}",
+            strokes[0].points
+        );
+    }
+}
+
+#[test]
+fn a_pen_that_says_how_hard_it_presses_is_heeded() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let points = across(&harness, 4);
+    // As the backend reports a pen: each touch, then the pointer that follows it.
+    let touch = |phase, pos, force| Input::Touch {
+        device_id: TouchDeviceId(1),
+        id: TouchId(7),
+        phase,
+        pos,
+        force,
+    };
+    let mut events = vec![
+        touch(TouchPhase::Start, points[0], Some(0.25)),
+        Input::PointerMoved(points[0]),
+        button(points[0], PointerButton::Primary, true),
+    ];
+    for (&point, force) in points[1..].iter().zip([Some(0.5), None, Some(1.0)]) {
+        events.extend([
+            touch(TouchPhase::Move, point, force),
+            Input::PointerMoved(point),
+        ]);
+    }
+    events.extend([
+        touch(TouchPhase::End, points[3], None),
+        button(points[3], PointerButton::Primary, false),
+        Input::PointerGone,
+    ]);
+    harness.input_mut().events.extend(events);
+    harness.step();
+    let strokes = harness.state().app.draw.drawing.strokes();
+    assert_eq!((strokes.len(), strokes[0].points.len()), (1, 4));
+    assert_eq!(strokes[0].pressures, [0.25, 0.5, 0.5, 1.0]);
+    // A touch that the system takes away ends the stroke.
+    let events = [
+        touch(TouchPhase::Start, points[0], None),
+        button(points[0], PointerButton::Primary, true),
+        touch(TouchPhase::Cancel, points[0], None),
+        Input::PointerGone,
+        Input::PointerMoved(points[3]),
+    ];
+    harness.input_mut().events.extend(events);
+    harness.step();
+    assert_eq!(
+        harness.state().app.draw.drawing.strokes()[1].points.len(),
+        1
+    );
+    assert!(!harness.state().app.draw.drawing.pen_down());
+}
+
+#[test]
+fn the_eraser_is_a_button_a_key_and_the_right_mouse_button() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let line = across(&harness, 9);
+    let middle = line[4];
+    let erase_with = |harness: &mut Harness<'static, Stage>, which: PointerButton| {
+        let events = [
+            Input::PointerMoved(middle),
+            button(middle, which, true),
+            button(middle, which, false),
+        ];
+        harness.input_mut().events.extend(events);
+        serve(harness);
+    };
+    stroke(&mut harness, &line, true);
+    erase_with(&mut harness, PointerButton::Secondary);
+    assert_eq!(
+        value(&harness, CANVAS_NAME),
+        "2 strokes",
+        "the middle is gone"
+    );
+    assert_eq!(
+        value(&harness, "Verdict"),
+        "2 — 96 % sure",
+        "the verdict follows"
+    );
+    harness.get_by_label("Undo").click();
+    harness.run();
+    assert_eq!(value(&harness, CANVAS_NAME), "1 stroke");
+    let tool = |harness: &Harness<'static, Stage>| harness.state().app.draw.tool;
+    harness.get_by_label("Eraser").click();
+    harness.run();
+    assert_eq!(tool(&harness), Tool::Eraser);
+    erase_with(&mut harness, PointerButton::Primary);
+    assert_eq!(value(&harness, CANVAS_NAME), "2 strokes");
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    harness.run();
+    harness.key_press(Key::E);
+    harness.run();
+    assert_eq!(
+        (tool(&harness), value(&harness, CANVAS_NAME)),
+        (Tool::Pen, "1 stroke".to_owned())
+    );
+    // By keyboard alone.
+    harness.key_press(Key::E);
+    harness.get_by_label(CANVAS_NAME).focus();
+    harness.run();
+    press(&mut harness, Key::Space, 1);
+    assert_eq!(
+        value(&harness, CANVAS_NAME),
+        "2 strokes",
+        "the keyboard's pen is in the middle"
+    );
+}
+
+#[test]
+fn an_empty_canvas_is_drawn_on_whatever_was_done_before() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let tool = |harness: &Harness<'static, Stage>| harness.state().app.draw.tool;
+    harness.key_press(Key::E);
+    harness.run();
+    assert_eq!(tool(&harness), Tool::Pen, "there is nothing to erase");
+    let line = across(&harness, 9);
+    stroke(&mut harness, &line, true);
+    assert_eq!(value(&harness, CANVAS_NAME), "1 stroke");
+    // Cleared, undone, or erased to the end.
+    for empty in [
+        (|harness: &mut Harness<'static, Stage>, _: &[Pos2]| harness.get_by_label("Clear").click())
+            as fn(&mut Harness<'static, Stage>, &[Pos2]),
+        |harness, line| {
+            stroke(harness, line, true);
+        },
+    ] {
+        harness.key_press(Key::E);
+        harness.run();
+        assert_eq!(tool(&harness), Tool::Eraser);
+        empty(&mut harness, &line);
+        harness.run();
+        assert_eq!(
+            (tool(&harness), value(&harness, CANVAS_NAME)),
+            (Tool::Pen, "empty".to_owned())
+        );
+        stroke(&mut harness, &line, true);
+        assert_eq!(value(&harness, CANVAS_NAME), "1 stroke");
+    }
+}
+
+#[test]
+fn undo_redo_and_clear() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let points = across(&harness, 3);
+    stroke(&mut harness, &points, true);
+    stroke(&mut harness, &points, true);
+    serve(&mut harness);
+    assert_eq!(
+        (value(&harness, CANVAS_NAME), value(&harness, "Verdict")),
+        ("2 strokes".to_owned(), "2 — 96 % sure".to_owned())
+    );
+    harness.get_by_label("Undo").click();
+    serve(&mut harness);
+    assert_eq!(
+        (value(&harness, CANVAS_NAME), value(&harness, "Verdict")),
+        ("1 stroke".to_owned(), "1 — 96 % sure".to_owned())
+    );
+    harness.get_by_label("Redo").click();
+    serve(&mut harness);
+    assert_eq!(value(&harness, CANVAS_NAME), "2 strokes");
+    harness.get_by_label("Clear").click();
+    serve(&mut harness);
+    assert_eq!(
+        (value(&harness, CANVAS_NAME), value(&harness, "Verdict")),
+        ("empty".to_owned(), "nothing drawn yet".to_owned())
+    );
+    harness.get_by_label("Undo").click();
+    serve(&mut harness);
+    assert_eq!(
+        value(&harness, CANVAS_NAME),
+        "2 strokes",
+        "clearing can be taken back"
+    );
+}
+
+#[test]
+fn a_digit_can_be_drawn_without_a_pointer() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    harness.get_by_label(CANVAS_NAME).focus();
+    harness.run();
+    press(&mut harness, Key::ArrowUp, 8);
+    assert_eq!(value(&harness, CANVAS_NAME), "empty", "the pen is up");
+    press(&mut harness, Key::Space, 1);
+    press(&mut harness, Key::ArrowDown, 12);
+    press(&mut harness, Key::Space, 1);
+    press(&mut harness, Key::ArrowLeft, 2);
+    serve(&mut harness);
+    assert_eq!(
+        (value(&harness, CANVAS_NAME), value(&harness, "Verdict")),
+        ("1 stroke".to_owned(), "1 — 96 % sure".to_owned())
+    );
+    let strokes = harness.state().app.draw.drawing.strokes();
+    let (first, last) = (
+        strokes[0].points[0],
+        strokes[0].points[strokes[0].points.len() - 1],
+    );
+    assert_eq!((last[1] - first[1], last[0] - first[0]), (120.0, 0.0));
+}
+
+#[test]
+fn what_is_no_digit_is_called_so() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let points = across(&harness, 3);
+    stroke(&mut harness, &points, true);
+    for command in harness.state_mut().engine.listen() {
+        if let Command::Classify { request, ink, .. } = command {
+            let mut scribble = prediction(&ink);
+            scribble.is_digit = false;
+            harness.state_mut().engine.send(Event::Classified {
+                request,
+                prediction: Ok(Box::new(scribble)),
+            });
+        }
+    }
+    harness.run();
+    assert_eq!(value(&harness, "Verdict"), "not a digit");
+}
+
+#[test]
+fn an_ensemble_says_how_unsure_it_is_and_why() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    assert!(
+        harness.query_by_label_contains("Uncertainty").is_none(),
+        "a single network does not know"
+    );
+    let models = vec!["a.safetensors".into(), "b.safetensors".into()];
+    harness
+        .state_mut()
+        .app
+        .apply(Action::UseModel(ModelRef::Ensemble(Ensemble::of(models))));
+    serve(&mut harness);
+    let points = across(&harness, 3);
+    stroke(&mut harness, &points, true);
+    let mut sure_of_1 = [0.0; 10];
+    sure_of_1[1] = 1.0;
+    let mut sure_of_7 = [0.0; 10];
+    sure_of_7[7] = 1.0;
+    for command in harness.state_mut().engine.listen() {
+        if let Command::Classify { request, ink, .. } = command {
+            let (uncertainty, probabilities) = Uncertainty::of(&[&sure_of_1, &sure_of_7]);
+            let divided = Prediction {
+                uncertainty: Some(uncertainty),
+                probabilities,
+                confidence: 0.5,
+                ..prediction(&ink)
+            };
+            harness.state_mut().engine.send(Event::Classified {
+                request,
+                prediction: Ok(Box::new(divided)),
+            });
+        }
+    }
+    harness.run();
+    harness
+        .get_by_label("Uncertainty in bits: drawing 0.00, weights 1.00")
+        .hover();
+    harness.run();
+    assert!(
+        harness
+            .query_by_label_contains("The part from the weights is how much they disagree")
+            .is_some()
+    );
+    assert_eq!(value(&harness, "Probability of 7"), "50 % ± 50 %");
+}
+
+#[test]
+fn while_training_the_newest_weights_can_be_chosen_and_are_named() {
+    let mut harness = stage(Panel::Draw, [900.0, 700.0]);
+    assert!(
+        harness.query_by_label_contains("trained on").is_some(),
+        "what the starter model's name does not say"
+    );
+    harness.state_mut().app.apply(Action::Start);
+    serve(&mut harness);
+    harness.state_mut().engine.train(11);
+    harness.run();
+    assert!(harness.query_by_label("Weights of step 11").is_some());
+    let points = across(&harness, 3);
+    stroke(&mut harness, &points, true);
+    serve(&mut harness);
+    assert_eq!(value(&harness, "Verdict"), "1 — 96 % sure");
+    assert!(
+        harness
+            .query_by_label_contains("Recognised in 0.8 ms")
+            .is_some()
+    );
+}
+
+#[test]
+fn an_idle_canvas_asks_for_no_frames() {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let points = across(&harness, 3);
+    stroke(&mut harness, &points, true);
+    serve(&mut harness);
+    harness.run();
+    harness.step();
+    let delay = harness
+        .output()
+        .viewport_output
+        .values()
+        .map(|viewport| viewport.repaint_delay)
+        .min();
+    assert!(
+        delay.is_some_and(|delay| delay > std::time::Duration::from_hours(1)),
+        "{delay:?}"
+    );
+}
+
+#[test]
+fn devices_that_machines_like_this_cannot_have_are_not_offered() {
+    if cfg!(target_os = "macos") {
+        return;
+    }
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    harness
+        .get_by_label_contains("Recognition on the CPU")
+        .click();
+    harness.run();
+    assert!(
+        harness
+            .get_by_label("CUDA (NVIDIA GPU)")
+            .accesskit_node()
+            .is_disabled()
+    );
+    assert!(
+        harness
+            .query_by_label_contains("No working NVIDIA GPU was found")
+            .is_some(),
+        "what cannot be chosen says why"
+    );
+    assert!(
+        harness.query_by_label_contains("Metal").is_none()
+            && harness.query_by_label_contains("Apple").is_none()
+    );
+}
+
+/// A stage on a machine with an Apple GPU that was found sound, where the engine finds this.
+fn on_a_mac(found: DeviceComparison) -> Harness<'static, Stage> {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let stage = harness.state_mut();
+    stage.app.ctx.hardware = Some(Hardware {
+        metal: Some(Metal::default()),
+        ..Hardware::default()
+    });
+    stage.app.machine.checks.insert(
+        DeviceChoice::Metal,
+        Checked::Done(Box::new(Ok(checked(DeviceChoice::Metal)))),
+    );
+    stage.engine.reads = found;
+    stage
+        .app
+        .apply(Action::ChooseInferenceDevice(InferenceChoice::Fastest));
+    serve(&mut harness);
+    harness
+}
+
+#[test]
+fn where_drawings_are_read_is_said_and_the_figures_are_a_click_away() {
+    let mut harness = on_a_mac(reads(&[
+        (DeviceChoice::Cpu, 100.0),
+        (DeviceChoice::Metal, 900.0),
+    ]));
+    harness
+        .get_by_label("Recognition on Metal: 0.9 ms (CPU 0.1 ms)")
+        .click();
+    harness.run();
+    for figure in ["Metal", "1.8 ms", "3e-6", "256 of 256"] {
+        harness.get_by_label(figure);
+    }
+    assert!(harness.query_by_label_contains("same 256 images").is_some());
+    assert!(
+        harness.query_by_label("CUDA (NVIDIA GPU)").is_none(),
+        "no Mac has it"
+    );
+    harness.state_mut().engine.reads = reads(&[(DeviceChoice::Cpu, 100.0)]);
+    harness
+        .get_by_role_and_label(Role::RadioButton, "CPU")
+        .click();
+    serve(&mut harness);
+    assert_eq!(
+        harness.state().app.ctx.settings.inference_device,
+        InferenceChoice::Cpu
+    );
+    assert!(matches!(
+        harness.state().engine.heard.last(),
+        Some(Command::ChooseInferenceDevice {
+            choice: InferenceChoice::Cpu,
+            ..
+        })
+    ));
+    assert!(
+        harness
+            .query_by_label("Recognition on the CPU: 0.1 ms")
+            .is_some()
+    );
+}
+
+#[test]
+fn the_place_of_reading_is_chosen_by_keyboard_too() {
+    let mut harness = on_a_mac(reads(&[
+        (DeviceChoice::Cpu, 100.0),
+        (DeviceChoice::Metal, 900.0),
+    ]));
+    harness
+        .get_by_label_contains("Recognition on Metal")
+        .focus();
+    harness.run();
+    harness.key_press(Key::Enter);
+    harness.run();
+    harness
+        .get_by_role_and_label(Role::RadioButton, "Automatic")
+        .focus();
+    harness.run();
+    harness.key_press(Key::Space);
+    serve(&mut harness);
+    assert_eq!(
+        harness.state().app.ctx.settings.inference_device,
+        InferenceChoice::Automatic
+    );
+}
+
+#[test]
+fn a_device_that_is_not_used_is_pointed_out() {
+    let mut found = reads(&[(DeviceChoice::Cpu, 100.0)]);
+    let agreement = Agreement {
+        images: 256,
+        matching: 200,
+        max_difference: 0.9,
+    };
+    found.trials.push(DeviceTrial {
+        device: DeviceChoice::Metal,
+        outcome: Err(DeviceRejection::Disagrees(agreement)),
+    });
+    let mut harness = on_a_mac(found);
+    harness
+        .get_by_label("Recognition on the CPU: 0.1 ms")
+        .click();
+    harness.run();
+    assert!(
+        harness
+            .query_by_label_contains(
+                "Metal is not used for recognition: it disagreed with the CPU on 56 of 256 images"
+            )
+            .is_some()
+    );
+}
+
+#[test]
+fn the_model_and_its_device_are_named_once() {
+    let (mut window, _engine) = sized([1280.0, 800.0]);
+    window.state_mut().apply(Action::Show(Screen::Draw));
+    window.run_steps(3);
+    let naming = |word: &str| {
+        let named = window.query_all_by(|node| {
+            [node.label(), node.value()]
+                .into_iter()
+                .flatten()
+                .any(|text| text.to_lowercase().contains(word))
+        });
+        named.map(|node| format!("{node:?}")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        naming("starter model").len(),
+        1,
+        "{:?}",
+        naming("starter model")
+    );
+    assert_eq!(naming("the cpu").len(), 1, "{:?}", naming("the cpu"));
+}
+
+#[test]
+fn notices_leave_the_controls_of_the_canvas_alone() {
+    for size in [
+        [900.0, 600.0],
+        [1280.0, 800.0],
+        [1920.0, 1080.0],
+        [3840.0, 2160.0],
+    ] {
+        let (mut window, mut engine) = sized(size);
+        window.state_mut().apply(Action::Start);
+        engine.serve();
+        let run = window.state().app().train.run.as_ref().unwrap().id;
+        for step in [3, 4] {
+            engine.send(Event::Intervened {
+                run,
+                intervention: Intervention::SkippedStep {
+                    step,
+                    loss_scale: 1024.0,
+                },
+            });
+        }
+        window.state_mut().apply(Action::Show(Screen::Draw));
+        window.run_steps(4);
+        let controls = [
+            CANVAS_NAME,
+            "Undo",
+            "Clear",
+            "Model",
+            "Help: Drawing a digit",
+        ];
+        let controls = controls
+            .map(|name| {
+                window
+                    .get_all_by_label(name)
+                    .map(|node| node.rect())
+                    .collect::<Vec<_>>()
+            })
+            .concat();
+        let device = window.get_by_label_contains("Recognition on").rect();
+        let text = window
+            .get_all_by_label_contains("was skipped")
+            .map(|node| node.rect());
+        let notices: Vec<_> = text
+            .chain(window.get_all_by_label("Dismiss").map(|node| node.rect()))
+            .collect();
+        assert_eq!(notices.len(), 4, "{size:?}");
+        for control in controls.into_iter().chain([device]) {
+            assert!(
+                notices.iter().all(|notice| !notice.intersects(control)),
+                "{size:?}: a notice lies over {control:?}: {notices:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_tools_are_in_one_row_and_the_canvas_is_in_the_window() {
+    for size in [[900.0, 600.0], [1280.0, 800.0], [1920.0, 1080.0]] {
+        let (mut window, _engine) = sized(size);
+        window.state_mut().apply(Action::Show(Screen::Draw));
+        window.run_steps(3);
+        let row = window.get_by_label("Undo").rect().center().y;
+        for tool in [
+            "Redo",
+            "Eraser",
+            "Clear",
+            "File",
+            "One digit",
+            "Several digits",
+        ] {
+            assert!(
+                (window.get_by_label(tool).rect().center().y - row).abs() < 2.0,
+                "{tool} at {size:?}"
+            );
+        }
+        assert!(
+            window.get_by_label(CANVAS_NAME).rect().bottom() <= size[1],
+            "{size:?}"
+        );
+    }
+}
+
+#[test]
+fn on_either_canvas_everything_is_above_the_status_bar_and_the_tools_stay_in_their_row() {
+    for size in [[900.0, 600.0], [1280.0, 800.0], [1920.0, 1080.0]] {
+        let (mut window, mut engine) = sized(size);
+        window.state_mut().apply(Action::Show(Screen::Draw));
+        let mut rows = Vec::new();
+        for several in [false, true] {
+            window.state_mut().apply(Action::ChooseCanvas { several });
+            for action in [
+                Action::PenDown([100.0, 60.0]),
+                Action::PenMove([120.0, 200.0]),
+                Action::PenUp,
+            ] {
+                window.state_mut().apply(action);
+            }
+            for _ in 0..2 {
+                engine.serve();
+                window.run_steps(3);
+            }
+            let bottom = window.get_by_label("Monitor").rect().top();
+            let shown = [
+                CANVAS_NAME,
+                "Several digits",
+                "Verdict",
+                "Probability of 0",
+                "Probability of 9",
+                "The image the model sees",
+            ];
+            let shown = shown.map(|name| (name, window.get_by_label(name).rect()));
+            for (index, (name, rect)) in shown.iter().enumerate() {
+                assert!(
+                    rect.bottom() <= bottom && rect.right() <= size[0],
+                    "{name} at {size:?}, several {several}: {rect:?}, {bottom}"
+                );
+                for (other, place) in &shown[..index] {
+                    assert!(
+                        !rect.shrink(0.5).intersects(*place),
+                        "{name} lies over {other} at {size:?}, several {several}"
+                    );
+                }
+            }
+            rows.push(
+                ["Undo", "Clear", "One digit", "Several digits"]
+                    .map(|name| window.get_by_label(name).rect().top()),
+            );
+        }
+        assert_eq!(rows[0], rows[1], "{size:?}: the tools stay in their row");
+    }
+}
+
+#[test]
+fn a_large_window_has_a_large_canvas_and_the_drawings_before() {
+    let (mut window, mut engine) = sized([2560.0, 1440.0]);
+    window.state_mut().apply(Action::Show(Screen::Draw));
+    window.run_steps(3);
+    assert!(window.get_by_label(CANVAS_NAME).rect().width() > 1200.0);
+    window.get_by_label_contains("Drawings that you clear are kept here");
+    let mut draw = |window: &mut Harness<'static, Inkling>, points: &[[f32; 2]]| {
+        window.state_mut().apply(Action::PenDown(points[0]));
+        points
+            .iter()
+            .for_each(|&point| window.state_mut().apply(Action::PenMove(point)));
+        window.state_mut().apply(Action::PenUp);
+        for _ in 0..3 {
+            engine.serve();
+            window.run_steps(3);
+        }
+    };
+    draw(&mut window, &[[140.0, 40.0], [140.0, 240.0]]);
+    window.get_by_label("Clear").click();
+    window.run_steps(3);
+    assert_eq!(
+        window.get_by_label(CANVAS_NAME).value().as_deref(),
+        Some("empty")
+    );
+    draw(&mut window, &[[40.0, 140.0], [240.0, 140.0]]);
+    let strokes = window.state().app().draw.drawing.strokes().to_vec();
+    window.get_by_label("Recent drawing: 1, 96 % sure").click();
+    window.run_steps(3);
+    assert_eq!(
+        window.state().app().draw.drawing.strokes()[0].points[0],
+        [140.0, 40.0],
+        "the first one is back"
+    );
+    window.get_by_label("Recent drawing: 1, 96 % sure");
+    window.get_by_label("Undo").click();
+    window.run_steps(3);
+    assert_eq!(
+        window.state().app().draw.drawing.strokes(),
+        strokes,
+        "bringing one back can be undone"
+    );
+}
+
+#[test]
+fn a_number_is_read_on_the_wide_canvas_and_each_digit_can_be_looked_at() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let mut harness = stage(Panel::Draw, size);
+        harness.state_mut().app.apply(Action::Show(Screen::Draw));
+        harness.run();
+        let square = harness.get_by_label(CANVAS_NAME).rect();
+        assert!((square.width() - square.height()).abs() < 1.0);
+        harness.get_by_label("Several digits").click();
+        harness.run();
+        let wide = harness.get_by_label(CANVAS_NAME).rect();
+        assert!(
+            wide.width() > 2.4 * wide.height() && wide.right() < size[0],
+            "{wide:?}"
+        );
+        for (left, points) in [(0.2, 2_u8), (0.7, 6)] {
+            let points: Vec<Pos2> = (0..points)
+                .map(|i| {
+                    wide.min
+                        + wide.size() * vec2(left, 0.3 + 0.4 * f32::from(i) / f32::from(points - 1))
+                })
+                .collect();
+            stroke(&mut harness, &points, false);
+            serve(&mut harness);
+        }
+        assert_eq!(
+            value(&harness, "Verdict"),
+            "26 (2 — 96 % sure, 6 — 96 % sure)"
+        );
+        // The last digit's probabilities, until another is chosen.
+        assert_eq!(value(&harness, "Probability of 6"), "96 %");
+        harness.get_by_label("Digit 1 of 2: 2 — 96 % sure").click();
+        harness.run();
+        assert_eq!(value(&harness, "Probability of 2"), "96 %");
+        let stays = harness.get_by_label(CANVAS_NAME).rect();
+        assert_eq!(stays, wide, "the canvas stays where it was");
+        // The other canvas has a drawing of its own.
+        harness.key_press_modifiers(Modifiers::COMMAND, Key::D);
+        harness.run();
+        assert_eq!(value(&harness, CANVAS_NAME), "empty");
+        assert!(!harness.state().app.ctx.settings.several_digits);
+    }
+}
+
+/// The texts that are painted in this part of the window, and their rectangles.
+fn texts(harness: &Harness<'static, Stage>, within: Rect) -> Vec<(String, Rect)> {
+    let painted = harness
+        .output()
+        .shapes
+        .iter()
+        .filter_map(|clipped| match &clipped.shape {
+            Shape::Text(text) => Some((
+                text.galley.text().to_owned(),
+                text.galley.rect.translate(text.pos.to_vec2()),
+            )),
+            _ => None,
+        });
+    painted
+        .filter(|(_, rect)| within.contains_rect(*rect))
+        .collect()
+}
+
+#[test]
+fn the_titles_of_digits_side_by_side_do_not_overlap() {
+    for (second, wanted) in [(0.35, "?"), (0.8, "not a digit, closest 2")] {
+        let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+        harness.state_mut().app.apply(Action::Show(Screen::Draw));
+        harness.run();
+        harness.get_by_label("Several digits").click();
+        harness.run();
+        let wide = harness.get_by_label(CANVAS_NAME).rect();
+        for left in [0.25, second] {
+            stroke(
+                &mut harness,
+                &[0.4, 0.7].map(|down| wide.min + wide.size() * vec2(left, down)),
+                false,
+            );
+        }
+        // The second request is made when the first is answered.
+        for _ in 0..2 {
+            for command in harness.state_mut().engine.listen() {
+                if let Command::ReadNumber {
+                    request,
+                    ink,
+                    steps,
+                } = command
+                {
+                    let mut digits = digits(&ink, &steps);
+                    digits[0].prediction.is_digit = false;
+                    harness.state_mut().engine.send(Event::NumberRead {
+                        request,
+                        digits: Ok(digits),
+                    });
+                }
+            }
+            harness.run();
+        }
+        let titles = texts(&harness, wide);
+        assert_eq!(
+            titles
+                .iter()
+                .map(|(title, _)| title.as_str())
+                .collect::<Vec<_>>(),
+            [wanted, "2"]
+        );
+        assert!(titles[0].1.right() < titles[1].1.left(), "{titles:?}");
+    }
+}

@@ -1,0 +1,325 @@
+//! Which device reads drawings: what the engine is told, what its findings become, and the line
+//! that says so.
+
+use inkling::hardware::{Hardware, Metal};
+use inkling::infer::{Agreement, DeviceRejection, DeviceTrial, InferError};
+use inkling::nn::ComputeError;
+use inkling::problem::EngineExit;
+use inkling::protocol::{Command, Event};
+use inkling::records::ModelRef;
+use inkling::run_config::{DeviceChoice, InferenceChoice, Precision};
+use inkling::window::{Action, App, Checked};
+
+use crate::fake_engine::{FakeEngine, app, checked, reads};
+use crate::window::stage::wait_for;
+
+/// An app on a machine with an Apple GPU that was found sound.
+fn on_a_mac() -> (App, FakeEngine) {
+    let (mut app, mut engine) = app();
+    app.ctx.hardware = Some(Hardware {
+        metal: Some(Metal::default()),
+        ..Hardware::default()
+    });
+    app.apply(Action::CheckDevice(DeviceChoice::Metal));
+    wait_for(&mut app, |app| {
+        matches!(
+            app.machine.checks.get(&DeviceChoice::Metal),
+            Some(Checked::Done(_))
+        )
+    });
+    engine.reads = reads(&[(DeviceChoice::Cpu, 100.0), (DeviceChoice::Metal, 900.0)]);
+    engine.serve();
+    app.poll();
+    (app, engine)
+}
+
+fn told(engine: &FakeEngine) -> Vec<(InferenceChoice, Vec<DeviceChoice>)> {
+    let of = |command: &Command| match command {
+        Command::ChooseInferenceDevice { choice, usable } => Some((*choice, usable.clone())),
+        _ => None,
+    };
+    engine.heard.iter().filter_map(of).collect()
+}
+
+#[test]
+fn on_a_processor_alone_the_line_is_calm() {
+    let (app, _engine) = app();
+    assert_eq!(app.device_summary(), "Recognition on the CPU: 0.05 ms");
+    assert!(app.inference_rejections().is_empty() && app.ctx.notices.is_empty());
+    let reason = app.why_not_inference(InferenceChoice::Cuda).unwrap();
+    assert!(reason.contains("NVIDIA"), "{reason}");
+    for choice in [
+        InferenceChoice::Automatic,
+        InferenceChoice::Fastest,
+        InferenceChoice::Cpu,
+    ] {
+        assert_eq!(app.why_not_inference(choice), None);
+    }
+}
+
+#[test]
+fn a_device_that_passed_its_check_is_offered_to_the_engine() {
+    let (app, engine) = on_a_mac();
+    assert_eq!(
+        told(&engine),
+        [(InferenceChoice::Automatic, vec![DeviceChoice::Metal])]
+    );
+    assert_eq!(
+        app.device_summary(),
+        "Recognition on Metal: 0.9 ms (CPU 0.1 ms)"
+    );
+    assert!(
+        app.why_not_device(DeviceChoice::Metal).is_some(),
+        "but not for training"
+    );
+}
+
+#[test]
+fn gradients_that_are_wrong_on_metal_do_not_matter_for_reading_but_a_reading_does() {
+    let (mut app, mut engine) = on_a_mac();
+    let mut report = checked(DeviceChoice::Metal);
+    report.checks[0].found = Some(0.9);
+    assert!(report.passed_inference().is_ok());
+    assert!(
+        inkling::self_test::Report {
+            device: DeviceChoice::Cuda,
+            ..report.clone()
+        }
+        .passed_inference()
+        .is_err()
+    );
+    report.checks[0].subject = inkling::self_test::Subject::Inference;
+    app.machine
+        .checks
+        .insert(DeviceChoice::Metal, Checked::Done(Box::new(Ok(report))));
+    app.apply(Action::ChooseInferenceDevice(InferenceChoice::Fastest));
+    engine.serve();
+    assert_eq!(
+        told(&engine).last(),
+        Some(&(InferenceChoice::Fastest, Vec::new()))
+    );
+    assert!(
+        app.why_not_inference(InferenceChoice::Metal)
+            .unwrap()
+            .contains("Recognition")
+    );
+}
+
+#[test]
+fn the_choice_is_told_and_remembered() {
+    let (mut app, mut engine) = on_a_mac();
+    app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cpu));
+    assert_eq!(
+        app.settings_to_save().inference_device,
+        InferenceChoice::Cpu
+    );
+    engine.reads = reads(&[(DeviceChoice::Cpu, 100.0)]);
+    engine.serve();
+    app.poll();
+    assert_eq!(
+        told(&engine).last().map(|told| told.0),
+        Some(InferenceChoice::Cpu)
+    );
+    assert_eq!(app.device_summary(), "Recognition on the CPU: 0.1 ms");
+    // Said once; said again to an engine that knows nothing yet.
+    app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cpu));
+    engine.serve();
+    assert_eq!(told(&engine).len(), 2);
+    engine.die();
+    app.poll();
+    engine.serve();
+    assert_eq!((engine.engines(), told(&engine).len()), (2, 3));
+}
+
+#[test]
+fn figures_of_another_model_are_not_shown() {
+    let (mut app, mut engine) = on_a_mac();
+    app.apply(Action::UseModel(ModelRef::File(
+        "another.safetensors".into(),
+    )));
+    engine.serve();
+    app.poll();
+    assert_eq!(app.device_summary(), "Recognition on the CPU");
+    assert!(app.inference_report().is_none());
+}
+
+#[test]
+fn a_device_that_is_not_used_says_why_and_only_once() {
+    let (mut app, _engine) = on_a_mac();
+    let agreement = Agreement {
+        images: 256,
+        matching: 244,
+        max_difference: 0.43,
+    };
+    let flaws = [
+        (DeviceRejection::Disagrees(agreement), "12 of 256"),
+        (
+            DeviceRejection::Slow {
+                images: 9,
+                seconds: 5.2,
+            },
+            "9 drawings",
+        ),
+        (
+            DeviceRejection::Failed(InferError::Compute(ComputeError::Failed {
+                message: "the driver is gone".to_owned(),
+            })),
+            "driver is gone",
+        ),
+    ];
+    for (flaw, words) in flaws {
+        let mut report = reads(&[(DeviceChoice::Cpu, 100.0)]);
+        app.on_event(Event::InferenceDevice(report.clone()));
+        report.trials.push(DeviceTrial {
+            device: DeviceChoice::Metal,
+            outcome: Err(flaw),
+        });
+        app.on_event(Event::InferenceDevice(report.clone()));
+        assert_eq!(app.device_summary(), "Recognition on the CPU: 0.1 ms");
+        let said = app.inference_rejections();
+        assert!(
+            said.len() == 1 && said[0].starts_with("Metal is not used") && said[0].contains(words),
+            "{said:?}"
+        );
+        let notice = app.ctx.notices.last().unwrap();
+        assert_eq!(notice.message.what, said[0]);
+        let id = notice.id;
+        app.apply(Action::Dismiss(id));
+        app.on_event(Event::InferenceDevice(report));
+        assert!(app.ctx.notices.is_empty(), "it is known");
+    }
+}
+
+#[test]
+fn while_a_run_is_followed_its_own_device_is_named() {
+    let (mut app, mut engine) = on_a_mac();
+    app.apply(Action::Start);
+    engine.serve();
+    engine.train(10);
+    app.poll();
+    assert_eq!(
+        app.device_summary(),
+        "Recognition on the CPU, the training device"
+    );
+}
+
+/// On this app's machine, an NVIDIA GPU is found that everything is there for, and it passes its
+/// check.
+fn find_a_gpu(app: &mut App) {
+    app.ctx.hardware = Some(Hardware {
+        gpus: vec![inkling::hardware::Gpu::default()],
+        ..Hardware::default()
+    });
+    app.apply(Action::CheckDevice(DeviceChoice::Cuda));
+    wait_for(app, |app| {
+        matches!(
+            app.machine.checks.get(&DeviceChoice::Cuda),
+            Some(Checked::Done(_))
+        )
+    });
+}
+
+/// An app on such a machine.
+fn with_a_gpu() -> (App, FakeEngine) {
+    let (mut app, mut engine) = app();
+    find_a_gpu(&mut app);
+    engine.serve();
+    app.poll();
+    (app, engine)
+}
+
+#[test]
+fn the_model_moves_to_the_gpu_by_itself_and_the_drawing_with_it() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::PenDown([50.0, 50.0]));
+    app.apply(Action::PenUp);
+    assert!(
+        app.prediction().is_none(),
+        "the first engine has not answered yet"
+    );
+    find_a_gpu(&mut app);
+    assert_eq!(engine.engines(), 2, "the second is in a process of its own");
+    engine.serve();
+    app.poll();
+    assert_eq!(
+        told(&engine).last(),
+        Some(&(InferenceChoice::Automatic, vec![DeviceChoice::Cuda]))
+    );
+    assert!(
+        app.prediction().is_some(),
+        "the second read what the first had not"
+    );
+    app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cpu));
+    assert_eq!(engine.engines(), 2, "nothing is gained by moving back");
+}
+
+#[test]
+fn the_model_does_not_move_while_the_engine_has_work() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Evaluate {
+        model: ModelRef::Starter,
+        data: inkling::run_config::DataSpec::builtin(),
+    });
+    find_a_gpu(&mut app);
+    assert_eq!(engine.engines(), 1, "the measurement would be lost");
+    engine.serve();
+    app.poll();
+    assert_eq!(engine.engines(), 2, "it is over");
+}
+
+#[test]
+fn automatic_means_the_gpu_that_passed_its_check() {
+    let (plain, _engine) = app();
+    assert_eq!(
+        plain.device_for(DeviceChoice::Auto, Precision::F32),
+        DeviceChoice::Cpu
+    );
+    let (mut app, mut engine) = with_a_gpu();
+    assert_eq!(
+        app.device_for(DeviceChoice::Auto, Precision::F32),
+        DeviceChoice::Cuda
+    );
+    assert_eq!(
+        app.device_for(DeviceChoice::Cpu, Precision::F32),
+        DeviceChoice::Cpu
+    );
+    app.apply(Action::Configure(Box::default()));
+    app.apply(Action::Start);
+    engine.serve();
+    assert_eq!(
+        engine.run.as_ref().unwrap().config.device,
+        DeviceChoice::Cuda
+    );
+    assert_eq!(
+        app.ctx.config.device,
+        DeviceChoice::Auto,
+        "the choice stays what it was"
+    );
+}
+
+#[test]
+fn a_process_that_was_lost_is_not_moved_to_again_by_itself() {
+    let (mut app, mut engine) = with_a_gpu();
+    app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cuda));
+    engine.serve();
+    assert_eq!(
+        told(&engine).last(),
+        Some(&(InferenceChoice::Cuda, vec![DeviceChoice::Cuda]))
+    );
+    let engines = engine.engines();
+    engine.send(Event::EngineExited(EngineExit::Hung { seconds: 30 }));
+    app.poll();
+    engine.serve();
+    assert_eq!(engine.engines(), engines + 1);
+    assert_eq!(
+        told(&engine).last(),
+        Some(&(InferenceChoice::Cuda, Vec::new()))
+    );
+    app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cuda));
+    engine.serve();
+    assert_eq!(
+        told(&engine).last(),
+        Some(&(InferenceChoice::Cuda, vec![DeviceChoice::Cuda])),
+        "told to, it is"
+    );
+}

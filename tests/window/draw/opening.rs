@@ -1,0 +1,274 @@
+//! Files from outside: a model is drawn with, one of another program is imported, ink comes onto
+//! the canvas, the rest is said to be neither.
+
+use std::fs;
+use std::path::PathBuf;
+
+use inkling::ink::{Ink, read_ink_file};
+use inkling::nn::ModelError;
+use inkling::problem::Problem;
+use inkling::protocol::{Command, Event, Job};
+use inkling::records::ModelRef;
+use inkling::window::{Action, CANVAS, Screen, Settings, WIDE_CANVAS, WindowRequest};
+
+use crate::fake_engine::{Answers, FakeEngine, app, app_with};
+use crate::window::stage::wait_for;
+
+#[test]
+fn a_model_or_its_run_folder_is_drawn_with() {
+    let (mut app, mut engine) = app();
+    let run = engine.home.path().join("run");
+    fs::create_dir(&run).unwrap();
+    let model = run.join("model.safetensors");
+    fs::write(&model, "").unwrap();
+    for opened in [model.clone(), run] {
+        app.apply(Action::Show(Screen::Train));
+        app.apply(Action::Open(vec![opened]));
+        assert_eq!(app.shell.screen, Screen::Draw);
+        assert!(
+            engine
+                .listen()
+                .contains(&Command::UseModel(ModelRef::File(model.clone())))
+        );
+        assert_eq!(app.take_window_request(), Some(WindowRequest::Front));
+    }
+}
+
+#[test]
+fn weights_of_other_programs_are_imported() {
+    let (mut app, mut engine) = app();
+    let imports = |engine: &mut FakeEngine| -> Vec<PathBuf> {
+        let import = |command| match command {
+            Command::Submit { job, .. } => {
+                if let Job::Import(spec) = *job {
+                    Some(spec.path)
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        };
+        engine.listen().into_iter().filter_map(import).collect()
+    };
+    for name in ["net.onnx", "net.PT", "model.safetensors.index.json"] {
+        app.apply(Action::Show(Screen::Train));
+        app.apply(Action::Open(vec![name.into()]));
+        assert_eq!(
+            (app.shell.screen, imports(&mut engine)),
+            (Screen::Models, vec![PathBuf::from(name)])
+        );
+    }
+    // Whose weights safetensors are, the engine sees.
+    let path = PathBuf::from("other.safetensors");
+    app.apply(Action::Open(vec![path.clone()]));
+    assert_eq!(imports(&mut engine), Vec::<PathBuf>::new());
+    engine.send(Event::Failed(Problem::Model(ModelError::Foreign {
+        path: path.clone(),
+    })));
+    wait_for(&mut app, |app| app.shell.screen == Screen::Models);
+    assert_eq!(imports(&mut engine), [path]);
+}
+
+#[test]
+fn ink_fills_the_canvas_and_can_be_undone() {
+    let (mut app, engine) = app();
+    let file = engine.home.path().join("seven.ink");
+    fs::write(
+        &file,
+        r#"{"strokes": [[[1000, -5], [1004, -5], [1002, 3]]]}"#,
+    )
+    .unwrap();
+    app.apply(Action::Open(vec![file]));
+    wait_for(&mut app, |app| !app.draw.drawing.strokes().is_empty());
+    assert_eq!(app.shell.screen, Screen::Draw);
+    let points = app.draw.drawing.strokes()[0].points.clone();
+    // Eight units high become 20 of 28 pixels, in the middle.
+    assert_eq!(points[2], [CANVAS / 2.0, CANVAS / 2.0 + 100.0]);
+    assert_eq!(points[0], [CANVAS / 2.0 - 50.0, CANVAS / 2.0 - 100.0]);
+    app.apply(Action::Undo);
+    assert!(app.draw.drawing.strokes().is_empty());
+}
+
+#[test]
+fn ink_in_the_canvas_s_own_units_stays_where_it_is() {
+    let (mut app, engine) = app();
+    let file = engine.home.path().join("drawing.json");
+    fs::write(&file, r#"{"strokes": [[[10, 20], [30, 40]]], "pen": 16}"#).unwrap();
+    app.apply(Action::Open(vec![file]));
+    wait_for(&mut app, |app| !app.draw.drawing.strokes().is_empty());
+    assert_eq!(
+        (app.draw.drawing.ink().strokes, app.draw.drawing.pen),
+        (vec![vec![[10.0, 20.0], [30.0, 40.0]]], 16.0)
+    );
+}
+
+#[test]
+fn of_several_drawings_the_first_is_shown_and_that_is_said() {
+    let (mut app, engine) = app();
+    let file = engine.home.path().join("set.jsonl");
+    fs::write(
+        &file,
+        "{\"strokes\": [[[0, 0], [5, 5]]]}\n{\"strokes\": [[[0, 0]], [[1, 1]]]}\n",
+    )
+    .unwrap();
+    app.apply(Action::Open(vec![file]));
+    wait_for(&mut app, |app| !app.draw.drawing.strokes().is_empty());
+    assert_eq!(app.draw.drawing.strokes().len(), 1);
+    assert!(
+        app.ctx
+            .notices
+            .last()
+            .unwrap()
+            .message
+            .what
+            .contains("only the first is shown")
+    );
+}
+
+#[test]
+fn anything_else_is_a_sentence_and_the_drawing_stays() {
+    let (mut app, engine) = app();
+    app.apply(Action::PenDown([50.0, 50.0]));
+    app.apply(Action::PenUp);
+    for content in [
+        "",
+        "{\"strokes\": []}",
+        "{\"strokes\": [[[1e39, 0]]]}",
+        "no ink at all",
+    ] {
+        let file = engine.home.path().join("other.txt");
+        fs::write(&file, content).unwrap();
+        app.ctx.notices.clear();
+        app.apply(Action::Open(vec![file]));
+        wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+        assert!(
+            app.ctx.notices[0].message.what.contains("other.txt"),
+            "{:?}",
+            app.ctx.notices
+        );
+        assert_eq!(app.draw.drawing.ink().strokes, [vec![[50.0, 50.0]]]);
+    }
+}
+
+#[test]
+fn whoever_opens_a_file_is_not_asked_by_the_wizard() {
+    let (mut app, _engine) = app_with(Settings::default(), Answers::default());
+    assert!(app.wizard.is_some());
+    app.apply(Action::Open(vec!["model.safetensors".into()]));
+    assert!(
+        app.wizard.is_none() && !app.ctx.settings.wizard_done,
+        "it comes back at the next launch"
+    );
+}
+
+#[test]
+fn a_drawing_is_saved_as_ink_that_reads_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("drawing.ink.json");
+    let (mut app, _engine) = app_with(
+        Settings {
+            wizard_done: true,
+            ..Settings::default()
+        },
+        Answers {
+            file: Some(file.clone()),
+            ..Answers::default()
+        },
+    );
+    app.apply(Action::SaveDrawing);
+    let drawn = Ink {
+        strokes: vec![vec![[30.5, 40.0], [200.0, 41.25]], vec![[90.0, 90.0]]],
+        pen: Some(20.0),
+    };
+    for stroke in &drawn.strokes {
+        app.apply(Action::PenDown(stroke[0]));
+        stroke[1..]
+            .iter()
+            .for_each(|&point| app.apply(Action::PenMove(point)));
+        app.apply(Action::PenUp);
+    }
+    app.apply(Action::SaveDrawing);
+    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+    let saved: Vec<_> = read_ink_file(&file)
+        .unwrap()
+        .map(|entry| entry.unwrap().ink)
+        .collect();
+    assert_eq!(saved, [drawn]);
+    assert_eq!(app.ctx.notices.len(), 1, "an empty canvas is not saved");
+}
+
+#[test]
+fn a_saved_drawing_keeps_how_hard_the_pen_pressed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("drawing.ink.json");
+    let (mut app, _engine) = app_with(
+        Settings {
+            wizard_done: true,
+            ..Settings::default()
+        },
+        Answers {
+            file: Some(file.clone()),
+            ..Answers::default()
+        },
+    );
+    for (points, pressures) in [
+        ([[30.0, 40.0], [200.0, 41.0]], Some([0.25, 0.75])),
+        ([[90.0, 90.0], [95.0, 200.0]], None),
+    ] {
+        for (index, point) in points.into_iter().enumerate() {
+            if let Some(pressures) = pressures {
+                app.apply(Action::PenPressure(pressures[index]));
+            }
+            app.apply(if index == 0 {
+                Action::PenDown(point)
+            } else {
+                Action::PenMove(point)
+            });
+        }
+        app.apply(Action::PenUp);
+    }
+    let before = app.draw.drawing.strokes().to_vec();
+    assert_eq!(
+        (&before[0].pressures[..], before.len()),
+        (&[0.25, 0.75][..], 2)
+    );
+    app.apply(Action::SaveDrawing);
+    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+    app.apply(Action::ClearDrawing);
+    app.apply(Action::Open(vec![file]));
+    wait_for(&mut app, |app| !app.draw.drawing.strokes().is_empty());
+    assert_eq!(app.draw.drawing.strokes(), before);
+}
+
+#[test]
+fn ink_of_several_digits_comes_onto_the_wide_canvas() {
+    let (mut app, engine) = app();
+    let file = engine.home.path().join("number.json");
+    fs::write(
+        &file,
+        r#"{"strokes": [[[0, 0], [2, 50]], [[60, 0], [61, 50]], [[100, 0], [140, 50]]]}"#,
+    )
+    .unwrap();
+    app.apply(Action::Open(vec![file]));
+    wait_for(&mut app, |app| {
+        !app.draw.number.drawing.strokes().is_empty()
+    });
+    assert!(
+        app.draws_several()
+            && app.ctx.settings.several_digits
+            && app.draw.drawing.strokes().is_empty()
+    );
+    let points = || {
+        app.draw
+            .number
+            .drawing
+            .strokes()
+            .iter()
+            .flat_map(|stroke| &stroke.points)
+    };
+    assert!(
+        points().all(|[x, y]| (0.0..=WIDE_CANVAS).contains(x) && (0.0..=CANVAS).contains(y)),
+        "{:?}",
+        app.draw.number.drawing
+    );
+}

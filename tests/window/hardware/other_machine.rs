@@ -1,0 +1,450 @@
+//! Another machine to train on: the dialog that asks for it, and what is sent there.
+
+use eframe::egui::Key;
+use eframe::egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+use inkling::problem::EngineExit;
+use inkling::protocol::{Command, Event, Job};
+use inkling::records::{BundleId, ExportSpec, ModelRef, ReceivedBundle};
+use inkling::run_config::{DataSpec, DeviceChoice, ExportFormat, Precision};
+use inkling::window::messages::Message;
+use inkling::window::{Action, App, Inkling, MachineAction, ReachState, Screen};
+
+use crate::fake_engine::{FakeEngine, app};
+use crate::jobs::submitted;
+use crate::window::stage::{sized, until};
+
+/// Opens the list of machines under "More settings", and the dialog from there.
+fn ask(window: &mut Harness<'static, Inkling>) {
+    window.get_by_label("More settings").click_accesskit();
+    window.run_steps(20);
+    window
+        .get_by_role_and_label(Role::ComboBox, "Machine")
+        .click_accesskit();
+    window.run_steps(3);
+    window.get_by_label("Another machine…").click_accesskit();
+    window.run_steps(3);
+}
+
+fn type_host(window: &mut Harness<'static, Inkling>, host: &str) {
+    window
+        .get_by_role_and_label(Role::TextInput, "SSH host")
+        .focus();
+    window.run_steps(2);
+    window
+        .get_by_role_and_label(Role::TextInput, "SSH host")
+        .type_text(host);
+    window.run_steps(2);
+    window.key_press(Key::Enter);
+    window.run_steps(2);
+}
+
+#[test]
+fn a_host_is_typed_looked_at_and_used_in_every_size_and_the_buttons_stay() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let (mut window, _engine) = sized(size);
+        ask(&mut window);
+        let cancel = window.get_by_label("Cancel").rect();
+        assert!(
+            cancel.bottom() < size[1] && cancel.top() > 0.0,
+            "{size:?}: {cancel:?}"
+        );
+        type_host(&mut window, "gpu-box");
+        until(&mut window, "the machine", |app| {
+            matches!(
+                app.machine.machine_dialog.as_ref().unwrap().state,
+                ReachState::Reached(_)
+            )
+        });
+        window.run_steps(2);
+        window.get_by_label_contains("Self-test passed");
+        assert_eq!(
+            window.get_by_label("Cancel").rect().top(),
+            cancel.top(),
+            "{size:?}"
+        );
+        window.get_by_label("Use this machine").click();
+        window.run_steps(3);
+        assert_eq!(
+            window.state().app().other_machine().unwrap().host.name(),
+            "gpu-box"
+        );
+        let list = window.get_by_role_and_label(Role::ComboBox, "Machine");
+        assert!(
+            list.accesskit_node()
+                .description()
+                .unwrap()
+                .starts_with("gpu-box"),
+            "a screen reader hears which"
+        );
+    }
+}
+
+#[test]
+fn a_host_that_is_not_there_is_said_and_escape_closes() {
+    let (mut window, _engine) = sized([1280.0, 800.0]);
+    ask(&mut window);
+    type_host(&mut window, "nowhere");
+    until(&mut window, "the answer", |app| {
+        matches!(
+            app.machine.machine_dialog.as_ref().unwrap().state,
+            ReachState::Failed(_)
+        )
+    });
+    window.run_steps(2);
+    window.get_by_label_contains("no such host");
+    window.key_press(Key::Escape);
+    window.run_steps(3);
+    assert!(
+        window.state().app().machine.machine_dialog.is_none()
+            && window.state().app().other_machine().is_none()
+    );
+}
+
+/// The window with gpu-box in use, three drawings kept, and My digits among the data.
+fn on_gpu_box(window: &mut Harness<'static, Inkling>, home: &std::path::Path) {
+    let drawing = |digit: u8| {
+        format!(
+            "{{\"strokes\":[[[{digit}.0,0.0],[9.5,40.0]]],\"pen\":4.0,\"label\":\"{digit}\"}}\n"
+        )
+    };
+    std::fs::create_dir_all(home.join("data")).unwrap();
+    std::fs::write(
+        home.join("data/my-digits.jsonl"),
+        (0..3).map(drawing).collect::<String>(),
+    )
+    .unwrap();
+    window
+        .state_mut()
+        .apply(Action::Machine(MachineAction::Ask(Some(
+            "gpu-box".to_owned(),
+        ))));
+    until(window, "the machine", |app| {
+        matches!(
+            app.machine.machine_dialog.as_ref().unwrap().state,
+            ReachState::Reached(_)
+        )
+    });
+    window
+        .state_mut()
+        .apply(Action::Machine(MachineAction::Use));
+    let data: DataSpec = "builtin+mine".parse().unwrap();
+    let config = inkling::run_config::RunConfig {
+        data,
+        ..window.state().app().ctx.config.clone()
+    };
+    window
+        .state_mut()
+        .apply(Action::Configure(Box::new(config)));
+    window.run_steps(3);
+}
+
+#[test]
+fn my_digits_are_asked_about_before_they_are_sent() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let (mut window, mut engine) = sized(size);
+        let home = engine.home.path().to_owned();
+        on_gpu_box(&mut window, &home);
+        let actions = [
+            Action::Start,
+            Action::FindLearningRate,
+            Action::Sweep(inkling::window::SweepAction::Start),
+        ];
+        window.state_mut().apply(Action::Show(Screen::Sweep));
+        for action in actions {
+            window.state_mut().apply(action);
+            until(&mut window, "the drawings", |app| {
+                app.my_digits.drawings().len() == 3
+            });
+            window.get_by_label("Send My digits to gpu-box?");
+            window.get_by_label_contains("needs your 3 drawings");
+            window.get_by_label_contains("30 days");
+            let cancel = window.get_by_label("Cancel").rect();
+            assert!(
+                cancel.bottom() < size[1] && cancel.top() > 0.0,
+                "{size:?}: {cancel:?}"
+            );
+            window.get_by_label("Cancel").click();
+            window.run_steps(3);
+            let app = window.state().app();
+            assert!(
+                app.machine.sending_question.is_none()
+                    && app.train.run.is_none()
+                    && app.ctx.jobs.is_empty()
+                    && !app.is_sweeping()
+            );
+        }
+        window.state_mut().apply(Action::Start);
+        window.run_steps(3);
+        window.key_press(Key::Escape);
+        window.run_steps(3);
+        assert!(window.state().app().train.run.is_none(), "Escape means no");
+        assert!(
+            !engine
+                .listen()
+                .iter()
+                .any(|command| submitted(command).is_some())
+        );
+
+        window.state_mut().apply(Action::Start);
+        window.run_steps(3);
+        window.get_by_label("Send").click();
+        window.run_steps(3);
+        let heard = engine.listen();
+        assert!(
+            heard
+                .iter()
+                .filter_map(submitted)
+                .any(|(_, job)| matches!(job, Job::Train { .. })),
+            "{heard:?}"
+        );
+        assert_eq!(window.state().app().may_send_my_digits(), Some(true));
+        assert!(
+            std::fs::read_to_string(home.join("my-digits-recipients.json"))
+                .unwrap()
+                .contains("gpu-box")
+        );
+    }
+}
+
+#[test]
+fn drawings_that_are_kept_are_recognized_elsewhere_only_if_they_may_be_sent() {
+    let (mut window, mut engine) = sized([1280.0, 800.0]);
+    let home = engine.home.path().to_owned();
+    on_gpu_box(&mut window, &home);
+    engine.serve();
+    let asked = |commands: &[Command]| {
+        commands
+            .iter()
+            .any(|command| matches!(command, Command::ClassifyAll { .. }))
+    };
+    window.state_mut().apply(Action::Show(Screen::MyDigits));
+    until(&mut window, "the drawings", |app| {
+        app.my_digits.drawings().len() == 3
+    });
+    window.run_steps(3);
+    window.get_by_label_contains("the other machine would need your drawings");
+    assert!(!asked(&engine.listen()));
+    inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json"))
+        .add("gpu-box")
+        .unwrap();
+    window.state_mut().apply(Action::Show(Screen::MyDigits));
+    window.run_steps(5);
+    assert!(asked(&engine.listen()));
+}
+
+#[test]
+fn what_was_sent_is_listed_beside_the_machine_and_deleted() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let (mut window, engine) = sized(size);
+        let home = engine.home.path().to_owned();
+        let bundle = |name: &str, what: &str, in_use: bool| ReceivedBundle {
+            id: BundleId(name.repeat(64)),
+            what: what.to_owned(),
+            bytes: 47_040_032,
+            last_used: "2026-11-28T08:12:00Z".to_owned(),
+            in_use,
+        };
+        *engine.received.lock().unwrap() = vec![
+            bundle("a", "MNIST (70,000 images)", true),
+            bundle("b", "My digits (3 images)", false),
+        ];
+        on_gpu_box(&mut window, &home);
+        window.state_mut().apply(Action::Show(Screen::Hardware));
+        until(&mut window, "the list", |app| {
+            app.machine
+                .sent
+                .bundles
+                .as_ref()
+                .is_some_and(|bundles| bundles.len() == 2)
+        });
+        window.get_by_label("Sent to gpu-box");
+        window.get_by_label("My digits (3 images)");
+        let buttons: Vec<_> = window
+            .get_all_by_role_and_label(Role::Button, "Delete")
+            .collect();
+        assert_eq!(
+            buttons
+                .iter()
+                .map(|button| button.accesskit_node().is_disabled())
+                .collect::<Vec<_>>(),
+            [true, false],
+            "one is in use"
+        );
+        buttons[1].click_accesskit();
+        drop(buttons);
+        window.run_steps(2);
+        until(&mut window, "the shorter list", |app| {
+            app.machine
+                .sent
+                .bundles
+                .as_ref()
+                .is_some_and(|bundles| bundles.len() == 1)
+        });
+        assert!(window.query_by_label("My digits (3 images)").is_none());
+        window.get_by_label("My digits are not sent there unless you agree.");
+        inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json"))
+            .add("gpu-box")
+            .unwrap();
+        window.state_mut().apply(Action::Show(Screen::Hardware));
+        window.run_steps(3);
+        window.get_by_label("Withdraw").click_accesskit();
+        window.run_steps(3);
+        assert_eq!(window.state().app().may_send_my_digits(), Some(false));
+        assert!(
+            inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json"))
+                .list()
+                .is_empty()
+        );
+    }
+}
+
+fn machine(app: &mut App, action: MachineAction) {
+    app.apply(Action::Machine(action));
+}
+
+/// Waits for what comes from other threads.
+fn settled(app: &mut App, done: impl Fn(&App) -> bool) {
+    for _ in 0..500 {
+        app.poll();
+        if done(app) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("nothing came");
+}
+
+fn dialog_state(app: &App) -> &ReachState {
+    &app.machine
+        .machine_dialog
+        .as_ref()
+        .expect("the dialog")
+        .state
+}
+
+fn app_on_gpu_box() -> (App, FakeEngine) {
+    let (mut app, engine) = app();
+    machine(&mut app, MachineAction::Ask(None));
+    machine(&mut app, MachineAction::Type("gpu-box".to_owned()));
+    machine(&mut app, MachineAction::Connect);
+    settled(&mut app, |app| {
+        matches!(dialog_state(app), ReachState::Reached(_))
+    });
+    machine(&mut app, MachineAction::Use);
+    (app, engine)
+}
+
+#[test]
+fn a_machine_is_shown_before_it_is_used_and_its_gpu_is_what_automatic_means() {
+    let (mut app, mut engine) = app_on_gpu_box();
+    assert!(app.machine.machine_dialog.is_none());
+    assert_eq!(app.other_machine().unwrap().host.name(), "gpu-box");
+    assert_eq!(app.ctx.settings.hosts, ["gpu-box"]);
+    assert_eq!(
+        app.device_for(DeviceChoice::Auto, Precision::F32),
+        DeviceChoice::Cuda
+    );
+    app.apply(Action::Start);
+    engine.serve();
+    app.poll();
+    let asked = engine.heard.iter().find_map(submitted).expect("a job");
+    assert!(matches!(asked.1, Job::Train { config, .. } if config.device == DeviceChoice::Cuda));
+    machine(&mut app, MachineAction::UseThis);
+    assert!(
+        app.other_machine().is_some(),
+        "a run that trains there stays there"
+    );
+    assert!(app.why_not_move().unwrap().contains("during training"));
+}
+
+#[test]
+fn this_machine_is_one_click_away() {
+    let (mut app, _engine) = app_on_gpu_box();
+    machine(&mut app, MachineAction::UseThis);
+    assert!(app.other_machine().is_none());
+    assert_eq!(
+        app.device_for(DeviceChoice::Auto, Precision::F32),
+        DeviceChoice::Cpu
+    );
+    machine(&mut app, MachineAction::Ask(Some("gpu-box".to_owned())));
+    assert!(
+        matches!(dialog_state(&app), ReachState::Connecting(_)),
+        "a host that was used is connected to at once"
+    );
+}
+
+#[test]
+fn what_cannot_be_reached_is_said_and_an_answer_that_comes_too_late_is_dropped() {
+    let (mut app, _engine) = app();
+    machine(&mut app, MachineAction::Ask(None));
+    machine(&mut app, MachineAction::Type("-oProxyCommand=x".to_owned()));
+    machine(&mut app, MachineAction::Connect);
+    assert_eq!(
+        *dialog_state(&app),
+        ReachState::Failed(Message::not_a_host("-oProxyCommand=x"))
+    );
+    machine(&mut app, MachineAction::Type("nowhere".to_owned()));
+    machine(&mut app, MachineAction::Connect);
+    settled(&mut app, |app| {
+        matches!(dialog_state(app), ReachState::Failed(_))
+    });
+    assert!(
+        matches!(dialog_state(&app), ReachState::Failed(message) if message.what.contains("no such host")),
+        "{:?}",
+        dialog_state(&app)
+    );
+    machine(&mut app, MachineAction::Type("gpu-box".to_owned()));
+    machine(&mut app, MachineAction::Connect);
+    machine(&mut app, MachineAction::Type("gpu-bo".to_owned()));
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    app.poll();
+    assert_eq!(*dialog_state(&app), ReachState::Typing);
+    machine(&mut app, MachineAction::Use);
+    assert!(app.other_machine().is_none());
+}
+
+#[test]
+fn a_machine_that_is_lost_gives_way_to_this_one() {
+    let (mut app, mut engine) = app_on_gpu_box();
+    engine.serve();
+    app.poll();
+    engine.send(Event::EngineExited(EngineExit::Disconnected {
+        machine: "gpu-box".to_owned(),
+        reason: "timed out".to_owned(),
+    }));
+    settled(&mut app, |app| {
+        app.ctx
+            .notices
+            .iter()
+            .any(|notice| notice.message.what.contains("gpu-box"))
+    });
+    assert!(app.other_machine().is_none());
+}
+
+#[test]
+fn an_open_export_panel_is_no_work_but_an_export_is() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::OpenExport(ModelRef::Starter));
+    engine.serve();
+    app.poll();
+    assert!(app.models.export.is_some());
+    assert_eq!(
+        app.why_not_move(),
+        None,
+        "the panel is open, and nothing is computed"
+    );
+    let spec = ExportSpec {
+        quantize: true,
+        ..ExportSpec::new(ExportFormat::Onnx)
+    };
+    app.apply(Action::ChangeExport(spec));
+    assert!(
+        app.why_not_move().is_some(),
+        "until the engine has answered"
+    );
+    engine.serve();
+    app.poll();
+    assert_eq!(app.why_not_move(), None);
+}

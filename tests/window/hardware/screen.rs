@@ -1,0 +1,259 @@
+//! The hardware screen: what was found, and the benchmark from start to table.
+
+use eframe::egui;
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+use inkling::device::HAS_CUDA;
+use inkling::protocol::Job;
+use inkling::records::benchmark::Extent;
+use inkling::window::hardware::view as hardware;
+use inkling::window::{Action, App, Inkling, Settings, style};
+
+use crate::fake_engine::{Answers, app_with};
+use crate::jobs::submitted;
+use crate::window::stage::{sized, usual};
+
+fn open(window: &mut Harness<'static, Inkling>) {
+    window.get_by_label("Hardware").click();
+    window.run_steps(3);
+}
+
+#[test]
+fn a_machine_that_was_never_measured_says_what_to_do() {
+    let (mut window, _engine) = usual();
+    open(&mut window);
+    window.get_by_label_contains("No benchmark has been run");
+    window.get_by_label("Run benchmark");
+}
+
+#[test]
+fn a_benchmark_shows_figures_as_they_come_and_then_the_table() {
+    let (mut window, mut engine) = usual();
+    open(&mut window);
+    window.get_by_label("Run benchmark").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert!(matches!(
+        engine.heard.last().and_then(submitted),
+        Some((_, Job::Benchmark(Extent::Full)))
+    ));
+    window.get_by_label_contains("Matrix products, 30 s left");
+    window.get_by_label("Benchmark progress");
+    window.get_by_label("100 GFLOP/s");
+    assert_eq!(
+        window.query_all_by_label("200 GFLOP/s").count(),
+        0,
+        "not found yet"
+    );
+    engine.finish_benchmark();
+    window.run_steps(3);
+    window.get_by_label("200 GFLOP/s");
+    window.get_by_label_contains("Measured on 21 Nov 2026");
+    window.get_by_label_contains("A processor");
+    window.get_by_label("Copy as text").click();
+    window.step();
+    let copied = window
+        .output()
+        .platform_output
+        .commands
+        .iter()
+        .any(|command| format!("{command:?}").contains("GFLOP/s"));
+    assert!(copied, "{:?}", window.output().platform_output.commands);
+}
+
+#[test]
+fn figures_stand_right_aligned_beside_bars_and_tables_beside_each_other_where_there_is_room() {
+    let (mut window, mut engine) = sized([2560.0, 1440.0]);
+    open(&mut window);
+    window.get_by_label("Run benchmark").click();
+    window.run_steps(3);
+    engine.serve();
+    engine.finish_benchmark();
+    window.run_steps(3);
+    let [peak, training] =
+        ["Peak rates of this machine", "Training"].map(|title| window.get_by_label(title).rect());
+    assert!(
+        training.left() > peak.right() && training.top() == peak.top(),
+        "{peak:?} {training:?}"
+    );
+    let [one, two] =
+        ["100 GFLOP/s", "200 GFLOP/s"].map(|figure| window.get_by_label(figure).rect());
+    assert!(
+        two.left() - one.right() > 60.0,
+        "room for a bar: {one:?} {two:?}"
+    );
+    let heading = window.get_by_label("2 threads").rect();
+    assert!(
+        (heading.right() - two.right()).abs() < 1.5,
+        "{heading:?} {two:?}"
+    );
+    window.get_by_label("Bars: share of the fastest products, and of the fastest copies.");
+}
+
+#[test]
+fn a_benchmark_can_be_cancelled_and_the_last_one_stays() {
+    let (mut window, mut engine) = sized([900.0, 600.0]);
+    open(&mut window);
+    window.get_by_label("Quick benchmark").click();
+    window.run_steps(3);
+    engine.serve();
+    assert!(matches!(
+        engine.heard.last().and_then(submitted),
+        Some((_, Job::Benchmark(Extent::Quick)))
+    ));
+    engine.finish_benchmark();
+    window.run_steps(3);
+    window.get_by_label("Run benchmark").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    window.get_by_label("Cancel").click();
+    window.run_steps(3);
+    assert!(
+        window.get_by_label("Cancel").accesskit_node().is_disabled(),
+        "once is enough"
+    );
+    engine.serve();
+    window.run_steps(3);
+    window.get_by_label("Run benchmark");
+    window.get_by_label("200 GFLOP/s");
+}
+
+#[test]
+fn while_training_the_benchmark_waits_and_says_so() {
+    let (mut window, mut engine) = usual();
+    window.get_by_label("Start").click();
+    window.run_steps(3);
+    engine.serve();
+    open(&mut window);
+    assert!(
+        window
+            .get_by_label("Run benchmark")
+            .accesskit_node()
+            .is_disabled()
+    );
+    window.get_by_label_contains("Unavailable while training or another benchmark is running");
+}
+
+#[test]
+fn an_engine_that_breaks_leaves_no_benchmark_behind() {
+    let (mut window, mut engine) = usual();
+    open(&mut window);
+    window.get_by_label("Run benchmark").click();
+    window.run_steps(3);
+    engine.serve();
+    engine.die();
+    window.run_steps(3);
+    window.get_by_label("Run benchmark");
+}
+
+#[test]
+fn a_check_of_the_machine_shows_its_verdict_and_each_check() {
+    let (mut window, _engine) = usual();
+    open(&mut window);
+    window.get_by_label("Not run yet");
+    window.get_by_label("Run self-test").click();
+    for _ in 0..500 {
+        window.step();
+        if window.query_by_label_contains("checks passed").is_some() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    window.get_by_label_contains("All 3 checks passed in 1.0 s");
+    window.get_by_label("All checks").click();
+    window.run_steps(20);
+    window.get_by_label("Short training run");
+    window.get_by_label("Run again");
+}
+
+/// The card on its own: in a window, only a version that computes on NVIDIA GPUs shows it.
+#[test]
+fn the_folder_of_nvidias_libraries_can_be_chosen_and_given_up() {
+    let answers = Answers {
+        folder: Some("some/where".into()),
+        ..Answers::default()
+    };
+    let (app, _engine) = app_with(
+        Settings {
+            wizard_done: true,
+            ..Settings::default()
+        },
+        answers,
+    );
+    let draw = |ui: &mut egui::Ui, app: &mut App| {
+        app.poll();
+        let mut actions: Vec<Action> = Vec::new();
+        hardware::libraries::card(ui, app, &mut actions);
+        actions.into_iter().for_each(|action| app.apply(action));
+    };
+    let mut panel = Harness::builder()
+        .with_size([360.0, 300.0])
+        .with_context_setup(style::apply)
+        .build_ui_state(draw, app);
+    panel.run();
+    panel.get_by_label("Standard locations");
+    assert!(panel.query_by_label("Use standard locations").is_none());
+    panel.get_by_label("Choose a folder…").click();
+    for _ in 0..500 {
+        panel.step();
+        if panel.query_by_label("some/where").is_some()
+            && panel.query_by_label("Searching…").is_none()
+        {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panel.get_by_label("some/where");
+    panel.get_by_label("Searched first, then the standard locations.");
+    panel.get_by_label("Use standard locations").click();
+    panel.step();
+    panel.run_steps(2);
+    panel.get_by_label("Standard locations");
+}
+
+#[test]
+fn where_there_is_no_cuda_there_is_no_folder_for_it() {
+    let settings = Settings {
+        wizard_done: true,
+        cuda_folder: Some("some/where".into()),
+        ..Settings::default()
+    };
+    let (app, _engine) = app_with(settings, Answers::default());
+    let mut window = crate::window::stage::open(app, [1280.0, 800.0]);
+    open(&mut window);
+    assert_eq!(
+        window.query_by_label("NVIDIA libraries").is_some(),
+        HAS_CUDA
+    );
+}
+
+#[test]
+fn the_button_for_another_machine_is_in_view_in_windows_of_every_size() {
+    for size in [
+        [900.0, 600.0],
+        [960.0, 640.0],
+        [1280.0, 800.0],
+        [1920.0, 1080.0],
+    ] {
+        for monitor in [false, true] {
+            let (mut window, _engine) = sized(size);
+            window.state_mut().apply(Action::ShowMonitor(monitor));
+            crate::window::stage::until(&mut window, "the hardware is probed", |app| {
+                app.ctx.hardware.is_some()
+            });
+            open(&mut window);
+            let button = window.get_by_label("Train on another machine…").rect();
+            let below = if monitor {
+                window.get_by_label("Memory").rect()
+            } else {
+                window.get_by_label("Monitor").rect()
+            };
+            assert!(
+                button.top() > 40.0 && button.bottom() < below.top(),
+                "{size:?}, monitor {monitor}: {button:?} {below:?}"
+            );
+        }
+    }
+}

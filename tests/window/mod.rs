@@ -1,0 +1,20 @@
+//! The window by features, as data and through what it tells assistive technology; on a real
+//! screen, `run` beside this.
+
+mod classes;
+mod draw;
+mod hardware;
+mod help;
+mod messages;
+mod models;
+mod my_digits;
+mod plots;
+mod results;
+mod settings;
+mod shell;
+mod stage;
+mod style;
+mod sweeps;
+mod train;
+mod unseen;
+mod wizard;

@@ -1,0 +1,357 @@
+//! Exporting, importing and training further, on the models screen.
+
+use std::path::PathBuf;
+
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+use inkling::problem::Problem;
+use inkling::protocol::{Event, Job, JobEvent};
+use inkling::records::{Annotation, ModelRef, Replace, RunSummary};
+use inkling::run_config::{ExportFormat, RunConfig};
+use inkling::runs::RunEntry;
+use inkling::system::TargetError;
+use inkling::window::{Action, App, Field, Settings};
+
+use crate::fake_engine::{Answers, app_with, summary};
+use crate::jobs::submitted;
+use crate::window::stage::{Panel, Stage, open, serve, stage_with, until};
+
+fn run() -> RunEntry {
+    let folder = PathBuf::from("runs/one");
+    let summary = RunSummary {
+        folder: folder.clone(),
+        ..summary(&RunConfig::default(), Vec::new(), false)
+    };
+    RunEntry {
+        folder,
+        title: summary.config.title(),
+        annotation: Annotation::default(),
+        summary: Ok(Box::new(summary)),
+    }
+}
+
+#[test]
+fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
+    let answers = Answers {
+        file: Some(PathBuf::from("/tmp/digits")),
+        ..Answers::default()
+    };
+    let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
+    harness.state_mut().app.models.runs = Some(vec![run()]);
+    harness.run();
+    harness.get_by_label("Export…").click();
+    serve(&mut harness);
+    assert!(harness.query_by_label_contains("2 files").is_some());
+    assert!(harness.query_by_label("predict.py").is_some());
+    harness
+        .get_by_label_contains("1 tensor, 200,704 parameters")
+        .click();
+    harness.run();
+    assert!(harness.query_by_label("256 × 784").is_some());
+    harness.get_by_label("8-bit weights").click();
+    serve(&mut harness);
+    save_as(&mut harness);
+    serve(&mut harness);
+    assert!(
+        harness
+            .query_by_label("Evaluating the 8-bit model…")
+            .is_some()
+    );
+    let heard = &harness.state().engine.heard;
+    let written = heard
+        .iter()
+        .filter_map(submitted)
+        .find_map(|(_, job)| match job {
+            Job::Export {
+                spec,
+                to: Some(to),
+                model,
+                ..
+            } => Some((spec.clone(), to.clone(), model.clone())),
+            _ => None,
+        });
+    let (spec, to, model) = written.expect("nothing was exported");
+    // The name is completed by the ending that other programs know it by.
+    assert_eq!(
+        (spec.format, spec.quantize, to),
+        (ExportFormat::Onnx, true, PathBuf::from("/tmp/digits.onnx"))
+    );
+    assert_eq!(
+        model,
+        ModelRef::File(PathBuf::from("runs/one/model.safetensors"))
+    );
+    harness.get_by_label("Cancel").click();
+    serve(&mut harness);
+    assert!(harness.query_by_label("Save as…").is_some());
+    harness.get_by_label("Close").click();
+    harness.run();
+    assert!(harness.state().app.models.export.is_none());
+}
+
+/// Chooses the file to export to, in a dialog that is answered on another thread.
+fn save_as(harness: &mut Harness<'static, Stage>) {
+    harness.get_by_label("Save as…").click();
+    for _ in 0..200 {
+        harness.step();
+        if harness.state().app.ctx.jobs.export().is_some() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+/// Answers the export that was submitted last with files in its way; returns what it was allowed to
+/// replace.
+fn refuse(harness: &mut Harness<'static, Stage>) -> Option<Replace> {
+    let asked = harness.state_mut().engine.listen();
+    let (id, replace) = asked
+        .iter()
+        .filter_map(submitted)
+        .find_map(|(id, job)| match job {
+            Job::Export {
+                to: Some(_),
+                replace,
+                ..
+            } => Some((id, *replace)),
+            _ => None,
+        })?;
+    let paths = ["/tmp/digits.onnx", "/tmp/predict.py"]
+        .map(PathBuf::from)
+        .to_vec();
+    let event = JobEvent::Failed(Problem::Target(TargetError::Exist { paths }));
+    harness.state().engine.send(Event::Job { id, event });
+    harness.run();
+    Some(replace)
+}
+
+#[test]
+fn files_in_the_way_are_named_and_replaced_only_where_the_person_says_so() {
+    // The name that is completed is one that the dialog did not ask about.
+    for (file, confirmed) in [
+        ("/tmp/digits.onnx", Replace::Requested),
+        ("/tmp/digits", Replace::Nothing),
+    ] {
+        let answers = Answers {
+            file: Some(PathBuf::from(file)),
+            ..Answers::default()
+        };
+        let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
+        harness.state_mut().app.models.runs = Some(vec![run()]);
+        harness.run();
+        harness.get_by_label("Export…").click();
+        serve(&mut harness);
+        save_as(&mut harness);
+        assert_eq!(refuse(&mut harness), Some(confirmed));
+        assert!(
+            harness
+                .query_by_label_contains("/tmp/digits.onnx, /tmp/predict.py")
+                .is_some()
+        );
+        if confirmed == Replace::Nothing {
+            harness.get_by_label("Cancel").click();
+            harness.run();
+            assert_eq!(refuse(&mut harness), None);
+        } else {
+            harness.get_by_label("Replace").click();
+            harness.run();
+            assert_eq!(refuse(&mut harness), Some(Replace::Everything));
+        }
+    }
+}
+
+#[test]
+fn an_import_is_asked_for_in_a_dialog_and_said() {
+    let answers = Answers {
+        file: Some(PathBuf::from("/tmp/net.pt")),
+        ..Answers::default()
+    };
+    let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
+    harness.state_mut().app.models.runs = Some(Vec::new());
+    harness.run();
+    harness.get_by_label("Import…").click();
+    for _ in 0..200 {
+        harness.step();
+        if harness.state().app.ctx.jobs.import().is_some() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    serve(&mut harness);
+    let said = harness.state().app.ctx.notices.iter().any(|notice| {
+        notice
+            .message
+            .what
+            .ends_with("Test accuracy on Built-in digits, 100 images: 99.00 %.")
+    });
+    assert!(said, "{:?}", harness.state().app.ctx.notices);
+    assert!(harness.state().app.ctx.jobs.import().is_none());
+}
+
+#[test]
+fn weights_that_can_be_read_in_two_ways_are_asked_about() {
+    let (mut app, mut engine) = app_with(
+        Settings {
+            wizard_done: true,
+            ..Settings::default()
+        },
+        Answers::default(),
+    );
+    app.apply(Action::Drop(vec![PathBuf::from("/tmp/average.pt")]));
+    engine.serve();
+    app.poll();
+    let imported = |app: &App| {
+        app.ctx
+            .notices
+            .iter()
+            .any(|notice| notice.message.what.contains("Imported"))
+    };
+    // Only what Inkling can build can be chosen, and nothing is imported before somebody decides.
+    assert_eq!(
+        app.models.import_question.as_ref().unwrap().choices().len(),
+        1
+    );
+    assert!(!imported(&app));
+    let mut window = open(app, [1280.0, 800.0]);
+    assert!(
+        window
+            .query_by_label_contains("93.5 % with Tanh, average pooling")
+            .is_some()
+    );
+    window
+        .get_by_label(
+            "Tanh, pixels normalised with mean 0.1307 and standard deviation 0.3081 (90.3 %)",
+        )
+        .click();
+    until(&mut window, "the choice is made", |app| {
+        app.models.import_question.is_none()
+    });
+    engine.serve();
+    until(&mut window, "it is imported", imported);
+}
+
+#[test]
+fn files_that_are_dropped_are_taken_for_what_they_are() {
+    let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
+    harness
+        .state_mut()
+        .app
+        .apply(Action::Drop(vec![PathBuf::from("/tmp/weights.pth")]));
+    let asked = harness.state_mut().engine.listen();
+    let is_meant = |job: &Job| matches!(job, Job::Import(spec) if spec.path == std::path::Path::new("/tmp/weights.pth"));
+    assert!(
+        asked
+            .iter()
+            .filter_map(submitted)
+            .any(|(_, job)| is_meant(job))
+    );
+
+    let home = tempfile::tempdir().unwrap();
+    let ink = home.path().join("seven.json");
+    std::fs::write(&ink, r#"{"strokes": [[[0, 0], [10, 0], [4, 20]]]}"#).unwrap();
+    harness.state_mut().app.apply(Action::Drop(vec![ink]));
+    for _ in 0..200 {
+        harness.state_mut().app.poll();
+        if !harness.state().app.draw.drawing.strokes().is_empty() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let stroke = &harness.state().app.draw.drawing.strokes()[0].points;
+    assert!(
+        stroke.len() == 3
+            && stroke
+                .iter()
+                .flatten()
+                .all(|place| (0.0..=280.0).contains(place)),
+        "{stroke:?}"
+    );
+
+    let image = home.path().join("seven.PNG");
+    std::fs::write(&image, inkling::ink::Image::BLANK.to_png()).unwrap();
+    harness.state_mut().app.apply(Action::Drop(vec![image]));
+    for _ in 0..200 {
+        harness.state_mut().app.poll();
+        if harness.state().app.image_shown().is_some() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(harness.state().app.image_shown().unwrap().name, "seven.PNG");
+    harness
+        .state_mut()
+        .app
+        .apply(Action::Drop(vec![home.path().to_owned()]));
+    assert_eq!(
+        harness.state().app.ctx.config.data.to_string(),
+        home.path().display().to_string()
+    );
+}
+
+#[test]
+fn a_run_that_starts_afresh_after_all_has_the_usual_learning_rate_again() {
+    let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
+    harness.state_mut().app.models.runs = Some(vec![run()]);
+    let app = &mut harness.state_mut().app;
+    let usual = app.ctx.config.clone();
+    assert_eq!(
+        usual.learning_rate, 0.006,
+        "a rate of which a tenth is not a round number"
+    );
+    let afresh = |app: &mut App| {
+        let config = RunConfig {
+            initial_weights: None,
+            ..app.ctx.config.clone()
+        };
+        app.apply(Action::Configure(Box::new(config)));
+    };
+    app.apply(Action::TrainFurther("runs/one".into()));
+    assert_eq!(app.text(Field::LearningRate), "0.0006");
+    afresh(app);
+    assert_eq!(app.ctx.config, usual);
+    // Also with another network, and after a restart.
+    app.apply(Action::TrainFurther("runs/one".into()));
+    app.ctx.settings = app.settings_to_save();
+    app.apply(Action::Configure(Box::new(RunConfig {
+        model: inkling::run_config::ModelKind::Mlp,
+        ..app.ctx.config.clone()
+    })));
+    assert_eq!(app.ctx.config.learning_rate, 0.006);
+    // A rate that somebody chose stays.
+    app.apply(Action::TrainFurther("runs/one".into()));
+    app.apply(Action::Type(Field::LearningRate, "0.001".to_owned()));
+    afresh(app);
+    assert_eq!(app.ctx.config.learning_rate, 0.001);
+}
+
+#[test]
+fn a_run_is_trained_further_from_its_weights_until_another_network_is_chosen() {
+    let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
+    harness.state_mut().app.models.runs = Some(vec![run()]);
+    harness.run();
+    harness.get_by_label("More").click();
+    harness.run();
+    harness.get_by_label("Fine-tune").click();
+    harness.run();
+    let app = &mut harness.state_mut().app;
+    let config = app.ctx.config.clone();
+    assert_eq!(
+        config.initial_weights,
+        Some(PathBuf::from("runs/one/model.safetensors"))
+    );
+    assert!((config.learning_rate - RunConfig::default().learning_rate / 10.0).abs() < 1e-12);
+    app.apply(Action::ApplyPreset(inkling::run_config::Preset::Compact));
+    assert_eq!(
+        (
+            app.ctx.config.model,
+            app.ctx.config.initial_weights.is_some()
+        ),
+        (config.model, true),
+        "a preset keeps the weights and their network"
+    );
+    let other = RunConfig {
+        model: inkling::run_config::ModelKind::Mlp,
+        ..app.ctx.config.clone()
+    };
+    app.apply(Action::Configure(Box::new(other)));
+    assert_eq!(app.ctx.config.initial_weights, None);
+}

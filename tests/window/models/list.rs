@@ -1,0 +1,607 @@
+//! The list of models.
+
+use std::path::PathBuf;
+
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Event, Key, Modifiers, PointerButton};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+use inkling::records::{Annotation, EpochRecord, ModelRef, RunSummary};
+use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig};
+use inkling::runs::{RunEntry, RunError, Store};
+use inkling::window::{Action, Screen};
+
+use crate::fake_engine::{summary, tested_on};
+use crate::window::stage::{Panel, Stage, serve, stage};
+
+fn finished(folder: &str, stopped: bool) -> RunEntry {
+    let record = EpochRecord {
+        epoch: 1,
+        step: 10,
+        train_loss: 0.3,
+        train_accuracy: 0.9,
+        validation_loss: 0.25,
+        validation_accuracy: 0.92,
+        seconds: 10.0,
+    };
+    let folder = PathBuf::from(folder);
+    let summary = RunSummary {
+        folder: folder.clone(),
+        model_path: folder.join("model.safetensors"),
+        ..summary(&RunConfig::default(), vec![record], stopped)
+    };
+    RunEntry {
+        folder,
+        title: summary.config.title(),
+        annotation: Annotation::default(),
+        summary: Ok(Box::new(summary)),
+    }
+}
+
+fn listing(size: [f32; 2], runs: Vec<RunEntry>) -> Harness<'static, Stage> {
+    let mut harness = stage(Panel::Models, size);
+    harness.state_mut().app.models.runs = Some(runs);
+    harness.run();
+    harness
+}
+
+#[test]
+fn without_runs_the_starter_model_is_offered_and_training_suggested() {
+    let mut harness = listing([900.0, 600.0], Vec::new());
+    assert!(
+        harness
+            .query_by_label_contains("Your trained models will appear here")
+            .is_some()
+    );
+    harness.get_by_label("Train a model").click();
+    harness.run();
+    assert_eq!(harness.state().app.shell.screen, Screen::Train);
+    assert!(
+        harness.query_by_label("Draw with it").is_none(),
+        "it is in use"
+    );
+    harness.get_by_label("In use").click();
+    harness.run();
+    assert_eq!(harness.state().app.shell.screen, Screen::Draw);
+}
+
+#[test]
+fn the_starter_model_has_its_details_while_another_is_in_use() {
+    let mut harness = listing([1280.0, 900.0], vec![finished("runs/one", false)]);
+    harness.get_by_label("Draw with it").click();
+    serve(&mut harness);
+    assert!(harness.query_by_label("In use").is_some());
+    harness
+        .get_by_label_contains("Starter model, Included with Inkling")
+        .click();
+    harness.run();
+    assert!(harness.query_by_label("29,000").is_some(), "its parameters");
+    assert!(harness.query_by_label("Draw with it").is_some());
+}
+
+#[test]
+fn a_model_without_a_test_accuracy_says_so() {
+    let harness = listing([1280.0, 900.0], vec![finished("runs/one", true)]);
+    harness.get_by_label("not evaluated; open Results to evaluate it");
+    harness.get_by_label_contains("Validation accuracy on Built-in digits, 1,000 images: 92.00 %");
+}
+
+/// A run on MNIST and the built-in digits, in this folder.
+fn mixed(folder: &str) -> RunEntry {
+    let mut entry = finished(folder, false);
+    let mut run = entry.summary.unwrap();
+    run.config.data = DataSpec::with_builtin(DataSource::Named(NamedSet::Mnist));
+    run.test = Some(tested_on(&run.config.data));
+    entry.summary = Ok(run);
+    entry
+}
+
+#[test]
+fn a_model_of_mixed_data_says_what_its_accuracy_was_measured_on() {
+    let harness = listing([1280.0, 900.0], vec![mixed("runs/one")]);
+    harness.get_by_label_contains("Test accuracy on MNIST, 100 images: 99.00 %");
+    harness.get_by_label_contains("99.00 % on MNIST, 100 images (95 % CI");
+    harness.get_by_label("92.00 % on 1,000 images held out from training");
+}
+
+#[test]
+fn the_buttons_of_a_model_are_where_those_of_every_other_are() {
+    let other = |folder: &str, annotation: Annotation| RunEntry {
+        annotation,
+        ..finished(folder, false)
+    };
+    let note = "Fine-tuned on 5 drawings of yours.".to_owned();
+    let annotated = Annotation {
+        note,
+        tags: vec!["baseline".to_owned()],
+        starred: true,
+        ..Annotation::default()
+    };
+    let mut long = other("runs/long", annotated);
+    long.title = "A title that is much too long for one line ".repeat(5);
+    for size in [[900.0, 600.0], [1920.0, 1080.0]] {
+        let mut harness = listing(
+            size,
+            vec![other("runs/one", Annotation::default()), long.clone()],
+        );
+        let buttons = |harness: &Harness<'static, Stage>, first: &str| {
+            [first, "Export…", "Results", "Compare…", "More"]
+                .map(|label| harness.get_by_label(label).rect())
+        };
+        let before = buttons(&harness, "Draw with it");
+        harness.get_by_label("Draw with it").click();
+        serve(&mut harness);
+        assert_eq!(buttons(&harness, "In use"), before, "{size:?}: in use");
+        harness.get_by_label_contains(&long.title[..20]).click();
+        harness.run();
+        let after = buttons(&harness, "Draw with it");
+        assert_eq!(
+            after, before,
+            "{size:?}: with a note, tags and a long title"
+        );
+        assert!(
+            before.iter().all(|rect| rect.right() <= size[0]),
+            "{size:?}"
+        );
+        // Deleting is in the menu, apart from everything else.
+        harness.get_by_label("More").click();
+        harness.run();
+        let delete = harness.get_by_label("Delete…").rect();
+        assert!(
+            after.iter().all(|rect| !rect.intersects(delete)),
+            "{size:?}: {delete}"
+        );
+        assert!(delete.top() - harness.get_by_label("Open folder").rect().bottom() >= 6.0);
+    }
+}
+
+#[test]
+fn a_click_beside_a_dialog_keeps_what_was_typed() {
+    let mut harness = listing([1280.0, 900.0], vec![finished("runs/one", false)]);
+    choose(&mut harness, "Rename…");
+    harness
+        .get_by_role_and_label(Role::TextInput, "Name")
+        .type_text("Best one");
+    harness.run();
+    let button = |pressed| Event::PointerButton {
+        pos: [8.0, 890.0].into(),
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    for event in [
+        Event::PointerMoved([8.0, 890.0].into()),
+        button(true),
+        button(false),
+    ] {
+        harness.input_mut().events.push(event);
+        harness.step();
+    }
+    harness.run();
+    assert!(harness.query_by_label("Name, note and tags").is_some());
+    harness.key_press(Key::Escape);
+    harness.run();
+    assert!(harness.query_by_label("Name, note and tags").is_none());
+}
+
+#[test]
+fn a_run_offers_everything_one_can_do_with_it() {
+    for size in [[700.0, 1200.0], [1280.0, 900.0]] {
+        let mut harness = listing(size, vec![finished("runs/one", false)]);
+        assert!(
+            harness
+                .query_by_label_contains("99.00 % on Built-in digits, 100 images (95 % CI")
+                .is_some()
+        );
+        assert!(harness.query_by_label("29,000").is_some(), "the parameters");
+        harness.get_by_label("Draw with it").click();
+        harness.run();
+        for button in ["Reuse settings", "Open folder"] {
+            choose(&mut harness, button);
+        }
+        harness.get_by_label("Results").click();
+        harness.run();
+        let done = &harness.state().done;
+        assert!(
+            done.contains(&Action::DrawWith(ModelRef::File(PathBuf::from(
+                "runs/one/model.safetensors"
+            ))))
+        );
+        assert!(done.contains(&Action::Configure(Box::default())));
+        assert!(done.contains(&Action::OpenFolder(PathBuf::from("runs/one"))));
+        assert!(done.contains(&Action::ShowResults(PathBuf::from("runs/one"))));
+        assert_eq!(harness.state().app.shell.screen, Screen::Results);
+    }
+}
+
+/// Chooses this in the menu beside the buttons.
+fn choose(harness: &mut Harness<'static, Stage>, label: &str) {
+    harness.get_by_label("More").click();
+    harness.run();
+    harness.get_by_label_contains(label).click();
+    harness.run();
+}
+
+#[test]
+fn deleting_asks_first() {
+    let mut harness = listing([1280.0, 900.0], vec![finished("runs/one", false)]);
+    let deleted = Action::DeleteRun(PathBuf::from("runs/one"));
+    choose(&mut harness, "Delete…");
+    assert!(!harness.state().done.contains(&deleted));
+    harness.get_by_label("Cancel").click();
+    harness.run();
+    assert!(harness.query_by_label("Delete").is_none());
+    choose(&mut harness, "Delete…");
+    harness.key_press(Key::Escape);
+    harness.run();
+    assert!(
+        harness.query_by_label("Delete").is_none(),
+        "Escape cancels too"
+    );
+    choose(&mut harness, "Delete…");
+    harness.get_by_label("Delete").click();
+    harness.run();
+    assert!(harness.state().done.contains(&deleted));
+}
+
+#[test]
+fn stopped_and_broken_runs_are_marked_not_hidden() {
+    let broken = RunEntry {
+        folder: PathBuf::from("runs/bad"),
+        summary: Err(RunError::Malformed {
+            folder: PathBuf::from("runs/bad"),
+            reason: "half a file".to_owned(),
+        }),
+        annotation: Annotation::default(),
+        title: "bad".to_owned(),
+    };
+    let mut harness = listing([1280.0, 900.0], vec![finished("runs/one", true), broken]);
+    assert!(harness.query_by_label_contains("· stopped,").is_some());
+    harness.get_by_label_contains("bad, damaged").click();
+    harness.run();
+    assert!(
+        harness
+            .query_by_label("This run cannot be loaded")
+            .is_some()
+    );
+    assert!(harness.query_by_label_contains("half a file").is_some());
+    harness.get_by_label("Delete…").click();
+    harness.run();
+    harness.get_by_label("Delete").click();
+    harness.run();
+    assert_eq!(
+        harness.state().done,
+        [Action::DeleteRun(PathBuf::from("runs/bad"))]
+    );
+}
+
+/// Runs of two networks, of which the second in the list is the most accurate.
+fn several() -> Vec<RunEntry> {
+    let networks = [
+        (ModelKind::Mlp, 0.91),
+        (ModelKind::LeNet, 0.99),
+        (ModelKind::ConvNet, 0.95),
+        (ModelKind::Mlp, 0.93),
+    ];
+    let entry = |(index, (model, accuracy)): (usize, (ModelKind, f64))| {
+        let mut entry = finished(&format!("runs/{index}"), false);
+        let summary = entry.summary.as_mut().unwrap();
+        summary.config.model = model;
+        summary.test.as_mut().unwrap().evaluation.accuracy = accuracy;
+        entry
+    };
+    networks.into_iter().enumerate().map(entry).collect()
+}
+
+/// The accuracies on the cards, from the top down.
+fn listed(harness: &Harness<'static, Stage>) -> Vec<String> {
+    let mut cards: Vec<(f32, String)> = harness
+        .get_all_by_label_contains("Test accuracy on ")
+        .map(|card| {
+            (
+                card.rect().top(),
+                card.accesskit_node().label().unwrap_or_default(),
+            )
+        })
+        .collect();
+    cards.sort_by(|a, b| a.0.total_cmp(&b.0));
+    cards
+        .into_iter()
+        .map(|(_, label)| label.rsplit(": ").next().unwrap()[..2].to_owned())
+        .collect()
+}
+
+#[test]
+fn models_are_searched_and_sorted() {
+    let mut harness = listing([1280.0, 900.0], several());
+    assert_eq!(listed(&harness), ["91", "99", "95", "93"]);
+    harness.get_by_label("Order of models").click();
+    harness.run();
+    harness.get_by_label("Most accurate first").click();
+    harness.run();
+    assert_eq!(listed(&harness), ["99", "95", "93", "91"]);
+    harness.get_by_label("Search models").focus();
+    harness.run();
+    harness
+        .get_by_label("Search models")
+        .type_text(&ModelKind::Mlp.label().to_lowercase());
+    harness.run();
+    assert_eq!(listed(&harness), ["93", "91"]);
+    harness
+        .get_by_label("Search models")
+        .type_text("nothing like that");
+    harness.run();
+    harness.get_by_label("No model matches the search.");
+}
+
+#[test]
+fn a_card_is_used_by_double_click_and_has_a_menu() {
+    let mut harness = listing([1280.0, 900.0], several());
+    let card = harness
+        .get_all_by_label_contains("Test accuracy on ")
+        .next()
+        .unwrap()
+        .rect()
+        .center();
+    let mut events = vec![Event::PointerMoved(card)];
+    for pressed in [true, false, true, false] {
+        events.push(Event::PointerButton {
+            pos: card,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        });
+    }
+    harness.input_mut().events.extend(events);
+    harness.step();
+    harness.run();
+    let first = PathBuf::from("runs/0");
+    assert!(
+        harness
+            .state()
+            .done
+            .contains(&Action::DrawWith(ModelRef::File(
+                first.join("model.safetensors")
+            ))),
+        "{:?}",
+        harness.state().done
+    );
+    harness
+        .get_all_by_label_contains("Test accuracy on ")
+        .next()
+        .unwrap()
+        .click_secondary();
+    harness.run();
+    harness.get_by_label("Curves").click();
+    harness.run();
+    assert!(harness.state().done.contains(&Action::ShowCurves(first)));
+}
+
+/// The annotation that was asked for last, and of which run.
+fn annotated(harness: &Harness<'static, Stage>) -> Option<(PathBuf, Annotation)> {
+    harness
+        .state()
+        .done
+        .iter()
+        .rev()
+        .find_map(|action| match action {
+            Action::Annotate(folder, annotation) => Some((folder.clone(), annotation.clone())),
+            _ => None,
+        })
+}
+
+/// The same runs in their folders on the disk.
+fn stored(size: [f32; 2]) -> Harness<'static, Stage> {
+    let mut harness = stage(Panel::Models, size);
+    let root = harness.state().app.runs_folder().to_owned();
+    for (index, entry) in several().into_iter().enumerate() {
+        let folder = root.join(index.to_string());
+        let summary = RunSummary {
+            finished_at: format!("2026-11-21T13:00:0{}Z", 9 - index),
+            ..*entry.summary.unwrap()
+        };
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(
+            folder.join("run.json"),
+            serde_json::to_vec(&summary).unwrap(),
+        )
+        .unwrap();
+        std::fs::write(folder.join("model.safetensors"), "").unwrap();
+    }
+    harness.state_mut().app.models.runs = Some(Store::new(root).list());
+    harness.run();
+    harness
+}
+
+/// The title of a run in this order.
+fn title(harness: &Harness<'static, Stage>, index: usize) -> String {
+    harness.state().app.models.runs.as_ref().unwrap()[index]
+        .title
+        .clone()
+}
+
+fn folder(harness: &Harness<'static, Stage>, index: usize) -> PathBuf {
+    harness.state().app.runs_folder().join(index.to_string())
+}
+
+#[test]
+fn a_model_is_renamed_by_f2_and_no_two_have_the_same_name() {
+    let mut harness = stored([900.0, 600.0]);
+    let taken = title(&harness, 1);
+    harness.key_press(Key::F2);
+    harness.run();
+    harness.get_by_label("Name").type_text(&taken);
+    harness.run();
+    harness.get_by_label_contains(&format!(
+        "Another model is already called “{taken}”. Choose"
+    ));
+    harness.key_press(Key::Enter);
+    harness.run();
+    assert_eq!(annotated(&harness), None);
+    harness.key_press(Key::Escape);
+    harness.run();
+    assert!(
+        harness.query_by_label("Name, note and tags").is_none(),
+        "Escape cancels"
+    );
+
+    harness.key_press(Key::F2);
+    harness.run();
+    harness.get_by_label("Name").type_text("Best one");
+    harness.run();
+    harness.key_press(Key::Enter);
+    harness.run();
+    let expected = Annotation {
+        name: "Best one".to_owned(),
+        ..Annotation::default()
+    };
+    assert_eq!(annotated(&harness), Some((folder(&harness, 0), expected)));
+    assert!(harness.query_by_label("Name, note and tags").is_none());
+    let card = harness
+        .get_by_label_contains("Best one, ")
+        .accesskit_node()
+        .label()
+        .unwrap();
+    assert!(
+        card.contains(
+            &RunConfig {
+                model: ModelKind::Mlp,
+                ..RunConfig::default()
+            }
+            .title()
+        ),
+        "{card}"
+    );
+}
+
+#[test]
+fn f2_on_a_card_with_the_focus_renames_that_one() {
+    let mut harness = stored([1280.0, 800.0]);
+    let card = format!("{}, 2", title(&harness, 2));
+    harness.get_by_label_contains(&card).focus();
+    harness.run();
+    harness.key_press(Key::F2);
+    harness.run();
+    harness
+        .input_mut()
+        .events
+        .push(Event::Text("Third".to_owned()));
+    harness.run();
+    harness.get_by_label("Save").click();
+    harness.run();
+    assert_eq!(annotated(&harness).unwrap().0, folder(&harness, 2));
+}
+
+#[test]
+fn a_note_is_written_from_the_details_and_found_by_the_search() {
+    let mut harness = stored([1280.0, 800.0]);
+    choose(&mut harness, "Add a note…");
+    // The field has the focus, and Enter saves.
+    harness
+        .input_mut()
+        .events
+        .push(Event::Text("with rotation".to_owned()));
+    harness.run();
+    harness.key_press(Key::Enter);
+    harness.run();
+    assert_eq!(annotated(&harness).unwrap().1.note, "with rotation");
+    assert!(harness.query_by_label("with rotation").is_some());
+    harness.get_by_label("Search models").focus();
+    harness.run();
+    harness.get_by_label("Search models").type_text("rotation");
+    harness.run();
+    assert_eq!(listed(&harness), ["91"]);
+}
+
+#[test]
+fn tags_are_written_found_and_group_the_list() {
+    let mut harness = stored([1280.0, 800.0]);
+    choose(&mut harness, "Add tags…");
+    harness
+        .input_mut()
+        .events
+        .push(Event::Text("rotated, Baseline,, rotated".to_owned()));
+    harness.run();
+    harness.key_press(Key::Enter);
+    harness.run();
+    assert_eq!(annotated(&harness).unwrap().1.tags, ["rotated", "Baseline"]);
+    harness.get_by_label("Order of models").click();
+    harness.run();
+    harness.get_by_label("Grouped by tag").click();
+    harness.run();
+    assert_eq!(
+        listed(&harness).first().map(String::as_str),
+        Some("91"),
+        "without a tag comes last"
+    );
+    harness.get_by_label("Without a tag");
+    harness.get_by_label("Baseline").click();
+    harness.run();
+    assert_eq!(listed(&harness), ["91"]);
+}
+
+#[test]
+fn starred_models_are_marked_and_can_come_first() {
+    let mut harness = stored([1280.0, 800.0]);
+    let third = format!("{}, 2", title(&harness, 2));
+    harness.get_by_label_contains(&third).click_secondary();
+    harness.run();
+    // That of the menu lies over the list.
+    let star = harness
+        .get_all_by_label("Star")
+        .min_by(|a, b| a.rect().left().total_cmp(&b.rect().left()))
+        .unwrap();
+    star.click();
+    harness.run();
+    let starred = Annotation {
+        starred: true,
+        ..Annotation::default()
+    };
+    assert_eq!(
+        annotated(&harness),
+        Some((folder(&harness, 2), starred.clone()))
+    );
+    harness.get_by_label_contains(", starred, ");
+    harness.get_by_label("Order of models").click();
+    harness.run();
+    harness.get_by_label("Starred first").click();
+    harness.run();
+    assert_eq!(listed(&harness), ["95", "91", "99", "93"]);
+    harness.get_by_label("Star").click();
+    harness.run();
+    assert_eq!(
+        annotated(&harness),
+        Some((folder(&harness, 0), starred)),
+        "the star in the details is that of the selected model"
+    );
+}
+
+#[test]
+fn a_run_of_one_epoch_shows_its_steps() {
+    let mut harness = stored([1920.0, 1000.0]);
+    harness.get_by_role_and_label(Role::Figure, "Accuracy by epoch");
+    let steps: String = (1..=10)
+        .map(|step| format!("{step},0.5,0.{step:02},0.001\n"))
+        .collect();
+    std::fs::write(folder(&harness, 0).join("steps.csv"), steps).unwrap();
+    harness.state_mut().app.apply(Action::RefreshRuns);
+    for _ in 0..1000 {
+        harness.step();
+        if harness
+            .state()
+            .app
+            .thumbnail(&folder(&harness, 0))
+            .is_some()
+        {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    harness.run();
+    harness.get_by_role_and_label(Role::Figure, "Accuracy by step");
+    let settings = harness.get_by_label("Settings").rect();
+    assert!(
+        settings.left() > harness.get_by_label("Parameters").rect().right(),
+        "a wide window shows the settings beside the results"
+    );
+}

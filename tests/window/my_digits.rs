@@ -1,0 +1,546 @@
+//! Keeping drawings, collecting them, and fine-tuning on them.
+
+use eframe::egui::{Event, Key, Modifiers};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+use inkling::protocol::Job;
+use inkling::records::ModelRef;
+use inkling::window::{Action, App, Collection, Inkling, Screen, Settings};
+
+use crate::fake_engine::{Answers, FakeEngine, NO_DIGIT, app_with, fine_tuned};
+use crate::jobs::submitted;
+use crate::window::stage::{sized, until, wait_for};
+
+#[test]
+fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
+    let (mut window, mut engine) = sized([900.0, 600.0]);
+    until(&mut window, "the drawings were read", |app| {
+        app.my_digits.is_loaded()
+    });
+    window.get_by_label("Draw").click();
+    window.run_steps(3);
+    for kept in 0..2 {
+        for action in [
+            Action::PenDown([100.0, 60.0]),
+            Action::PenMove([120.0, 200.0]),
+            Action::PenUp,
+        ] {
+            window.state_mut().apply(action);
+        }
+        for _ in 0..2 {
+            engine.serve();
+            window.run_steps(3);
+        }
+        window.get_by_label("Keep as 1");
+        match kept {
+            0 => window.key_press(Key::Enter),
+            _ => window.event(Event::Text("2".to_owned())),
+        }
+        window.run_steps(3);
+        until(&mut window, "the drawing is kept", |app| {
+            app.my_digits.drawings().len() == kept + 1
+        });
+    }
+    let digits: Vec<u8> = window
+        .state()
+        .app()
+        .my_digits
+        .drawings()
+        .iter()
+        .map(|drawing| drawing.kept.digit)
+        .collect();
+    assert_eq!(digits, [1, 2]);
+    window.get_by_label("2 of yours").click();
+    window.run_steps(3);
+    assert_eq!(window.state().app().shell.screen, Screen::MyDigits);
+    for _ in 0..3 {
+        engine.serve();
+        window.run_steps(3);
+    }
+    window.get_by_label("Drawing of 1, recognised");
+    window.get_by_label("Drawing of 2, read as 1").click();
+    window.run_steps(3);
+    window.get_by_label("Delete").click();
+    window.run_steps(3);
+    until(&mut window, "the drawing is deleted", |app| {
+        app.my_digits.drawings().len() == 1
+    });
+    window.get_by_label("Undo delete").click();
+    window.run_steps(3);
+    until(&mut window, "the drawing is back", |app| {
+        app.my_digits.drawings().len() == 2
+    });
+    window.get_by_label("The drawing of a 2 is back.");
+    // By keyboard as well.
+    for (key, modifiers, left) in [
+        (Key::Y, Modifiers::COMMAND, 1),
+        (Key::Z, Modifiers::COMMAND, 2),
+        (Key::Z, Modifiers::COMMAND, 1),
+    ] {
+        window.key_press_modifiers(modifiers, key);
+        window.run_steps(3);
+        until(&mut window, "the change was made", |app| {
+            app.my_digits.drawings().len() == left
+        });
+    }
+    window.get_by_label("The drawing of a 2 is no longer kept.");
+}
+
+/// Draws one stroke, which is recognised as 1.
+fn draw_one(window: &mut Harness<'static, Inkling>, engine: &mut FakeEngine) {
+    for action in [
+        Action::PenDown([100.0, 60.0]),
+        Action::PenMove([120.0, 200.0]),
+        Action::PenUp,
+    ] {
+        window.state_mut().apply(action);
+    }
+    for _ in 0..3 {
+        engine.serve();
+        window.run_steps(3);
+    }
+}
+
+#[test]
+fn what_was_kept_is_said_where_the_verdict_was_and_can_be_taken_back() {
+    let (mut window, mut engine) = sized([900.0, 600.0]);
+    until(&mut window, "the drawings were read", |app| {
+        app.my_digits.is_loaded()
+    });
+    window.state_mut().apply(Action::Show(Screen::Draw));
+    draw_one(&mut window, &mut engine);
+    let places = |window: &Harness<'static, Inkling>| {
+        ["It is…", "Probability of 0"].map(|name| window.get_by_label(name).rect())
+    };
+    let before = places(&window);
+    window.get_by_label("It is…").click();
+    window.run_steps(3);
+    window.get_by_label("8");
+    window.event(Event::Text("7".to_owned()));
+    window.run_steps(3);
+    assert!(
+        window.query_by_label("8").is_none(),
+        "the list of digits closes with the keep"
+    );
+    window.get_by_label("Kept as 7");
+    assert_eq!(places(&window), before, "nothing moves");
+    window.get_by_label("Undo keep").click();
+    window.run_steps(3);
+    until(&mut window, "it is no longer kept", |app| {
+        app.my_digits.drawings().is_empty()
+    });
+    assert_eq!(
+        window.state().app().draw.drawing.strokes().len(),
+        1,
+        "the drawing is on the canvas again"
+    );
+    assert!(window.query_by_label("Kept as 7").is_none() && window.query_by_label("8").is_none());
+}
+
+#[test]
+fn the_collection_says_what_another_digit_looks_like_and_escape_leaves_it() {
+    let (mut window, mut engine) = sized([900.0, 600.0]);
+    until(&mut window, "the drawings were read", |app| {
+        app.my_digits.is_loaded()
+    });
+    window.state_mut().apply(Action::Collect(3));
+    window.run_steps(3);
+    window.get_by_label("Round 1 of 3, 30 left");
+    let next = window.get_by_label("Next").rect();
+    draw_one(&mut window, &mut engine);
+    window.get_by_label("Looks like a 1 to the model");
+    assert_eq!(window.get_by_label("Next").rect(), next, "nothing moves");
+    window.key_press(Key::Enter);
+    window.run_steps(3);
+    until(&mut window, "it is kept all the same", |app| {
+        app.my_digits.drawings().len() == 1
+    });
+    draw_one(&mut window, &mut engine);
+    window.get_by_label("Round 1 of 3, 29 left");
+    window.key_press(Key::Escape);
+    window.run_steps(3);
+    assert_eq!(
+        (
+            window.state().app().my_digits.collection.clone(),
+            window.state().app().shell.screen
+        ),
+        (None, Screen::MyDigits)
+    );
+}
+
+#[test]
+fn without_drawings_the_screen_says_what_to_do() {
+    let (mut window, _engine) = sized([900.0, 600.0]);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::Num7);
+    window.run_steps(3);
+    until(&mut window, "the drawings were read", |app| {
+        app.my_digits.is_loaded()
+    });
+    window.run_steps(3);
+    window.get_by_label("No drawings yet");
+    window.get_by_label("Draw each digit three times").click();
+    window.run_steps(3);
+    assert!(window.get_by_label("Next").accesskit_node().is_disabled());
+    window.get_by_label("Draw a 0");
+    window.get_by_label("Skip").click();
+    window.run_steps(3);
+    window.get_by_label("Draw a 1");
+    window.get_by_label("Stop").click();
+    window.run_steps(3);
+    window.get_by_label("No drawings yet");
+}
+
+#[test]
+fn what_came_of_fine_tuning_leaves_room_for_the_drawings() {
+    let (mut window, mut engine) = sized([1280.0, 800.0]);
+    until(&mut window, "the drawings were read", |app| {
+        app.my_digits.is_loaded()
+    });
+    for action in [
+        Action::PenDown([100.0, 60.0]),
+        Action::PenMove([120.0, 200.0]),
+        Action::PenUp,
+        Action::Keep(Some(1)),
+    ] {
+        window.state_mut().apply(action);
+    }
+    until(&mut window, "the drawing is kept", |app| {
+        app.my_digits.drawings().len() == 1
+    });
+    window.state_mut().apply(Action::Show(Screen::MyDigits));
+    for _ in 0..3 {
+        engine.serve();
+        window.run_steps(3);
+    }
+    window.get_by_label("Fine-tune on mine").click();
+    for _ in 0..4 {
+        window.run_steps(3);
+        engine.serve();
+    }
+    window.run_steps(3);
+    let back = window.get_by_label("Go back to Starter model").rect();
+    assert!(back.bottom() < 320.0, "{back}");
+    let drawing = window.get_by_label_contains("Drawing of 1").rect();
+    assert!(
+        drawing.top() > back.bottom() && drawing.bottom() < 560.0,
+        "{drawing}"
+    );
+    window.get_by_label("Go back to Starter model").click();
+    for _ in 0..3 {
+        window.run_steps(3);
+        engine.serve();
+    }
+    assert!(window.query_by_label("Go back to Starter model").is_none());
+}
+
+/// An app that has read its drawings, none.
+fn app() -> (App, FakeEngine) {
+    let (mut app, mut engine) = app_with(
+        Settings {
+            wizard_done: true,
+            ..Settings::default()
+        },
+        Answers::default(),
+    );
+    engine.serve();
+    app.apply(Action::Show(Screen::MyDigits));
+    wait_for(&mut app, |app| app.my_digits.is_loaded());
+    (app, engine)
+}
+
+/// Draws this many strokes, which the engine reads as this digit.
+fn draw_strokes(app: &mut App, engine: &mut FakeEngine, strokes: u8) {
+    for stroke in 0..strokes {
+        app.apply(Action::PenDown([100.0, 60.0 + f32::from(stroke) * 20.0]));
+        app.apply(Action::PenMove([180.0, 65.0 + f32::from(stroke) * 20.0]));
+        app.apply(Action::PenUp);
+    }
+    // The last request waits for the answer to the first.
+    for _ in 0..3 {
+        engine.serve();
+        app.poll();
+    }
+}
+
+fn digits(app: &App) -> Vec<u8> {
+    app.my_digits
+        .drawings()
+        .iter()
+        .map(|drawing| drawing.kept.digit)
+        .collect()
+}
+
+#[test]
+fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Keep(None));
+    app.apply(Action::Keep(Some(3)));
+    draw_strokes(&mut app, &mut engine, 2);
+    assert_eq!(app.digit_to_keep(), Some(2));
+    app.apply(Action::Keep(None));
+    assert!(
+        app.draw.drawing.strokes().is_empty(),
+        "the canvas is free for the next"
+    );
+    draw_strokes(&mut app, &mut engine, 2);
+    app.apply(Action::Keep(Some(7)));
+    wait_for(&mut app, |app| digits(app) == [2, 7]);
+    assert_eq!(
+        app.draw.recent_drawings.iter().count(),
+        1,
+        "it was the same drawing twice"
+    );
+
+    // Undo takes it back and brings the drawing back to the canvas.
+    app.apply(Action::Undo);
+    wait_for(&mut app, |app| digits(app) == [2]);
+    assert_eq!(app.draw.drawing.strokes().len(), 2);
+    // After that, it is the canvas's own.
+    app.apply(Action::Undo);
+    assert_eq!(
+        (app.draw.drawing.strokes().len(), digits(&app)),
+        (1, vec![2])
+    );
+
+    app.apply(Action::KeepRecent(0, 9));
+    wait_for(&mut app, |app| digits(app) == [2, 9]);
+}
+
+#[test]
+fn a_drawing_is_relabelled_and_deleted_and_that_is_taken_back() {
+    let (mut app, mut engine) = app();
+    draw_strokes(&mut app, &mut engine, 1);
+    app.apply(Action::Keep(None));
+    wait_for(&mut app, |app| digits(app) == [1]);
+    let kept = |app: &App| Box::new(app.my_digits.drawings()[0].kept.clone());
+    app.apply(Action::Relabel(kept(&app), 4));
+    wait_for(&mut app, |app| digits(app) == [4]);
+    app.apply(Action::DeleteKept(kept(&app)));
+    wait_for(&mut app, |app| digits(app).is_empty());
+    app.apply(Action::UndoKept);
+    wait_for(&mut app, |app| digits(app) == [4]);
+    app.apply(Action::UndoKept);
+    wait_for(&mut app, |app| digits(app) == [1]);
+}
+
+#[test]
+fn what_could_not_be_written_is_not_taken_back() {
+    let (mut app, mut engine) = app();
+    draw_strokes(&mut app, &mut engine, 1);
+    app.apply(Action::Keep(None));
+    wait_for(&mut app, |app| digits(app) == [1]);
+    let data = engine.home.path().join("data");
+    let away = engine.home.path().join("away");
+    std::fs::rename(&data, &away).unwrap();
+    std::fs::write(&data, "no folder").unwrap();
+    app.apply(Action::Collect(5));
+    draw_strokes(&mut app, &mut engine, 2);
+    app.apply(Action::Keep(None));
+    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+    assert_eq!(
+        app.my_digits.collection.as_ref().map(Collection::digit),
+        Some(0),
+        "it is asked for again"
+    );
+    app.apply(Action::StopCollecting);
+    app.apply(Action::Show(Screen::Draw));
+    std::fs::remove_file(&data).unwrap();
+    std::fs::rename(&away, &data).unwrap();
+    app.apply(Action::Undo);
+    assert_eq!(
+        app.draw.drawing.strokes().len(),
+        2,
+        "the drawing is back on the canvas"
+    );
+    assert_eq!(
+        digits(&app),
+        [1],
+        "and the one that was kept before is still kept"
+    );
+
+    // Deleting a drawing came after keeping one: on the canvas, that is not what is taken back.
+    app.apply(Action::Keep(Some(2)));
+    wait_for(&mut app, |app| digits(app) == [1, 2]);
+    app.apply(Action::DeleteKept(Box::new(
+        app.my_digits.drawings()[0].kept.clone(),
+    )));
+    app.apply(Action::Undo);
+    wait_for(&mut app, |app| digits(app) == [2]);
+    assert_eq!(app.draw.drawing.strokes().len(), 2);
+}
+
+#[test]
+fn wrong_ones_are_known_once_the_screen_is_shown() {
+    let (mut app, mut engine) = app();
+    for digit in [2, 8] {
+        draw_strokes(&mut app, &mut engine, 2);
+        app.apply(Action::Keep(Some(digit)));
+    }
+    wait_for(&mut app, |app| digits(app) == [2, 8]);
+    for _ in 0..3 {
+        engine.serve();
+        app.poll();
+    }
+    let wrong: Vec<bool> = app
+        .my_digits
+        .drawings()
+        .iter()
+        .map(|drawing| app.my_digits.is_wrong(drawing))
+        .collect();
+    assert_eq!(wrong, [false, true]);
+    assert_eq!(
+        app.my_digits.correct(app.my_digits.drawings().iter()),
+        Some(1)
+    );
+}
+
+#[test]
+fn what_looks_like_no_digit_is_not_recognised_even_where_the_closest_digit_is_right() {
+    let (mut app, mut engine) = app();
+    draw_strokes(&mut app, &mut engine, NO_DIGIT as u8);
+    assert_eq!(app.digit_to_keep(), None);
+    app.apply(Action::Keep(Some(NO_DIGIT as u8)));
+    wait_for(&mut app, |app| digits(app) == [NO_DIGIT as u8]);
+    for _ in 0..3 {
+        engine.serve();
+        app.poll();
+    }
+    assert_eq!(
+        app.my_digits.correct(app.my_digits.drawings().iter()),
+        Some(0)
+    );
+    assert_eq!(app.my_digits.not_digits(), 1);
+    assert!(app.my_digits.is_wrong(&app.my_digits.drawings()[0]));
+}
+
+#[test]
+fn what_was_taken_back_is_said_and_can_be_made_again() {
+    let (mut app, mut engine) = app();
+    draw_strokes(&mut app, &mut engine, 1);
+    app.apply(Action::Keep(None));
+    wait_for(&mut app, |app| digits(app) == [1]);
+    app.apply(Action::Show(Screen::MyDigits));
+    draw_strokes(&mut app, &mut engine, 1);
+    app.apply(Action::UndoKept);
+    wait_for(&mut app, |app| digits(app).is_empty());
+    let notice = app.ctx.notices.last().unwrap().clone();
+    assert_eq!(notice.message.what, "The drawing of a 1 is no longer kept.");
+    app.apply(notice.offer.unwrap().action);
+    wait_for(&mut app, |app| digits(app) == [1]);
+    assert!(app.ctx.notices.is_empty() && !app.my_digits.can_redo());
+    // Another change leaves nothing to make again.
+    app.apply(Action::UndoKept);
+    wait_for(&mut app, |app| digits(app).is_empty());
+    app.apply(Action::Keep(Some(5)));
+    wait_for(&mut app, |app| digits(app) == [5]);
+    assert!(app.ctx.notices.is_empty() && !app.my_digits.can_redo());
+}
+
+#[test]
+fn the_collection_asks_for_each_digit_five_times() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Collect(5));
+    assert_eq!(app.shell.screen, Screen::Draw);
+    let asked = |app: &App| app.my_digits.collection.as_ref().map(Collection::digit);
+    for digit in 0..10 {
+        assert_eq!(asked(&app), Some(digit));
+        draw_strokes(&mut app, &mut engine, 1);
+        // Whatever it is recognised as, it is what was asked for.
+        app.apply(Action::Keep(None));
+    }
+    wait_for(&mut app, |app| {
+        digits(app) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    });
+    app.apply(Action::PreviousDigit);
+    wait_for(&mut app, |app| digits(app).len() == 9);
+    assert_eq!(asked(&app), Some(9));
+    app.apply(Action::SkipDigit);
+    assert_eq!(asked(&app), Some(0));
+    app.apply(Action::PreviousDigit);
+    assert_eq!((asked(&app), digits(&app).len()), (Some(9), 9));
+    for _ in 0..41 {
+        app.apply(Action::SkipDigit);
+    }
+    assert_eq!(
+        (asked(&app), app.shell.screen),
+        (None, Screen::MyDigits),
+        "it ends where the drawings are"
+    );
+}
+
+#[test]
+fn a_better_model_is_taken_over_and_given_back() {
+    let (mut app, mut engine) = app();
+    assert!(app.why_not_fine_tune().is_some());
+    draw_strokes(&mut app, &mut engine, 2);
+    app.apply(Action::Keep(None));
+    wait_for(&mut app, |app| digits(app) == [2]);
+    assert_eq!(app.why_not_fine_tune(), None);
+    app.apply(Action::FineTune);
+    for _ in 0..3 {
+        engine.serve();
+        app.poll();
+    }
+    assert!(
+        engine
+            .heard
+            .iter()
+            .filter_map(submitted)
+            .any(|(_, job)| *job == Job::FineTune(ModelRef::Starter))
+    );
+    assert!(app.ctx.notices.is_empty(), "My digits says it itself");
+    assert!(app.can_undo_fine_tune());
+    assert_eq!(
+        app.ctx.model_in_use.as_ref().unwrap().reference,
+        ModelRef::File("tuned/model.safetensors".into())
+    );
+    app.apply(Action::UndoFineTune);
+    for _ in 0..2 {
+        engine.serve();
+        app.poll();
+    }
+    assert_eq!(
+        app.ctx.model_in_use.as_ref().unwrap().reference,
+        ModelRef::Starter
+    );
+    assert!(app.ctx.notices.iter().all(|notice| notice.offer.is_none()));
+}
+
+#[test]
+fn on_other_screens_a_notice_says_what_fine_tuning_changed() {
+    let (mut app, mut engine) = app();
+    draw_strokes(&mut app, &mut engine, 2);
+    app.apply(Action::Keep(None));
+    wait_for(&mut app, |app| digits(app) == [2]);
+    app.apply(Action::FineTune);
+    app.apply(Action::Show(Screen::Draw));
+    for _ in 0..3 {
+        engine.serve();
+        app.poll();
+    }
+    let said = &app.ctx.notices.last().unwrap().message;
+    assert_eq!(
+        said.what,
+        "Fine-tuned: from 92 % to 100 % of yours. Test accuracy on Built-in digits, 100 images: 99.00 % (98.50 % before)."
+    );
+    app.apply(Action::Show(Screen::MyDigits));
+    assert!(app.ctx.notices.is_empty(), "it is said once");
+    // Another model was chosen since: there is nothing to go back from.
+    app.apply(Action::UseModel(ModelRef::Starter));
+    engine.serve();
+    app.poll();
+    assert!(!app.can_undo_fine_tune());
+}
+
+#[test]
+fn a_model_that_forgets_is_not_taken_over() {
+    let mut tuned = fine_tuned(true);
+    assert!(tuned.is_better());
+    tuned.old.after = 1986;
+    assert!(tuned.is_better(), "0.2 points may be lost");
+    tuned.old.after = 1985;
+    assert!(!tuned.is_better());
+    tuned = fine_tuned(true);
+    tuned.held_out.as_mut().unwrap().after = 8;
+    assert!(!tuned.is_better());
+}

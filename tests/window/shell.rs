@@ -1,0 +1,286 @@
+//! What surrounds every screen: tabs, menu, notices, status bar, shortcuts.
+
+use eframe::egui::{Event, Key, Modifiers, Theme as Shade, ViewportCommand, ViewportId};
+use egui_kittest::kittest::Queryable;
+use inkling::problem::Problem;
+use inkling::protocol;
+use inkling::records::benchmark::Extent;
+use inkling::records::{Divergence, Intervention};
+use inkling::window::{Action, Phase, Screen, Theme};
+
+use crate::window::stage::{sized, usual};
+
+#[test]
+fn tabs_and_shortcuts_lead_to_every_screen() {
+    let (mut window, _engine) = usual();
+    let tabs = [
+        ("Draw", Screen::Draw),
+        ("Models", Screen::Models),
+        ("Results", Screen::Results),
+        ("Train", Screen::Train),
+    ];
+    for (name, screen) in tabs {
+        window.get_by_label(name).click();
+        window.run_steps(3);
+        assert_eq!(window.state().app().shell.screen, screen);
+    }
+    for (key, screen) in [Key::Num2, Key::Num3, Key::Num4, Key::Num1]
+        .into_iter()
+        .zip(tabs.map(|(_, screen)| screen))
+    {
+        window.key_press_modifiers(Modifiers::COMMAND, key);
+        window.run_steps(3);
+        assert_eq!(window.state().app().shell.screen, screen);
+    }
+}
+
+#[test]
+fn one_shortcut_starts_holds_and_goes_on_and_another_stops() {
+    let (mut window, mut engine) = usual();
+    for phase in [Phase::Training, Phase::Paused, Phase::Training] {
+        window.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+        window.run_steps(3);
+        engine.serve();
+        window.run_steps(3);
+        assert_eq!(
+            window.state().app().train.run.as_ref().unwrap().phase,
+            phase
+        );
+    }
+    window.key_press(Key::Escape);
+    window.run_steps(3);
+    assert!(
+        window.state().app().is_training(),
+        "no single key ends a run"
+    );
+    window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::Enter);
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert!(!window.state().app().is_training());
+}
+
+#[test]
+fn the_overview_opens_and_closes_by_key() {
+    let (mut window, _engine) = sized([900.0, 600.0]);
+    for open in [Key::F1, Key::Questionmark] {
+        if open == Key::F1 {
+            window.key_press(Key::F1);
+        } else {
+            window.event(Event::Text("?".to_owned()));
+        }
+        window.run_steps(3);
+        window.get_by_label("Keyboard shortcuts");
+        window.get_by_label("Undo the last change of the drawing");
+        window.key_press(Key::Escape);
+        window.run_steps(3);
+        assert!(window.query_by_label("Keyboard shortcuts").is_none());
+    }
+}
+
+#[test]
+fn colours_follow_the_choice_in_the_menu() {
+    let (mut window, _engine) = usual();
+    for (name, theme, shade) in [
+        ("Light", Theme::Light, Shade::Light),
+        ("Dark", Theme::Dark, Shade::Dark),
+    ] {
+        window.get_by_label("Menu").click();
+        window.run_steps(3);
+        window.get_by_label(name).click();
+        window.run_steps(3);
+        window.key_press(Key::Escape);
+        window.run_steps(3);
+        assert_eq!(window.state().app().ctx.settings.theme, theme);
+        assert_eq!(window.ctx.theme(), shade);
+    }
+}
+
+#[test]
+fn a_problem_is_a_notice_that_can_be_dismissed() {
+    let (mut window, mut engine) = usual();
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    window.run_steps(3);
+    engine.fail(Problem::Diverged {
+        step: 417,
+        cause: Divergence::NotFinite,
+    });
+    window.run_steps(3);
+    window.get_by_label_contains("at step 417");
+    window.get_by_label_contains("Lower the learning rate");
+    window
+        .get_all_by_label("Failed")
+        .next()
+        .expect("the state of the run");
+    window.get_by_label("Dismiss").click();
+    window.run_steps(3);
+    assert!(window.query_by_label_contains("at step 417").is_none());
+}
+
+#[test]
+fn a_notice_moves_nothing_that_somebody_draws_on() {
+    let (mut window, mut engine) = sized([1400.0, 900.0]);
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    window.run_steps(3);
+    let places = |window: &egui_kittest::Harness<'_, _>| {
+        ["Drawing canvas", "Stop", "Run progress, in the status bar"]
+            .map(|name| window.get_by_label(name).rect())
+    };
+    let before = places(&window);
+    let run = window.state().app().train.run.as_ref().unwrap().id;
+    engine.send(protocol::Event::Intervened {
+        run,
+        intervention: Intervention::SkippedStep {
+            step: 3,
+            loss_scale: 1024.0,
+        },
+    });
+    window.run_steps(3);
+    window.get_by_label_contains("Step 3 was skipped");
+    assert_eq!(places(&window), before);
+}
+
+#[test]
+fn an_engine_that_dies_leaves_a_window_that_works() {
+    let (mut window, mut engine) = usual();
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    window.run_steps(3);
+    engine.die();
+    window.run_steps(3);
+    window.get_by_label_contains("restarted");
+    window.get_by_label("Start").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert_eq!(
+        window.state().app().train.run.as_ref().unwrap().phase,
+        Phase::Training
+    );
+}
+
+#[test]
+fn the_run_shows_on_every_screen() {
+    let (mut window, mut engine) = usual();
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.train(3);
+    for screen in Screen::ALL {
+        window.state_mut().apply(Action::Show(screen));
+        window.run_steps(3);
+        window
+            .get_all_by_label_contains("left,")
+            .next()
+            .expect("remaining time");
+        window.get_by_label("Run progress, in the status bar");
+    }
+}
+
+#[test]
+fn a_wide_window_has_a_canvas_beside_the_plots() {
+    let canvases = |size| {
+        let (window, _engine) = sized(size);
+        window.query_all_by_label_contains("Clear").count()
+    };
+    assert_eq!(canvases([1080.0, 800.0]), 0);
+    assert_eq!(canvases([1100.0, 800.0]), 1);
+    assert_eq!(canvases([1400.0, 900.0]), 1);
+}
+
+#[test]
+fn zoom_is_remembered() {
+    let (mut window, _engine) = usual();
+    window.key_press_modifiers(Modifiers::COMMAND, Key::Plus);
+    window.run_steps(3);
+    assert_eq!(window.state().app().ctx.settings.zoom, 1.1);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::Num0);
+    window.run_steps(3);
+    assert_eq!(window.state().app().ctx.settings.zoom, 1.0);
+}
+
+#[test]
+fn nothing_to_do_means_no_more_frames() {
+    let (mut window, _engine) = usual();
+    crate::window::stage::until(&mut window, "looking around is over", |app| {
+        app.ctx.hardware.is_some() && app.train.found.is_some() && app.models.runs.is_some()
+    });
+    assert!(
+        window.try_run().is_ok(),
+        "the window went on asking for frames"
+    );
+}
+
+#[test]
+fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
+    let (mut window, mut engine) = usual();
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.finish();
+    window.run_steps(3);
+    window
+        .get_all_by_label("Finished")
+        .next()
+        .expect("the state of the run");
+    window.state_mut().apply(Action::Benchmark(Extent::Full));
+    engine.serve();
+    for screen in Screen::ALL {
+        window.state_mut().apply(Action::Show(screen));
+        window.run_steps(3);
+        window.get_by_label("Benchmark, 25 %, 30 s left");
+        window.get_by_label("Job progress, in the status bar");
+    }
+    window.state_mut().apply(Action::Show(Screen::Train));
+    window.run_steps(3);
+    window.get_by_label("Unavailable while a benchmark is running.");
+    window.get_by_label("Benchmark, 25 %, 30 s left").click();
+    window.run_steps(3);
+    assert_eq!(window.state().app().shell.screen, Screen::Hardware);
+    window.get_by_label("Cancel the job").click();
+    window.run_steps(3);
+    window.get_by_label("Benchmark, cancelling…");
+    engine.serve();
+    window.run_steps(3);
+    assert!(
+        window
+            .query_by_label("Job progress, in the status bar")
+            .is_none()
+    );
+    window.get_by_label("Finished");
+}
+
+#[test]
+fn a_window_that_does_not_fit_its_screen_is_maximized() {
+    for (screen, fits) in [
+        ([1280.0, 800.0], false),
+        ([1024.0, 768.0], false),
+        ([1440.0, 900.0], true),
+        ([1920.0, 1080.0], true),
+    ] {
+        let (mut window, _engine) = usual();
+        window
+            .input_mut()
+            .viewports
+            .entry(ViewportId::ROOT)
+            .or_default()
+            .monitor_size = Some(screen.into());
+        let mut maximized = 0;
+        for _ in 0..3 {
+            window.step();
+            let asked = window
+                .output()
+                .viewport_output
+                .values()
+                .flat_map(|viewport| &viewport.commands);
+            maximized += asked
+                .filter(|command| **command == ViewportCommand::Maximized(true))
+                .count();
+        }
+        assert_eq!(
+            maximized,
+            usize::from(!fits),
+            "a window of 1280 by 800 on a screen of {screen:?}"
+        );
+    }
+}

@@ -1,0 +1,404 @@
+//! Sweeps and their screen.
+
+use std::sync::atomic::Ordering;
+
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use inkling::sweep::{Asha, SamplerKind, Setting, Sweep, Trial};
+use inkling::window::{Action, App, Screen, SweepAction, SweepField, SweepPhase};
+
+use crate::fake_engine::{FakeEngine, app};
+use crate::window::stage::{sized, until, wait_for};
+
+fn is_complete(app: &App) -> bool {
+    app.sweeps
+        .shown
+        .as_ref()
+        .is_some_and(|sweep| sweep.phase == SweepPhase::Complete)
+}
+
+#[test]
+fn a_sweep_is_started_by_keyboard_and_its_best_settings_are_used() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let (mut window, _engine) = sized(size);
+        window.key_press_modifiers(Modifiers::COMMAND, Key::Num5);
+        window.run_steps(3);
+        window.get_by_label("Learning rate: from");
+        window.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+        until(&mut window, "the end of the sweep", is_complete);
+        let best = window
+            .state()
+            .app()
+            .sweeps
+            .shown
+            .as_ref()
+            .unwrap()
+            .best()
+            .unwrap()
+            .clone();
+        window.get_by_label("Sweep progress");
+        window.get_by_label_contains("Best: 9");
+        if size[0] < 1000.0 {
+            window.get_by_label("Progress and importance").click();
+            window.run_steps(3);
+        }
+        window.get_by_role_and_label(Role::Figure, "Best so far");
+        window.get_by_label("Importance of learning rate");
+        if size[0] < 1000.0 {
+            window.get_by_label("Parallel coordinates").click();
+            window.run_steps(3);
+            window.get_by_label("Table").click();
+            window.run_steps(3);
+        }
+        window.get_by_label("Use these settings").click();
+        window.run_steps(3);
+        assert_eq!(
+            (
+                window.state().app().shell.screen,
+                &window.state().app().ctx.config
+            ),
+            (Screen::Train, &best.config)
+        );
+    }
+}
+
+#[test]
+fn the_table_is_sorted_and_a_selected_trial_is_used() {
+    let (mut window, _engine) = sized([1280.0, 800.0]);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::Num5);
+    window.run_steps(3);
+    window.get_by_label("Start the sweep").click();
+    until(&mut window, "the end of the sweep", is_complete);
+    window.get_by_label("Sort by trial").click();
+    window.run_steps(3);
+    let first = window.get_by_label_contains("Trial 1:");
+    first.focus();
+    window.run_steps(2);
+    window.key_press(Key::Enter);
+    window.run_steps(3);
+    assert_eq!(
+        window.state().app().sweeps.shown.as_ref().unwrap().selected,
+        Some(1)
+    );
+    window.key_press(Key::ArrowDown);
+    window.run_steps(3);
+    assert_eq!(
+        window.state().app().sweeps.shown.as_ref().unwrap().selected,
+        Some(2)
+    );
+    let second = window
+        .state()
+        .app()
+        .sweeps
+        .shown
+        .as_ref()
+        .unwrap()
+        .trial(2)
+        .unwrap()
+        .config
+        .clone();
+    window.get_by_label("Use these settings").click();
+    window.run_steps(3);
+    assert_eq!(window.state().app().ctx.config, second);
+}
+
+fn act(app: &mut App, action: SweepAction) {
+    app.apply(Action::Sweep(action));
+}
+
+/// An app on the screen Sweep.
+fn opened() -> (App, FakeEngine) {
+    let (mut app, engine) = app();
+    app.apply(Action::Show(Screen::Sweep));
+    (app, engine)
+}
+
+fn change(app: &mut App, change: impl FnOnce(&mut inkling::window::SweepForm)) {
+    let mut form = app.sweeps.form.clone().unwrap();
+    change(&mut form);
+    act(app, SweepAction::Change(Box::new(form)));
+}
+
+fn phase(app: &App) -> Option<SweepPhase> {
+    app.sweeps.shown.as_ref().map(|view| view.phase.clone())
+}
+
+/// A sweep that was interrupted after some trials.
+fn interrupted() -> (App, FakeEngine) {
+    let (mut app, engine) = opened();
+    engine.trial_epochs.store(40, Ordering::Relaxed);
+    act(&mut app, SweepAction::Start);
+    wait_for(&mut app, |_| {
+        engine.trial_epochs.load(Ordering::Relaxed) == 0
+    });
+    act(&mut app, SweepAction::Pause);
+    assert_eq!(phase(&app), Some(SweepPhase::Pausing));
+    wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Interrupted));
+    (app, engine)
+}
+
+#[test]
+fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end() {
+    let (mut app, _engine) = opened();
+    let (definition, problems) = app.sweep_definition().unwrap();
+    assert_eq!(problems, []);
+    assert_eq!(
+        (&definition.base, definition.trials, definition.pruner),
+        (&app.ctx.config, Some(30), Some(Asha::DEFAULT))
+    );
+    assert!(
+        definition
+            .space
+            .iter()
+            .any(|dimension| dimension.setting == Setting::LearningRate)
+    );
+    act(&mut app, SweepAction::Start);
+    assert!(app.is_sweeping());
+    wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
+    let view = app.sweeps.shown.as_ref().unwrap();
+    assert_eq!((view.ends.len(), view.fraction()), (30, 1.0));
+    let steps = view.best_so_far();
+    assert_eq!(
+        steps.last().map(|step| step[1]),
+        view.best().and_then(Trial::result)
+    );
+    assert!(
+        steps
+            .windows(2)
+            .all(|pair| pair[0][1] < pair[1][1] && pair[0][0] <= pair[1][0])
+    );
+    assert_eq!(view.csv().lines().count(), 31);
+    let sweep = Sweep::open(view.folder.as_ref().unwrap()).unwrap();
+    assert_eq!(
+        (sweep.trials(), sweep.is_complete()),
+        (view.trials.as_slice(), true)
+    );
+}
+
+#[test]
+fn the_settings_of_a_trial_are_put_into_the_run_panel_exactly() {
+    let (mut app, _engine) = opened();
+    act(&mut app, SweepAction::Start);
+    wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
+    let best = app.sweeps.shown.as_ref().unwrap().best().unwrap().clone();
+    assert_ne!(best.config.learning_rate, app.ctx.config.learning_rate);
+    act(&mut app, SweepAction::Use(best.number));
+    assert_eq!(
+        (&app.ctx.config, app.shell.screen),
+        (&best.config, Screen::Train)
+    );
+}
+
+#[test]
+fn an_interrupted_sweep_is_offered_again_and_goes_on() {
+    let (mut app, engine) = interrupted();
+    let before = app.sweeps.shown.clone().unwrap();
+    assert!(!before.ends.is_empty() && before.ends.len() < 30);
+    act(&mut app, SweepAction::Close);
+    wait_for(&mut app, |app| {
+        app.sweeps
+            .listed
+            .as_ref()
+            .is_some_and(|listed| !listed.is_empty())
+    });
+    let entry = app.sweeps.listed.as_ref().unwrap()[0].clone();
+    let card = entry.card.unwrap();
+    assert_eq!(
+        (card.complete, card.ended as usize, Some(&entry.folder)),
+        (false, before.ends.len(), before.folder.as_ref())
+    );
+    engine.trial_epochs.store(i64::MAX, Ordering::Relaxed);
+    act(&mut app, SweepAction::Resume(entry.folder));
+    wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
+    let after = app.sweeps.shown.as_ref().unwrap();
+    assert_eq!(after.ends.len(), 30);
+    assert_eq!(after.ends[..before.ends.len()], before.ends);
+}
+
+#[test]
+fn a_sweep_that_is_stopped_is_complete_with_what_it_has_and_can_be_extended() {
+    let (mut app, engine) = opened();
+    engine.trial_epochs.store(40, Ordering::Relaxed);
+    act(&mut app, SweepAction::Start);
+    wait_for(&mut app, |_| {
+        engine.trial_epochs.load(Ordering::Relaxed) == 0
+    });
+    act(&mut app, SweepAction::Stop);
+    wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
+    let view = app.sweeps.shown.as_ref().unwrap();
+    let (ended, folder) = (view.ends.len(), view.folder.clone().unwrap());
+    assert!(ended < 30);
+    engine.trial_epochs.store(i64::MAX, Ordering::Relaxed);
+    act(&mut app, SweepAction::Extend(folder, 5));
+    wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
+    assert_eq!(app.sweeps.shown.as_ref().unwrap().ends.len(), ended + 5);
+}
+
+#[test]
+fn a_run_and_a_sweep_do_not_fight_for_the_cores() {
+    let (mut app, engine) = opened();
+    engine.trial_epochs.store(0, Ordering::Relaxed);
+    act(&mut app, SweepAction::Start);
+    app.apply(Action::Start);
+    assert!(app.is_sweeping() && !app.is_training());
+    assert!(app.why_not_find_rate().is_some());
+    app.close();
+    assert_eq!(
+        phase(&app),
+        Some(SweepPhase::Interrupted),
+        "closing the window interrupts it"
+    );
+
+    let (mut app, _engine) = opened();
+    app.apply(Action::Start);
+    assert!(app.is_training() && app.why_not_sweep().is_some());
+    act(&mut app, SweepAction::Start);
+    assert!(!app.is_sweeping());
+}
+
+#[test]
+fn the_best_settings_are_tested_once() {
+    let (mut app, mut engine) = opened();
+    act(&mut app, SweepAction::Start);
+    wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
+    let best = app.sweeps.shown.as_ref().unwrap().best().unwrap().clone();
+    act(&mut app, SweepAction::Test);
+    assert_eq!(
+        app.train.run.as_ref().map(|run| &run.config),
+        Some(&best.config)
+    );
+    engine.serve();
+    engine.finish();
+    wait_for(&mut app, |app| {
+        app.sweeps
+            .shown
+            .as_ref()
+            .is_some_and(|view| view.tested.is_some())
+    });
+    let (trial, tested) = app.sweeps.shown.as_ref().unwrap().tested.clone().unwrap();
+    assert_eq!((trial, tested.test_accuracy), (best.number, Some(0.99)));
+    let run = app.train.run.as_ref().unwrap().id;
+    act(&mut app, SweepAction::Test);
+    assert_eq!(app.train.run.as_ref().unwrap().id, run, "not a second time");
+}
+
+#[test]
+fn what_is_wrong_is_said_beside_its_field() {
+    let (mut app, _engine) = opened();
+    change(&mut app, |form| {
+        let row = form
+            .rows
+            .iter_mut()
+            .find(|row| row.setting == Setting::LearningRate)
+            .unwrap();
+        (row.low, row.high) = ("0.1".to_owned(), "0.001".to_owned());
+        form.trials = "many".to_owned();
+    });
+    let fields: Vec<SweepField> = app
+        .sweep_definition()
+        .unwrap()
+        .1
+        .iter()
+        .map(|problem| problem.field)
+        .collect();
+    assert_eq!(
+        fields,
+        [
+            SweepField::Setting(Setting::LearningRate),
+            SweepField::Trials
+        ]
+    );
+    act(&mut app, SweepAction::Start);
+    assert!(!app.is_sweeping());
+    act(&mut app, SweepAction::Reset);
+    for (field, wrong) in [
+        (SweepField::Trials, "0"),
+        (SweepField::Minutes, "0"),
+        (SweepField::AtOnce, "1.5"),
+    ] {
+        let before = app.sweeps.form.clone().unwrap();
+        change(&mut app, |form| match field {
+            SweepField::Trials => form.trials = wrong.to_owned(),
+            SweepField::Minutes => form.minutes = wrong.to_owned(),
+            _ => form.at_once = wrong.to_owned(),
+        });
+        let fields: Vec<SweepField> = app
+            .sweep_definition()
+            .unwrap()
+            .1
+            .iter()
+            .map(|problem| problem.field)
+            .collect();
+        assert_eq!(fields, [field]);
+        change(&mut app, |form| *form = before);
+    }
+    change(&mut app, |form| form.sampler = SamplerKind::Grid);
+    let problems = app.sweep_definition().unwrap().1;
+    assert!(
+        problems
+            .iter()
+            .any(|problem| problem.field == SweepField::Setting(Setting::LearningRate)),
+        "a range is not a grid: {problems:?}"
+    );
+}
+
+#[test]
+fn ranges_follow_the_run_panel_until_they_are_changed() {
+    let (mut app, _engine) = opened();
+    let low = |app: &App, setting: Setting| {
+        app.sweeps
+            .form
+            .as_ref()
+            .unwrap()
+            .rows
+            .iter()
+            .find(|row| row.setting == setting)
+            .unwrap()
+            .low
+            .clone()
+    };
+    change(&mut app, |form| {
+        form.rows
+            .iter_mut()
+            .find(|row| row.setting == Setting::WeightDecay)
+            .unwrap()
+            .low = "0.00002".to_owned()
+    });
+    let config = inkling::run_config::RunConfig {
+        learning_rate: 0.5,
+        weight_decay: 0.5,
+        ..app.ctx.config.clone()
+    };
+    app.apply(Action::Configure(Box::new(config)));
+    app.apply(Action::Show(Screen::Sweep));
+    assert_eq!(low(&app, Setting::LearningRate), "0.05");
+    assert_eq!(low(&app, Setting::WeightDecay), "0.00002");
+}
+
+#[test]
+fn a_deleted_sweep_can_be_restored() {
+    let (mut app, _engine) = interrupted();
+    let folder = app.sweeps.shown.as_ref().unwrap().folder.clone().unwrap();
+    act(&mut app, SweepAction::Delete(folder.clone()));
+    wait_for(&mut app, |app| {
+        app.sweeps.listed.as_ref().is_some_and(Vec::is_empty) && !folder.exists()
+    });
+    wait_for(&mut app, |app| {
+        app.ctx.notices.iter().any(|notice| notice.offer.is_some())
+    });
+    let offer = app
+        .ctx
+        .notices
+        .iter()
+        .find_map(|notice| notice.offer.clone())
+        .unwrap();
+    app.apply(offer.action);
+    wait_for(&mut app, |app| {
+        app.sweeps
+            .listed
+            .as_ref()
+            .is_some_and(|listed| listed.len() == 1)
+    });
+    assert!(folder.exists());
+}

@@ -1,0 +1,214 @@
+//! Closing the window during training, and the offer to resume at the next start.
+
+use eframe::egui::{Key, ViewportEvent, ViewportId};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+use inkling::problem::Problem;
+use inkling::protocol::{Command, Event};
+use inkling::records::{JobId, RunPosition};
+use inkling::window::{Action, Inkling, Phase};
+
+use crate::fake_engine::FakeEngine;
+use crate::jobs::{cancelled, failed, submitted_run};
+use crate::window::stage::{sized, usual};
+
+fn training(size: [f32; 2], steps: u64) -> (Harness<'static, Inkling>, FakeEngine) {
+    let (mut window, mut engine) = sized(size);
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.train(steps);
+    window.run_steps(3);
+    engine.heard.clear();
+    (window, engine)
+}
+
+/// Somebody closes the window.
+fn close(window: &mut Harness<'static, Inkling>) {
+    window
+        .input_mut()
+        .viewports
+        .entry(ViewportId::ROOT)
+        .or_default()
+        .events
+        .push(ViewportEvent::Close);
+    window.run_steps(2);
+    window
+        .input_mut()
+        .viewports
+        .entry(ViewportId::ROOT)
+        .or_default()
+        .events
+        .clear();
+    window.run_steps(2);
+}
+
+#[test]
+fn a_run_is_resumed_next_time_or_stopped_or_goes_on() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        for (button, asked) in [
+            ("Resume next time", vec![Command::Interrupt]),
+            ("Stop and save", vec![Command::Cancel(JobId(1))]),
+            ("Keep training", Vec::new()),
+        ] {
+            let (mut window, mut engine) = training(size, 12);
+            let id = window.state().app().train.run.as_ref().unwrap().id;
+            close(&mut window);
+            window.get_by_label("Training is in progress");
+            window.get_by_label(button).click();
+            window.run_steps(3);
+            let asked: Vec<Command> = asked
+                .iter()
+                .map(|command| {
+                    if matches!(command, Command::Cancel(_)) {
+                        Command::Cancel(id)
+                    } else {
+                        command.clone()
+                    }
+                })
+                .collect();
+            assert_eq!(engine.listen(), asked, "{button}");
+        }
+    }
+}
+
+#[test]
+fn before_the_first_epoch_is_complete_there_is_nothing_to_save() {
+    let (mut window, _engine) = training([900.0, 600.0], 3);
+    close(&mut window);
+    window.get_by_label("Resume next time");
+    assert!(window.query_by_label("Stop and save").is_none());
+    window.key_press(Key::Escape);
+    window.run_steps(3);
+    assert!(
+        window.query_by_label("Resume next time").is_none() && window.state().app().is_training()
+    );
+}
+
+#[test]
+fn a_run_that_was_stopped_in_its_first_epoch_is_offered() {
+    let (mut window, mut engine) = usual();
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.train(3);
+    window.run_steps(3);
+    let id = window.state().app().train.run.as_ref().unwrap().id;
+    window.get_by_label_contains("if you stop now, there is no model, but you can resume the run");
+    window.get_by_label("Stop").click();
+    window.run_steps(3);
+    let position = RunPosition {
+        epochs: 0,
+        steps: 3,
+        steps_per_epoch: 10,
+    };
+    engine.send(Event::Checkpoint {
+        run: id,
+        folder: "kept".into(),
+        position,
+        kept: Ok(()),
+    });
+    engine.send(cancelled(id));
+    window.run_steps(3);
+    assert_eq!(
+        window.state().app().train.run.as_ref().unwrap().phase,
+        Phase::Discarded
+    );
+    window
+        .get_all_by_label_contains("Stopped, epoch 1 of")
+        .next()
+        .expect("the run's state");
+    assert!(
+        window.state().app().ctx.notices.is_empty(),
+        "it is said once, above the curves"
+    );
+    window.get_by_label_contains(
+        "No epoch was complete, so there is no model yet. It was saved after step 3 of epoch 1 of",
+    );
+    assert_eq!(
+        window.query_all_by_label("Resume in epoch 1").count(),
+        2,
+        "both buttons have one name"
+    );
+    window
+        .get_all_by_label("Resume in epoch 1")
+        .next()
+        .expect("a button")
+        .click();
+    window.run_steps(3);
+    assert!(window.state().app().is_training());
+}
+
+#[test]
+fn an_interrupted_run_with_an_epoch_can_be_saved_as_a_model() {
+    let (mut window, mut engine) = training([1280.0, 800.0], 12);
+    let id = window.state().app().train.run.as_ref().unwrap().id;
+    let position = RunPosition {
+        epochs: 1,
+        steps: 0,
+        steps_per_epoch: 10,
+    };
+    engine.send(Event::Checkpoint {
+        run: id,
+        folder: "kept".into(),
+        position,
+        kept: Ok(()),
+    });
+    engine.send(failed(
+        id,
+        Problem::Interrupted {
+            checkpoint: Some("kept".into()),
+        },
+    ));
+    window.run_steps(3);
+    window.get_by_label("Save as a model").click();
+    window.run_steps(3);
+    let asked = engine.listen();
+    let [.., submit, Command::Cancel(stopped)] = asked.as_slice() else {
+        panic!("{asked:?}")
+    };
+    assert_eq!(submitted_run(submit).map(|(run, ..)| run), Some(*stopped));
+    window
+        .get_all_by_label_contains("Preparing the data to save the model")
+        .next()
+        .expect("its state");
+}
+
+#[test]
+fn a_run_that_is_not_saved_and_has_no_checkpoint_is_not_offered_for_later() {
+    let position = RunPosition {
+        epochs: 3,
+        steps: 0,
+        steps_per_epoch: 10,
+    };
+    for (checkpoint, offered, other) in [
+        (None, "Save what fits", "Resume next time"),
+        (Some(position), "Resume next time", "Save what fits"),
+    ] {
+        let (mut window, engine) = training([1280.0, 800.0], 12);
+        let run = window.state().app().train.run.as_ref().unwrap().id;
+        engine.send(Event::NotSaved {
+            run,
+            problem: Problem::Busy,
+            checkpoint,
+        });
+        window.run_steps(3);
+        assert_eq!(
+            window.query_by_label("Save what fits").is_some(),
+            checkpoint.is_none(),
+            "instead of Stop"
+        );
+        close(&mut window);
+        window.get_by_label("The run is not saved yet");
+        assert_eq!(
+            window.query_all_by_label(other).count(),
+            0,
+            "{checkpoint:?}"
+        );
+        let button = window
+            .get_all_by_label(offered)
+            .last()
+            .expect("it is offered");
+        button.click();
+        window.run_steps(3);
+        assert!(window.query_by_label("The run is not saved yet").is_none());
+    }
+}

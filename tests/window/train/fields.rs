@@ -1,0 +1,331 @@
+//! The fields of the run panel: what is wrong with a value is said beside it at once, and leads
+//! there; screen readers hear the values.
+
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Key, Modifiers, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig};
+use inkling::window::{Action, Field, Inkling};
+
+use crate::window::stage::{sized, until, usual};
+
+fn configured(change: impl FnOnce(&mut RunConfig)) -> Harness<'static, Inkling> {
+    let (mut window, _engine) = usual();
+    until(&mut window, "the machine is known", |app| {
+        app.ctx.hardware.is_some() && app.train.found.is_some()
+    });
+    let mut config = window.state().app().ctx.config.clone();
+    change(&mut config);
+    window
+        .state_mut()
+        .apply(Action::Configure(Box::new(config)));
+    window.run_steps(20);
+    window
+}
+
+#[test]
+fn a_memory_limit_that_is_too_low_is_said_beside_its_field_and_start_leads_there() {
+    let mut window = configured(|config| config.memory_limit = Some(1));
+    assert_eq!(
+        window.state().app().validation_errors()[0].field,
+        Field::MemoryLimit
+    );
+    window
+        .get_by_label_contains("Cannot start. A memory limit of 1 MiB is too low")
+        .click();
+    window.run_steps(20);
+    assert!(
+        window
+            .get_by_role_and_label(Role::TextInput, "Memory limit (MiB)")
+            .is_focused()
+    );
+    window.get_by_label_contains("Raise the limit, leave it empty, or choose a smaller model");
+}
+
+#[test]
+fn more_threads_than_cores_are_remarked_on_and_allowed() {
+    let window = configured(|config| config.threads = Some(999));
+    assert!(window.state().app().validation_errors().is_empty());
+    assert!(
+        window
+            .state()
+            .app()
+            .field_note(Field::Threads)
+            .unwrap()
+            .contains("cores")
+    );
+    assert!(
+        configured(|config| config.threads = Some(1))
+            .state()
+            .app()
+            .field_note(Field::Threads)
+            .is_none()
+    );
+}
+
+#[test]
+fn a_folder_without_a_data_set_is_said_as_soon_as_it_is_chosen() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = configured(|_| ());
+    window
+        .state_mut()
+        .apply(Action::UseDataFolder(folder.path().to_owned()));
+    until(&mut window, "the folder is looked at", |app| {
+        !app.validation_errors().is_empty()
+    });
+    assert_eq!(
+        window.state().app().validation_errors()[0].field,
+        Field::Data
+    );
+    window.get_by_label_contains("Cannot start.");
+    // Once it holds one, any change looks again.
+    crate::support::write_idx_set(folder.path(), 60, 20);
+    let config = RunConfig {
+        epochs: 2,
+        ..window.state().app().ctx.config.clone()
+    };
+    window
+        .state_mut()
+        .apply(Action::Configure(Box::new(config)));
+    until(&mut window, "the folder is looked at again", |app| {
+        app.validation_errors().is_empty()
+    });
+    // A set that is not on this machine.
+    let window =
+        configured(|config| config.data = DataSpec::single(DataSource::Named(NamedSet::Kmnist)));
+    assert_eq!(
+        window.state().app().validation_errors()[0].field,
+        Field::Data
+    );
+}
+
+#[test]
+fn layer_widths_are_typed_and_go_with_their_model() {
+    let mut window = configured(|config| config.model = ModelKind::Mlp);
+    window
+        .get_by_role_and_label(Role::TextInput, "Layer widths")
+        .click();
+    window.run_steps(5);
+    let node = window.get_by_role_and_label(Role::TextInput, "Layer widths");
+    node.type_text("64, 32");
+    window.run_steps(10);
+    let widths = |window: &Harness<'static, Inkling>| {
+        window
+            .state()
+            .app()
+            .ctx
+            .config
+            .widths
+            .map(|widths| widths.to_string())
+    };
+    assert_eq!(widths(&window).as_deref(), Some("64-32"));
+    assert!(window.state().app().validation_errors().is_empty());
+    // What cannot be is said at once, and Start leads there.
+    window
+        .state_mut()
+        .apply(Action::Type(Field::Widths, "64, 0".to_owned()));
+    window.run_steps(10);
+    assert_eq!(
+        window.state().app().validation_errors()[0].field,
+        Field::Widths
+    );
+    window
+        .get_by_label_contains("Cannot start. “64, 0” is not a list of layer widths")
+        .click();
+    window.run_steps(20);
+    assert!(
+        window
+            .get_by_role_and_label(Role::TextInput, "Layer widths")
+            .is_focused()
+    );
+    // Another model has its own, and one without has no field.
+    window
+        .state_mut()
+        .apply(Action::Type(Field::Widths, "64-32".to_owned()));
+    for (model, has_field) in [(ModelKind::LeNet, true), (ModelKind::Linear, false)] {
+        let config = RunConfig {
+            model,
+            ..window.state().app().ctx.config.clone()
+        };
+        window
+            .state_mut()
+            .apply(Action::Configure(Box::new(config)));
+        window.run_steps(10);
+        assert_eq!(
+            (widths(&window), window.state().app().text(Field::Widths)),
+            (None, String::new())
+        );
+        assert_eq!(
+            window
+                .query_by_role_and_label(Role::TextInput, "Layer widths")
+                .is_some(),
+            has_field
+        );
+        assert!(window.state().app().validation_errors().is_empty());
+    }
+}
+
+#[test]
+fn the_layers_of_a_cnn_are_typed_and_go_with_it() {
+    let mut window = configured(|config| config.model = ModelKind::Cnn);
+    assert!(
+        window
+            .query_by_role_and_label(Role::TextInput, "Layer widths")
+            .is_none()
+    );
+    window
+        .get_by_role_and_label(Role::TextInput, "Layers")
+        .click();
+    window.run_steps(5);
+    window
+        .get_by_role_and_label(Role::TextInput, "Layers")
+        .type_text("8c3, mp2, 20");
+    window.run_steps(10);
+    let layers = |window: &Harness<'static, Inkling>| {
+        window
+            .state()
+            .app()
+            .ctx
+            .config
+            .layers
+            .map(|layers| layers.to_string())
+    };
+    assert_eq!(layers(&window).as_deref(), Some("8C3-MP2-20"));
+    assert!(window.state().app().validation_errors().is_empty());
+    // What cannot be is said at once, and Start leads there.
+    window
+        .state_mut()
+        .apply(Action::Type(Field::Layers, "8C3-MP2-MP2".to_owned()));
+    window.run_steps(10);
+    window.get_by_label_contains("Cannot start. “8C3-MP2-MP2” is not a list of the layers of a CNN: MP2 must follow a convolution").click();
+    window.run_steps(20);
+    assert!(
+        window
+            .get_by_role_and_label(Role::TextInput, "Layers")
+            .is_focused()
+    );
+    // Another model has none.
+    let config = RunConfig {
+        model: ModelKind::Mlp,
+        ..window.state().app().ctx.config.clone()
+    };
+    window
+        .state_mut()
+        .apply(Action::Configure(Box::new(config)));
+    window.run_steps(10);
+    assert_eq!(
+        (layers(&window), window.state().app().validation_errors()),
+        (None, Vec::new())
+    );
+    assert!(
+        window
+            .query_by_role_and_label(Role::TextInput, "Layers")
+            .is_none()
+    );
+}
+
+#[test]
+fn every_setting_that_keeps_a_run_from_starting_is_named() {
+    let mut window = configured(|_| ());
+    for field in [Field::Epochs, Field::BatchSize] {
+        window
+            .state_mut()
+            .apply(Action::Type(field, "abc".to_owned()));
+    }
+    window.run_steps(3);
+    window.get_by_label("Cannot start. “abc” is not valid for the number of epochs.");
+    assert!(
+        window
+            .query_all_by_label("“abc” is not valid for the batch size.")
+            .next()
+            .is_some()
+    );
+}
+
+#[test]
+fn what_cannot_start_leads_to_its_field_by_pointer_and_keys() {
+    for by_key in [false, true] {
+        let mut window = configured(|config| config.momentum = 0.9);
+        window
+            .state_mut()
+            .apply(Action::Type(Field::Seed, "seven".to_owned()));
+        window.run_steps(20);
+        let link = window.get_by_label_contains("Cannot start.");
+        if by_key {
+            link.focus();
+            window.run_steps(2);
+            window.key_press(Key::Enter);
+        } else {
+            link.click();
+        }
+        window.run_steps(20);
+        let field = window.get_by_role_and_label(Role::TextInput, "Seed");
+        assert!(
+            field.is_focused() && window.ctx.content_rect().contains_rect(field.rect()),
+            "{:?}",
+            field.rect()
+        );
+    }
+}
+
+#[test]
+fn more_settings_come_into_view_when_they_are_opened() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let (mut window, _engine) = sized(size);
+        window.get_by_label("More settings").click_accesskit();
+        window.run_steps(40);
+        for name in ["Optimisation", "Activation"] {
+            let shown = window
+                .get_all_by_label(name)
+                .next()
+                .expect("a setting")
+                .rect();
+            assert!(shown.bottom() < size[1] - 150.0, "{name} is at {shown:?}");
+        }
+    }
+}
+
+#[test]
+fn the_chosen_value_of_a_list_is_heard() {
+    let mut window = configured(|_| ());
+    window.get_by_label("More settings").click_accesskit();
+    window.run_steps(40);
+    let config = window.state().app().ctx.config.clone();
+    for (list, value) in [
+        ("Data set", config.data.label()),
+        ("Model", config.model.label().to_owned()),
+        ("Augmentation", config.augmentation.label().to_owned()),
+        ("Precision", config.precision.label().to_owned()),
+        ("Optimiser", config.optimizer.label().to_owned()),
+        ("Schedule", config.schedule.label().to_owned()),
+        ("Device", config.device.label().to_owned()),
+    ] {
+        let node = window.get_by_role_and_label(Role::ComboBox, list);
+        let heard = node.accesskit_node().description().unwrap_or_default();
+        assert!(heard.starts_with(&value), "{list}: {heard}");
+    }
+}
+
+#[test]
+fn all_shortcuts_are_seen_at_once_in_the_usual_window() {
+    let (mut window, _engine) = usual();
+    window.key_press(Key::F1);
+    window.run_steps(5);
+    let all = window.ctx.content_rect().shrink2(Vec2::new(20.0, 60.0));
+    for topic in ["Everywhere", "Training", "Drawing", "Plots"] {
+        assert!(
+            window
+                .get_all_by_label(topic)
+                .any(|node| all.contains_rect(node.rect())),
+            "{topic}"
+        );
+    }
+    let last = window.get_by_label_contains("Move the crosshair").rect();
+    let close = window.get_by_label("Close").rect();
+    assert!(
+        last.bottom() < close.top(),
+        "{last:?} is covered by what is at {close:?}"
+    );
+    window.key_press_modifiers(Modifiers::NONE, Key::Escape);
+}

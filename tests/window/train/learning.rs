@@ -1,0 +1,690 @@
+//! The held-out images, the first layer, the panel they are in, and what is shown there of the next
+//! run.
+
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Key, Modifiers};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+use inkling::ink::{Image, PIXELS};
+use inkling::nn::parameter_count;
+use inkling::protocol::{Event, JobEvent, JobProgress};
+use inkling::records::{
+    Components, InitializationReport, JobId, LayerVariance, ModelInfo, ModelRef, Normalization,
+    WeightImages,
+};
+use inkling::run_config::{Activation, Initialization, ModelKind, Preset, RunConfig};
+use inkling::text::format::grouped;
+use inkling::window::{Action, App, ClassCount, Field, Inkling, Settings, blocks};
+
+use crate::fake_engine::{Answers, FakeEngine, app, app_with, held_out, learning, starter};
+use crate::window::stage::{open, sized, usual};
+
+/// A window with a run after this many steps.
+fn after(steps: u64) -> (Harness<'static, Inkling>, FakeEngine) {
+    let (mut window, mut engine) = usual();
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.train(steps);
+    window.run_steps(4);
+    (window, engine)
+}
+
+fn value(window: &Harness<'static, Inkling>, label: &str) -> String {
+    window.get_by_label(label).value().unwrap_or_default()
+}
+
+#[test]
+fn before_a_run_it_is_said_what_will_be_shown() {
+    let (window, _engine) = usual();
+    window.get_by_label_contains("During a run, 100 images");
+    assert!(window.query_by_label("Held-out images").is_none());
+}
+
+#[test]
+fn images_are_counted_and_a_click_tells_more() {
+    let (mut window, mut engine) = after(4);
+    assert_eq!(value(&window, "Held-out images"), "40 of 100 correct");
+    assert_eq!(value(&window, "Held-out images of a 3"), "10 of 10 correct");
+    assert_eq!(value(&window, "Held-out images of a 4"), "0 of 10 correct");
+    let wrong = "True digit 4: recognised as 5, 62 % sure. Probability of 4: 30 %.";
+    assert_eq!(window.get_all_by_label(wrong).count(), 10);
+    window.get_all_by_label(wrong).next().unwrap().click();
+    window.run_steps(3);
+    assert_eq!(
+        window.get_all_by_label(wrong).count(),
+        11,
+        "also below the images"
+    );
+    // The sentence follows the run.
+    engine.train(1);
+    window.run_steps(3);
+    assert_eq!(
+        window
+            .get_all_by_label("True digit 4: recognised as 4, 62 % sure.")
+            .count(),
+        11
+    );
+}
+
+#[test]
+fn images_can_be_chosen_by_keys() {
+    let (mut window, _engine) = after(4);
+    window.get_by_label("Held-out images").focus();
+    window.run_steps(2);
+    for key in [
+        Key::ArrowRight,
+        Key::ArrowDown,
+        Key::ArrowDown,
+        Key::ArrowDown,
+        Key::ArrowDown,
+    ] {
+        window.key_press(key);
+        window.run_steps(2);
+    }
+    let sentence = "True digit 4: recognised as 5, 62 % sure. Probability of 4: 30 %.";
+    assert_eq!(window.get_all_by_label(sentence).count(), 11);
+    window.key_press(Key::Escape);
+    window.run_steps(2);
+    assert_eq!(window.get_all_by_label(sentence).count(), 10);
+}
+
+#[test]
+fn the_first_layer_is_shown_instead() {
+    let (mut window, _engine) = after(2);
+    window.get_by_label("Filters").click();
+    window.run_steps(3);
+    assert_eq!(
+        value(&window, "First layer"),
+        "First layer at step 2: 2 kernels of 5 × 5 weights."
+    );
+    assert!(window.query_by_label("Held-out images").is_none());
+    window.get_by_label("Images").click();
+    window.run_steps(3);
+    window.get_by_label("Held-out images");
+}
+
+#[test]
+fn the_panel_can_be_folded_away_and_stays_so() {
+    let (mut window, _engine) = usual();
+    window.get_by_label("Hide side panel").click();
+    window.run_steps(3);
+    assert!(window.query_by_label("Drawing canvas").is_none());
+    let settings = window.state().app().ctx.settings.clone();
+    assert_eq!(
+        Settings::from_json(&serde_json::to_vec(&settings).unwrap()).unwrap(),
+        settings
+    );
+    let (app, _engine) = app_with(settings, Answers::default());
+    let mut window = open(app, [1280.0, 800.0]);
+    assert!(window.query_by_label("Drawing canvas").is_none());
+    window.get_by_label("Show side panel").click();
+    window.run_steps(3);
+    window.get_by_label("Drawing canvas");
+}
+
+#[test]
+fn nothing_moves_when_a_run_begins() {
+    let place = |window: &Harness<'static, Inkling>| window.get_by_label("Drawing canvas").rect();
+    let (window, _engine) = usual();
+    let (running, _engine) = after(3);
+    assert_eq!(place(&window), place(&running));
+    // The whole panel is seen without scrolling.
+    let bottom = running.get_by_label("Held-out images").rect().bottom();
+    assert!(bottom < 760.0, "{bottom}");
+    let (narrow, _engine) = sized([900.0, 600.0]);
+    assert!(narrow.query_by_label("Drawing canvas").is_none());
+}
+
+/// Windows of many sizes, and of 1280 by 800 at a zoom of 125 % and 150 %, in points.
+const SIZES: [[f32; 2]; 7] = [
+    [900.0, 600.0],
+    [1000.0, 700.0],
+    [1100.0, 700.0],
+    [1280.0, 800.0],
+    [1440.0, 900.0],
+    [1920.0, 1080.0],
+    [1280.0 / 1.25, 800.0 / 1.25],
+];
+
+#[test]
+fn the_tools_and_the_fold_button_lie_apart_in_one_row() {
+    for size in SIZES.into_iter().chain([[1280.0 / 1.5, 800.0 / 1.5]]) {
+        let (mut window, _engine) = sized(size);
+        if window.query_by_label("Drawing canvas").is_none() {
+            window.get_by_label("Show side panel").click();
+            window.run_steps(3);
+        }
+        let place = |name| window.get_by_label(name).rect();
+        let tools = ["Undo", "Redo", "Eraser", "Clear"].map(place);
+        let canvas = place("Drawing canvas");
+        for tool in tools {
+            assert!(
+                !tool.expand(1.0).intersects(place("Hide side panel")),
+                "{size:?}: {tool:?} lies under the button that folds the panel"
+            );
+            assert!(
+                (tool.center().y - tools[0].center().y).abs() < 1.0,
+                "{size:?}: the tools are in one row: {tools:?}"
+            );
+            assert!(tool.bottom() <= canvas.top(), "{size:?}");
+        }
+        assert!(
+            canvas.width() >= 120.0 && canvas.right() < size[0] && canvas.bottom() < size[1],
+            "{size:?}: {canvas:?}"
+        );
+    }
+}
+
+#[test]
+fn in_a_narrow_window_the_canvas_and_the_images_take_the_place_of_the_plots() {
+    let (mut window, mut engine) = sized([900.0, 600.0]);
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.train(4);
+    window.run_steps(4);
+    window.get_by_label("Show side panel").click();
+    window.run_steps(3);
+    let bottom = window.get_by_label("Monitor").rect().top();
+    for shown in ["Drawing canvas", "Probability of 3", "Held-out images"] {
+        assert!(
+            window.get_by_label(shown).rect().bottom() < bottom,
+            "{shown} is seen whole"
+        );
+    }
+    // The settings and the buttons of the run stay.
+    window.get_by_label("Pause");
+    assert!(
+        window.state().app().ctx.settings.side_panel,
+        "in a wide window it is as it was"
+    );
+    window.get_by_label("Hide side panel").click();
+    window.run_steps(3);
+    assert!(window.query_by_label("Drawing canvas").is_none());
+    for shown in [true, false] {
+        window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::D);
+        window.run_steps(3);
+        assert_eq!(window.query_by_label("Drawing canvas").is_some(), shown);
+    }
+}
+
+#[test]
+fn before_the_first_run_its_data_network_and_plan_are_shown() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let (mut window, _engine) = sized(size);
+        crate::window::stage::until(&mut window, "samples", |app| app.samples().is_some());
+        window.get_by_label("Your next run");
+        window.get_by_label("Samples of Built-in digits");
+        let parameters = grouped(parameter_count(window.state().app().ctx.config.model, 10));
+        window.get_by_label(&format!("{parameters} parameters in all."));
+        window.get_by_label_contains("images a step");
+    }
+}
+
+#[test]
+fn what_may_be_wrong_with_the_data_is_seen_before_training() {
+    let folder = tempfile::tempdir().unwrap();
+    crate::support::write_idx_set(folder.path(), 40, 20);
+    for kind in ["images-idx3", "labels-idx1"] {
+        let name = |part: &str| folder.path().join(format!("{part}-{kind}-ubyte"));
+        std::fs::copy(name("train"), name("t10k")).unwrap();
+    }
+    let (mut window, mut engine) = sized([1280.0, 800.0]);
+    let data = folder.path().display().to_string().parse().unwrap();
+    window
+        .state_mut()
+        .apply(Action::Configure(Box::new(RunConfig {
+            data,
+            ..RunConfig::default()
+        })));
+    crate::window::stage::until(&mut window, "samples", |app| {
+        app.samples()
+            .is_some_and(|samples| samples.overview.is_some())
+    });
+    window.get_by_label("40 training images, 4 of each class.");
+    window.get_by_label_contains("40 test images are in the training images too.");
+    window.get_by_role_and_label(Role::Image, "Test image 3 (from 0), labelled 3");
+    // Beside a run there is no room for the images.
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    window.run_steps(4);
+    assert!(
+        window
+            .query_by_label("40 training images, 4 of each class.")
+            .is_none()
+    );
+    window.get_by_label_contains("40 test images are in the training images too.");
+}
+
+#[test]
+fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
+    let (mut window, mut engine) = usual();
+    window.get_by_label("More settings").click_accesskit();
+    window.run_steps(30);
+    window
+        .get_by_role_and_label(Role::ComboBox, "Initialisation")
+        .click_accesskit();
+    window.run_steps(3);
+    window
+        .get_by_label("PCA (principal components)")
+        .click_accesskit();
+    window.run_steps(3);
+    assert_eq!(
+        window.state().app().ctx.config.initialization,
+        Initialization::Pca
+    );
+    window.get_by_label_contains(
+        "Before the first step, statistics of the training images: principal components",
+    );
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.train(4);
+    window.run_steps(4);
+    assert!(
+        window.query_by_label("At the start").is_none(),
+        "not known yet"
+    );
+    let run = window.state().app().train.run.as_ref().unwrap().id;
+    engine.send(Event::Initialized {
+        run,
+        report: initialization(),
+    });
+    window.run_steps(3);
+    window.get_by_label("At the start").click();
+    window.run_steps(3);
+    window.get_by_role_and_label(Role::Image, "Principal components");
+    assert_eq!(
+        value(&window, "Variance explained by each component"),
+        "Principal components of 4,096 patches of 3 x 3 pixels: 3 of 9 explain 75.0 % of the variance."
+    );
+    window.get_by_label("conv1");
+    window.get_by_label("0.250");
+    window.get_by_label("Before the first step: PCA on 256 training images, in 0.12 s.");
+    // It stays with the run, and goes with it.
+    engine.finish();
+    window.run_steps(4);
+    window.get_by_role_and_label(Role::Image, "Principal components");
+    window.state_mut().apply(Action::Configure(Box::default()));
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    window.run_steps(4);
+    assert!(
+        window.query_by_label("At the start").is_none()
+            && window.query_all_by_label("Principal components").count() == 0
+    );
+}
+
+fn initialization() -> InitializationReport {
+    let explained = vec![0.4, 0.2, 0.15, 0.1, 0.05, 0.04, 0.03, 0.02, 0.01];
+    let images = WeightImages::of(
+        3,
+        3,
+        &[0.1, -0.2, 0.3, 0.4, -0.5, 0.6, 0.7, -0.8, 0.9].repeat(9),
+    );
+    InitializationReport {
+        method: Initialization::Pca,
+        seconds: 0.12,
+        images: 256,
+        normalization: Normalization::MNIST,
+        extremes: [0, 255],
+        layers: vec![LayerVariance {
+            layer: "conv1".to_owned(),
+            before: 0.25,
+            after: 1.0,
+        }],
+        components: Some(Components {
+            samples: 4096,
+            side: 3,
+            explained,
+            images,
+        }),
+    }
+}
+
+#[test]
+fn the_next_run_is_seen_beside_a_run_that_there_is_and_follows_what_is_typed() {
+    let (mut window, mut engine) = after(12);
+    assert!(window.query_by_label("Your next run").is_none());
+    window.get_by_label("Next run").click();
+    window.run_steps(3);
+    window.get_by_label("Your next run");
+    window.get_by_label_contains("Add it to the queue");
+    crate::window::stage::until(&mut window, "samples", |app| app.samples().is_some());
+    window.get_by_label("Samples of Built-in digits");
+    let cnn = RunConfig {
+        model: ModelKind::Cnn,
+        ..RunConfig::default()
+    };
+    window.state_mut().apply(Action::Configure(Box::new(cnn)));
+    window.state_mut().apply(Action::Type(
+        Field::Layers,
+        "16C5-MP2-32C3-MP2-64".to_owned(),
+    ));
+    window.run_steps(3);
+    let parameters = grouped(parameter_count(
+        window.state().app().ctx.config.network(),
+        10,
+    ));
+    window.get_by_label(&format!("{parameters} parameters in all."));
+    assert_eq!(window.get_all_by_label("Convolution").count(), 2);
+    // What is being prepared stays in view when a run of the queue begins, and goes when the person
+    // starts it.
+    window.state_mut().apply(Action::QueueRun);
+    engine.finish();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert!(window.state().app().is_training());
+    window.get_by_label("Your next run");
+    window
+        .get_by_role_and_label(Role::Button, "This run")
+        .click();
+    window.run_steps(3);
+    assert!(window.query_by_label("Your next run").is_none());
+}
+
+#[test]
+fn keys_switch_between_this_run_and_the_next_and_a_start_shows_the_run() {
+    let (mut window, mut engine) = after(12);
+    engine.finish();
+    window.run_steps(3);
+    for shown in [true, false, true] {
+        window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::N);
+        window.run_steps(3);
+        assert_eq!(window.query_by_label("Your next run").is_some(), shown);
+    }
+    window.get_by_label_contains("Press Start");
+    window.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert!(window.query_by_label("Your next run").is_none() && window.state().app().is_training());
+}
+
+#[test]
+fn while_its_data_is_prepared_the_images_of_a_run_are_shown() {
+    let (mut window, engine) = usual();
+    window.state_mut().apply(Action::Start);
+    window.run_steps(3);
+    let run = window.state().app().train.run.as_ref().unwrap().id;
+    assert!(
+        window.query_by_label("Images of Built-in digits").is_none(),
+        "there are none yet"
+    );
+    let images = |count: usize| Event::DataImages {
+        run,
+        images: vec![Image::new([200; PIXELS]); count],
+    };
+    engine.send(images(20));
+    window.run_steps(3);
+    assert_eq!(value(&window, "Images of Built-in digits"), "20");
+    let slowed = JobProgress {
+        fraction: 0.3,
+        background_load: 0.9,
+        ..JobProgress::default()
+    };
+    engine.send(Event::Job {
+        id: run,
+        event: JobEvent::Progress(slowed),
+    });
+    window.run_steps(3);
+    window.get_by_label("Other programs used 90 % of the CPU. That slows this down.");
+    engine.send(images(90));
+    engine.send(crate::jobs::progress(run.0, 1.0));
+    window.run_steps(3);
+    assert_eq!(
+        value(&window, "Images of Built-in digits"),
+        "100",
+        "the newest take the places of the oldest"
+    );
+    window
+        .get_all_by_label("Starting the run")
+        .next()
+        .expect("what is done now that the data is ready");
+    assert_eq!(
+        window
+            .state()
+            .app()
+            .train
+            .run
+            .as_ref()
+            .unwrap()
+            .data_images
+            .count,
+        110
+    );
+}
+
+fn app_training() -> (App, FakeEngine) {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Start);
+    engine.serve();
+    app.poll();
+    (app, engine)
+}
+
+#[test]
+fn images_wait_for_answers_and_then_follow_the_run() {
+    let (mut app, mut engine) = app_training();
+    let total = |app: &App| app.learning().unwrap().total();
+    assert_eq!(total(&app), "not classified yet");
+    assert_eq!(
+        app.learning().unwrap().sentence(44),
+        "True digit 4: not classified yet."
+    );
+    engine.train(4);
+    app.poll();
+    let seen = app.learning().unwrap();
+    assert_eq!(seen.total(), "40 of 100 correct");
+    assert_eq!(
+        seen.by_class()[3..5],
+        [
+            ClassCount {
+                correct: 10,
+                images: 10
+            },
+            ClassCount {
+                correct: 0,
+                images: 10
+            }
+        ]
+    );
+    assert_eq!(
+        seen.sentence(39),
+        "True digit 3: recognised as 3, 62 % sure."
+    );
+    assert_eq!(
+        seen.sentence(44),
+        "True digit 4: recognised as 5, 62 % sure. Probability of 4: 30 %."
+    );
+    assert_eq!(seen.sentence(100), "");
+    assert_eq!(
+        seen.layer_sentence().unwrap(),
+        "First layer at step 4: 2 kernels of 5 × 5 weights."
+    );
+    // They stay as they were when the run has ended.
+    engine.finish();
+    app.poll();
+    assert!(!app.is_training());
+    assert_eq!(total(&app), "100 of 100 correct");
+}
+
+#[test]
+fn what_belongs_to_another_run_is_dropped() {
+    let (mut app, mut engine) = app_training();
+    engine.train(2);
+    app.poll();
+    let other = JobId(999);
+    app.on_event(Event::HeldOut {
+        run: other,
+        images: held_out(),
+    });
+    app.on_event(Event::Learning {
+        run: other,
+        snapshot: learning(9, 90),
+    });
+    assert_eq!(app.learning().unwrap().total(), "20 of 100 correct");
+    engine.finish();
+    app.poll();
+    app.apply(Action::Start);
+    assert!(app.learning().is_none(), "the next run has its own images");
+}
+
+#[test]
+fn a_drawing_is_recognised_anew_several_times_a_second_of_training() {
+    let (mut app, mut engine) = app_training();
+    let run = app.train.run.as_ref().unwrap().id;
+    app.apply(Action::PenDown([50.0, 50.0]));
+    app.apply(Action::PenMove([50.0, 200.0]));
+    engine.send(Event::ModelInUse(ModelInfo {
+        reference: ModelRef::Training(run),
+        ..starter()
+    }));
+    app.poll();
+    engine.serve();
+    app.poll();
+    let mut asked = 0;
+    for tenth in 1..=20 {
+        let now = inkling::records::Telemetry {
+            elapsed_seconds: tenth as f32 / 10.0,
+            ..Default::default()
+        };
+        app.on_event(Event::Steps {
+            run,
+            steps: Vec::new(),
+            now,
+        });
+        engine.heard.clear();
+        engine.serve();
+        asked += engine.heard.len();
+        app.poll();
+    }
+    assert!((8..=10).contains(&asked), "{asked} times in two seconds");
+}
+
+#[test]
+fn the_blocks_of_every_network_hold_all_its_parameters() {
+    for model in ModelKind::ALL {
+        let blocks = blocks(*model, Activation::Gelu, 10);
+        assert_eq!(
+            blocks.iter().map(|block| block.parameters).sum::<u64>(),
+            parameter_count(*model, 10),
+            "{model}"
+        );
+        let fewest = match model {
+            ModelKind::Linear => 1,
+            ModelKind::MlpSmall => 2,
+            _ => 3,
+        };
+        assert!(
+            (fewest..=12).contains(&blocks.len()),
+            "{model}: {}",
+            blocks.len()
+        );
+        assert!(
+            blocks.iter().all(|block| !block.details.is_empty()),
+            "{model}"
+        );
+    }
+}
+
+#[test]
+fn samples_of_the_chosen_data_are_shown_before_the_first_run() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Configure(Box::new(RunConfig {
+        epochs: 2,
+        batch_size: 100,
+        ..RunConfig::default()
+    })));
+    app.start_discovery();
+    crate::window::stage::wait_for(&mut app, |app| app.samples().is_some());
+    assert_eq!(app.samples().unwrap().images.len(), 40);
+    let outline = app.run_outline();
+    assert_eq!(
+        outline[0],
+        "2 epochs over 55,000 images, 100 images a step: 1,100 steps."
+    );
+    assert_eq!(
+        outline[1],
+        "5,000 held-out images measure it after each epoch, 10,000 test images once at the end."
+    );
+    // Of settings that cannot be there is no plan, but what is wrong with them.
+    app.apply(Action::Type(Field::Epochs, "999999999".to_owned()));
+    app.apply(Action::Type(Field::BatchSize, "abc".to_owned()));
+    let outline = app.run_outline().join(" ");
+    assert!(
+        !outline.contains("steps") && outline.contains("“abc” is not valid for the batch size."),
+        "{outline}"
+    );
+    assert!(
+        outline.contains("The number of epochs is out of range (got 999999999)."),
+        "{outline}"
+    );
+    app.apply(Action::ApplyPreset(Preset::OneEpoch));
+    // What cannot be loaded has none; Start says why.
+    let data = "no/such/folder".parse().unwrap();
+    app.apply(Action::Configure(Box::new(RunConfig {
+        data,
+        ..RunConfig::default()
+    })));
+    app.poll();
+    assert!(app.samples().is_none());
+    engine.serve();
+}
+
+/// Class folders with one file of this content each.
+fn class_folders(names: &[&str], content: &[u8]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in names {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+        std::fs::write(folder.path().join(name).join("1.png"), content).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
+    let (mut app, _engine) = app();
+    app.start_discovery();
+    let choose = |app: &mut App, folder: &tempfile::TempDir| {
+        let data = folder.path().display().to_string().parse().unwrap();
+        app.apply(Action::Configure(Box::new(RunConfig {
+            data,
+            ..RunConfig::default()
+        })));
+        assert_eq!(app.data_classes().len(), 10, "not known yet");
+        app.poll();
+        assert!(app.is_looking_at_data());
+    };
+    let image = Image::new(std::array::from_fn(|place| (place % 251) as u8));
+    let shapes = class_folders(&["line", "ring", "star"], &image.to_png());
+    choose(&mut app, &shapes);
+    crate::window::stage::wait_for(&mut app, |app| app.samples().is_some());
+    assert!(!app.is_looking_at_data());
+    assert_eq!(
+        app.data_classes().names().collect::<Vec<_>>(),
+        ["line", "ring", "star"]
+    );
+    // Images that cannot be read are named beside the field, before Start.
+    let damaged = class_folders(&["line", "ring"], b"no image");
+    choose(&mut app, &damaged);
+    crate::window::stage::wait_for(&mut app, |app| !app.validation_errors().is_empty());
+    let said = app.validation_errors().remove(0);
+    assert!(
+        said.field == Field::Data && said.message.what.contains("1.png"),
+        "{}",
+        said.message.what
+    );
+    assert!(!app.is_looking_at_data() && app.samples().is_none());
+    // Once it is mended, it can be trained on.
+    for name in ["line", "ring"] {
+        std::fs::write(damaged.path().join(name).join("1.png"), image.to_png()).unwrap();
+    }
+    app.apply(Action::Configure(Box::new(RunConfig {
+        epochs: 3,
+        ..app.ctx.config.clone()
+    })));
+    crate::window::stage::wait_for(&mut app, |app| {
+        app.validation_errors().is_empty() && app.samples().is_some()
+    });
+    assert_eq!(app.data_classes().len(), 2);
+}

@@ -1,0 +1,727 @@
+//! The run panel: settings, their problems, and starting, holding and stopping a run.
+
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Key, Modifiers};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+use inkling::bench::side_of;
+use inkling::nn::ComputeError;
+use inkling::problem::Problem;
+use inkling::protocol::{Command, Event, Job};
+use inkling::records::benchmark::{Extent, Side};
+use inkling::records::{Divergence, Intervention, RunPosition, Telemetry};
+use inkling::run_config::{
+    Activation, Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig,
+    ScheduleKind,
+};
+use inkling::window::{Action, Inkling, Phase};
+
+use crate::jobs::{submitted, submitted_run};
+use crate::window::stage::{sized, usual};
+
+/// Replaces what stands in a field.
+fn type_into(window: &mut Harness<'static, Inkling>, field: &str, text: &str) {
+    window.get_by_role_and_label(Role::TextInput, field).focus();
+    window.run_steps(2);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    window.run_steps(2);
+    window
+        .get_by_role_and_label(Role::TextInput, field)
+        .type_text(text);
+    window.run_steps(3);
+}
+
+/// Empties a field.
+fn empty(window: &mut Harness<'static, Inkling>, field: &str) {
+    window.get_by_role_and_label(Role::TextInput, field).focus();
+    window.run_steps(2);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    window.key_press(Key::Delete);
+    window.run_steps(3);
+}
+
+/// Opens or closes the section of what a learner can leave alone.
+fn open_more(window: &mut Harness<'static, Inkling>) {
+    // It may be below the visible part of the panel.
+    window.get_by_label("More settings").click_accesskit();
+    // The section opens over a few frames.
+    window.run_steps(20);
+}
+
+fn choose(window: &mut Harness<'static, Inkling>, list: &str, option: &str) {
+    window
+        .get_by_role_and_label(Role::ComboBox, list)
+        .click_accesskit();
+    window.run_steps(3);
+    window
+        .get_by_role_and_label(Role::Button, option)
+        .click_accesskit();
+    window.run_steps(3);
+}
+
+#[test]
+fn start_pause_resume_and_stop() {
+    let (mut window, mut engine) = usual();
+    window.get_by_label("Start").click();
+    window.run_steps(3);
+    engine.serve();
+    engine.train(4);
+    window.run_steps(3);
+    assert!(window.query_by_label("Start").is_none());
+    window
+        .get_all_by_label_contains("epoch 1 of")
+        .next()
+        .expect("the state is shown");
+    window
+        .get_all_by_label_contains("images/s")
+        .next()
+        .expect("and the pace");
+    window.get_by_label("Pause").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert_eq!(
+        window.state().app().train.run.as_ref().unwrap().phase,
+        Phase::Paused
+    );
+    window.get_by_label("Resume").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert_eq!(
+        window.state().app().train.run.as_ref().unwrap().phase,
+        Phase::Training
+    );
+    window.get_by_label("Stop").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    window.get_by_label("Start");
+    assert!(
+        engine
+            .heard
+            .iter()
+            .any(|command| matches!(command, Command::Cancel(_)))
+    );
+}
+
+#[test]
+fn what_is_typed_is_what_runs() {
+    let (mut window, mut engine) = sized([1280.0, 1400.0]);
+    type_into(&mut window, "Epochs", "7");
+    type_into(&mut window, "Batch size", "96");
+    choose(&mut window, "Model", "LeNet-5");
+    open_more(&mut window);
+    choose(&mut window, "Optimiser", "SGD with momentum");
+    type_into(&mut window, "Learning rate", "0,05");
+    type_into(&mut window, "Seed", "42");
+    window.get_by_label("Start").click();
+    window.run_steps(3);
+    engine.serve();
+    let config = &engine.run.as_ref().unwrap().config;
+    assert_eq!((config.epochs, config.batch_size, config.seed), (7, 96, 42));
+    assert_eq!(
+        (config.model, config.optimizer, config.learning_rate),
+        (ModelKind::LeNet, OptimizerKind::Sgd, 0.05)
+    );
+    assert_eq!(config.preset, None);
+}
+
+#[test]
+fn a_value_that_cannot_be_says_why_beside_it_and_start_waits() {
+    let (mut window, mut engine) = sized([1280.0, 1400.0]);
+    open_more(&mut window);
+    for (field, text, reason) in [
+        ("Epochs", "0", "from 1 to 1000"),
+        ("Epochs", "many", "“many” is not valid"),
+        ("Epochs", "99999999999999999999", "is not valid"),
+        ("Batch size", "9000", "9000"),
+        ("Seed", "-1", "“-1” is not valid"),
+    ] {
+        type_into(&mut window, field, text);
+        window
+            .get_all_by_label_contains(reason)
+            .next()
+            .expect(reason);
+        assert!(
+            window.get_by_label("Start").accesskit_node().is_disabled(),
+            "{field} {text}"
+        );
+        assert_eq!(
+            window
+                .get_by_role_and_label(Role::TextInput, field)
+                .value()
+                .as_deref(),
+            Some(text),
+            "left as it was typed"
+        );
+        window.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+        window.run_steps(3);
+        assert!(engine.listen().is_empty(), "the shortcut waits too");
+        type_into(&mut window, field, "5");
+    }
+    assert!(!window.get_by_label("Start").accesskit_node().is_disabled());
+}
+
+#[test]
+fn a_wrong_learning_rate_opens_the_section_it_is_in() {
+    let (mut window, _engine) = usual();
+    open_more(&mut window);
+    type_into(&mut window, "Learning rate", "99");
+    open_more(&mut window);
+    window.get_by_role_and_label(Role::TextInput, "Learning rate");
+    window
+        .get_all_by_label_contains("(got 99)")
+        .next()
+        .expect("the reason");
+}
+
+#[test]
+fn every_precision_can_be_chosen_and_says_what_it_means_here() {
+    let (mut window, mut engine) = sized([1280.0, 1400.0]);
+    assert!(
+        !window.state().app().precisions().contains(&Precision::Tf32),
+        "what makes no difference is not offered"
+    );
+    for precision in Precision::on(DeviceChoice::Cpu) {
+        choose(&mut window, "Precision", precision.label());
+        assert_eq!(window.state().app().ctx.config.precision, precision);
+        if let Some(note) = window.state().app().precision_note(precision) {
+            window.get_by_label(&note);
+        }
+    }
+    let before = window
+        .state()
+        .app()
+        .precision_note(Precision::Bf16)
+        .unwrap();
+    window.state_mut().apply(Action::Benchmark(Extent::Full));
+    engine.serve();
+    engine.finish_benchmark();
+    window.run_steps(3);
+    let after = window
+        .state()
+        .app()
+        .precision_note(Precision::Bf16)
+        .unwrap();
+    assert!(
+        before.contains("benchmark") && after.contains("2.0 times as long"),
+        "{before} {after}"
+    );
+}
+
+#[test]
+fn everything_a_run_can_be_is_set_here() {
+    let (mut window, mut engine) = sized([1280.0, 1400.0]);
+    choose(&mut window, "Augmentation", Augmentation::Strong.label());
+    open_more(&mut window);
+    choose(&mut window, "Activation", Activation::Gelu.label());
+    choose(&mut window, "Schedule", ScheduleKind::Step.label());
+    assert!(
+        window
+            .query_by_role_and_label(Role::TextInput, "Momentum")
+            .is_none(),
+        "only SGD has it"
+    );
+    choose(&mut window, "Optimiser", OptimizerKind::Sgd.label());
+    for (field, text) in [
+        ("Learning rate", "0.03"),
+        ("Momentum", "0.8"),
+        ("Weight decay", "0.02"),
+        ("Label smoothing", "0.1"),
+        ("Clip gradients", "2"),
+        ("Accumulate", "3"),
+        ("Weight averaging", "0.99"),
+        ("Early stopping", "4"),
+        ("Threads", "1"),
+    ] {
+        type_into(&mut window, field, text);
+    }
+    window
+        .get_by_role_and_label(Role::CheckBox, "Nesterov")
+        .click();
+    window.run_steps(3);
+    window.get_by_label("Start").click();
+    window.run_steps(3);
+    engine.serve();
+    let config = engine.run.as_ref().unwrap().config.clone();
+    let expected = RunConfig {
+        activation: Activation::Gelu,
+        schedule: ScheduleKind::Step,
+        optimizer: OptimizerKind::Sgd,
+        augmentation: Augmentation::Strong,
+        learning_rate: 0.03,
+        momentum: 0.8,
+        nesterov: !config.nesterov,
+        weight_decay: 0.02,
+        label_smoothing: 0.1,
+        clip_norm: Some(2.0),
+        accumulation: 3,
+        weight_averaging: Some(0.99),
+        early_stopping: Some(4),
+        threads: Some(1),
+        preset: None,
+        ..RunConfig::default()
+    };
+    assert_eq!(
+        RunConfig {
+            nesterov: !config.nesterov,
+            ..config.clone()
+        },
+        expected
+    );
+    assert_ne!(
+        config.nesterov,
+        RunConfig::default().nesterov,
+        "the box was clicked"
+    );
+}
+
+#[test]
+fn an_empty_field_turns_off_what_can_be_turned_off() {
+    let (mut window, _engine) = sized([1280.0, 1400.0]);
+    open_more(&mut window);
+    for (field, text) in [
+        ("Clip gradients", "1"),
+        ("Weight averaging", "0.9"),
+        ("Early stopping", "2"),
+        ("Threads", "1"),
+    ] {
+        type_into(&mut window, field, text);
+    }
+    let config = window.state().app().ctx.config.clone();
+    assert_eq!(
+        (
+            config.clip_norm,
+            config.weight_averaging,
+            config.early_stopping,
+            config.threads
+        ),
+        (Some(1.0), Some(0.9), Some(2), Some(1))
+    );
+    for field in [
+        "Clip gradients",
+        "Weight averaging",
+        "Early stopping",
+        "Threads",
+    ] {
+        empty(&mut window, field);
+    }
+    let config = window.state().app().ctx.config.clone();
+    assert_eq!(
+        (
+            config.clip_norm,
+            config.weight_averaging,
+            config.early_stopping,
+            config.threads
+        ),
+        (None, None, None, None)
+    );
+    assert!(!window.get_by_label("Start").accesskit_node().is_disabled());
+    empty(&mut window, "Epochs");
+    window
+        .get_all_by_label_contains("The number of epochs is missing")
+        .next()
+        .expect("epochs cannot be left out");
+}
+
+#[test]
+fn once_measured_the_panel_says_how_long_a_run_takes() {
+    let (mut window, mut engine) = usual();
+    assert_eq!(
+        window
+            .query_all_by_label_contains("Training takes about")
+            .count(),
+        0
+    );
+    window
+        .state_mut()
+        .apply(Action::Configure(Box::new(RunConfig {
+            model: ModelKind::ConvNet,
+            epochs: 2,
+            ..RunConfig::default()
+        })));
+    window.state_mut().apply(Action::Benchmark(Extent::Full));
+    engine.serve();
+    engine.finish_benchmark();
+    window.run_steps(3);
+    // 55,000 of the 60,000 images, twice, at 5,000 a second; the others are recognised after each
+    // epoch, and 10,000 at the end.
+    window.get_by_label_contains("Training takes about 23 s on this machine");
+}
+
+#[test]
+fn presets_fill_the_fields_in_and_other_values_belong_to_none() {
+    let (mut window, _engine) = usual();
+    window.get_by_label("Best").click();
+    window.run_steps(3);
+    let best = RunConfig::preset(Preset::Best);
+    let epochs = window
+        .get_by_role_and_label(Role::TextInput, "Epochs")
+        .value();
+    assert_eq!(epochs, Some(best.epochs.to_string()));
+    type_into(&mut window, "Epochs", "8");
+    window.get_by_label_contains("Custom settings");
+}
+
+#[test]
+fn while_a_run_is_in_progress_the_next_one_is_prepared_and_queued() {
+    let (mut window, mut engine) = sized([900.0, 1800.0]);
+    window.get_by_label("Start").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    window.get_by_role_and_label(Role::Label, "This run");
+    type_into(&mut window, "Epochs", "2");
+    window.get_by_label("Add to queue").click();
+    window.run_steps(3);
+    let epochs = |window: &Harness<'_, Inkling>| {
+        window
+            .state()
+            .app()
+            .train
+            .run
+            .as_ref()
+            .map(|run| run.config.epochs)
+    };
+    assert_eq!(
+        (window.state().app().train.queue.len(), epochs(&window)),
+        (1, Some(12)),
+        "the run in progress stays as it is"
+    );
+    engine.finish();
+    window.run_steps(3);
+    window
+        .get_all_by_label_contains("99.00 %")
+        .next()
+        .expect("what came of it");
+    engine.serve();
+    window.run_steps(3);
+    assert_eq!(
+        (window.state().app().train.queue.len(), epochs(&window)),
+        (0, Some(2))
+    );
+    assert!(window.state().app().is_training(), "the next one");
+
+    // Whoever stops a run wants quiet.
+    window.get_by_label("Add to queue").click();
+    window.run_steps(3);
+    window.get_by_label("Stop").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert!(!window.state().app().is_training() && window.state().app().train.queue.len() == 1);
+    window.get_by_label("Remove").click();
+    window.run_steps(3);
+    assert!(window.state().app().train.queue.is_empty());
+}
+
+#[test]
+fn what_a_run_does_by_itself_is_said_and_stays_to_be_read() {
+    let (mut window, mut engine) = usual();
+    window.get_by_label("Start").click();
+    window.run_steps(3);
+    engine.serve();
+    engine.train(4);
+    let run = engine.run.as_ref().unwrap().id;
+    let back = Intervention::RolledBack {
+        step: 5,
+        to_step: 2,
+        lr_factor: 0.5,
+        left: 2,
+        cause: Divergence::NotFinite,
+    };
+    engine.send(Event::Intervened {
+        run,
+        intervention: back,
+    });
+    window.run_steps(3);
+    assert_eq!(
+        window
+            .query_all_by_label_contains(
+                "rolled back to step 2 and continues at 1/2 of the learning rate"
+            )
+            .count(),
+        2,
+        "a notice and a line"
+    );
+    window.get_by_label("Dismiss").click();
+    window.run_steps(3);
+    window.get_by_label_contains("rolled back to step 2");
+    assert_eq!(
+        window.query_all_by_label_contains("Loss scale").count(),
+        0,
+        "f32 has none"
+    );
+    let now = Telemetry {
+        step: 5,
+        epoch: 1,
+        loss_scale: Some(32_768.0),
+        skipped_steps: 3,
+        ..Telemetry::default()
+    };
+    engine.send(Event::Steps {
+        run,
+        steps: Vec::new(),
+        now,
+    });
+    window.run_steps(3);
+    window.get_by_label_contains("Loss scale 32,768, 3 steps skipped");
+}
+
+#[test]
+fn batch_sizes_are_compared_and_the_one_that_is_enough_can_be_taken() {
+    let (mut window, mut engine) = sized([1280.0, 1400.0]);
+    window.get_by_label("Compare batch sizes").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert!(
+        matches!(engine.heard.last().and_then(submitted), Some((_, Job::Compare { config, .. })) if *config == window.state().app().ctx.config)
+    );
+    window.get_by_label_contains("Comparing batch sizes, 6 s left");
+    window.get_by_label("Comparison progress");
+    engine.finish_batch_sizes();
+    window.run_steps(3);
+    window.get_by_label_contains("Batch size 128: 4,900 images/s, 1");
+    let enough = window.get_by_label_contains("recommended");
+    assert!(
+        enough
+            .accesskit_node()
+            .label()
+            .is_some_and(|label| label.starts_with("Batch size 256: 5,000")
+                || label.starts_with("Batch size 64: 4,800"))
+    );
+    enough.click();
+    window.run_steps(3);
+    assert_eq!(window.state().app().ctx.config.batch_size, 64);
+    window.get_by_label("Compare again");
+    // Figures of other settings are not shown for these.
+    let other = RunConfig {
+        model: ModelKind::Mlp,
+        ..window.state().app().ctx.config.clone()
+    };
+    window.state_mut().apply(Action::Configure(Box::new(other)));
+    window.run_steps(3);
+    window.get_by_label("Compare batch sizes");
+    assert_eq!(window.query_all_by_label_contains("images/s").count(), 0);
+}
+
+#[test]
+fn a_comparison_of_batch_sizes_can_be_cancelled() {
+    let (mut window, mut engine) = sized([1280.0, 1400.0]);
+    window.get_by_label("Compare batch sizes").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    window.get_by_label("Cancel").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    window.get_by_label("Compare batch sizes");
+}
+
+#[test]
+fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
+    let (mut window, mut engine) = sized([1280.0, 1400.0]);
+    window.get_by_label("Compare devices").click();
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    window.get_by_label_contains("Comparing devices, 6 s left");
+    let asked = engine
+        .heard
+        .last()
+        .and_then(submitted)
+        .map(|(_, job)| job.clone());
+    let Some(Job::Compare { config, sides }) = asked else {
+        panic!("{:?}", engine.heard)
+    };
+    assert_eq!(config, window.state().app().ctx.config);
+    let of = |precision| Side {
+        precision,
+        ..side_of(&config)
+    };
+    assert_eq!(
+        sides[..3],
+        Precision::on(DeviceChoice::Cpu).map(of).collect::<Vec<_>>()[..],
+        "the processor is all there is"
+    );
+    let gpu = Side {
+        device: DeviceChoice::Cuda,
+        ..side_of(&config)
+    };
+    let lost = Problem::Compute(ComputeError::Failed {
+        message: "the driver is gone".to_owned(),
+    });
+    engine.finish_comparison(
+        &[
+            (of(Precision::F32), 4000.0),
+            (of(Precision::Bf16), 8000.0),
+            (of(Precision::F16), 1000.0),
+        ],
+        vec![(gpu, lost)],
+    );
+    window.run_steps(3);
+    // Twelve epochs of 55,000 images; 5,000 are recognised after each, and 10,000 at the end.
+    window.get_by_label("CPU f32: 4,000 images/s, about 2 min 51 s");
+    window.get_by_label("CPU f16: 1,000 images/s, 0.25×, about 11 min 23 s");
+    window.get_by_label_contains(
+        "CUDA f32 could not be measured. A computation failed: the driver is gone.",
+    );
+    window.get_by_label_contains("No GPU available");
+    window
+        .get_by_label("CPU bf16: 8,000 images/s, 2.00×, recommended, about 1 min 25 s")
+        .click();
+    window.run_steps(3);
+    let app = window.state().app();
+    assert_eq!(
+        (
+            app.ctx.config.precision,
+            app.ctx.config.device,
+            app.ctx.config.threads
+        ),
+        (Precision::Bf16, DeviceChoice::Auto, None)
+    );
+    assert_eq!(
+        app.expected_time(&app.ctx.config).as_deref(),
+        Some("1 min 25 s")
+    );
+    // Other batches have other figures.
+    let other = RunConfig {
+        batch_size: 32,
+        ..app.ctx.config.clone()
+    };
+    window.state_mut().apply(Action::Configure(Box::new(other)));
+    window.run_steps(3);
+    assert_eq!(window.query_all_by_label_contains("images/s").count(), 0);
+}
+
+#[test]
+fn once_other_settings_are_chosen_the_keys_start_a_new_run_and_not_the_interrupted_one() {
+    let (mut window, mut engine) = usual();
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.train(10);
+    let run = engine.run.as_ref().unwrap().id;
+    let position = RunPosition {
+        epochs: 1,
+        steps: 0,
+        steps_per_epoch: 10,
+    };
+    engine.send(Event::Checkpoint {
+        run,
+        folder: "kept".into(),
+        position,
+        kept: Ok(()),
+    });
+    // Settings of the next run that are chosen before there is an offer say nothing about it.
+    window
+        .state_mut()
+        .apply(Action::ApplyPreset(Preset::Balanced));
+    engine.fail(Problem::EngineGone);
+    window.run_steps(3);
+    assert_eq!(window.get_all_by_label("Resume after epoch 1").count(), 2);
+    let app = window.state().app();
+    assert_eq!(app.run_to_resume(), app.interrupted_checkpoint());
+    // The preset is the one that is chosen already: clicking it is a choice all the same.
+    window.get_by_label(Preset::Balanced.label()).click();
+    window.run_steps(3);
+    assert_eq!(window.state().app().run_to_resume(), None);
+    assert_eq!(
+        window.get_all_by_label("Resume after epoch 1").count(),
+        2,
+        "it can still be resumed"
+    );
+    engine.heard.clear();
+    window.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+    window.run_steps(3);
+    engine.serve();
+    let started = engine
+        .heard
+        .iter()
+        .find_map(submitted_run)
+        .map(|(_, config, from)| (config.preset, from.cloned()));
+    assert_eq!(started, Some((Some(Preset::Balanced), None)));
+}
+
+#[test]
+fn an_interrupted_run_is_resumed_by_its_button_after_other_settings_were_chosen() {
+    let (mut window, mut engine) = usual();
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.train(10);
+    let run = engine.run.as_ref().unwrap().id;
+    let position = RunPosition {
+        epochs: 1,
+        steps: 0,
+        steps_per_epoch: 10,
+    };
+    engine.send(Event::Checkpoint {
+        run,
+        folder: "kept".into(),
+        position,
+        kept: Ok(()),
+    });
+    engine.fail(Problem::EngineGone);
+    window.run_steps(3);
+    let places = |window: &Harness<'static, Inkling>| {
+        ["Resume after epoch 1", "Start new run"]
+            .map(|name| window.get_all_by_label(name).map(|node| node.rect()).next())
+    };
+    let before = places(&window);
+    type_into(&mut window, "Epochs", "7");
+    assert_eq!(window.state().app().run_to_resume(), None);
+    assert_eq!(places(&window), before, "no button moves");
+    engine.heard.clear();
+    window
+        .get_all_by_label("Resume after epoch 1")
+        .next()
+        .unwrap()
+        .click();
+    window.run_steps(3);
+    engine.serve();
+    let resumed = engine
+        .heard
+        .iter()
+        .find_map(submitted_run)
+        .and_then(|(_, _, from)| from.cloned());
+    assert_eq!(resumed, Some("kept".into()));
+}
+
+#[test]
+fn that_built_in_digits_are_harder_is_said_wherever_an_accuracy_on_them_is() {
+    let sentence = "Built-in test digits are harder than MNIST's: the starter model reads 95.9 % of them, and 99.3 % of MNIST's.";
+    let (mut window, mut engine) = usual();
+    assert_eq!(
+        window.get_all_by_label(sentence).count(),
+        1,
+        "below the presets"
+    );
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.train(12);
+    window.run_steps(3);
+    assert_eq!(
+        window.get_all_by_label(sentence).count(),
+        2,
+        "and with the accuracy of the run"
+    );
+    engine.finish();
+    window.run_steps(3);
+    assert_eq!(window.get_all_by_label(sentence).count(), 2);
+    // What is tested on MNIST needs no such words.
+    let data = "mnist+builtin".parse().unwrap();
+    window
+        .state_mut()
+        .apply(Action::Configure(Box::new(RunConfig {
+            data,
+            ..RunConfig::default()
+        })));
+    window.run_steps(3);
+    assert_eq!(
+        window.get_all_by_label(sentence).count(),
+        1,
+        "the run that has ended was tested on built-in digits"
+    );
+}

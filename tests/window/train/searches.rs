@@ -1,0 +1,546 @@
+//! The dialogs that search for a learning rate or a batch size, or record a step.
+
+use eframe::egui::Key;
+use eframe::egui::accesskit::Role;
+use egui_kittest::kittest::{NodeT, Queryable};
+use inkling::problem::Problem;
+use inkling::protocol::{Command, Job};
+use inkling::records::benchmark::Side;
+use inkling::records::{
+    BatchSizeSpec, JobId, Profile, ProfileRow, RateFinding, RateSuggestion, SearchEnd, Span,
+    SpanKind,
+};
+use inkling::run_config::{DeviceChoice, Precision};
+use inkling::window::{
+    Action, App, BatchSizeSearchState, BatchSizeSearchView, Field, ProfileState, RateSearchState,
+};
+
+use crate::fake_engine::app;
+use crate::jobs::{failed, submitted};
+use crate::window::stage::sized;
+
+const FOUND: RateFinding = RateFinding {
+    suggestion: Some(RateSuggestion {
+        rate: 0.0031,
+        steepest: 0.0008,
+        lowest: 0.04,
+    }),
+    end: SearchEnd::Risen,
+    steps: 150,
+};
+
+#[test]
+fn the_suggestion_goes_into_the_field_in_every_size_and_nothing_moves_when_it_comes() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let (mut window, mut engine) = sized(size);
+        window.get_by_label("More settings").click_accesskit();
+        window.run_steps(20);
+        window
+            .get_by_label("Find a learning rate…")
+            .click_accesskit();
+        window.run_steps(3);
+        engine.serve();
+        window.run_steps(3);
+        window.get_by_label("Search progress");
+        let figure = window.get_by_role_and_label(Role::Figure, "Loss by learning rate");
+        assert!(
+            figure.value().unwrap().contains("learning rate"),
+            "{:?}",
+            figure.value()
+        );
+        assert!(window.get_by_label("Use").accesskit_node().is_disabled());
+        let cancel = window.get_by_label("Cancel").rect();
+        assert!(
+            cancel.bottom() < size[1] && cancel.top() > 0.0,
+            "{size:?}: {cancel:?}"
+        );
+        engine.finish_search(FOUND);
+        window.run_steps(3);
+        assert_eq!(
+            window.get_by_label("Close").rect().min,
+            cancel.min,
+            "{size:?}"
+        );
+        window.get_by_label_contains("The loss falls fastest at");
+        window.get_by_label("Use 0.0031").click();
+        window.run_steps(3);
+        assert!(window.state().app().train.rate_search.is_none());
+        assert_eq!(
+            window
+                .get_by_role_and_label(Role::TextInput, "Learning rate")
+                .value()
+                .as_deref(),
+            Some("0.0031")
+        );
+    }
+}
+
+#[test]
+fn for_a_search_for_a_rate_the_keyboard_suffices() {
+    let (mut window, mut engine) = sized([1280.0, 800.0]);
+    window.get_by_label("More settings").click_accesskit();
+    window.run_steps(20);
+    window.get_by_label("Find a learning rate…").focus();
+    window.run_steps(2);
+    window.key_press(Key::Enter);
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert!(window.state().app().train.rate_search.is_some());
+    window.key_press(Key::Escape);
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert!(
+        window.state().app().train.rate_search.is_none()
+            && window.state().app().ctx.jobs.is_empty()
+    );
+}
+
+/// A finding that suggests this.
+fn rate_finding(rate: f64) -> RateFinding {
+    RateFinding {
+        suggestion: Some(RateSuggestion {
+            rate,
+            steepest: 0.0008,
+            lowest: 0.04,
+        }),
+        end: SearchEnd::Risen,
+        steps: 150,
+    }
+}
+
+#[test]
+fn a_search_for_a_rate_shows_its_steps_and_what_it_found_is_used() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::FindLearningRate);
+    engine.serve();
+    app.poll();
+    let asked = engine.heard.iter().find_map(submitted).expect("a job");
+    assert!(
+        matches!(asked.1, Job::FindLearningRate(config) if config.model == app.ctx.config.model)
+    );
+    let view = app.train.rate_search.as_ref().unwrap();
+    assert_eq!(
+        (view.search.points().len(), &view.state, view.suggested()),
+        (100, &RateSearchState::Running, None)
+    );
+    engine.finish_search(rate_finding(0.0031));
+    app.poll();
+    let view = app.train.rate_search.as_ref().unwrap();
+    assert_eq!(
+        (view.search.points().len(), view.suggested()),
+        (150, Some(0.0031))
+    );
+    assert!(
+        app.ctx.config.preset.is_some(),
+        "nothing is changed before it is asked for"
+    );
+    app.apply(Action::UseLearningRate(0.0031));
+    assert_eq!(
+        (
+            app.ctx.config.learning_rate,
+            app.text(Field::LearningRate).as_str(),
+            app.ctx.config.preset
+        ),
+        (0.0031, "0.0031", None)
+    );
+    assert!(app.train.rate_search.is_none());
+}
+
+#[test]
+fn closing_cancels_and_what_comes_later_is_dropped() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::FindLearningRate);
+    engine.serve();
+    app.poll();
+    let id = app.train.rate_search.as_ref().unwrap().id;
+    app.apply(Action::CloseRateSearch);
+    assert!(engine.listen().contains(&Command::Cancel(id)));
+    engine.finish_search(rate_finding(0.1));
+    app.poll();
+    assert!(
+        app.train.rate_search.is_none() && app.ctx.jobs.is_empty() && app.ctx.notices.is_empty()
+    );
+}
+
+#[test]
+fn a_search_for_a_rate_that_fails_says_so_in_its_dialog_alone() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::FindLearningRate);
+    engine.serve();
+    app.poll();
+    let id = app.train.rate_search.as_ref().unwrap().id;
+    engine.send(failed(id, Problem::NoSuchRun));
+    app.poll();
+    assert!(matches!(
+        app.train.rate_search.as_ref().unwrap().state,
+        RateSearchState::Failed(_)
+    ));
+    assert!(app.ctx.notices.is_empty());
+}
+
+#[test]
+fn there_is_no_search_during_training_or_with_invalid_settings_but_with_an_invalid_rate() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Type(Field::Epochs, "0".to_owned()));
+    assert!(app.why_not_find_rate().is_some());
+    app.apply(Action::Type(Field::Epochs, "3".to_owned()));
+    app.apply(Action::Type(Field::LearningRate, "many".to_owned()));
+    assert_eq!(app.why_not_find_rate(), None);
+    app.apply(Action::Type(Field::LearningRate, "0.01".to_owned()));
+    app.apply(Action::Start);
+    engine.serve();
+    app.poll();
+    app.apply(Action::FindLearningRate);
+    assert!(app.why_not_find_rate().is_some() && app.train.rate_search.is_none());
+}
+
+#[test]
+fn the_recommended_size_goes_into_the_field_in_every_size_and_nothing_moves_when_it_comes() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let (mut window, mut engine) = sized(size);
+        window.get_by_label("Find a batch size…").click_accesskit();
+        window.run_steps(3);
+        let start = window.get_by_label("Start search").rect();
+        assert!(
+            start.bottom() < size[1] && start.top() > 0.0,
+            "{size:?}: {start:?}"
+        );
+        window.get_by_label("Start search").click();
+        window.run_steps(3);
+        engine.serve();
+        window.run_steps(3);
+        window.get_by_label("Search progress");
+        window.get_by_label("Batch size 1024: not timed yet");
+        assert_eq!(
+            window.get_by_label("Cancel").rect().min,
+            start.min,
+            "{size:?}"
+        );
+        let config = window.state().app().ctx.config.clone();
+        engine.finish_batch_size_search(&config);
+        window.run_steps(3);
+        window.get_by_label_contains("Gradient noise scale: about 310 images");
+        window.get_by_label_contains("Batch size 512: not reached in");
+        window.get_by_label_contains("Batch size 1024: diverged after");
+        assert_eq!(
+            window.get_by_label("Use 256").rect().min,
+            start.min,
+            "{size:?}"
+        );
+        window.get_by_label("Use 256").click();
+        window.run_steps(3);
+        assert!(window.state().app().train.batch_size_search.is_none());
+        assert_eq!(
+            window
+                .get_by_role_and_label(Role::TextInput, "Batch size")
+                .value()
+                .as_deref(),
+            Some("256")
+        );
+    }
+}
+
+#[test]
+fn for_a_search_for_a_batch_size_the_keyboard_suffices() {
+    let (mut window, mut engine) = sized([1280.0, 800.0]);
+    window.get_by_label("Find a batch size…").focus();
+    window.run_steps(2);
+    window.key_press(Key::Enter);
+    window.run_steps(3);
+    assert!(
+        window
+            .get_by_label("Start search")
+            .accesskit_node()
+            .is_focused()
+    );
+    window.key_press(Key::Enter);
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    window.get_by_label("Search progress");
+    window.key_press(Key::Escape);
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert!(
+        window.state().app().train.batch_size_search.is_none()
+            && window.state().app().ctx.jobs.is_empty()
+    );
+}
+
+fn batch_view(app: &App) -> &BatchSizeSearchView {
+    app.train
+        .batch_size_search
+        .as_ref()
+        .expect("the dialog is open")
+}
+
+fn batch_job(app: &App) -> JobId {
+    let BatchSizeSearchState::Running(id) = batch_view(app).state else {
+        panic!("{:?}", batch_view(app).state)
+    };
+    id
+}
+
+#[test]
+fn a_search_shows_its_times_and_what_it_found_is_used() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::OpenBatchSizeSearch);
+    assert_eq!(
+        (
+            &batch_view(&app).state,
+            batch_view(&app).accuracy(),
+            batch_view(&app).batch_sizes().len()
+        ),
+        (&BatchSizeSearchState::Ready, Some(0.95), 6)
+    );
+    app.apply(Action::TypeTargetAccuracy("98,5 %".to_owned()));
+    app.apply(Action::FindBatchSize);
+    engine.serve();
+    app.poll();
+    let asked = engine.heard.iter().find_map(submitted).expect("a job");
+    assert!(
+        matches!(asked.1, Job::FindBatchSize(BatchSizeSpec { accuracy, .. }) if (accuracy - 0.985).abs() < 1e-9)
+    );
+    assert_eq!(
+        (batch_view(&app).rows.len(), batch_view(&app).recommended()),
+        (1, None)
+    );
+    let config = batch_view(&app).config.clone();
+    engine.finish_batch_size_search(&config);
+    app.poll();
+    assert_eq!(
+        (
+            batch_view(&app).rows.len(),
+            batch_view(&app).recommended(),
+            batch_view(&app).next()
+        ),
+        (6, Some(256), None)
+    );
+    assert!(
+        app.ctx.config.preset.is_some(),
+        "nothing is changed before it is asked for"
+    );
+    let row = batch_view(&app)
+        .rows
+        .iter()
+        .copied()
+        .find(|row| row.batch_size == 256)
+        .unwrap();
+    app.apply(Action::UseBatchSize(row));
+    assert_eq!(
+        (
+            app.ctx.config.batch_size,
+            app.text(Field::BatchSize).as_str(),
+            app.ctx.config.preset
+        ),
+        (256, "256", None)
+    );
+    assert_eq!(app.ctx.config.learning_rate, row.learning_rate);
+    assert!(app.train.batch_size_search.is_none());
+}
+
+#[test]
+fn an_accuracy_that_cannot_be_starts_nothing() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::OpenBatchSizeSearch);
+    for text in ["", "high", "100", "19", "nan"] {
+        app.apply(Action::TypeTargetAccuracy(text.to_owned()));
+        assert_eq!(batch_view(&app).accuracy(), None, "{text}");
+        app.apply(Action::FindBatchSize);
+        assert_eq!(batch_view(&app).state, BatchSizeSearchState::Ready);
+    }
+    engine.serve();
+    assert!(
+        !engine
+            .heard
+            .iter()
+            .filter_map(submitted)
+            .any(|(_, job)| matches!(job, Job::FindBatchSize(_)))
+    );
+}
+
+#[test]
+fn it_can_be_cancelled_and_started_again_and_closing_cancels() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::OpenBatchSizeSearch);
+    app.apply(Action::FindBatchSize);
+    engine.serve();
+    app.poll();
+    let first = batch_job(&app);
+    app.apply(Action::CancelBatchSizeSearch);
+    assert!(engine.listen().contains(&Command::Cancel(first)));
+    engine.send(inkling::protocol::Event::Job {
+        id: first,
+        event: inkling::protocol::JobEvent::Cancelled,
+    });
+    app.poll();
+    assert_eq!(batch_view(&app).state, BatchSizeSearchState::Cancelled);
+    app.apply(Action::FindBatchSize);
+    engine.serve();
+    app.poll();
+    let second = batch_job(&app);
+    assert!(second != first && batch_view(&app).rows.len() == 1);
+    app.apply(Action::CloseBatchSizeSearch);
+    assert!(engine.listen().contains(&Command::Cancel(second)));
+    let config = app.ctx.config.clone();
+    engine.finish_batch_size_search(&config);
+    app.poll();
+    assert!(
+        app.train.batch_size_search.is_none()
+            && app.ctx.jobs.is_empty()
+            && app.ctx.notices.is_empty()
+    );
+}
+
+#[test]
+fn a_search_that_fails_says_so_in_its_dialog_alone() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::OpenBatchSizeSearch);
+    app.apply(Action::FindBatchSize);
+    engine.serve();
+    app.poll();
+    engine.send(failed(batch_job(&app), Problem::NoSuchRun));
+    app.poll();
+    assert!(matches!(
+        batch_view(&app).state,
+        BatchSizeSearchState::Failed(_)
+    ));
+    assert!(app.ctx.notices.is_empty());
+}
+
+fn profile() -> Profile {
+    let layer = |kind, name: &str, start: f64, length: f64| Span {
+        kind,
+        name: name.to_owned(),
+        thread: 0,
+        start,
+        length,
+        bytes: 4000,
+    };
+    let spans = vec![
+        layer(SpanKind::Data, "", 0.0, 100.0),
+        layer(SpanKind::Forward, "conv1", 100.0, 2000.0),
+        layer(SpanKind::Loss, "loss", 2100.0, 100.0),
+        layer(SpanKind::Backward, "conv1", 2200.0, 4000.0),
+        layer(SpanKind::Optimizer, "", 6200.0, 800.0),
+        Span {
+            thread: 1,
+            ..layer(SpanKind::Loading, "", 500.0, 1500.0)
+        },
+    ];
+    let row = |span: &Span| ProfileRow {
+        kind: span.kind,
+        name: span.name.clone(),
+        seconds: span.length / 1e6,
+        bytes: span.bytes,
+        flops: 1_000_000,
+        threads: (span.thread == 0 && span.kind != SpanKind::Data).then_some(1.5),
+    };
+    Profile {
+        side: Side {
+            device: DeviceChoice::Cpu,
+            precision: Precision::F32,
+            threads: 2,
+            batch_size: 128,
+        },
+        steps: 1,
+        step_seconds: 0.008,
+        rows: spans.iter().map(row).collect(),
+        machine_rate: Some(1e9),
+        steps_at: vec![[0.0, 8000.0]],
+        worker_spans: vec![
+            layer(SpanKind::Forward, "conv1", 150.0, 1900.0),
+            Span {
+                thread: 1,
+                ..layer(SpanKind::Forward, "conv1", 400.0, 900.0)
+            },
+        ],
+        spans,
+    }
+}
+
+#[test]
+fn the_dialog_shows_steps_and_layers_in_every_size() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let (mut window, mut engine) = sized(size);
+        window.get_by_label("Profile a step…").click_accesskit();
+        window.run_steps(3);
+        window.get_by_label("Recording progress");
+        assert!(
+            window
+                .get_by_label("Save trace…")
+                .accesskit_node()
+                .is_disabled()
+        );
+        let close = window.get_by_label("Cancel").rect();
+        assert!(
+            close.bottom() < size[1] && close.top() > 0.0,
+            "{size:?}: {close:?}"
+        );
+        engine.serve();
+        engine.finish_profile(profile());
+        window.run_steps(3);
+        assert_eq!(
+            window.get_by_label("Close").rect().min.y,
+            close.min.y,
+            "{size:?}: nothing moves"
+        );
+        window.get_by_label(
+            "A step of 128 images takes 8.0 ms (16,000 images/s): waiting for data 1 %, forward pass 25 %, loss 1 %, backward pass 50 %, \
+             optimiser 10 %, other 13 %.",
+        );
+        window.get_by_role_and_label(Role::Figure, "Flame graph of a step");
+        window.get_by_label("conv1, backward");
+        assert!(
+            window.query_all_by_label("1.5 of 2").count() >= 2,
+            "threads at work"
+        );
+        assert!(
+            !window
+                .get_by_label("Save trace…")
+                .accesskit_node()
+                .is_disabled()
+        );
+        window.get_by_label("Record again").click();
+        window.run_steps(3);
+        let app = window.state().app();
+        assert!(
+            app.train
+                .profile
+                .as_ref()
+                .is_some_and(|view| view.state == ProfileState::Running)
+        );
+        assert!(app.ctx.jobs.profile().is_some());
+    }
+}
+
+#[test]
+fn it_opens_and_closes_by_keyboard_and_not_during_training() {
+    let (mut window, mut engine) = sized([1280.0, 800.0]);
+    window.get_by_label("Profile a step…").focus();
+    window.run_steps(2);
+    window.key_press(Key::Enter);
+    window.run_steps(3);
+    engine.serve();
+    assert!(window.state().app().train.profile.is_some());
+    window.key_press(Key::Escape);
+    window.run_steps(3);
+    engine.serve();
+    window.run_steps(3);
+    assert!(
+        window.state().app().train.profile.is_none() && window.state().app().ctx.jobs.is_empty()
+    );
+    window.state_mut().apply(Action::Start);
+    engine.serve();
+    engine.train(2);
+    window.run_steps(3);
+    assert!(
+        window
+            .get_by_label("Profile a step…")
+            .accesskit_node()
+            .is_disabled()
+    );
+}
