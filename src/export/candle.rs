@@ -1,13 +1,12 @@
 //! A small Rust program that classifies images with the model through candle: its source and its
 //! manifest.
 
-use super::ExportedModel;
-use super::source_writer::SourceWriter;
 use super::untrusted::Untrusted;
+use super::{ExportedModel, activation};
 use crate::ink::SIDE;
-use crate::nn::{Layer, layers, ops::Window};
+use crate::nn::ops::Window;
+use crate::nn::{Layer, Shape, Step, layers, walk};
 use crate::records::Normalization;
-use crate::run_config::Activation;
 
 /// `Cargo.toml` for the source file `program`.
 pub fn manifest(model: &ExportedModel, program: &str) -> String {
@@ -38,18 +37,17 @@ pub fn main_rs(model: &ExportedModel, weights: &str) -> String {
     let Normalization { mean, std } = card.normalization;
     let temperature = card.calibration.temperature;
     let layers = layers(card.network(), card.config.activation, card.labels.len());
-    let mut body = SourceWriter::default();
-    let mut imports = Imports::default();
-    write_layers(&layers, 1, &mut body, &mut imports);
-    let attention = if imports.attention { ATTENTION } else { "" };
-    let mut from_nn = vec!["Module", "VarBuilder"];
-    from_nn.extend(imports.conv.then_some("Conv2dConfig"));
-    from_nn.extend(imports.batch_norm.then_some("ModuleT"));
-    from_nn.extend(imports.batch_norm.then_some("batch_norm"));
-    from_nn.extend(imports.conv_bias.then_some("conv2d"));
-    from_nn.extend(imports.conv_plain.then_some("conv2d_no_bias"));
-    from_nn.extend(imports.layer_norm.then_some("layer_norm"));
-    from_nn.extend(["linear", "ops"]);
+    let body: String = statements(&layers, Shape::INPUT)
+        .iter()
+        .map(|line| format!("    {line}\n"))
+        .collect();
+    let calls = |function: &str| body.contains(&format!("{function}("));
+    let attention = if calls("attention") { ATTENTION } else { "" };
+    let mut from_nn = vec!["Module", "VarBuilder", "linear", "ops"];
+    let of_layers = ["batch_norm", "conv2d", "conv2d_no_bias", "layer_norm"];
+    from_nn.extend(of_layers.into_iter().filter(|function| calls(function)));
+    from_nn.extend(body.contains("Conv2dConfig").then_some("Conv2dConfig"));
+    from_nn.extend(calls("forward_t").then_some("ModuleT"));
     from_nn.sort_unstable();
     format!(
         r##"//! {title}. {sentence}
@@ -112,7 +110,6 @@ fn network(x: Tensor, w: &VarBuilder) -> Result<Tensor> {{
             .map(Untrusted::rust_string)
             .collect::<Vec<_>>()
             .join(", "),
-        body = body.finish(),
     )
 }
 
@@ -129,55 +126,34 @@ fn attention(qkv: &Tensor, heads: usize) -> Result<Tensor> {
 }
 ";
 
-/// Which functions of candle the program needs to import.
-#[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "one per function")]
-struct Imports {
-    conv: bool,
-    conv_bias: bool,
-    conv_plain: bool,
-    batch_norm: bool,
-    layer_norm: bool,
-    attention: bool,
-    /// True between `Tokens` and `GlobalAveragePool`.
-    sequence: bool,
-}
-
-fn write_layers(layers: &[Layer], indent: usize, text: &mut SourceWriter, imports: &mut Imports) {
-    for layer in layers {
-        match layer {
-            Layer::ConvPool {
-                name,
-                inputs,
-                outputs,
-                kernel,
-                padding,
-                bias,
-                activation,
-            } => {
-                let kernel = Window {
-                    size: *kernel,
-                    stride: 1,
-                    padding: *padding,
-                };
-                text.line(
-                    indent,
-                    &convolution(name, *inputs, *outputs, kernel, *bias, imports),
-                );
-                text.line(indent, "let x = x.max_pool2d(2)?;");
-                activate(*activation, indent, text);
-            }
+/// What computes these layers from `x`, line by line.
+fn statements(layers: &[Layer], input: Shape) -> Vec<String> {
+    let mut lines = Vec::new();
+    for Step { layer, input, .. } in walk(layers, input) {
+        let mut let_x = |expression: &str| lines.push(format!("let x = {expression}?;"));
+        let follows = match layer {
             Layer::Conv {
                 name,
                 inputs,
                 outputs,
-                kernel,
+                kernel:
+                    Window {
+                        size,
+                        stride,
+                        padding,
+                    },
                 bias,
+                pool,
+                activation,
             } => {
-                text.line(
-                    indent,
-                    &convolution(name, *inputs, *outputs, *kernel, *bias, imports),
-                );
+                let function = if *bias { "conv2d" } else { "conv2d_no_bias" };
+                let_x(&format!(
+                    "{function}({inputs}, {outputs}, {size}, Conv2dConfig {{ stride: {stride}, padding: {padding}, ..Default::default() }}, w.pp(\"{name}\"))?.forward(&x)"
+                ));
+                if *pool {
+                    let_x("x.max_pool2d(2)");
+                }
+                *activation
             }
             Layer::BatchNorm {
                 name,
@@ -185,128 +161,80 @@ fn write_layers(layers: &[Layer], indent: usize, text: &mut SourceWriter, import
                 activation,
                 ..
             } => {
-                imports.batch_norm = true;
-                text.line(indent, &format!("let x = batch_norm({channels}, 1e-5, w.pp(\"{name}\"))?.forward_t(&x, false)?;"));
-                activate(*activation, indent, text);
+                let_x(&format!(
+                    "batch_norm({channels}, 1e-5, w.pp(\"{name}\"))?.forward_t(&x, false)"
+                ));
+                *activation
             }
-            Layer::Activation(activation) => activate(Some(*activation), indent, text),
+            Layer::Activation(activation) => Some(*activation),
             Layer::GlobalAveragePool => {
-                text.line(
-                    indent,
-                    if imports.sequence {
-                        "let x = x.mean(1)?;"
-                    } else {
-                        "let x = x.mean((2, 3))?;"
-                    },
-                );
-                imports.sequence = false;
+                let_x(match input {
+                    Shape::Tokens { .. } => "x.mean(1)",
+                    Shape::Image { .. } | Shape::Features(_) => "x.mean((2, 3))",
+                });
+                None
             }
             Layer::Residual {
                 body,
                 shortcut,
                 activation,
             } => {
-                text.line(indent, "let y = x.clone();");
-                write_layers(body, indent, text, imports);
-                if shortcut.is_empty() {
-                    text.line(indent, "let x = (x + y)?;");
-                } else {
-                    text.line(indent, "let y = {");
-                    text.line(indent + 1, "let x = y;");
-                    write_layers(shortcut, indent + 1, text, imports);
-                    text.line(indent + 1, "x");
-                    text.line(indent, "};");
-                    text.line(indent, "let x = (x + y)?;");
+                lines.push("let y = x.clone();".to_owned());
+                lines.extend(statements(body, input));
+                if !shortcut.is_empty() {
+                    lines.extend(["let y = {", "    let x = y;"].map(str::to_owned));
+                    let shortcut = statements(shortcut, input).into_iter();
+                    lines.extend(shortcut.map(|line| format!("    {line}")));
+                    lines.extend(["    x", "};"].map(str::to_owned));
                 }
-                activate(*activation, indent, text);
+                lines.push("let x = (x + y)?;".to_owned());
+                *activation
             }
             Layer::Tokens => {
-                imports.sequence = true;
-                text.line(
-                    indent,
-                    "let x = x.flatten_from(2)?.transpose(1, 2)?.contiguous()?;",
-                );
+                let_x("x.flatten_from(2)?.transpose(1, 2)?.contiguous()");
+                None
             }
             Layer::Positions {
                 name,
                 tokens,
                 features,
             } => {
-                text.line(
-                    indent,
-                    &format!(
-                        "let x = x.broadcast_add(&w.get((1, {tokens}, {features}), \"{name}\")?)?;"
-                    ),
-                );
+                let_x(&format!(
+                    "x.broadcast_add(&w.get((1, {tokens}, {features}), \"{name}\")?)"
+                ));
+                None
             }
             Layer::LayerNorm { name, features } => {
-                imports.layer_norm = true;
-                text.line(
-                    indent,
-                    &format!(
-                        "let x = layer_norm({features}, 1e-5, w.pp(\"{name}\"))?.forward(&x)?;"
-                    ),
-                );
+                let_x(&format!(
+                    "layer_norm({features}, 1e-5, w.pp(\"{name}\"))?.forward(&x)"
+                ));
+                None
             }
             Layer::Attention { heads, .. } => {
-                imports.attention = true;
-                text.line(indent, &format!("let x = attention(&x, {heads})?;"));
+                let_x(&format!("attention(&x, {heads})"));
+                None
             }
-            Layer::Flatten => text.line(indent, "let x = x.flatten_from(1)?;"),
+            Layer::Flatten => {
+                let_x("x.flatten_from(1)");
+                None
+            }
             Layer::Linear {
                 name,
                 inputs,
                 outputs,
                 activation,
             } => {
-                text.line(
-                    indent,
-                    &format!(
-                        "let x = linear({inputs}, {outputs}, w.pp(\"{name}\"))?.forward(&x)?;"
-                    ),
-                );
-                activate(*activation, indent, text);
+                let_x(&format!(
+                    "linear({inputs}, {outputs}, w.pp(\"{name}\"))?.forward(&x)"
+                ));
+                *activation
             }
             // Dropout is inactive outside training.
-            Layer::Dropout(_) => {}
+            Layer::Dropout(_) => None,
+        };
+        if let Some(activation) = follows {
+            lines.push(format!("let x = {}?;", activation::candle(activation)));
         }
     }
-}
-
-fn convolution(
-    name: &str,
-    inputs: usize,
-    outputs: usize,
-    kernel: Window,
-    bias: bool,
-    imports: &mut Imports,
-) -> String {
-    let Window {
-        size,
-        stride,
-        padding,
-    } = kernel;
-    imports.conv = true;
-    (imports.conv_bias, imports.conv_plain) =
-        (imports.conv_bias || bias, imports.conv_plain || !bias);
-    let function = if bias { "conv2d" } else { "conv2d_no_bias" };
-    let how =
-        format!("Conv2dConfig {{ stride: {stride}, padding: {padding}, ..Default::default() }}");
-    format!(
-        "let x = {function}({inputs}, {outputs}, {size}, {how}, w.pp(\"{name}\"))?.forward(&x)?;"
-    )
-}
-
-fn activate(activation: Option<Activation>, indent: usize, text: &mut SourceWriter) {
-    let Some(activation) = activation else { return };
-    text.line(
-        indent,
-        match activation {
-            Activation::Relu => "let x = x.relu()?;",
-            Activation::LeakyRelu => "let x = ops::leaky_relu(&x, 0.01)?;",
-            Activation::Gelu => "let x = x.gelu_erf()?;",
-            Activation::Silu => "let x = x.silu()?;",
-            Activation::Tanh => "let x = x.tanh()?;",
-        },
-    );
+    lines
 }

@@ -5,9 +5,6 @@ use crate::system::{TargetError, WriteError};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ExportError {
-    /// The network has no weight of a name that its layers use: a bug in Inkling.
-    #[error("the network has no weights named {parameter}")]
-    Lacks { parameter: String },
     /// The format consists of layers, and those of an imported ONNX network are not known.
     #[error("an imported ONNX network cannot be exported in this format")]
     UnsupportedNetwork,

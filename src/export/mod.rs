@@ -3,6 +3,7 @@
 //! run while it trains, for `TensorBoard`. Does not depend on windows, run folders or the training
 //! loop.
 
+mod activation;
 mod candle;
 mod details;
 mod error;
@@ -13,7 +14,6 @@ mod onnx;
 mod pytorch;
 pub mod quantize;
 mod report;
-mod source_writer;
 pub mod tensorboard;
 mod untrusted;
 

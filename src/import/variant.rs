@@ -8,6 +8,7 @@ use candle_core::{Device, Result, Tensor};
 
 use super::identify::CLASSES;
 use crate::ink::{PIXELS, SIDE};
+use crate::nn::ops::{self, Context};
 use crate::nn::{Layer, layers, parameter_specs};
 use crate::records::{Reading, TriedActivation};
 use crate::run_config::{Activation, Network};
@@ -45,7 +46,7 @@ impl Variants {
 
     /// Whether pooling layers are among them, and whether one is followed by batch normalisation.
     pub fn pooling(&self) -> (bool, bool) {
-        let pools = |layer: &Layer| matches!(layer, Layer::ConvPool { .. });
+        let pools = |layer: &Layer| matches!(layer, Layer::Conv { pool: true, .. });
         let normalised = self
             .layers
             .windows(2)
@@ -58,7 +59,8 @@ impl Variants {
         self.layers.iter().any(|layer| {
             matches!(
                 layer,
-                Layer::ConvPool {
+                Layer::Conv {
+                    pool: true,
                     activation: None,
                     bias: true,
                     ..
@@ -71,7 +73,7 @@ impl Variants {
     /// `LeNet`.
     pub fn pads_the_image(&self) -> bool {
         self.layers.first().is_some_and(
-            |layer| matches!(layer, Layer::ConvPool { padding, bias: true, .. } if *padding > 0),
+            |layer| matches!(layer, Layer::Conv { kernel, pool: true, bias: true, .. } if kernel.padding > 0),
         )
     }
 
@@ -137,13 +139,17 @@ impl Forward<'_> {
 
     fn layer(&mut self, layer: &Layer, next: Option<&Layer>, x: Tensor) -> Result<Tensor> {
         match layer {
-            Layer::ConvPool {
+            Layer::Conv {
                 name,
-                padding,
+                kernel,
+                pool,
                 activation,
                 ..
             } => {
-                let x = self.convolution(name, *padding, 1, x)?;
+                let x = self.convolution(name, kernel.padding, kernel.stride, x)?;
+                if !pool {
+                    return self.activate(x, activation.is_some());
+                }
                 let is_normalised = matches!(next, Some(Layer::BatchNorm { .. }));
                 if is_normalised && self.reading.pooling_last {
                     self.pool = true;
@@ -156,9 +162,6 @@ impl Forward<'_> {
                 }
                 let pooled = self.pooled(&x)?;
                 self.activate(pooled, is_active)
-            }
-            Layer::Conv { name, kernel, .. } => {
-                self.convolution(name, kernel.padding, kernel.stride, x)
             }
             Layer::BatchNorm {
                 name, activation, ..
@@ -254,11 +257,7 @@ impl Forward<'_> {
         }
         let hard_sigmoid = |x: &Tensor| x.affine(1.0 / 6.0, 0.5)?.clamp(0.0, 1.0);
         match self.reading.activation {
-            TriedActivation::Own(Activation::Relu) => x.relu(),
-            TriedActivation::Own(Activation::LeakyRelu) => x.maximum(&(&x * 0.01)?),
-            TriedActivation::Own(Activation::Gelu) => x.gelu_erf(),
-            TriedActivation::Own(Activation::Silu) => x.silu(),
-            TriedActivation::Own(Activation::Tanh) => x.tanh(),
+            TriedActivation::Own(own) => ops::activate(&x, own, Context::EVAL),
             TriedActivation::Sigmoid => (x * 0.5)?.tanh()?.affine(0.5, 0.5),
             TriedActivation::Elu => x.elu(1.0),
             TriedActivation::Relu6 => x.clamp(0.0, 6.0),

@@ -1,27 +1,37 @@
 //! The forward pass: which op computes each layer, with which parameters.
 
+use std::sync::Arc;
+
 use candle_core::{Result, Tensor};
 
 use super::autograd;
 use super::net::Mode;
 use super::ops::{self, BatchNorm, Context, Window};
-use super::{Backend, GradMode, Layer, Parameter, Role};
+use super::parameter::Parameters;
+use super::{Backend, GradMode, Layer, Role};
 use crate::math::random::Random;
 use crate::profiler;
 use crate::records::SpanKind;
 use crate::run_config::Activation;
 
-/// A forward pass in progress. Layers take their parameters in the order in which
-/// `Layer::parameters` lists them.
+/// A forward pass in progress.
 pub struct Forward<'a> {
-    parameters: std::slice::Iter<'a, Parameter>,
+    parameters: &'a Arc<Parameters>,
     mode: Mode<'a>,
     context: Context,
+    /// Hears of every layer with what goes into it, before it is computed.
+    before: Option<&'a mut BeforeLayer<'a>>,
 }
+
+type BeforeLayer<'a> = dyn FnMut(&Layer, &Tensor) -> Result<()> + 'a;
 
 impl<'a> Forward<'a> {
     /// A pass before its first layer. In training, the tape is cleared.
-    pub fn new(parameters: &'a [Parameter], mode: Mode<'a>, backend: &'static dyn Backend) -> Self {
+    pub fn new(
+        parameters: &'a Arc<Parameters>,
+        mode: Mode<'a>,
+        backend: &'static dyn Backend,
+    ) -> Self {
         let context = match mode {
             Mode::Train { precision, .. } => {
                 autograd::clear();
@@ -37,21 +47,18 @@ impl<'a> Forward<'a> {
             },
         };
         Self {
-            parameters: parameters.iter(),
+            parameters,
             mode,
             context,
+            before: None,
         }
     }
 
-    /// The rest of the pass, in another mode of inference.
-    pub fn with_mode<'b>(&self, mode: Mode<'b>) -> Forward<'b>
-    where
-        'a: 'b,
-    {
-        Forward {
-            parameters: self.parameters.clone(),
-            mode,
-            context: self.context,
+    /// The same pass, of which `before` hears every layer with what goes into it.
+    pub fn with_observer(self, before: &'a mut BeforeLayer<'a>) -> Self {
+        Self {
+            before: Some(before),
+            ..self
         }
     }
 
@@ -82,22 +89,17 @@ impl<'a> Forward<'a> {
             Mode::Train { dropout, precision } => (Random::clone(dropout), *precision),
             Mode::Eval | Mode::EvalWithDropout(_) => return self.run(layers, x),
         };
-        let count = layers.iter().map(|layer| layer.parameters().len()).sum();
-        let parameters: Vec<Parameter> = self
-            .parameters
-            .as_slice()
-            .iter()
-            .take(count)
-            .cloned()
-            .collect();
-        let (context, segment) = (self.context, layers.to_vec());
+        let (parameters, context) = (Arc::clone(self.parameters), self.context);
+        let segment = layers.to_vec();
         let recompute = move |x: &Tensor| {
             // A second look at the same batch must not count twice in the running statistics.
-            let buffers = parameters
-                .iter()
-                .filter(|parameter| parameter.role() == Role::Buffer);
+            let specs = segment.iter().flat_map(Layer::parameters);
+            let buffers = specs
+                .filter(|spec| spec.role == Role::Buffer)
+                .map(|spec| parameters.get(&spec.name))
+                .collect::<Result<Vec<_>>>()?;
             let before = buffers
-                .clone()
+                .iter()
                 .map(|buffer| buffer.tensor().copy())
                 .collect::<Result<Vec<_>>>()?;
             let mut dropout = random;
@@ -106,12 +108,14 @@ impl<'a> Forward<'a> {
                 precision,
             };
             let output = Forward {
-                parameters: parameters.iter(),
+                parameters: &parameters,
                 mode,
                 context,
+                before: None,
             }
             .run(&segment, x.clone())?;
             buffers
+                .iter()
                 .zip(before)
                 .try_for_each(|(buffer, before)| buffer.set(&before))?;
             Ok(output)
@@ -121,8 +125,11 @@ impl<'a> Forward<'a> {
     }
 
     fn layer(&mut self, layer: &Layer, x: Tensor) -> Result<Tensor> {
-        // Evaluation in between is not part of a step.
-        if self.context.grad == GradMode::Disabled || !profiler::is_recording() {
+        if let Some(before) = &mut self.before {
+            before(layer, &x)?;
+        }
+        // The layers in a residual one have spans of their own, and so has the sum.
+        if !self.is_profiled() || matches!(layer, Layer::Residual { .. }) {
             return self.compute(layer, x);
         }
         let parameters: usize = layer
@@ -131,60 +138,53 @@ impl<'a> Forward<'a> {
             .map(|spec| spec.shape.iter().product::<usize>())
             .sum();
         let values = parameters + x.elem_count();
-        if let Layer::Residual {
-            body,
-            shortcut,
-            activation,
-        } = layer
-        {
-            // The layers in it have spans of their own.
-            let (residual, context) = (self.run(body, x.clone())?, self.context);
-            let shortcut = self.run(shortcut, x)?;
-            return profiled(layer.name(), 2 * shortcut.elem_count(), || {
-                ops::add(&residual, &shortcut, *activation, context)
-            });
-        }
         profiled(layer.name(), values, || self.compute(layer, x))
     }
 
+    /// Evaluation in between is not part of a step.
+    fn is_profiled(&self) -> bool {
+        self.context.grad == GradMode::Enabled && profiler::is_recording()
+    }
+
     fn compute(&mut self, layer: &Layer, x: Tensor) -> Result<Tensor> {
-        let context = self.context;
+        let (parameters, context) = (self.parameters, self.context);
         match *layer {
-            Layer::ConvPool {
-                padding,
-                bias,
-                activation,
-                ..
-            } => {
-                let (weight, bias) = self.weight_and_bias(bias)?;
-                let pooled =
-                    ops::conv2d_max_pool(&x, weight, bias, padding, is_relu(activation), context)?;
-                self.activate(pooled, activation)
-            }
             Layer::Conv {
+                ref name,
                 kernel: Window {
                     stride, padding, ..
                 },
                 bias,
+                pool,
+                activation,
                 ..
             } => {
-                let (weight, bias) = self.weight_and_bias(bias)?;
-                ops::conv2d(&x, weight, bias, stride, padding, context)
+                let weight = parameters.of(name, "weight")?;
+                let bias = bias.then(|| parameters.of(name, "bias")).transpose()?;
+                if pool {
+                    let relu = is_relu(activation);
+                    let pooled = ops::conv2d_max_pool(&x, weight, bias, padding, relu, context)?;
+                    self.activate(pooled, activation)
+                } else {
+                    let sums = ops::conv2d(&x, weight, bias, stride, padding, context)?;
+                    match activation {
+                        None => Ok(sums),
+                        Some(activation) => ops::activate(&sums, activation, context),
+                    }
+                }
             }
-            Layer::BatchNorm { activation, .. } => {
-                let [weight, bias, running_mean, running_variance] =
-                    [self.next()?, self.next()?, self.next()?, self.next()?];
-                ops::batch_norm(
-                    &x,
-                    BatchNorm {
-                        weight,
-                        bias,
-                        running_mean,
-                        running_variance,
-                    },
-                    activation,
-                    context,
-                )
+            Layer::BatchNorm {
+                ref name,
+                activation,
+                ..
+            } => {
+                let norm = BatchNorm {
+                    weight: parameters.of(name, "weight")?,
+                    bias: parameters.of(name, "bias")?,
+                    running_mean: parameters.of(name, "running_mean")?,
+                    running_variance: parameters.of(name, "running_var")?,
+                };
+                ops::batch_norm(&x, norm, activation, context)
             }
             Layer::Activation(activation) => ops::activate(&x, activation, context),
             Layer::GlobalAveragePool => ops::global_average_pool(&x, context),
@@ -193,23 +193,36 @@ impl<'a> Forward<'a> {
                 ref shortcut,
                 activation,
             } => {
-                let residual = self.run(body, x.clone())?;
-                ops::add(&residual, &self.run(shortcut, x)?, activation, context)
+                let body = self.run(body, x.clone())?;
+                let shortcut = self.run(shortcut, x)?;
+                let sum = || ops::add(&body, &shortcut, activation, context);
+                if self.is_profiled() {
+                    profiled(layer.name(), 2 * shortcut.elem_count(), sum)
+                } else {
+                    sum()
+                }
             }
             Layer::Tokens => {
                 let (batch, height, width, channels) = x.dims4()?;
                 ops::reshape(&x, (batch, height * width, channels), context)
             }
-            Layer::Positions { .. } => ops::add_positions(&x, self.next()?, context),
-            Layer::LayerNorm { .. } => ops::layer_norm(&x, self.next()?, self.next()?, context),
+            Layer::Positions { ref name, .. } => {
+                ops::add_positions(&x, parameters.get(name)?, context)
+            }
+            Layer::LayerNorm { ref name, .. } => {
+                let weight = parameters.of(name, "weight")?;
+                ops::layer_norm(&x, weight, parameters.of(name, "bias")?, context)
+            }
             Layer::Attention { heads, .. } => ops::attention(&x, heads, context),
             Layer::Flatten => ops::flatten(&x, context),
             Layer::Linear {
+                ref name,
                 activation,
                 outputs,
                 ..
             } => {
-                let (weight, bias) = (self.next()?, self.next()?);
+                let weight = parameters.of(name, "weight")?;
+                let bias = parameters.of(name, "bias")?;
                 let linear =
                     |rows: &Tensor| ops::linear(rows, weight, bias, is_relu(activation), context);
                 let sums = match *x.dims() {
@@ -235,23 +248,6 @@ impl<'a> Forward<'a> {
         match activation {
             None | Some(Activation::Relu) => Ok(x),
             Some(activation) => ops::activate(&x, activation, self.context),
-        }
-    }
-
-    fn weight_and_bias(
-        &mut self,
-        has_bias: bool,
-    ) -> Result<(&'a Parameter, Option<&'a Parameter>)> {
-        Ok((
-            self.next()?,
-            if has_bias { Some(self.next()?) } else { None },
-        ))
-    }
-
-    fn next(&mut self) -> Result<&'a Parameter> {
-        match self.parameters.next() {
-            Some(parameter) => Ok(parameter),
-            None => candle_core::bail!("the network lacks a weight"),
         }
     }
 }

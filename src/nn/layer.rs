@@ -1,34 +1,19 @@
-//! The layers, as data, and the parameters of each.
+//! The layers, as data: of each its parameters and the shape of what it gives, and the walk that
+//! everything takes which goes through a network.
 
 use super::Role;
 use super::ops::Window;
+use super::shape::Shape;
 use crate::run_config::Activation;
 
 /// One layer. What goes through it is `[batch, height, width, channels]` until `Flatten` or
 /// `GlobalAveragePool` and `[batch, features]` after that; between `Tokens` and `GlobalAveragePool`
-/// it is `[batch, tokens, features]`.
+/// it is `[batch, tokens, features]`. A name is that of its parameters: `NAME.weight`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Layer {
-    /// Convolution with stride 1, then 2x2 max-pooling with stride 2, then the activation.
-    ConvPool {
-        /// Names its parameters (`NAME.weight` and perhaps `NAME.bias`).
-        name: String,
-        /// Channels in.
-        inputs: usize,
-        /// Channels out.
-        outputs: usize,
-        /// Pixels along a side of the kernel.
-        kernel: usize,
-        /// Zero pixels added at each edge.
-        padding: usize,
-        /// Whether it has a bias: where a normalisation follows, that has one.
-        bias: bool,
-        /// What follows, if anything.
-        activation: Option<Activation>,
-    },
-    /// Convolution, and nothing else.
+    /// Convolution, then perhaps max-pooling, then the activation.
     Conv {
-        /// Names its parameters (`NAME.weight` and perhaps `NAME.bias`).
+        /// Names its parameters.
         name: String,
         /// Channels in.
         inputs: usize,
@@ -38,11 +23,14 @@ pub enum Layer {
         kernel: Window,
         /// Whether it has a bias: where a normalisation follows, that has one.
         bias: bool,
+        /// Whether 2x2 max-pooling with stride 2 follows, for which the kernel has stride 1.
+        pool: bool,
+        /// What follows, if anything.
+        activation: Option<Activation>,
     },
     /// Batch normalisation, then the activation.
     BatchNorm {
-        /// Names its parameters (`NAME.weight`, `NAME.bias`, `NAME.running_mean`,
-        /// `NAME.running_var`).
+        /// Names its parameters.
         name: String,
         /// Channels in and out.
         channels: usize,
@@ -69,7 +57,7 @@ pub enum Layer {
     Tokens,
     /// Adds to each token a learned embedding of its place.
     Positions {
-        /// Names its parameter.
+        /// Its only parameter.
         name: String,
         /// Tokens in a sequence.
         tokens: usize,
@@ -78,7 +66,7 @@ pub enum Layer {
     },
     /// Normalisation of each token.
     LayerNorm {
-        /// Names its parameters (`NAME.weight`, `NAME.bias`).
+        /// Names its parameters.
         name: String,
         /// Features of a token.
         features: usize,
@@ -96,7 +84,7 @@ pub enum Layer {
     Flatten,
     /// `x Wᵀ + b`, for each token where there are tokens.
     Linear {
-        /// Names its parameters (`NAME.weight`, `NAME.bias`).
+        /// Names its parameters.
         name: String,
         /// Features in.
         inputs: usize,
@@ -143,8 +131,7 @@ impl Layer {
     /// What it is called: the name of its parameters, or of what it does where it has none.
     pub fn name(&self) -> &str {
         match self {
-            Self::ConvPool { name, .. }
-            | Self::Conv { name, .. }
+            Self::Conv { name, .. }
             | Self::BatchNorm { name, .. }
             | Self::Positions { name, .. }
             | Self::LayerNorm { name, .. }
@@ -159,72 +146,63 @@ impl Layer {
         }
     }
 
-    /// Its parameters, in the order in which they are used and stored.
+    /// The name of its parameters, if it has any of its own.
+    pub fn parameter_name(&self) -> Option<&str> {
+        let is_named = !matches!(self, Self::Residual { .. }) && !self.parameters().is_empty();
+        is_named.then(|| self.name())
+    }
+
+    /// Its parameters, in the order in which they are stored; of a residual layer those of its
+    /// branches.
     pub fn parameters(&self) -> Vec<ParameterSpec> {
         match self {
-            Self::ConvPool {
-                name,
-                inputs,
-                outputs,
-                kernel,
-                bias,
-                ..
-            } => convolution(name, *inputs, *outputs, *kernel, *bias),
             Self::Conv {
                 name,
                 inputs,
                 outputs,
                 kernel,
                 bias,
-            } => convolution(name, *inputs, *outputs, kernel.size, *bias),
+                ..
+            } => {
+                let shape = vec![*outputs, *inputs, kernel.size, kernel.size];
+                if *bias {
+                    affine(name, shape)
+                } else {
+                    vec![he(name, shape)]
+                }
+            }
             Self::BatchNorm {
                 name,
                 channels,
                 scale,
                 ..
-            } => {
-                let of = |what, role, value| {
-                    parameter(name, what, vec![*channels], role, Init::Constant(value))
-                };
-                vec![
-                    of("weight", Role::Norm, *scale),
-                    of("bias", Role::Norm, 0.0),
-                    of("running_mean", Role::Buffer, 0.0),
-                    of("running_var", Role::Buffer, 1.0),
-                ]
-            }
+            } => vec![
+                constant(name, "weight", *channels, Role::Norm, *scale),
+                constant(name, "bias", *channels, Role::Norm, 0.0),
+                constant(name, "running_mean", *channels, Role::Buffer, 0.0),
+                constant(name, "running_var", *channels, Role::Buffer, 1.0),
+            ],
             Self::Residual { body, shortcut, .. } => body
                 .iter()
                 .chain(shortcut)
                 .flat_map(Self::parameters)
                 .collect(),
+            // As in ViT (Dosovitskiy et al. 2021). It is a place and not a weight: decay leaves it
+            // alone.
             Self::Positions {
                 name,
                 tokens,
                 features,
-            } => {
-                // As in ViT (Dosovitskiy et al. 2021). It is a place and not a weight: decay leaves
-                // it alone.
-                let shape = vec![1, *tokens, *features];
-                vec![ParameterSpec {
-                    name: name.clone(),
-                    shape,
-                    role: Role::Bias,
-                    init: Init::Normal(0.02),
-                }]
-            }
-            Self::LayerNorm { name, features } => {
-                let of = |what, value| {
-                    parameter(
-                        name,
-                        what,
-                        vec![*features],
-                        Role::Norm,
-                        Init::Constant(value),
-                    )
-                };
-                vec![of("weight", 1.0), of("bias", 0.0)]
-            }
+            } => vec![ParameterSpec {
+                name: name.clone(),
+                shape: vec![1, *tokens, *features],
+                role: Role::Bias,
+                init: Init::Normal(0.02),
+            }],
+            Self::LayerNorm { name, features } => vec![
+                constant(name, "weight", *features, Role::Norm, 1.0),
+                constant(name, "bias", *features, Role::Norm, 0.0),
+            ],
             Self::Linear {
                 name,
                 inputs,
@@ -239,6 +217,79 @@ impl Layer {
             | Self::Dropout(_) => Vec::new(),
         }
     }
+
+    /// What comes out for what goes in.
+    fn output(&self, input: Shape) -> Shape {
+        match self {
+            Self::Conv {
+                outputs,
+                kernel,
+                pool,
+                ..
+            } => {
+                let side = kernel.positions(input.side());
+                Shape::Image {
+                    side: if *pool { side / 2 } else { side },
+                    channels: *outputs,
+                }
+            }
+            Self::GlobalAveragePool => Shape::Features(input.width()),
+            Self::Residual { body, .. } => {
+                walk(body, input).last().map_or(input, |step| step.output)
+            }
+            Self::Tokens => Shape::Tokens {
+                tokens: input.places(),
+                features: input.width(),
+            },
+            Self::Attention { features, .. } => input.with_width(*features),
+            Self::Flatten => Shape::Features(input.values()),
+            Self::Linear { outputs, .. } => input.with_width(*outputs),
+            Self::BatchNorm { .. }
+            | Self::Activation(_)
+            | Self::Positions { .. }
+            | Self::LayerNorm { .. }
+            | Self::Dropout(_) => input,
+        }
+    }
+}
+
+/// A layer in its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// The layer.
+    pub layer: &'a Layer,
+    /// What goes in.
+    pub input: Shape,
+    /// What comes out.
+    pub output: Shape,
+}
+
+/// Layers in the order in which they are computed. What is within a residual one is left to whoever
+/// meets it: both branches take its input.
+pub fn walk(layers: &[Layer], input: Shape) -> impl Iterator<Item = Step<'_>> {
+    layers.iter().scan(input, |shape, layer| {
+        let input = *shape;
+        *shape = layer.output(input);
+        Some(Step {
+            layer,
+            input,
+            output: *shape,
+        })
+    })
+}
+
+impl<'a> Step<'a> {
+    /// It, and before it whatever is within it.
+    pub fn flattened(self) -> Vec<Self> {
+        let mut steps = Vec::new();
+        if let Layer::Residual { body, shortcut, .. } = self.layer {
+            for branch in [body, shortcut] {
+                steps.extend(walk(branch, self.input).flat_map(Self::flattened));
+            }
+        }
+        steps.push(self);
+        steps
+    }
 }
 
 fn parameter(layer: &str, what: &str, shape: Vec<usize>, role: Role, init: Init) -> ParameterSpec {
@@ -250,42 +301,26 @@ fn parameter(layer: &str, what: &str, shape: Vec<usize>, role: Role, init: Init)
     }
 }
 
-fn convolution(
-    name: &str,
-    inputs: usize,
-    outputs: usize,
-    size: usize,
-    bias: bool,
-) -> Vec<ParameterSpec> {
-    let shape = vec![outputs, inputs, size, size];
-    if bias {
-        affine(name, shape)
-    } else {
-        vec![he(name, shape)]
-    }
+fn constant(layer: &str, what: &str, length: usize, role: Role, value: f32) -> ParameterSpec {
+    parameter(layer, what, vec![length], role, Init::Constant(value))
 }
 
 /// A weight that a normalisation and an activation follow: normal with variance `2 / fan_in` (He et
 /// al. 2015).
-fn he(name: &str, shape: Vec<usize>) -> ParameterSpec {
+fn he(layer: &str, shape: Vec<usize>) -> ParameterSpec {
     let fan_in: usize = shape.iter().skip(1).product();
-    parameter(
-        name,
-        "weight",
-        shape,
-        Role::Weight,
-        Init::Normal((2.0 / fan_in as f32).sqrt()),
-    )
+    let init = Init::Normal((2.0 / fan_in as f32).sqrt());
+    parameter(layer, "weight", shape, Role::Weight, init)
 }
 
 /// Weight and bias, uniform in `±1/√fan_in`, as `torch.nn.Conv2d` and `torch.nn.Linear` start out
 /// (He et al. 2015 with a = √5).
-fn affine(name: &str, shape: Vec<usize>) -> Vec<ParameterSpec> {
+fn affine(layer: &str, shape: Vec<usize>) -> Vec<ParameterSpec> {
     let fan_in: usize = shape.iter().skip(1).product();
     let init = Init::Uniform(1.0 / (fan_in as f32).sqrt());
     let outputs = shape.iter().take(1).copied().collect();
     vec![
-        parameter(name, "weight", shape, Role::Weight, init),
-        parameter(name, "bias", outputs, Role::Bias, init),
+        parameter(layer, "weight", shape, Role::Weight, init),
+        parameter(layer, "bias", outputs, Role::Bias, init),
     ]
 }

@@ -12,6 +12,7 @@ use super::forward::Forward;
 use super::layer::Init;
 use super::onnx::OnnxGraph;
 use super::ops;
+use super::parameter::Parameters;
 use super::{
     DeviceContext, DigitDetector, GradMode, Layer, Parameter, ParameterSpec, layers,
     parameter_count, parameter_specs,
@@ -47,7 +48,7 @@ pub struct Net {
     graph: Option<OnnxGraph>,
     classes: usize,
     normalization: Normalization,
-    parameters: Vec<Parameter>,
+    parameters: Arc<Parameters>,
     /// Tells digits from other drawings, once it has been trained for these weights.
     digit_detector: Option<DigitDetector>,
     /// How many layers make a segment of activation checkpointing, where a training pass keeps only
@@ -146,7 +147,7 @@ impl Net {
             graph: None,
             classes,
             normalization,
-            parameters,
+            parameters: Arc::new(Parameters::new(parameters)),
             digit_detector: None,
             checkpointed_layers: None,
             context: DeviceContext::CPU,
@@ -239,12 +240,17 @@ impl Net {
 
     /// Its weights, in the order of its layers.
     pub fn parameters(&self) -> &[Parameter] {
-        &self.parameters
+        self.parameters.list()
+    }
+
+    /// The weights of this name.
+    pub fn parameter(&self, name: &str) -> Result<&Parameter> {
+        self.parameters.get(name)
     }
 
     /// Those of them that an optimiser moves.
     pub fn trainable(&self) -> Vec<Parameter> {
-        self.parameters
+        self.parameters()
             .iter()
             .filter(|parameter| parameter.role().is_trainable())
             .cloned()
@@ -253,12 +259,12 @@ impl Net {
 
     /// A copy of every weight, in the order of `parameters`.
     pub fn weights(&self) -> Result<Vec<Vec<f32>>> {
-        self.parameters.iter().map(Parameter::values).collect()
+        self.parameters().iter().map(Parameter::values).collect()
     }
 
     /// Restores what `weights` gave.
     pub fn set_weights(&self, weights: &[Vec<f32>]) -> Result<()> {
-        self.parameters
+        self.parameters()
             .iter()
             .zip(weights)
             .try_for_each(|(parameter, saved)| {
@@ -273,7 +279,7 @@ impl Net {
     /// The logits `[batch, classes]` of images.
     pub fn forward<'a>(&self, images: impl Into<Images<'a>>, mode: Mode<'_>) -> Result<Tensor> {
         let training = matches!(mode, Mode::Train { .. });
-        let mut forward = Forward::new(&self.parameters, mode, self.context.backend);
+        let mut forward = self.pass(mode);
         let input = self.input(images.into())?;
         if let Some(graph) = &self.graph {
             return graph.logits(&input);
@@ -294,7 +300,7 @@ impl Net {
             let logits = graph.logits(&self.input(images.into())?)?;
             return Ok((logits.clone(), logits));
         }
-        let mut forward = Forward::new(&self.parameters, Mode::Eval, self.context.backend);
+        let mut forward = self.pass(Mode::Eval);
         let (body, last) = self.layers.split_at(self.layers.len() - 1);
         let features = forward.run(body, self.input(images.into())?)?;
         let logits = forward.run(last, features.clone())?;
@@ -316,15 +322,20 @@ impl Net {
                 .position(Layer::is_dropout)
                 .unwrap_or(self.layers.len()),
         );
-        let mut forward = Forward::new(&self.parameters, Mode::Eval, self.context.backend);
-        let features = forward.run(body, self.input(images.into())?)?;
+        let features = self
+            .pass(Mode::Eval)
+            .run(body, self.input(images.into())?)?;
         (0..passes)
             .map(|_| {
-                forward
-                    .with_mode(Mode::EvalWithDropout(random))
+                self.pass(Mode::EvalWithDropout(random))
                     .run(rest, features.clone())
             })
             .collect()
+    }
+
+    /// A forward pass before its first layer.
+    pub(super) fn pass<'a>(&'a self, mode: Mode<'a>) -> Forward<'a> {
+        Forward::new(&self.parameters, mode, self.context.backend)
     }
 
     /// Whether there is a dropout layer in it.
@@ -377,12 +388,12 @@ impl Net {
     /// A copy of it on another device.
     pub fn to_device(&self, context: &DeviceContext) -> Result<Self> {
         let parameters = self
-            .parameters
+            .parameters()
             .iter()
             .map(|parameter| parameter.to_device(context))
             .collect::<Result<_>>()?;
         Ok(Self {
-            parameters,
+            parameters: Arc::new(Parameters::new(parameters)),
             context: context.clone(),
             ..self.clone()
         })

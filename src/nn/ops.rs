@@ -13,7 +13,7 @@ use candle_core::{Result, Shape, Tensor};
 
 use super::autograd::{Gradients, record};
 use super::backend::{Backend, CPU};
-pub use super::window::Window;
+pub use super::shape::Window;
 use super::{GradMode, Output, Parameter};
 use crate::math::random::Random;
 use crate::run_config::{Activation, Precision};

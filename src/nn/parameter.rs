@@ -1,6 +1,7 @@
-//! A named weight and its gradient.
+//! A named weight and its gradient, and the weights of a network.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candle_core::{CpuStorage, Device, InplaceOp1, Layout, Result, Tensor, Var};
@@ -177,6 +178,42 @@ impl Parameter {
     /// Lets `change` rewrite values and gradient in place, on the CPU.
     pub fn update<T>(&self, change: impl FnOnce(&mut [f32], &mut [f32]) -> T) -> Result<T> {
         self.add_to_grad(|grad| self.update_values(|values| change(values, grad)))?
+    }
+}
+
+/// The parameters of a network.
+#[derive(Debug)]
+pub struct Parameters {
+    list: Vec<Parameter>,
+    index: HashMap<String, usize>,
+}
+
+impl Parameters {
+    /// These, in the order in which they are stored.
+    pub fn new(list: Vec<Parameter>) -> Self {
+        let names = list.iter().map(|parameter| parameter.name.clone());
+        Self {
+            index: names.zip(0..).collect(),
+            list,
+        }
+    }
+
+    /// All of them, in the order in which they are stored.
+    pub fn list(&self) -> &[Parameter] {
+        &self.list
+    }
+
+    /// The one of this name.
+    pub fn get(&self, name: &str) -> Result<&Parameter> {
+        match self.index.get(name) {
+            Some(&index) => Ok(&self.list[index]),
+            None => candle_core::bail!("the network has no weights named {name}"),
+        }
+    }
+
+    /// What a layer has of this kind: its `weight`, its `bias`.
+    pub fn of(&self, layer: &str, what: &str) -> Result<&Parameter> {
+        self.get(&format!("{layer}.{what}"))
     }
 }
 

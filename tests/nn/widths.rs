@@ -90,9 +90,7 @@ fn the_widths_are_those_of_the_layers() {
     let of = |model: ModelKind, widths: &str| Network::new(model, Some(widths.parse().unwrap()));
     let outputs = |network: Network| -> Vec<usize> {
         let width = |layer: &Layer| match layer {
-            Layer::ConvPool { outputs, .. }
-            | Layer::Conv { outputs, .. }
-            | Layer::Linear { outputs, .. } => Some(*outputs),
+            Layer::Conv { outputs, .. } | Layer::Linear { outputs, .. } => Some(*outputs),
             _ => None,
         };
         layers(network, Activation::Relu, 10)

@@ -542,12 +542,6 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         ),
         (ExportError::UnsupportedNetwork, vec!["ONNX"]),
         (
-            ExportError::Lacks {
-                parameter: "fc1.weight".to_owned(),
-            },
-            vec!["fc1.weight"],
-        ),
-        (
             ExportError::Failed { message: reason() },
             vec!["Permission denied"],
         ),
@@ -832,7 +826,7 @@ fn every_problem_is_really_every_one() {
         inner!(Run),
     );
     all_are_there(
-        kinds!(ExportError: Target, UnsupportedNetwork, Lacks, Failed, Write),
+        kinds!(ExportError: Target, UnsupportedNetwork, Failed, Write),
         inner!(Export),
     );
     all_are_there(

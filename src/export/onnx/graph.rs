@@ -1,16 +1,16 @@
-//! Turns a network's layers into ONNX operators, each named after its layer.
+//! Turns a network's layers into ONNX operators, each named after its layer. Where there is a
+//! choice, it is older ones, so that programs which lack the newer ones can open the file too:
+//! candle-onnx has neither `LayerNormalization` nor `GlobalAveragePool`.
 
-use super::decomposed::GELU;
 use super::weights::Weights;
 use crate::export::ExportError;
 use crate::nn::onnx::proto::{AttributeProto, NodeProto, attribute_type};
-use crate::nn::{Layer, ops::Window};
-use crate::run_config::Activation;
+use crate::nn::{Layer, Shape, Step, walk};
 
-/// The slope of a leaky `ReLU` below zero, as in `nn::ops`.
-const LEAK: f32 = 0.01;
 /// What is added to variances, as in `nn::ops`.
 const EPSILON: f32 = 1e-5;
+/// From here on `ReduceMean` takes its axes as an input.
+const AXES_AS_INPUT: u32 = 18;
 
 /// A graph under construction: each operator takes the output of the previous one.
 pub struct Graph<'a> {
@@ -18,12 +18,9 @@ pub struct Graph<'a> {
     pub nodes: Vec<NodeProto>,
     pub weights: Weights<'a>,
     /// The name of the value that the next layer takes.
-    pub(super) value: String,
+    pub value: String,
     /// The operator set that the file is written for.
-    pub(super) opset: u32,
-    /// True between `Tokens` and `GlobalAveragePool`, where values have the shape
-    /// `[batch, tokens, features]`.
-    is_sequence: bool,
+    pub opset: u32,
     /// The name of the last layer that has one.
     last: String,
 }
@@ -36,99 +33,94 @@ impl<'a> Graph<'a> {
             weights,
             value: value.to_owned(),
             opset,
-            is_sequence: false,
             last: String::new(),
         }
     }
 
-    pub fn add_layers(&mut self, layers: &[Layer]) -> Result<(), ExportError> {
-        layers.iter().try_for_each(|layer| self.add_layer(layer))
+    pub fn add_layers(&mut self, layers: &[Layer], input: Shape) -> Result<(), ExportError> {
+        walk(layers, input).try_for_each(|step| self.add_layer(step))
     }
 
-    fn add_layer(&mut self, layer: &Layer) -> Result<(), ExportError> {
+    fn add_layer(&mut self, Step { layer, input, .. }: Step<'_>) -> Result<(), ExportError> {
+        if let Some(name) = layer.parameter_name() {
+            name.clone_into(&mut self.last);
+        }
         match layer {
-            Layer::ConvPool {
+            Layer::Conv {
                 name,
                 kernel,
-                padding,
-                bias,
+                pool,
                 activation,
                 ..
             } => {
-                self.convolution(
-                    name,
-                    Window {
-                        size: *kernel,
-                        stride: 1,
-                        padding: *padding,
-                    },
-                    *bias,
-                )?;
-                self.op(
-                    "MaxPool",
-                    &format!("{name}.pool"),
-                    &[],
-                    vec![ints("kernel_shape", &[2, 2]), ints("strides", &[2, 2])],
-                );
-                self.activate_pooled(name, *activation);
+                let [size, stride, padding] =
+                    [kernel.size, kernel.stride, kernel.padding].map(|length| length as i64);
+                let attributes = [
+                    ints("kernel_shape", &[size; 2]),
+                    ints("strides", &[stride; 2]),
+                    ints("pads", &[padding; 4]),
+                ];
+                self.weighted("Conv", layer, attributes)?;
+                if *pool {
+                    let attributes = [ints("kernel_shape", &[2, 2]), ints("strides", &[2, 2])];
+                    self.op("MaxPool", &format!("{name}.pool"), &[], attributes);
+                    self.activate_pooled(name, *activation);
+                } else {
+                    self.activate(name, *activation);
+                }
             }
-            Layer::Conv {
-                name, kernel, bias, ..
-            } => self.convolution(name, *kernel, *bias)?,
             Layer::BatchNorm {
                 name, activation, ..
             } => {
-                let weights = ["weight", "bias", "running_mean", "running_var"]
-                    .map(|what| format!("{name}.{what}"));
-                let inputs = weights
-                    .iter()
-                    .map(|weight| self.weights.parameter(weight))
-                    .collect::<Result<Vec<_>, _>>()?;
-                self.op(
-                    "BatchNormalization",
-                    name,
-                    &inputs,
-                    vec![float("epsilon", EPSILON)],
-                );
-                self.last.clone_from(name);
+                self.weighted("BatchNormalization", layer, [float("epsilon", EPSILON)])?;
                 self.activate(name, *activation);
             }
             Layer::Activation(activation) => {
                 let name = self.last.clone();
                 self.activate(&name, Some(*activation));
             }
-            Layer::GlobalAveragePool if self.is_sequence => {
-                self.mean("pool", &[1], false);
-                self.is_sequence = false;
-            }
-            Layer::GlobalAveragePool => self.mean("pool", &[2, 3], false),
+            Layer::GlobalAveragePool => match input {
+                Shape::Tokens { .. } => self.mean("pool", &[1], false),
+                Shape::Image { .. } | Shape::Features(_) => self.mean("pool", &[2, 3], false),
+            },
             Layer::Residual {
                 body,
                 shortcut,
                 activation,
-            } => self.residual(body, shortcut, *activation)?,
+            } => {
+                let x = self.value.clone();
+                self.add_layers(body, input)?;
+                let block = parent(&self.last).to_owned();
+                let residual = std::mem::replace(&mut self.value, x);
+                self.add_layers(shortcut, input)?;
+                self.op("Add", &format!("{block}.add"), &[&residual], []);
+                self.activate(&block, *activation);
+            }
             Layer::Tokens => {
                 // 0 keeps a dimension: [batch, channels, height, width] becomes [batch, channels,
                 // height * width].
                 let shape = self.weights.integers("tokens.shape", &[0, 0, -1]);
-                self.op("Reshape", "tokens.flatten", &[shape], Vec::new());
-                self.op("Transpose", "tokens", &[], vec![ints("perm", &[0, 2, 1])]);
-                self.is_sequence = true;
+                self.op("Reshape", "tokens.flatten", &[&shape], []);
+                self.op("Transpose", "tokens", &[], [ints("perm", &[0, 2, 1])]);
             }
             Layer::Positions { name, .. } => {
                 let positions = self.weights.parameter(name)?;
-                self.op("Add", &format!("{name}.add"), &[positions], Vec::new());
+                self.op("Add", &format!("{name}.add"), &[&positions], []);
             }
-            Layer::LayerNorm { name, .. } => {
-                self.layer_norm(name)?;
-                self.last.clone_from(name);
-            }
+            Layer::LayerNorm { name, .. } => self.layer_norm(name)?,
             Layer::Attention { features, heads } => self.attention(*features, *heads),
-            Layer::Flatten => self.op("Flatten", "flatten", &[], vec![int("axis", 1)]),
+            Layer::Flatten => self.op("Flatten", "flatten", &[], [int("axis", 1)]),
             Layer::Linear {
                 name, activation, ..
             } => {
-                self.linear(name)?;
+                if let Shape::Tokens { .. } = input {
+                    let weight = self.weights.transposed(&format!("{name}.weight"))?;
+                    let bias = self.weights.parameter(&format!("{name}.bias"))?;
+                    self.op("MatMul", &format!("{name}.matmul"), &[&weight], []);
+                    self.op("Add", name, &[&bias], []);
+                } else {
+                    self.weighted("Gemm", layer, [int("transB", 1)])?;
+                }
                 self.activate(name, *activation);
             }
             // Dropout is inactive outside training.
@@ -137,58 +129,54 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    fn convolution(&mut self, name: &str, kernel: Window, bias: bool) -> Result<(), ExportError> {
-        let Window {
-            size,
-            stride,
-            padding,
-        } = kernel;
-        let [size, stride, padding] = [size, stride, padding].map(|length| length as i64);
-        let mut inputs = vec![self.weights.parameter(&format!("{name}.weight"))?];
-        if bias {
-            inputs.push(self.weights.parameter(&format!("{name}.bias"))?);
-        }
-        let attributes = vec![
-            ints("kernel_shape", &[size; 2]),
-            ints("strides", &[stride; 2]),
-            ints("pads", &[padding; 4]),
-        ];
-        self.op("Conv", name, &inputs, attributes);
-        name.clone_into(&mut self.last);
-        Ok(())
-    }
-
-    fn linear(&mut self, name: &str) -> Result<(), ExportError> {
-        let weight = format!("{name}.weight");
-        if self.is_sequence {
-            let weight = self.weights.transposed(&weight)?;
-            let bias = self.weights.parameter(&format!("{name}.bias"))?;
-            self.op("MatMul", &format!("{name}.matmul"), &[weight], Vec::new());
-            self.op("Add", name, &[bias], Vec::new());
-        } else {
-            let inputs = [
-                self.weights.parameter(&weight)?,
-                self.weights.parameter(&format!("{name}.bias"))?,
-            ];
-            self.op("Gemm", name, &inputs, vec![int("transB", 1)]);
-        }
-        name.clone_into(&mut self.last);
-        Ok(())
-    }
-
-    fn residual(
+    /// An operator that takes all parameters of a layer, and has its name.
+    fn weighted<const N: usize>(
         &mut self,
-        body: &[Layer],
-        shortcut: &[Layer],
-        activation: Option<Activation>,
+        op_type: &str,
+        layer: &Layer,
+        attributes: [AttributeProto; N],
     ) -> Result<(), ExportError> {
+        let inputs = layer
+            .parameters()
+            .iter()
+            .map(|spec| self.weights.parameter(&spec.name))
+            .collect::<Result<Vec<_>, _>>()?;
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        self.op(op_type, layer.name(), &inputs, attributes);
+        Ok(())
+    }
+
+    /// The mean over these axes, which stay with a length of 1 if `keep` says so.
+    fn mean(&mut self, name: &str, axes: &[i64], keep: bool) {
+        let keep = int("keepdims", i64::from(keep));
+        if self.opset < AXES_AS_INPUT {
+            self.op("ReduceMean", name, &[], [ints("axes", axes), keep]);
+        } else {
+            let axes = self.weights.integers(&format!("{name}.axes"), axes);
+            self.op("ReduceMean", name, &[&axes], [keep]);
+        }
+    }
+
+    /// `(x - mean) / √(variance + ε) · weight + bias` over the last axis; the last operator has the
+    /// name of the layer.
+    fn layer_norm(&mut self, name: &str) -> Result<(), ExportError> {
+        let weight = self.weights.parameter(&format!("{name}.weight"))?;
+        let bias = self.weights.parameter(&format!("{name}.bias"))?;
+        let epsilon = self.weights.scalar(&format!("{name}.epsilon"), EPSILON);
+        let named = |part: &str| format!("{name}.{part}");
         let input = self.value.clone();
-        self.add_layers(body)?;
-        let block = parent(&self.last).to_owned();
-        let residual = std::mem::replace(&mut self.value, input);
-        self.add_layers(shortcut)?;
-        self.op("Add", &format!("{block}.add"), &[residual], Vec::new());
-        self.activate(&block, activation);
+        self.mean(&named("mean"), &[-1], true);
+        let mean = std::mem::replace(&mut self.value, input);
+        self.op("Sub", &named("center"), &[&mean], []);
+        let centered = self.value.clone();
+        self.op("Mul", &named("square"), &[&centered], []);
+        self.mean(&named("variance"), &[-1], true);
+        self.op("Add", &named("add_epsilon"), &[&epsilon], []);
+        self.op("Sqrt", &named("deviation"), &[], []);
+        let deviation = std::mem::replace(&mut self.value, centered);
+        self.op("Div", &named("normalize"), &[&deviation], []);
+        self.op("Mul", &named("scale"), &[&weight], []);
+        self.op("Add", name, &[&bias], []);
         Ok(())
     }
 
@@ -196,130 +184,62 @@ impl<'a> Graph<'a> {
     /// every head.
     fn attention(&mut self, features: usize, heads: usize) {
         let name = parent(&self.last).to_owned();
+        let named = |part: &str| format!("{name}.{part}");
         let depth = features / heads.max(1);
         let [features, heads] = [features, heads].map(|length| length as i64);
-        let sizes = self
-            .weights
-            .integers(&format!("{name}.split.sizes"), &[features; 3]);
-        let shape = self
-            .weights
-            .integers(&format!("{name}.heads.shape"), &[0, 0, heads, depth as i64]);
-        let joined = self
-            .weights
-            .integers(&format!("{name}.join.shape"), &[0, 0, features]);
-        let scale = self
-            .weights
-            .scalar(&format!("{name}.scale.factor"), 1.0 / (depth as f32).sqrt());
-        let parts = ["query", "key", "value"].map(|part| format!("{name}.{part}"));
+        let weights = &mut self.weights;
+        let sizes = weights.integers(&named("split.sizes"), &[features; 3]);
+        let shape = weights.integers(&named("heads.shape"), &[0, 0, heads, depth as i64]);
+        let joined = weights.integers(&named("join.shape"), &[0, 0, features]);
+        let scale = weights.scalar(&named("scale.factor"), 1.0 / (depth as f32).sqrt());
+        let parts = ["query", "key", "value"].map(named);
         self.nodes.push(NodeProto {
             input: vec![self.value.clone(), sizes],
             output: parts.to_vec(),
-            name: format!("{name}.split"),
+            name: named("split"),
             op_type: "Split".to_owned(),
             attribute: vec![int("axis", -1)],
         });
-        // Keys are transposed here for the matrix product with the queries.
-        let [query, key, value] = [[0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]];
-        let heads = parts
-            .into_iter()
-            .zip([query, key, value])
-            .map(|(part, order)| {
-                self.value.clone_from(&part);
-                self.op(
-                    "Reshape",
-                    &format!("{part}.split"),
-                    std::slice::from_ref(&shape),
-                    Vec::new(),
-                );
-                self.op(
-                    "Transpose",
-                    &format!("{part}.heads"),
-                    &[],
-                    vec![ints("perm", &order)],
-                );
-                self.value.clone()
-            });
-        let heads: Vec<String> = heads.collect();
-        let [query, key, value] = heads.as_slice() else {
-            return;
+        let mut split_heads = |part: &str, order| {
+            part.clone_into(&mut self.value);
+            self.op("Reshape", &format!("{part}.split"), &[&shape], []);
+            let perm = [ints("perm", order)];
+            self.op("Transpose", &format!("{part}.heads"), &[], perm);
+            self.value.clone()
         };
-        self.value.clone_from(query);
-        self.op("Mul", &format!("{name}.scale"), &[scale], Vec::new());
-        self.op(
-            "MatMul",
-            &format!("{name}.scores"),
-            std::slice::from_ref(key),
-            Vec::new(),
-        );
-        self.op(
-            "Softmax",
-            &format!("{name}.softmax"),
-            &[],
-            vec![int("axis", -1)],
-        );
-        self.op(
-            "MatMul",
-            &format!("{name}.mix"),
-            std::slice::from_ref(value),
-            Vec::new(),
-        );
-        self.op(
-            "Transpose",
-            &format!("{name}.tokens"),
-            &[],
-            vec![ints("perm", &[0, 2, 1, 3])],
-        );
-        self.op("Reshape", &format!("{name}.join"), &[joined], Vec::new());
-    }
-
-    /// An activation behind max pooling. `OpenVINO` (2026.4) moves GELU and `SiLU` before it, which
-    /// changes the result: unlike the others they fall before they rise. It does not know them in
-    /// several operators.
-    fn activate_pooled(&mut self, name: &str, activation: Option<Activation>) {
-        match activation {
-            Some(activation @ Activation::Gelu) => self.gelu(&format!("{name}.{activation}")),
-            Some(activation @ Activation::Silu) => self.silu(&format!("{name}.{activation}")),
-            _ => self.activate(name, activation),
-        }
-    }
-
-    fn activate(&mut self, name: &str, activation: Option<Activation>) {
-        let Some(activation) = activation else { return };
-        let named = format!("{name}.{activation}");
-        match activation {
-            Activation::Relu => self.op("Relu", &named, &[], Vec::new()),
-            Activation::LeakyRelu => self.op("LeakyRelu", &named, &[], vec![float("alpha", LEAK)]),
-            Activation::Gelu if self.opset >= GELU => self.op("Gelu", &named, &[], Vec::new()),
-            Activation::Gelu => self.gelu(&named),
-            Activation::Silu => {
-                let x = self.value.clone();
-                self.op("Sigmoid", &format!("{name}.sigmoid"), &[], Vec::new());
-                self.op("Mul", &named, &[x], Vec::new());
-            }
-            Activation::Tanh => self.op("Tanh", &named, &[], Vec::new()),
-        }
+        let [query, key, value] = &parts;
+        let query = split_heads(query, &[0, 2, 1, 3]);
+        // Transposed here for the matrix product with the queries.
+        let key = split_heads(key, &[0, 2, 3, 1]);
+        let value = split_heads(value, &[0, 2, 1, 3]);
+        self.value = query;
+        self.op("Mul", &named("scale"), &[&scale], []);
+        self.op("MatMul", &named("scores"), &[&key], []);
+        self.op("Softmax", &named("softmax"), &[], [int("axis", -1)]);
+        self.op("MatMul", &named("mix"), &[&value], []);
+        let perm = [ints("perm", &[0, 2, 1, 3])];
+        self.op("Transpose", &named("tokens"), &[], perm);
+        self.op("Reshape", &named("join"), &[&joined], []);
     }
 
     /// Adds an operator that takes the current value and `inputs`; its output has its name and
     /// becomes the current value.
-    pub fn op(
+    pub fn op<const N: usize>(
         &mut self,
         op_type: &str,
         name: &str,
-        inputs: &[String],
-        attribute: Vec<AttributeProto>,
+        inputs: &[&str],
+        attributes: [AttributeProto; N],
     ) {
-        let input = std::iter::once(self.value.clone())
-            .chain(inputs.iter().cloned())
-            .collect();
+        let value = std::mem::replace(&mut self.value, name.to_owned());
+        let inputs = inputs.iter().map(|&input| input.to_owned());
         self.nodes.push(NodeProto {
-            input,
+            input: std::iter::once(value).chain(inputs).collect(),
             output: vec![name.to_owned()],
             name: name.to_owned(),
             op_type: op_type.to_owned(),
-            attribute,
+            attribute: attributes.into(),
         });
-        name.clone_into(&mut self.value);
     }
 
     /// Renames the current value to `output` and returns the finished nodes and weights.
@@ -349,7 +269,7 @@ pub fn int(name: &str, value: i64) -> AttributeProto {
 }
 
 /// An attribute that is a list of integers.
-pub fn ints(name: &str, values: &[i64]) -> AttributeProto {
+fn ints(name: &str, values: &[i64]) -> AttributeProto {
     AttributeProto {
         name: name.to_owned(),
         ints: values.to_vec(),
@@ -358,7 +278,7 @@ pub fn ints(name: &str, values: &[i64]) -> AttributeProto {
     }
 }
 
-fn float(name: &str, value: f32) -> AttributeProto {
+pub fn float(name: &str, value: f32) -> AttributeProto {
     AttributeProto {
         name: name.to_owned(),
         f: Some(value),

@@ -1,13 +1,13 @@
 //! ONNX files: the complete model as standard operators with a dynamic batch size, optionally
 //! including everything from raw pixels to probabilities.
 
-mod decomposed;
 mod graph;
 mod weights;
 
 use prost::Message;
 
-use self::graph::{Graph, int};
+use self::graph::int;
+pub(super) use self::graph::{Graph, float};
 use self::weights::Weights;
 use super::{ExportError, ExportedModel};
 use crate::ink::SIDE;
@@ -15,7 +15,7 @@ use crate::nn::onnx::proto::{
     DimensionProto, GraphProto, ModelProto, OperatorSetIdProto, StringStringEntryProto,
     TensorShapeProto, TensorTypeProto, TypeProto, ValueInfoProto, data_type,
 };
-use crate::nn::{Net, layers};
+use crate::nn::{Net, Shape, layers};
 use crate::records::{ExportSpec, TensorInfo};
 
 /// The names of the input and the output: raw pixels and probabilities, or normalised values and
@@ -40,18 +40,21 @@ pub fn write(
     if spec.preprocessing {
         normalise(&mut graph, net);
     }
-    graph.add_layers(&layers(
-        net.network(),
-        model.file.card.config.activation,
-        net.classes(),
-    ))?;
+    graph.add_layers(
+        &layers(
+            net.network(),
+            model.file.card.config.activation,
+            net.classes(),
+        ),
+        Shape::INPUT,
+    )?;
     let temperature = graph.weights.scalar(
         "calibrate.temperature",
         model.file.card.calibration.temperature,
     );
-    graph.op("Div", "calibrate", &[temperature], Vec::new());
+    graph.op("Div", "calibrate", &[&temperature], []);
     if spec.preprocessing {
-        graph.op("Softmax", "softmax", &[], vec![int("axis", -1)]);
+        graph.op("Softmax", "softmax", &[], [int("axis", -1)]);
     }
     let (
         nodes,
@@ -125,17 +128,12 @@ fn normalise(graph: &mut Graph<'_>, net: &Net) {
         "Cast",
         "preprocess.to_float",
         &[],
-        vec![int("to", i64::from(data_type::FLOAT))],
+        [int("to", i64::from(data_type::FLOAT))],
     );
-    graph.op(
-        "Unsqueeze",
-        "preprocess.add_channel",
-        &[channel],
-        Vec::new(),
-    );
-    graph.op("Div", "preprocess.to_unit", &[white], Vec::new());
-    graph.op("Sub", "preprocess.center", &[mean], Vec::new());
-    graph.op("Div", "preprocess.normalize", &[std], Vec::new());
+    graph.op("Unsqueeze", "preprocess.add_channel", &[&channel], []);
+    graph.op("Div", "preprocess.to_unit", &[&white], []);
+    graph.op("Sub", "preprocess.center", &[&mean], []);
+    graph.op("Div", "preprocess.normalize", &[&std], []);
 }
 
 /// The IR version released with an operator set (onnx's table of versions).

@@ -6,8 +6,8 @@ use half::f16;
 use super::graph::int;
 use crate::export::ExportError;
 use crate::export::quantize::{Quantized, is_quantized};
+use crate::nn::Net;
 use crate::nn::onnx::proto::{AttributeProto, NodeProto, TensorProto, data_type};
-use crate::nn::{Net, Parameter};
 use crate::records::{TensorFormat, TensorInfo};
 use crate::run_config::WeightFormat;
 
@@ -49,15 +49,7 @@ impl<'a> Weights<'a> {
     }
 
     fn add(&mut self, name: &str, transpose: bool) -> Result<String, ExportError> {
-        let lacks = || ExportError::Lacks {
-            parameter: name.to_owned(),
-        };
-        let parameter: &Parameter = self
-            .net
-            .parameters()
-            .iter()
-            .find(|parameter| parameter.name() == name)
-            .ok_or_else(lacks)?;
+        let parameter = self.net.parameter(name)?;
         let shape = parameter.tensor().dims().to_vec();
         let values = parameter.values()?;
         let dims = if transpose {

@@ -2,9 +2,8 @@
 //! belongs to.
 
 mod model_py;
+mod modules;
 mod pickle;
-mod residual;
-mod transformer;
 
 use std::io::{Cursor, Write};
 

@@ -1,13 +1,12 @@
 //! `model.py`: the network as a readable `PyTorch` module.
 
-use super::{residual, transformer};
+use super::modules::modules;
 use crate::export::ExportedModel;
-use crate::export::source_writer::SourceWriter;
 use crate::export::untrusted::Untrusted;
 use crate::ink::SIDE;
-use crate::nn::{Layer, layers, ops::Window};
+use crate::nn::layers;
 use crate::records::Normalization;
-use crate::run_config::{Activation, ModelKind};
+use crate::run_config::ModelKind;
 
 /// The source of `{stem}.py`, which loads the file `weights` from its own folder.
 pub fn model_py(model: &ExportedModel, weights: &str, stem: &str) -> String {
@@ -15,25 +14,9 @@ pub fn model_py(model: &ExportedModel, weights: &str, stem: &str) -> String {
     let Normalization { mean, std } = card.normalization;
     let layers = layers(card.network(), card.config.activation, card.labels.len());
     let class = class_name(card.model);
-    let module = match card.model {
-        ModelKind::ResNet8 | ModelKind::ResNet14 | ModelKind::ResNet20 | ModelKind::ResNet34 => {
-            residual::module(&class, &layers, card.config.activation)
-        }
-        ModelKind::Attention => transformer::module(&class, &layers, card.config.activation),
-        ModelKind::Linear
-        | ModelKind::MlpSmall
-        | ModelKind::MlpLarge
-        | ModelKind::PyTorchExample
-        | ModelKind::Mlp
-        | ModelKind::LeNet
-        | ModelKind::ConvNet
-        | ModelKind::Cnn
-        | ModelKind::Speedrun
-        | ModelKind::ConvNetBn
-        | ModelKind::Tiny
-        // Of which nothing else than the ONNX file is exported.
-        | ModelKind::Onnx => sequential_module(&class, &layers),
-    };
+    let about = (card.model == ModelKind::Attention)
+        .then_some("A small vision transformer (Dosovitskiy et al. 2021).");
+    let module = modules(&class, about, &layers);
     format!(
         r#""""{title}. {sentence}
 
@@ -110,156 +93,4 @@ fn class_name(model: ModelKind) -> String {
         .chars()
         .filter(char::is_ascii_alphanumeric)
         .collect()
-}
-
-/// The module of a network without branches.
-fn sequential_module(class: &str, layers: &[Layer]) -> String {
-    let mut text = SourceWriter::default();
-    text.line(0, &format!("class {class}(nn.Module):"));
-    text.line(1, "def __init__(self):");
-    text.line(2, "super().__init__()");
-    for (index, layer) in layers.iter().enumerate() {
-        if let Some(line) = init_line(layer, &dropout_name(layers, index)) {
-            text.line(2, &line);
-        }
-    }
-    text.blank();
-    text.line(1, "def forward(self, x):");
-    for (index, layer) in layers.iter().enumerate() {
-        text.line(2, &forward_line(layer, &dropout_name(layers, index)));
-    }
-    text.line(2, "return x / TEMPERATURE");
-    text.finish()
-}
-
-/// What this layer is called if it is dropout: by its number where there are several.
-fn dropout_name(layers: &[Layer], index: usize) -> String {
-    let count = |layers: &[Layer]| layers.iter().filter(|layer| layer.is_dropout()).count();
-    if count(layers) > 1 {
-        format!("dropout{}", count(&layers[..index]) + 1)
-    } else {
-        "dropout".to_owned()
-    }
-}
-
-/// The line in `__init__` that creates a layer, with its name if it is dropout.
-fn init_line(layer: &Layer, dropout: &str) -> Option<String> {
-    match layer {
-        Layer::ConvPool {
-            name,
-            inputs,
-            outputs,
-            kernel,
-            padding,
-            bias,
-            ..
-        } => {
-            let kernel = Window {
-                size: *kernel,
-                stride: 1,
-                padding: *padding,
-            };
-            Some(format!(
-                "self.{name} = {}",
-                convolution(*inputs, *outputs, kernel, *bias)
-            ))
-        }
-        Layer::Conv {
-            name,
-            inputs,
-            outputs,
-            kernel,
-            bias,
-        } => Some(format!(
-            "self.{name} = {}",
-            convolution(*inputs, *outputs, *kernel, *bias)
-        )),
-        Layer::BatchNorm { name, channels, .. } => {
-            Some(format!("self.{name} = nn.BatchNorm2d({channels})"))
-        }
-        Layer::Linear {
-            name,
-            inputs,
-            outputs,
-            ..
-        } => Some(format!("self.{name} = nn.Linear({inputs}, {outputs})")),
-        Layer::Dropout(probability) => Some(format!("self.{dropout} = nn.Dropout({probability})")),
-        Layer::LayerNorm { name, features } => {
-            Some(format!("self.{name} = nn.LayerNorm({features})"))
-        }
-        Layer::Positions {
-            name,
-            tokens,
-            features,
-        } => Some(format!(
-            "self.{name} = nn.Parameter(torch.zeros(1, {tokens}, {features}))"
-        )),
-        Layer::Activation(_)
-        | Layer::GlobalAveragePool
-        | Layer::Residual { .. }
-        | Layer::Tokens
-        | Layer::Attention { .. }
-        | Layer::Flatten => None,
-    }
-}
-
-/// `nn.Conv2d` with the arguments that differ from its defaults.
-pub fn convolution(inputs: usize, outputs: usize, kernel: Window, bias: bool) -> String {
-    let Window {
-        size,
-        stride,
-        padding,
-    } = kernel;
-    let mut text = format!("nn.Conv2d({inputs}, {outputs}, {size}");
-    if stride != 1 {
-        text += &format!(", stride={stride}");
-    }
-    if padding != 0 {
-        text += &format!(", padding={padding}");
-    }
-    if !bias {
-        text += ", bias=False";
-    }
-    text + ")"
-}
-
-/// The line in `forward` that applies a layer, with its name if it is dropout.
-fn forward_line(layer: &Layer, dropout: &str) -> String {
-    match layer {
-        Layer::ConvPool {
-            name, activation, ..
-        } => format!(
-            "x = {}",
-            activated(&format!("F.max_pool2d(self.{name}(x), 2)"), *activation)
-        ),
-        Layer::Conv { name, .. } | Layer::LayerNorm { name, .. } => format!("x = self.{name}(x)"),
-        Layer::BatchNorm {
-            name, activation, ..
-        }
-        | Layer::Linear {
-            name, activation, ..
-        } => {
-            format!("x = {}", activated(&format!("self.{name}(x)"), *activation))
-        }
-        Layer::GlobalAveragePool => "x = x.mean((2, 3))".to_owned(),
-        Layer::Flatten => "x = x.flatten(1)".to_owned(),
-        Layer::Dropout(_) => format!("x = self.{dropout}(x)"),
-        Layer::Activation(activation) => format!("x = {}", activated("x", Some(*activation))),
-        Layer::Tokens => "x = x.flatten(2).transpose(1, 2)".to_owned(),
-        Layer::Positions { name, .. } => format!("x = x + self.{name}"),
-        // Networks with these layers have their own templates.
-        Layer::Residual { .. } | Layer::Attention { .. } => "raise NotImplementedError".to_owned(),
-    }
-}
-
-/// The expression `x` with the activation applied.
-pub fn activated(x: &str, activation: Option<Activation>) -> String {
-    match activation {
-        None => x.to_owned(),
-        Some(Activation::Relu) => format!("F.relu({x})"),
-        Some(Activation::LeakyRelu) => format!("F.leaky_relu({x}, 0.01)"),
-        Some(Activation::Gelu) => format!("F.gelu({x})"),
-        Some(Activation::Silu) => format!("F.silu({x})"),
-        Some(Activation::Tanh) => format!("torch.tanh({x})"),
-    }
 }

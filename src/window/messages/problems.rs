@@ -621,10 +621,6 @@ fn of_model(error: &ModelError) -> Message {
 
 fn of_export(error: &ExportError) -> Message {
     match error {
-        ExportError::Lacks { parameter } => Message::new(
-            format!("The model could not be exported: it has no weights named {parameter}."),
-            "Please report this as a bug.",
-        ),
         ExportError::UnsupportedNetwork => Message::new(
             "An imported ONNX network cannot be exported in this format.",
             "Export it as ONNX without 8-bit weights, which gives the original file, or as safetensors for use in Inkling.",

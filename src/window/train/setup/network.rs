@@ -71,30 +71,21 @@ fn described(layer: &Layer) -> Described {
             .map(|activation| activation.label().to_owned())
     };
     match layer {
-        Layer::ConvPool {
+        Layer::Conv {
             outputs,
             kernel,
+            pool,
             activation,
             ..
         } => {
-            let pooling = [
-                format!("{outputs} kernels, {kernel} × {kernel}"),
-                "2 × 2 max pooling".to_owned(),
-            ];
+            let size = format!("{outputs} kernels, {0} × {0}", kernel.size);
+            let pooling = pool.then(|| "2 × 2 max pooling".to_owned());
+            let details = std::iter::once(size).chain(pooling);
             Described::Block(
                 "Convolution",
-                pooling.into_iter().chain(followed_by(activation)).collect(),
+                details.chain(followed_by(activation)).collect(),
             )
         }
-        Layer::Conv {
-            outputs, kernel, ..
-        } => Described::Block(
-            "Convolution",
-            vec![format!(
-                "{outputs} kernels, {} × {}",
-                kernel.size, kernel.size
-            )],
-        ),
         Layer::Residual {
             body, activation, ..
         } => {

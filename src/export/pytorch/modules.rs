@@ -1,0 +1,533 @@
+//! A network as `nn.Module`s. Its parts, as the names of its parameters tell them (`stem` of
+//! `stem.conv1.weight`), are modules of their own, and so are their parts.
+
+use crate::export::activation;
+use crate::nn::ops::Window;
+use crate::nn::{Layer, Shape, Step, walk};
+
+/// The source of the classes, that of the whole network last.
+pub fn modules(class: &str, about: Option<&str>, layers: &[Layer]) -> String {
+    let steps: Vec<Step<'_>> = walk(layers, Shape::INPUT).collect();
+    let all = steps.iter().flat_map(|step| step.flattened());
+    let mut writer = Writer {
+        classes: Vec::new(),
+        is_flat: parts(&steps, "").iter().all(String::is_empty),
+        dropouts: all.filter(|step| step.layer.is_dropout()).count(),
+        dropout: 0,
+    };
+    let mut module = Module::of('x', 'x');
+    writer.write(&steps, "", &mut module);
+    let source = module.source(about, " / TEMPERATURE");
+    writer.add_class(class, source);
+    let classes = writer.classes.iter();
+    let sources = classes.map(|(name, source)| format!("class {name}(nn.Module):\n{source}"));
+    sources.collect::<Vec<_>>().join("\n\n")
+}
+
+/// What is written of a class, or of a branch in it.
+struct Module {
+    /// The lines of `__init__`.
+    init: Vec<String>,
+    /// The lines of `forward`.
+    forward: Vec<String>,
+    /// What the next layer takes.
+    expression: String,
+    /// What expressions are assigned to.
+    variable: char,
+}
+
+impl Module {
+    /// Before its first layer, which takes `input`.
+    fn of(input: char, variable: char) -> Self {
+        Self {
+            init: Vec::new(),
+            forward: Vec::new(),
+            expression: input.to_string(),
+            variable,
+        }
+    }
+
+    /// Ends a line of `forward`.
+    fn assign(&mut self) {
+        let variable = self.variable.to_string();
+        if self.expression != variable {
+            let line = format!("{variable} = {}", self.expression);
+            self.forward.push(line);
+            self.expression = variable;
+        }
+    }
+
+    /// The source below `class`, whose result has `suffix` after it.
+    fn source(mut self, about: Option<&str>, suffix: &str) -> String {
+        // What would only be assigned and returned is returned at once.
+        if suffix.is_empty()
+            && self.expression.len() == 1
+            && let Some(last) = self.forward.pop()
+        {
+            self.expression = last
+                .split_once(" = ")
+                .map_or(last.clone(), |(_, x)| x.into());
+        }
+        self.forward
+            .push(format!("return {}{suffix}", self.expression));
+        let about = about.map(|about| format!("    \"\"\"{about}\"\"\"\n\n"));
+        let lines = |lines: &[String]| -> String {
+            let lines = lines.iter().map(|line| format!("        {line}\n"));
+            lines.collect()
+        };
+        format!(
+            "{}    def __init__(self):\n        super().__init__()\n{}\n    def forward(self, x):\n{}",
+            about.unwrap_or_default(),
+            lines(&self.init),
+            lines(&self.forward)
+        )
+    }
+}
+
+struct Writer {
+    /// The names of classes, and what is below them.
+    classes: Vec<(String, String)>,
+    /// Whether the network has no parts: each of its layers is a line then.
+    is_flat: bool,
+    dropouts: usize,
+    /// The number of the last dropout layer.
+    dropout: usize,
+}
+
+impl Writer {
+    /// Adds a class, unless there is the same; returns its name.
+    fn add_class(&mut self, name: &str, source: String) -> String {
+        let alike: Vec<_> = self
+            .classes
+            .iter()
+            .filter(|(other, _)| other.trim_end_matches(char::is_numeric) == name)
+            .collect();
+        if let Some((name, _)) = alike.iter().find(|(_, other)| *other == source) {
+            return name.clone();
+        }
+        let name = match alike.len() {
+            0 => name.to_owned(),
+            others => format!("{name}{}", others + 1),
+        };
+        self.classes.push((name.clone(), source));
+        name
+    }
+
+    /// Adds these layers, which are in this part of the network, to its module.
+    fn write(&mut self, steps: &[Step<'_>], part: &str, module: &mut Module) {
+        for (name, steps) in members(steps, part) {
+            if let Some(name) = name {
+                let made = self.module(steps, &joined(part, &name));
+                module.init.push(format!("self.{name} = {made}"));
+                module.expression = format!("self.{name}({})", module.expression);
+            } else {
+                for (index, step) in steps.iter().enumerate() {
+                    let next = steps.get(index + 1).map(|step| step.layer);
+                    self.layer(*step, next, part, module);
+                    if self.is_flat {
+                        module.assign();
+                    }
+                }
+            }
+        }
+    }
+
+    /// The expression that makes a module of the layers of a part.
+    fn module(&mut self, steps: &[Step<'_>], part: &str) -> String {
+        if let [step] = steps
+            && let Some((source, arguments)) = basic_block(step.layer, part)
+        {
+            return format!("{}({arguments})", self.add_class("Block", source));
+        }
+        let members = members(steps, part);
+        let is_sequential = members.iter().all(|(name, steps)| match name {
+            Some(name) => is_number(name),
+            None => steps.iter().all(|step| is_element(step.layer)),
+        });
+        if !is_sequential {
+            let mut module = Module::of('x', 'x');
+            self.write(steps, part, &mut module);
+            let about = about(part, steps);
+            let source = module.source(about.as_deref(), "");
+            return format!("{}()", self.add_class(&class_name(part), source));
+        }
+        let mut made = Vec::new();
+        for (name, steps) in members {
+            match name {
+                Some(name) => made.push(self.module(steps, &joined(part, &name))),
+                None => made.extend(steps.iter().filter_map(|step| made_by(step.layer, None))),
+            }
+        }
+        match made.as_slice() {
+            [first, others @ ..]
+                if first.ends_with("()") && others.iter().all(|other| other == first) =>
+            {
+                format!("nn.Sequential(*({first} for _ in range({})))", made.len())
+            }
+            _ => format!("nn.Sequential({})", made.join(", ")),
+        }
+    }
+
+    fn layer(
+        &mut self,
+        Step { layer, input, .. }: Step<'_>,
+        next: Option<&Layer>,
+        part: &str,
+        module: &mut Module,
+    ) {
+        let name = match layer {
+            Layer::Dropout(_) if self.dropouts > 1 => {
+                self.dropout += 1;
+                format!("dropout{}", self.dropout)
+            }
+            _ => local(layer.name()).to_owned(),
+        };
+        if let Some(made) = made_by(layer, next) {
+            module.init.push(format!("self.{name} = {made}"));
+        }
+        let x = std::mem::take(&mut module.expression);
+        let called = format!("self.{name}({x})");
+        match layer {
+            Layer::Conv {
+                pool, activation, ..
+            } => {
+                let sums = if *pool {
+                    format!("F.max_pool2d({called}, 2)")
+                } else {
+                    called
+                };
+                module.expression = activation::pytorch(&sums, *activation);
+            }
+            Layer::BatchNorm { activation, .. } => {
+                module.expression = activation::pytorch(&called, *activation);
+                if activation.is_some() {
+                    module.assign();
+                }
+            }
+            Layer::Activation(activation) => {
+                module.expression = activation::pytorch(&x, Some(*activation));
+            }
+            Layer::GlobalAveragePool => {
+                module.expression = x;
+                module.assign();
+                let axes = match input {
+                    Shape::Tokens { .. } => "1",
+                    Shape::Image { .. } | Shape::Features(_) => "(2, 3)",
+                };
+                module.expression += &format!(".mean({axes})");
+            }
+            Layer::Residual {
+                body,
+                shortcut,
+                activation,
+            } => {
+                module.expression = x;
+                module.assign();
+                let sum = self.sum(body, shortcut, input, part, module);
+                module.expression = activation::pytorch(&sum, *activation);
+                module.assign();
+            }
+            Layer::Tokens => module.expression = format!("{x}.flatten(2).transpose(1, 2)"),
+            Layer::Positions { .. } => {
+                module.expression = format!("{x} + self.{name}");
+                module.assign();
+            }
+            Layer::LayerNorm { .. } | Layer::Dropout(_) => module.expression = called,
+            Layer::Attention { heads, .. } => {
+                module.forward.extend([
+                    format!("q, k, v = {x}.unflatten(2, (3, {heads}, -1)).permute(2, 0, 3, 1, 4)"),
+                    format!(
+                        "{} = F.scaled_dot_product_attention(q, k, v)",
+                        module.variable
+                    ),
+                ]);
+                module.expression = format!("{}.transpose(1, 2).flatten(2)", module.variable);
+            }
+            Layer::Flatten => module.expression = format!("{x}.flatten(1)"),
+            Layer::Linear { activation, .. } => {
+                module.expression = activation::pytorch(&called, *activation);
+            }
+        }
+    }
+
+    /// Adds both branches of a residual layer; returns their sum.
+    fn sum(
+        &mut self,
+        body: &[Layer],
+        shortcut: &[Layer],
+        input: Shape,
+        part: &str,
+        module: &mut Module,
+    ) -> String {
+        let x = module.variable;
+        let y = if x == 'x' { 'y' } else { 'z' };
+        let mut branches = [(body, y), (shortcut, x)].map(|(layers, variable)| {
+            let mut branch = Module::of(x, variable);
+            let steps: Vec<Step<'_>> = walk(layers, input).collect();
+            self.write(&steps, part, &mut branch);
+            branch
+        });
+        if !branches[0].forward.is_empty() || !shortcut.is_empty() {
+            branches[0].assign();
+        }
+        let [body, shortcut] = branches;
+        module
+            .init
+            .extend(body.init.into_iter().chain(shortcut.init));
+        if body.expression == y.to_string() {
+            let lines = body.forward.into_iter().chain(shortcut.forward);
+            module.forward.extend(lines);
+            format!("{y} + {}", shortcut.expression)
+        } else {
+            format!("{x} + {}", body.expression)
+        }
+    }
+}
+
+/// The module that a layer is, if it is one.
+fn made_by(layer: &Layer, next: Option<&Layer>) -> Option<String> {
+    match layer {
+        Layer::Conv {
+            inputs,
+            outputs,
+            kernel,
+            bias,
+            ..
+        } => Some(convolution(*inputs, *outputs, *kernel, *bias)),
+        Layer::BatchNorm { channels, .. } => Some(format!("nn.BatchNorm2d({channels})")),
+        Layer::Linear {
+            inputs, outputs, ..
+        } => Some(match next {
+            // Queries, keys and values.
+            Some(Layer::Attention { features, .. }) => {
+                format!("nn.Linear({inputs}, 3 * {features})")
+            }
+            _ => format!("nn.Linear({inputs}, {outputs})"),
+        }),
+        Layer::Dropout(probability) => Some(format!("nn.Dropout({probability})")),
+        Layer::LayerNorm { features, .. } => Some(format!("nn.LayerNorm({features})")),
+        Layer::Positions {
+            tokens, features, ..
+        } => Some(format!(
+            "nn.Parameter(torch.zeros(1, {tokens}, {features}))"
+        )),
+        Layer::Activation(_)
+        | Layer::GlobalAveragePool
+        | Layer::Residual { .. }
+        | Layer::Tokens
+        | Layer::Attention { .. }
+        | Layer::Flatten => None,
+    }
+}
+
+/// Whether a layer is nothing but a module with a number, as in `nn.Sequential`.
+fn is_element(layer: &Layer) -> bool {
+    let is_bare = match layer {
+        Layer::Conv {
+            pool, activation, ..
+        } => !pool && activation.is_none(),
+        Layer::BatchNorm { activation, .. } | Layer::Linear { activation, .. } => {
+            activation.is_none()
+        }
+        _ => true,
+    };
+    is_bare
+        && layer
+            .parameter_name()
+            .is_some_and(|name| is_number(local(name)))
+}
+
+fn is_number(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `nn.Conv2d` with the arguments that differ from its defaults.
+fn convolution(inputs: usize, outputs: usize, kernel: Window, bias: bool) -> String {
+    let Window {
+        size,
+        stride,
+        padding,
+    } = kernel;
+    let mut text = format!("nn.Conv2d({inputs}, {outputs}, {size}");
+    if stride != 1 {
+        text += &format!(", stride={stride}");
+    }
+    if padding != 0 {
+        text += &format!(", padding={padding}");
+    }
+    if !bias {
+        text += ", bias=False";
+    }
+    text + ")"
+}
+
+/// The class of the blocks that residual networks repeat in several sizes, and the arguments that
+/// make this layer of it.
+fn basic_block(layer: &Layer, part: &str) -> Option<(String, String)> {
+    let Layer::Residual {
+        body,
+        shortcut,
+        activation: outer,
+    } = layer
+    else {
+        return None;
+    };
+    let [
+        Layer::Conv {
+            inputs,
+            outputs,
+            kernel:
+                Window {
+                    size: 3,
+                    stride,
+                    padding: 1,
+                },
+            bias: false,
+            pool: false,
+            ..
+        },
+        Layer::BatchNorm {
+            activation: inner, ..
+        },
+        Layer::Conv {
+            kernel:
+                Window {
+                    size: 3,
+                    stride: 1,
+                    padding: 1,
+                },
+            bias: false,
+            pool: false,
+            ..
+        },
+        Layer::BatchNorm {
+            activation: None, ..
+        },
+    ] = body.as_slice()
+    else {
+        return None;
+    };
+    let names = ["conv1", "bn1", "conv2", "bn2"].map(|name| joined(part, &name));
+    let keeps_size = *stride == 1 && inputs == outputs;
+    if !body.iter().map(Layer::name).eq(names.iter()) || shortcut.is_empty() != keeps_size {
+        return None;
+    }
+    let inner = activation::pytorch("self.bn1(self.conv1(x))", *inner);
+    let outer = activation::pytorch("y + self.downsample(x)", *outer);
+    let source = format!(
+        r#"    """Two convolutions with a skip connection (He et al. 2016)."""
+
+    def __init__(self, inputs, outputs, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(outputs)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1, bias=False)
+        self.bn2 = nn.BatchNorm2d(outputs)
+        self.downsample = nn.Identity()
+        if stride != 1 or inputs != outputs:
+            self.downsample = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
+
+    def forward(self, x):
+        y = {inner}
+        y = self.bn2(self.conv2(y))
+        return {outer}
+"#
+    );
+    Some((source, format!("{inputs}, {outputs}, {stride}")))
+}
+
+/// What is said of the class of a part.
+fn about(part: &str, steps: &[Step<'_>]) -> Option<String> {
+    let of_layer = steps.iter().find_map(|step| match step.layer {
+        Layer::Attention { heads, .. } => Some(format!(
+            "Self-attention with {heads} heads (Vaswani et al. 2017)."
+        )),
+        Layer::Tokens => Some("One token for every 2x2 patch of the feature map.".to_owned()),
+        _ => None,
+    });
+    let is_stem = part == "stem";
+    of_layer.or_else(|| is_stem.then(|| "Convolutional stem (Xiao et al. 2021).".to_owned()))
+}
+
+/// `PatchEmbed` of `patch_embed`, and `Block` of each of several that have numbers.
+fn class_name(part: &str) -> String {
+    match local(part) {
+        "attn" => "SelfAttention".to_owned(),
+        number if is_number(number) => "Block".to_owned(),
+        name => name
+            .split('_')
+            .flat_map(|word| {
+                let (first, rest) = word.split_at(word.len().min(1));
+                [first.to_ascii_uppercase(), rest.to_owned()]
+            })
+            .collect(),
+    }
+}
+
+/// Layers in their order, by the part within this one that they belong to; `None` for its own.
+fn members<'a, 's>(steps: &'a [Step<'s>], part: &str) -> Vec<(Option<String>, &'a [Step<'s>])> {
+    let name = |path: String| {
+        let within = path.strip_prefix(part).unwrap_or(&path);
+        let name = within.split('.').find(|name| !name.is_empty());
+        name.map(str::to_owned)
+    };
+    let names: Vec<Option<String>> = parts(steps, part).into_iter().map(name).collect();
+    let mut members = Vec::new();
+    let mut rest = steps;
+    for names in names.chunk_by(|one, other| one == other) {
+        let (steps, others) = rest.split_at(names.len());
+        members.push((names[0].clone(), steps));
+        rest = others;
+    }
+    members
+}
+
+/// The part of the network that each of these layers belongs to, all of them within `part`.
+fn parts(steps: &[Step<'_>], part: &str) -> Vec<String> {
+    let of_names = |step: &Step<'_>| {
+        let steps = step.flattened().into_iter();
+        let names = steps.filter_map(|step| step.layer.parameter_name());
+        names
+            .map(|name| {
+                name.rsplit_once('.')
+                    .map_or("", |(part, _)| part)
+                    .to_owned()
+            })
+            .reduce(|one, other| shared(&one, &other))
+    };
+    let known: Vec<Option<String>> = steps.iter().map(of_names).collect();
+    let part_of = |(index, step): (usize, &Step<'_>)| {
+        if let Some(known) = &known[index] {
+            return known.clone();
+        }
+        let before = known[..index].iter().flatten().next_back();
+        let before = before.map_or(part, String::as_str);
+        let after = known[index..].iter().flatten().next();
+        match step.layer {
+            // As timm has it, the convolution into patches makes the sequence as well.
+            Layer::Tokens => before.to_owned(),
+            _ => shared(before, after.map_or(part, String::as_str)),
+        }
+    };
+    steps.iter().enumerate().map(part_of).collect()
+}
+
+/// The smallest part that both are in.
+fn shared(one: &str, other: &str) -> String {
+    let both = one.split('.').zip(other.split('.'));
+    let names = both.take_while(|(one, other)| one == other);
+    names.map(|(name, _)| name).collect::<Vec<_>>().join(".")
+}
+
+fn joined(part: &str, name: &str) -> String {
+    if part.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{part}.{name}")
+    }
+}
+
+/// The name within its part.
+fn local(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
