@@ -36,7 +36,7 @@ pub use error::{ComputeError, ModelError};
 pub use file::{CARD_KEY, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, ModelFile, is_onnx};
 pub use initialization::initialize;
 pub use layer::{Layer, ParameterSpec, Step, walk};
-pub use models::{layers, parameter_count, parameter_specs};
+pub use models::{layers, parameter_count, parameter_specs, residual_block};
 pub use net::{Images, Mode, Net};
 pub use parameter::{Parameter, Role};
 pub use safetensors_file::{MAX_HEADER_BYTES, SafetensorsFile};

@@ -206,7 +206,7 @@ fn resnet<const STAGES: usize>(
 
 /// Two convolutions and what goes round them: nothing, or where the size changes a projection
 /// (their option B).
-fn residual_block(
+pub fn residual_block(
     name: &str,
     inputs: usize,
     outputs: usize,

@@ -3,7 +3,7 @@
 
 use crate::export::activation;
 use crate::nn::ops::Window;
-use crate::nn::{Layer, Shape, Step, walk};
+use crate::nn::{Layer, Shape, Step, residual_block, walk};
 
 /// The source of the classes, that of the whole network last.
 pub fn modules(class: &str, about: Option<&str>, layers: &[Layer]) -> String {
@@ -124,9 +124,6 @@ impl Writer {
                 for (index, step) in steps.iter().enumerate() {
                     let next = steps.get(index + 1).map(|step| step.layer);
                     self.layer(*step, next, part, module);
-                    if self.is_flat {
-                        module.assign();
-                    }
                 }
             }
         }
@@ -185,102 +182,81 @@ impl Writer {
         if let Some(made) = made_by(layer, next) {
             module.init.push(format!("self.{name} = {made}"));
         }
+        if matches!(layer, Layer::GlobalAveragePool | Layer::Residual { .. }) {
+            module.assign();
+        }
         let x = std::mem::take(&mut module.expression);
         let called = format!("self.{name}({x})");
-        match layer {
+        module.expression = match layer {
             Layer::Conv {
                 pool, activation, ..
             } => {
-                let sums = if *pool {
-                    format!("F.max_pool2d({called}, 2)")
-                } else {
-                    called
-                };
-                module.expression = activation::pytorch(&sums, *activation);
+                let pooled = pool.then(|| format!("F.max_pool2d({called}, 2)"));
+                activation::pytorch(&pooled.unwrap_or(called), *activation)
             }
-            Layer::BatchNorm { activation, .. } => {
-                module.expression = activation::pytorch(&called, *activation);
-                if activation.is_some() {
-                    module.assign();
-                }
+            Layer::BatchNorm { activation, .. } | Layer::Linear { activation, .. } => {
+                activation::pytorch(&called, *activation)
             }
-            Layer::Activation(activation) => {
-                module.expression = activation::pytorch(&x, Some(*activation));
-            }
-            Layer::GlobalAveragePool => {
-                module.expression = x;
-                module.assign();
-                let axes = match input {
-                    Shape::Tokens { .. } => "1",
-                    Shape::Image { .. } | Shape::Features(_) => "(2, 3)",
-                };
-                module.expression += &format!(".mean({axes})");
-            }
+            Layer::Activation(activation) => activation::pytorch(&x, Some(*activation)),
+            Layer::GlobalAveragePool => match input {
+                Shape::Tokens { .. } => format!("{x}.mean(1)"),
+                Shape::Image { .. } | Shape::Features(_) => format!("{x}.mean((2, 3))"),
+            },
             Layer::Residual {
                 body,
                 shortcut,
                 activation,
             } => {
-                module.expression = x;
-                module.assign();
-                let sum = self.sum(body, shortcut, input, part, module);
-                module.expression = activation::pytorch(&sum, *activation);
-                module.assign();
+                let sum = self.sum([body, shortcut], input, part, module);
+                activation::pytorch(&sum, *activation)
             }
-            Layer::Tokens => module.expression = format!("{x}.flatten(2).transpose(1, 2)"),
-            Layer::Positions { .. } => {
-                module.expression = format!("{x} + self.{name}");
-                module.assign();
-            }
-            Layer::LayerNorm { .. } | Layer::Dropout(_) => module.expression = called,
+            Layer::Tokens => format!("{x}.flatten(2).transpose(1, 2)"),
+            Layer::Positions { .. } => format!("{x} + self.{name}"),
+            Layer::LayerNorm { .. } | Layer::Dropout(_) => called,
             Layer::Attention { heads, .. } => {
+                let mixed = module.variable;
                 module.forward.extend([
                     format!("q, k, v = {x}.unflatten(2, (3, {heads}, -1)).permute(2, 0, 3, 1, 4)"),
-                    format!(
-                        "{} = F.scaled_dot_product_attention(q, k, v)",
-                        module.variable
-                    ),
+                    format!("{mixed} = F.scaled_dot_product_attention(q, k, v)"),
                 ]);
-                module.expression = format!("{}.transpose(1, 2).flatten(2)", module.variable);
+                format!("{mixed}.transpose(1, 2).flatten(2)")
             }
-            Layer::Flatten => module.expression = format!("{x}.flatten(1)"),
-            Layer::Linear { activation, .. } => {
-                module.expression = activation::pytorch(&called, *activation);
-            }
+            Layer::Flatten => format!("{x}.flatten(1)"),
+        };
+        let ends_line = match layer {
+            Layer::BatchNorm { activation, .. } => activation.is_some(),
+            Layer::Residual { .. } | Layer::Positions { .. } => true,
+            _ => self.is_flat,
+        };
+        if ends_line {
+            module.assign();
         }
     }
 
-    /// Adds both branches of a residual layer; returns their sum.
+    /// Adds the body and the shortcut of a residual layer; returns their sum.
     fn sum(
         &mut self,
-        body: &[Layer],
-        shortcut: &[Layer],
+        branches: [&[Layer]; 2],
         input: Shape,
         part: &str,
         module: &mut Module,
     ) -> String {
         let x = module.variable;
         let y = if x == 'x' { 'y' } else { 'z' };
-        let mut branches = [(body, y), (shortcut, x)].map(|(layers, variable)| {
-            let mut branch = Module::of(x, variable);
-            let steps: Vec<Step<'_>> = walk(layers, input).collect();
+        let [mut body, shortcut] = [0, 1].map(|index| {
+            let mut branch = Module::of(x, if index == 0 { y } else { x });
+            let steps: Vec<Step<'_>> = walk(branches[index], input).collect();
             self.write(&steps, part, &mut branch);
+            module.init.append(&mut branch.init);
             branch
         });
-        if !branches[0].forward.is_empty() || !shortcut.is_empty() {
-            branches[0].assign();
+        if body.forward.is_empty() && branches[1].is_empty() {
+            return format!("{x} + {}", body.expression);
         }
-        let [body, shortcut] = branches;
-        module
-            .init
-            .extend(body.init.into_iter().chain(shortcut.init));
-        if body.expression == y.to_string() {
-            let lines = body.forward.into_iter().chain(shortcut.forward);
-            module.forward.extend(lines);
-            format!("{y} + {}", shortcut.expression)
-        } else {
-            format!("{x} + {}", body.expression)
-        }
+        body.assign();
+        let lines = body.forward.into_iter().chain(shortcut.forward);
+        module.forward.extend(lines);
+        format!("{y} + {}", shortcut.expression)
     }
 }
 
@@ -366,54 +342,26 @@ fn convolution(inputs: usize, outputs: usize, kernel: Window, bias: bool) -> Str
 fn basic_block(layer: &Layer, part: &str) -> Option<(String, String)> {
     let Layer::Residual {
         body,
-        shortcut,
-        activation: outer,
+        activation: Some(activation),
+        ..
     } = layer
     else {
         return None;
     };
-    let [
-        Layer::Conv {
-            inputs,
-            outputs,
-            kernel:
-                Window {
-                    size: 3,
-                    stride,
-                    padding: 1,
-                },
-            bias: false,
-            pool: false,
-            ..
-        },
-        Layer::BatchNorm {
-            activation: inner, ..
-        },
-        Layer::Conv {
-            kernel:
-                Window {
-                    size: 3,
-                    stride: 1,
-                    padding: 1,
-                },
-            bias: false,
-            pool: false,
-            ..
-        },
-        Layer::BatchNorm {
-            activation: None, ..
-        },
-    ] = body.as_slice()
+    let Some(Layer::Conv {
+        inputs,
+        outputs,
+        kernel: Window { stride, .. },
+        ..
+    }) = body.first()
     else {
         return None;
     };
-    let names = ["conv1", "bn1", "conv2", "bn2"].map(|name| joined(part, &name));
-    let keeps_size = *stride == 1 && inputs == outputs;
-    if !body.iter().map(Layer::name).eq(names.iter()) || shortcut.is_empty() != keeps_size {
+    if *layer != residual_block(part, *inputs, *outputs, *stride, *activation) {
         return None;
     }
-    let inner = activation::pytorch("self.bn1(self.conv1(x))", *inner);
-    let outer = activation::pytorch("y + self.downsample(x)", *outer);
+    let [inner, outer] = ["self.bn1(self.conv1(x))", "y + self.downsample(x)"]
+        .map(|x| activation::pytorch(x, Some(*activation)));
     let source = format!(
         r#"    """Two convolutions with a skip connection (He et al. 2016)."""
 
