@@ -12,20 +12,20 @@ use eframe::egui::{
 };
 
 use super::draw::view::DrawView;
-use super::hardware::view::{other_machine, sending_question};
-use super::models::view::ModelsView;
-use super::models::view::import_question;
+use super::hardware::view::other_machine;
+use super::models::view::{ModelsView, editor};
 use super::my_digits::view::MyDigitsScreen;
 use super::plots::PlotsView;
 use super::results::view::ResultsScreen;
-use super::shell::CloseAnswer;
-use super::shell::about::About;
-use super::shell::{about, drop_zone, path_question, shortcuts};
+use super::shell::dialogs::{About, CloseAnswer};
+use super::shell::{dialogs, drop_zone, shortcuts};
 use super::sweeps::view::SweepScreen;
-use super::train::learning::view::LearningPanel;
-use super::train::panel as run_panel;
-use super::{Action, App, Phase, RunView, SweepView, Theme, WindowGeometry, WindowRequest, ZOOM};
-use super::{shell, style, wizard};
+use super::train::view as run_panel;
+use super::train::view::learning::LearningPanel;
+use super::{
+    Action, App, Phase, RunView, SweepView, Theme, WindowGeometry, WindowRequest, ZOOM, shell,
+    style, wizard,
+};
 use crate::ink::SIDE;
 
 /// The window's title while no run is active.
@@ -181,16 +181,16 @@ impl Inkling {
             shortcuts::listen(ui, &self.app, &mut self.views.shortcuts, &mut self.actions);
             shell::show(ui, &self.app, &mut self.views, &mut self.actions);
             shortcuts::overview(ui, &mut self.views.shortcuts);
-            about::show(ui, &self.app, &mut self.views.about);
+            dialogs::about_dialog(ui, &self.app, &mut self.views.about);
             run_panel::rate_search::show(ui, &self.app, &mut self.actions);
             run_panel::profile::show(ui, &self.app, &mut self.actions);
             run_panel::batch_size_search::show(ui, &self.app, &mut self.actions);
             other_machine::show(ui, &self.app, &mut self.actions);
         }
-        sending_question::show(ui, &self.app, &mut self.actions);
-        path_question::show(ui, &self.app, &mut self.actions);
-        import_question::show(ui, &self.app, &mut self.actions);
-        drop_zone::show(ui, &self.app, &mut self.actions);
+        other_machine::sending_question(ui, &self.app, &mut self.actions);
+        dialogs::path_question(ui, &self.app, &mut self.actions);
+        editor::import_question(ui, &self.app, &mut self.actions);
+        drop_zone(ui, &self.app, &mut self.actions);
         self.confirm_close(ui);
         style::ring_around_focus(&ctx);
         if !self.actions.is_empty() {
@@ -309,7 +309,7 @@ impl Inkling {
             self.views.closing = Closing::No;
             return;
         }
-        match shell::confirm_close(ui, &self.app) {
+        match dialogs::confirm_close(ui, &self.app) {
             Some(CloseAnswer::StayOpen) => self.views.closing = Closing::No,
             Some(CloseAnswer::SaveFirst) => {
                 self.views.closing = Closing::No;

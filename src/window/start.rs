@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use eframe::egui::{Context, IconData, ViewportBuilder, pos2, vec2};
 
-use super::desktop::native::SystemDesktop;
-use super::desktop::native_dialogs::SystemDialogs;
+use super::desktop::native::{SystemDesktop, SystemDialogs};
 use super::frame::Inkling;
 use super::{Action, App, AppDeps, OtherMachine, Settings};
 use crate::device::look_for_cuda_in;
@@ -19,11 +18,10 @@ use crate::engine::{
 use crate::hardware::{Meter, probe_in_subprocess};
 use crate::self_test::check_in_subprocess;
 use crate::sweep::EngineExecutor;
-use crate::system::c_memory;
 use crate::system::paths::Paths;
-use crate::system::process;
 use crate::system::signals::{Signal, listen};
 use crate::system::single_instance::Post;
+use crate::system::{c_memory, process};
 
 /// The smallest window that everything fits into, in points.
 const MIN_SIZE: [f32; 2] = [900.0, 600.0];

@@ -133,7 +133,6 @@ fn only_the_window_knows_how_it_is_drawn() {
         &[
             "cli/window",
             "window/desktop/native",
-            "window/desktop/native_dialogs",
             "window/draw/view",
             "window/frame",
             "window/hardware/view",
@@ -145,8 +144,7 @@ fn only_the_window_knows_how_it_is_drawn() {
             "window/start",
             "window/style",
             "window/sweeps/view",
-            "window/train/learning/view",
-            "window/train/panel",
+            "window/train/view",
             "window/wizard",
         ],
     );

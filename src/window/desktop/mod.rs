@@ -4,8 +4,6 @@ mod dialogs;
 mod integration;
 #[cfg(feature = "gui")]
 pub mod native;
-#[cfg(feature = "gui")]
-pub mod native_dialogs;
 #[cfg(all(feature = "gui", target_os = "macos"))]
 pub mod opened_by_finder;
 mod opening;
@@ -13,12 +11,12 @@ mod opening;
 use std::any::Any;
 use std::path::Path;
 
+pub use dialogs::{Answer, Choice, Dialogs, PathQuestion, Purpose};
+pub use integration::{DesktopState, WindowRequest};
+
 use super::background::Wake;
 use super::messages::Message;
 use crate::problem::Problem;
-
-pub use dialogs::{Answer, Choice, Dialogs, PathQuestion, Purpose};
-pub use integration::{DesktopState, WindowRequest};
 
 /// The desktop. Called on threads that may wait, never on the window's.
 pub trait Desktop: Send + Sync {

@@ -1,13 +1,21 @@
-//! Desktop services: keeping the machine awake, notifications, and opening folders.
+//! Desktop services: keeping the machine awake, notifications, opening folders, and the system's file
+//! dialogs.
 
 use std::any::Any;
+use std::future::Future;
 use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
 
 use notify_rust::Notification;
+use rfd::{AsyncFileDialog, FileHandle};
 
 use crate::problem::Problem;
 use crate::window::messages::Message;
-use crate::window::{Desktop, Wake};
+use crate::window::{Answer, Choice, Desktop, Dialogs, Wake};
 
 /// The application's identifier, as the packages register it.
 const IDENTIFIER: &str = "app.inkling.Inkling";
@@ -91,5 +99,66 @@ impl Desktop for SystemDesktop {
         } else {
             Err(problem(format!("{program} exited with {status}")))
         }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct SystemDialogs;
+
+impl Dialogs for SystemDialogs {
+    fn folder(&self, title: &str) -> Choice {
+        let asked = AsyncFileDialog::new().set_title(title).pick_folder();
+        Box::new(|| answer(asked))
+    }
+
+    fn open(&self, title: &str, what: &str, endings: &[&str]) -> Choice {
+        let dialog = AsyncFileDialog::new()
+            .set_title(title)
+            .add_filter(what, endings)
+            .add_filter("All files", &["*"]);
+        let asked = dialog.pick_file();
+        Box::new(|| answer(asked))
+    }
+
+    fn save(&self, title: &str, name: &str) -> Choice {
+        let asked = AsyncFileDialog::new()
+            .set_title(title)
+            .set_file_name(name)
+            .save_file();
+        Box::new(|| answer(asked))
+    }
+}
+
+/// Nobody cancels a dialog faster than this after asking for it: there was none.
+const FASTEST_PERSON: Duration = Duration::from_millis(400);
+
+fn answer(asked: impl Future<Output = Option<FileHandle>>) -> Answer {
+    let start = Instant::now();
+    match wait_for(asked) {
+        Some(chosen) => Answer::Chosen(chosen.path().to_owned()),
+        None if start.elapsed() < FASTEST_PERSON => Answer::NotShown,
+        None => Answer::Cancelled,
+    }
+}
+
+/// Wakes the thread that waits for the dialog.
+struct Unpark(Thread);
+
+impl std::task::Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs the future to completion, blocking this thread.
+fn wait_for<T>(answer: impl Future<Output = T>) -> T {
+    let mut answer = pin!(answer);
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        if let Poll::Ready(value) = answer.as_mut().poll(&mut context) {
+            return value;
+        }
+        std::thread::park();
     }
 }

@@ -1,6 +1,11 @@
-//! The plotted curves of a run: extended as the run's history grows, thinned when drawn.
+//! The plotted curves of a run: extended as the run's history grows, and kept at several resolutions,
+//! so that a plot draws few points however long the run is.
+//!
+//! Of a [`Pyramid`], level 0 holds all points; a bucket of level `n + 1` keeps the lowest and the
+//! highest of [`FACTOR`] buckets of level `n` (min/max decimation: spikes survive). Points are only ever
+//! appended, and an append touches each level at most once, so a frame costs what is new and what
+//! is visible, never the whole history.
 
-use super::pyramid::Pyramid;
 use crate::records::JobId;
 use crate::window::{RunView, RunningMean};
 
@@ -110,5 +115,172 @@ impl Curves {
             .into_iter()
             .filter_map(|curve| curve.points().last())
             .fold(0.0, |last, point| last.max(point[0]))
+    }
+}
+
+/// Buckets of one level that make one of the next.
+const FACTOR: usize = 4;
+
+/// Points `[x, y]` with ascending `x`.
+#[derive(Clone, Debug, Default)]
+pub struct Pyramid {
+    points: Vec<[f64; 2]>,
+    levels: Vec<Vec<Bucket>>,
+}
+
+/// The extremes of some neighbouring points, in their original order.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    first: [f64; 2],
+    second: [f64; 2],
+}
+
+impl Bucket {
+    fn spanning(buckets: impl Iterator<Item = Self>) -> Option<Self> {
+        let mut points = buckets.flat_map(|bucket| [bucket.first, bucket.second]);
+        let start = points.next()?;
+        let (low, high) = points.fold((start, start), |(low, high), point| {
+            (
+                if point[1] < low[1] { point } else { low },
+                if point[1] > high[1] { point } else { high },
+            )
+        });
+        Some(if low[0] <= high[0] {
+            Self {
+                first: low,
+                second: high,
+            }
+        } else {
+            Self {
+                first: high,
+                second: low,
+            }
+        })
+    }
+}
+
+impl Pyramid {
+    /// The number of points.
+    pub const fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// True if there are no points.
+    pub const fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+
+    /// All points, in order.
+    pub fn points(&self) -> &[[f64; 2]] {
+        &self.points
+    }
+
+    /// Appends a point; `x` must not be less than the last one's. Values that are not finite are
+    /// ignored.
+    pub fn push(&mut self, x: f64, y: f64) {
+        if !(x.is_finite() && y.is_finite()) {
+            return;
+        }
+        self.points.push([x, y]);
+        let mut below = self.points.len();
+        for level in 0usize.. {
+            if !below.is_multiple_of(FACTOR) {
+                return;
+            }
+            let bucket =
+                match level
+                    .checked_sub(1)
+                    .and_then(|lower| self.levels.get(lower))
+                {
+                    None => Bucket::spanning(self.points.iter().rev().take(FACTOR).rev().map(
+                        |&point| Bucket {
+                            first: point,
+                            second: point,
+                        },
+                    )),
+                    Some(lower) => Bucket::spanning(lower.iter().rev().take(FACTOR).rev().copied()),
+                };
+            let Some(bucket) = bucket else { return };
+            if self.levels.len() == level {
+                self.levels.push(Vec::new());
+            }
+            let Some(buckets) = self.levels.get_mut(level) else {
+                return;
+            };
+            buckets.push(bucket);
+            below = buckets.len();
+        }
+    }
+
+    /// The points from `from` to `to`, thinned to a few more than `at_most`, with one neighbour on
+    /// each side so that lines leave the view where they should.
+    pub fn visible(&self, from: f64, to: f64, at_most: usize) -> Vec<[f64; 2]> {
+        let start = self
+            .points
+            .partition_point(|point| point[0] < from)
+            .saturating_sub(1);
+        let end = (self.points.partition_point(|point| point[0] <= to) + 1).min(self.points.len());
+        let Some(range) = self.points.get(start..end) else {
+            return Vec::new();
+        };
+        // Each bucket yields two points.
+        let mut width = 1;
+        let mut level = 0;
+        while range.len() > at_most
+            && 2 * range.len() / width > at_most.max(2)
+            && level < self.levels.len()
+        {
+            level += 1;
+            width *= FACTOR;
+        }
+        let Some(buckets) = level
+            .checked_sub(1)
+            .and_then(|index| self.levels.get(index))
+        else {
+            return range.to_vec();
+        };
+        let covered = buckets
+            .get(start / width..(end / width).min(buckets.len()))
+            .unwrap_or_default();
+        let mut thinned: Vec<[f64; 2]> = Vec::with_capacity(2 * covered.len() + width);
+        for bucket in covered {
+            thinned.push(bucket.first);
+            if bucket.second != bucket.first {
+                thinned.push(bucket.second);
+            }
+        }
+        // Points after the last complete bucket are thinned by the same rule, in chunks.
+        let rest_from = ((start / width + covered.len()) * width).max(start);
+        let rest = self.points.get(rest_from..end).unwrap_or_default();
+        let keep_every = rest.len().div_ceil(FACTOR * FACTOR).max(1);
+        for chunk in rest.chunks(keep_every) {
+            if let Some(bucket) = Bucket::spanning(chunk.iter().map(|&point| Bucket {
+                first: point,
+                second: point,
+            })) {
+                thinned.push(bucket.first);
+                if bucket.second != bucket.first {
+                    thinned.push(bucket.second);
+                }
+            }
+        }
+        // The newest value always stays.
+        if let Some(&last) = range.last()
+            && thinned.last() != Some(&last)
+        {
+            thinned.push(last);
+        }
+        thinned
+    }
+
+    /// The point nearest to `x`.
+    pub fn nearest(&self, x: f64) -> Option<[f64; 2]> {
+        let after = self.points.partition_point(|point| point[0] < x);
+        let candidates = [after.checked_sub(1), Some(after)];
+        candidates
+            .into_iter()
+            .flatten()
+            .filter_map(|index| self.points.get(index).copied())
+            .min_by(|a, b| (a[0] - x).abs().total_cmp(&(b[0] - x).abs()))
     }
 }

@@ -1,39 +1,37 @@
 //! The live plots: loss, accuracy, throughput and memory of the current or last run.
 
-mod chart;
+pub mod chart;
 pub mod curves;
-mod data_images;
 pub mod figure;
-pub mod fit;
-mod gestures;
-mod headline;
-pub mod pyramid;
 pub mod range;
 pub mod readout;
 pub mod scale;
-mod static_plot;
 mod toolbar;
 
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-use eframe::egui::{self, Label, RichText, Ui};
+use eframe::egui::emath::GuiRounding as _;
+use eframe::egui::{
+    self, Align, Label, Layout, ProgressBar, Rect, RichText, Role, Sense, Stroke, StrokeKind,
+    TextStyle, TextWrapMode, Ui, Vec2, WidgetInfo, WidgetText, vec2,
+};
 
 use self::chart::{Chart, Look, Shown, Trace};
-use self::curves::{Curves, Measured};
-use self::data_images::DataImageGrid;
+use self::curves::{Curves, Measured, Pyramid};
 use self::figure::{Contents, Panel, lay_out};
-use self::pyramid::Pyramid;
 use self::range::{Gesture, Range};
 use self::readout::{Readout, mebibytes, percents};
+pub use self::scale::static_plot;
 use self::scale::{XAxis, XUnit, YAxis, significant};
-pub use self::static_plot::static_plot;
-use super::shell::help;
 use super::shell::help::Topic;
-use super::shell::shortcuts;
-use super::style;
-use super::train::learning::view::preview;
-use super::{Action, App, Field, Phase, RunView};
+use super::shell::{help, shortcuts};
+use super::style::image_sheet::ImageSheet;
+use super::train::view::preview;
+use super::{Action, App, DataImages, Field, Headline, Phase, RunView, style};
+use crate::bench::busy;
+use crate::protocol::JobProgress;
+use crate::records::{JobId, ModelRef, RunSummary};
 use crate::text::format::grouped;
 
 /// The title of the dialog that asks where a figure is to be saved.
@@ -109,7 +107,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
         .points()
         .last()
         .map(|point| point[1] / 100.0);
-    headline::show(ui, app, run, training, actions);
+    headline(ui, app, run, training, actions);
     if let Some(format) = toolbar::show(ui, app, view, actions) {
         save_figure(ui, app, view, run, format, actions);
     }
@@ -231,7 +229,7 @@ fn x_axis(view: &PlotsView, run: &RunView) -> XAxis {
 fn before_the_first_step(ui: &mut Ui, app: &App, run: &RunView, images: &mut DataImageGrid) {
     match run.phase {
         Phase::Preparing(_) => {
-            data_images::show(
+            data_images(
                 ui,
                 run,
                 &run.state(),
@@ -253,7 +251,7 @@ fn before_the_first_step(ui: &mut Ui, app: &App, run: &RunView, images: &mut Dat
                 "Press Start to begin a new one.",
             );
         }
-        _ => data_images::show(ui, run, "Computing the first step", None, images),
+        _ => data_images(ui, run, "Computing the first step", None, images),
     }
 }
 
@@ -347,7 +345,7 @@ fn change_range(ui: &Ui, view: &mut PlotsView, shown: &[Shown], last_step: f64) 
         view.range.reveal(step, last_step);
     }
     if view.range != before.0 {
-        gestures::consume_scroll(ui);
+        range::consume_scroll(ui);
     }
     if (view.range, view.selected) != before {
         ui.ctx().request_repaint();
@@ -639,5 +637,254 @@ impl Frame {
         } else {
             format!("Steps {from:.0} to {to:.0} in view; {told}")
         }
+    }
+}
+
+/// Below this width, in points, only the most important is shown.
+const COMPACT: f32 = 620.0;
+/// Width of the accuracy, so that nothing beside it moves when it gets a digit more.
+const ACCURACY_WIDTH: f32 = 140.0;
+const ACCURACY_WIDTH_COMPACT: f32 = 120.0;
+/// The least width of the run's name, in points.
+const LEAST_TITLE: f32 = 120.0;
+/// Widths of the epoch, the time left and the speed.
+const PROGRESS_WIDTHS: [f32; 3] = [92.0, 116.0, 128.0];
+
+/// Draws it. `training` is the training accuracy, from 0 to 1.
+pub fn headline(
+    ui: &mut Ui,
+    app: &App,
+    run: &RunView,
+    training: Option<f64>,
+    actions: &mut Vec<Action>,
+) {
+    let Some(headline) = run.headline(training) else {
+        return;
+    };
+    let compact = ui.available_width() < COMPACT;
+    let saved = if let Phase::Finished(summary) = &run.phase {
+        app.saved_model_name(&summary.model_path)
+    } else {
+        None
+    };
+    caption(ui, saved.unwrap_or(&run.title()), &headline);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = style::GAP;
+        let size = vec2(
+            if compact {
+                ACCURACY_WIDTH_COMPACT
+            } else {
+                ACCURACY_WIDTH
+            },
+            style::HEADLINE_HEIGHT,
+        );
+        ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+            ui.set_min_size(size);
+            let value = RichText::new(&headline.value)
+                .size(style::HEADLINE)
+                .strong();
+            ui.add(Label::new(value).extend())
+                .on_hover_text(headline.about);
+        });
+        ui.allocate_ui_with_layout(
+            vec2(ui.available_width(), size.y),
+            Layout::left_to_right(Align::Center),
+            |ui| {
+                if let Phase::Finished(summary) = &run.phase {
+                    next(ui, run, summary, compact, actions);
+                } else {
+                    headline_progress(ui, run, compact);
+                }
+            },
+        );
+    });
+    if let Some(note) = headline.note {
+        ui.add(Label::new(style::hint(note)).wrap());
+    }
+}
+
+/// The run's name, and which accuracy the figure below is. The name is cut if there is no room for
+/// both.
+fn caption(ui: &mut Ui, title: &str, headline: &Headline) {
+    let Headline {
+        name,
+        measured,
+        about,
+        ..
+    } = headline;
+    ui.horizontal(|ui| {
+        let measured = WidgetText::from(style::hint(format!("{name} {measured}")));
+        let measured = measured.into_galley(
+            ui,
+            Some(TextWrapMode::Extend),
+            f32::INFINITY,
+            TextStyle::Small,
+        );
+        let room = ui.available_width() - measured.size().x - ui.spacing().item_spacing.x;
+        ui.scope(|ui| {
+            ui.set_max_width(room.max(LEAST_TITLE));
+            ui.add(Label::new(RichText::new(title).strong()).truncate());
+        });
+        ui.add(Label::new(measured)).on_hover_text(*about);
+    });
+}
+
+fn headline_progress(ui: &mut Ui, run: &RunView, compact: bool) {
+    let progress_figures = run.progress_figures();
+    if progress_figures.is_empty() {
+        ui.add(Label::new(run.state()).wrap());
+    }
+    // The speed also stands in the run panel.
+    let shown = if compact { 2 } else { PROGRESS_WIDTHS.len() };
+    for ((name, value), width) in progress_figures
+        .into_iter()
+        .zip(PROGRESS_WIDTHS)
+        .take(shown)
+    {
+        let size = vec2(width, style::HEADLINE_HEIGHT);
+        ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+            ui.set_min_size(size);
+            ui.spacing_mut().item_spacing.y = 3.0;
+            ui.label(style::hint(name));
+            ui.add(Label::new(RichText::new(value).size(style::HEADLINE_BESIDE)).extend());
+        });
+    }
+}
+
+/// What to do with a finished run's model.
+fn next(
+    ui: &mut Ui,
+    run: &RunView,
+    summary: &RunSummary,
+    compact: bool,
+    actions: &mut Vec<Action>,
+) {
+    ui.spacing_mut().item_spacing.x = 8.0;
+    let model = || ModelRef::File(summary.model_path.clone());
+    if ui
+        .add(style::primary_button(ui, "Draw with it"))
+        .on_hover_text("Draw digits and see this model recognise them")
+        .clicked()
+    {
+        actions.push(Action::DrawWith(model()));
+    }
+    let about = "The test images it got wrong, and which digits it confuses";
+    if ui
+        .add(style::secondary_button("See its mistakes"))
+        .on_hover_text(about)
+        .clicked()
+    {
+        actions.push(Action::ShowResults(summary.folder.clone()));
+    }
+    if ui
+        .add(style::secondary_button("Export…"))
+        .on_hover_text("Save this model for other programs")
+        .clicked()
+    {
+        actions.extend([
+            Action::ShowModel(summary.folder.clone()),
+            Action::OpenExport(model()),
+        ]);
+    }
+    if !compact {
+        ui.add(Label::new(style::hint(run.outcome())).wrap());
+    }
+}
+
+/// Images in a row; the greatest side of one, and the space between two, in points.
+const COLUMNS: usize = 10;
+const SIDE: f32 = 44.0;
+const SPACE: f32 = 4.0;
+/// From this share of the CPU on, from 0 to 1, it is said that other programs use it.
+const SLOWED: f32 = 0.5;
+/// What is above the images, in points.
+const ABOVE: f32 = 100.0;
+
+/// View state: the images in a texture, with the run they belong to and how many there had been.
+#[derive(Debug, Default)]
+pub struct DataImageGrid(Option<(JobId, usize, ImageSheet)>);
+
+/// Draws what is being done, how far it is, and the images.
+pub fn data_images(
+    ui: &mut Ui,
+    run: &RunView,
+    doing: &str,
+    progress: Option<JobProgress>,
+    grid: &mut DataImageGrid,
+) {
+    let room = ui.available_size();
+    let rows = DataImages::SHOWN / COLUMNS;
+    let side = (room.x / COLUMNS as f32)
+        .min((room.y - ABOVE) / rows as f32)
+        .min(SIDE + SPACE)
+        .floor()
+        - SPACE;
+    let size = vec2(COLUMNS as f32, rows as f32) * (side + SPACE) - Vec2::splat(SPACE);
+    ui.vertical_centered(|ui| {
+        ui.add_space(((room.y - ABOVE - size.y) * 0.3).max(0.0));
+        ui.label(RichText::new(doing).heading());
+        let note = match progress {
+            Some(now) if now.background_load > SLOWED => {
+                format!("{} That slows this down.", busy(now.background_load))
+            }
+            _ => "The plots start with the first step.".to_owned(),
+        };
+        ui.label(RichText::new(note).weak());
+        // The same space without the bar, so that the images stay where they are.
+        let (bar, _) =
+            ui.allocate_exact_size(vec2(260.0, ui.spacing().interact_size.y), Sense::hover());
+        if let Some(JobProgress { fraction, .. }) = progress {
+            let progress = ProgressBar::new(fraction).text(format!("{:.0} %", fraction * 100.0));
+            ui.put(bar, progress)
+                .accessible_name("Data preparation progress");
+        }
+        ui.add_space(style::GAP / 2.0);
+        if side >= 12.0 {
+            images(ui, run, side, size, grid);
+        }
+    });
+}
+
+fn images(
+    ui: &mut Ui,
+    run: &RunView,
+    side: f32,
+    size: Vec2,
+    DataImageGrid(grid): &mut DataImageGrid,
+) {
+    let DataImages { images, count } = &run.data_images;
+    let (area, response) = ui.allocate_exact_size(size, Sense::hover());
+    if images.is_empty() {
+        return;
+    }
+    let name = format!("Images of {}", run.config.data.label());
+    response.widget_info(|| WidgetInfo {
+        current_text_value: Some(grouped(images.len() as u64)),
+        ..WidgetInfo::labeled(Role::Image, true, &name)
+    });
+    if grid
+        .as_ref()
+        .is_none_or(|(of, seen, _)| (*of, *seen) != (run.id, *count))
+    {
+        *grid = Some((
+            run.id,
+            *count,
+            ImageSheet::thumbnails(ui.ctx(), "data images", images.iter()),
+        ));
+    }
+    let Some((_, _, sheet)) = grid else { return };
+    let palette = style::palette(ui);
+    for index in 0..images.len() {
+        let at =
+            area.min + vec2((index % COLUMNS) as f32, (index / COLUMNS) as f32) * (side + SPACE);
+        let rect =
+            Rect::from_min_size(at, Vec2::splat(side)).round_to_pixels(ui.pixels_per_point());
+        sheet.paint(ui.painter(), index, rect, palette);
+        ui.painter().rect_stroke(
+            rect,
+            0.0,
+            Stroke::new(1.0, palette.line),
+            StrokeKind::Outside,
+        );
     }
 }

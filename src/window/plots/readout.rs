@@ -1,12 +1,10 @@
 //! The read-out at the crosshair: the values of all curves at a step, with units.
 
-use eframe::egui::{
-    self, Color32, Id, LayerId, Order, Rect, TextFormat, Ui, pos2, text::LayoutJob, vec2,
-};
+use eframe::egui::text::LayoutJob;
+use eframe::egui::{self, Color32, Id, LayerId, Order, Rect, TextFormat, Ui, pos2, vec2};
 
 use super::chart::Shown;
-use super::curves::Curves;
-use super::pyramid::Pyramid;
+use super::curves::{Curves, Pyramid};
 use super::scale::{XAxis, significant};
 use crate::text::format::memory;
 use crate::window::style;

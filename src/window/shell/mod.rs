@@ -1,17 +1,18 @@
-//! The frame around every screen: which panels are shown where, depending on the window's width.
+//! The frame around every screen: which panels are shown where, depending on the window's width; the
+//! notices over it, and files that are dragged onto it.
 
-pub mod about;
-mod confirm_close;
-pub mod drop_zone;
+pub mod bars;
+pub mod dialogs;
 pub mod help;
-pub mod notices;
-pub mod path_question;
 pub mod shortcuts;
 pub mod side_panel;
-pub mod status_bar;
-pub mod top_bar;
 
-use eframe::egui::{CentralPanel, Panel, Ui};
+use std::path::PathBuf;
+
+use eframe::egui::{
+    Align, Align2, Area, CentralPanel, Frame, Id, Label, LayerId, Layout, Margin, Order, Panel,
+    Rect, RichText, Stroke, StrokeKind, TextStyle, Ui, vec2,
+};
 
 use self::side_panel::Shown;
 use super::draw::view as draw;
@@ -21,12 +22,11 @@ use super::hardware::view::monitor;
 use super::models::view as models;
 use super::my_digits::view as my_digits;
 use super::results::view as results;
+use super::style::icons;
 use super::sweeps::view as sweep;
-use super::train::panel as run_panel;
-use super::{Action, App, Screen};
-use super::{plots, style};
-
-pub use confirm_close::{CloseAnswer, confirm_close};
+use super::train::view as run_panel;
+use super::{Action, App, Dropped, Notice, Screen, Severity, plots, style};
+use crate::text::visible;
 
 /// The run panel's width, in points.
 const RUN_PANEL: f32 = 316.0;
@@ -36,10 +36,10 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
     let width = ui.available_width();
     Panel::top("top bar")
         .frame(style::bar_frame(ui))
-        .show(ui, |ui| top_bar::show(ui, app, views, actions));
+        .show(ui, |ui| bars::top_bar(ui, app, views, actions));
     Panel::bottom("status bar")
         .frame(style::bar_frame(ui))
-        .show(ui, |ui| status_bar::show(ui, app, actions));
+        .show(ui, |ui| bars::status_bar(ui, app, actions));
     if app.monitor_is_shown() {
         Panel::bottom("monitor")
             .frame(style::bar_frame(ui))
@@ -63,7 +63,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
             }
             Screen::Train => {
                 if !app.shows_next_run() {
-                    run_panel::resume_offer::show(ui, app, actions);
+                    run_panel::controls::resume_offer(ui, app, actions);
                 }
                 plots::show(ui, app, &mut views.plots, actions);
             }
@@ -79,5 +79,141 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
     } else {
         screen
     };
-    notices::show(ui, place, app, actions);
+    notices(ui, place, app, actions);
+}
+
+/// A card's greatest width, and its distance from the edges of the screen, in points.
+const WIDTH: f32 = 460.0;
+const DISTANCE: f32 = 12.0;
+
+/// Draws them in the lower right corner of this part of the screen, the newest at the bottom; below
+/// dialogs, which want an answer first.
+pub fn notices(ui: &Ui, place: Rect, app: &App, actions: &mut Vec<Action>) {
+    if app.ctx.notices.is_empty() {
+        return;
+    }
+    let corner = place.right_bottom() - vec2(DISTANCE, DISTANCE);
+    let area = Area::new(Id::unique("notices"))
+        .order(Order::Middle)
+        .pivot(Align2::RIGHT_BOTTOM)
+        .fixed_pos(corner)
+        .constrain_to(place);
+    area.show(ui.ctx(), |ui| {
+        ui.set_width(WIDTH.min(place.width() - 2.0 * DISTANCE));
+        for notice in &app.ctx.notices {
+            card(ui, notice, actions);
+        }
+    });
+}
+
+fn card(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
+    let palette = style::palette(ui);
+    let (sign, color) = match notice.severity {
+        Severity::Info => (icons::Icon::Note, palette.accent),
+        Severity::Error => (icons::Icon::Problem, palette.bad),
+    };
+    let frame = Frame::new()
+        .fill(palette.raised)
+        .stroke(Stroke::new(1.0, color))
+        .corner_radius(style::RADIUS_SMALL)
+        .shadow(ui.visuals().popup_shadow)
+        .inner_margin(Margin::symmetric(12, 8));
+    frame.show(ui, |ui| {
+        ui.horizontal_top(|ui| {
+            icons::icon(ui, sign);
+            ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
+                if ui.button("Dismiss").clicked() {
+                    actions.push(Action::Dismiss(notice.id));
+                }
+                if let Some(offer) = &notice.offer
+                    && ui.button(offer.label).clicked()
+                {
+                    actions.push(offer.action.clone());
+                }
+                ui.with_layout(Layout::top_down(Align::Min), |ui| {
+                    ui.spacing_mut().item_spacing.y = 2.0;
+                    ui.add(
+                        Label::new(RichText::new(&notice.message.what).strong())
+                            .wrap()
+                            .selectable(true),
+                    );
+                    if !notice.message.remedy.is_empty() {
+                        ui.add(
+                            Label::new(RichText::new(&notice.message.remedy).weak())
+                                .wrap()
+                                .selectable(true),
+                        );
+                    }
+                });
+            });
+        });
+    });
+}
+
+/// Returns dropped files as an action, and draws an overlay that announces what dropping will do
+/// while files hover.
+pub fn drop_zone(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
+    let ctx = ui.ctx();
+    let (hovering, dropped) = ctx.input(|input| {
+        let hovering: Vec<Option<PathBuf>> = input
+            .raw
+            .hovered_files
+            .iter()
+            .map(|file| file.path.clone())
+            .collect();
+        let dropped: Vec<PathBuf> = input
+            .raw
+            .dropped_files
+            .iter()
+            .map(|file| file.path().to_owned())
+            .collect();
+        (hovering, dropped)
+    });
+    if !dropped.is_empty() {
+        actions.push(Action::Drop(dropped));
+    }
+    let Some(first) = hovering.first() else {
+        return;
+    };
+    let palette = style::palette(ui);
+    let painter = ctx.layer_painter(LayerId::new(Order::Foreground, Id::unique("drop zone")));
+    let area = ctx.content_rect();
+    painter.rect_filled(area, 0.0, palette.paper.gamma_multiply(0.92));
+    painter.rect_stroke(
+        area.shrink(16.0),
+        style::RADIUS,
+        Stroke::new(2.5, palette.accent),
+        StrokeKind::Inside,
+    );
+    let text = ui.visuals().strong_text_color();
+    painter.text(
+        area.center(),
+        Align2::CENTER_CENTER,
+        announcement(app, first.as_ref(), hovering.len()),
+        TextStyle::Heading.resolve(ui.style()),
+        text,
+    );
+}
+
+/// What dropping will do. Some systems reveal the file's name only then.
+fn announcement(app: &App, first: Option<&PathBuf>, count: usize) -> String {
+    let Some(path) = first else {
+        return "Drop to open".to_owned();
+    };
+    let dropped = Dropped::of(path);
+    if dropped == Dropped::Weights && app.is_training() {
+        return "Training is in progress: models can be imported when it has finished".to_owned();
+    }
+    let name = visible::label(
+        &path
+            .file_name()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy(),
+    );
+    let more = if count > 1 {
+        format!(" and {} more", count - 1)
+    } else {
+        String::new()
+    };
+    format!("{}: {name}{more}", dropped.sentence())
 }

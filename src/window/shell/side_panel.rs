@@ -3,17 +3,17 @@
 
 use std::f32::consts::FRAC_PI_2;
 
+use eframe::egui::epaint::TextShape;
 use eframe::egui::{
-    Align, FontSelection, Layout, Panel, Rect, RichText, ScrollArea, Sense, Ui, WidgetText,
-    epaint::TextShape, pos2, vec2,
+    Align, FontSelection, Layout, Panel, Rect, RichText, ScrollArea, Sense, Ui, WidgetText, pos2,
+    vec2,
 };
 
 use super::shortcuts;
 use crate::window::draw::view as draw;
 use crate::window::frame::Views;
-use crate::window::style;
-use crate::window::train::learning::view as learning;
-use crate::window::{Action, App};
+use crate::window::train::view::learning;
+use crate::window::{Action, App, style};
 
 /// From this width of the window, in points, the panel is beside the plots.
 const BESIDE_PLOTS: f32 = 1100.0;

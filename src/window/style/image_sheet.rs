@@ -1,10 +1,11 @@
 //! Shows 28x28 images: several in one texture, sampled without smoothing unless they are shown
-//! smaller than they are.
+//! smaller than they are. And the arrow keys in a grid of them.
 
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{
-    Align2, Color32, ColorImage, Context, CornerRadius, Painter, Rect, Response, Role, Sense,
-    Stroke, StrokeKind, TextStyle, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align2, Color32, ColorImage, Context, CornerRadius, EventFilter, Key, Painter, Rect, Response,
+    Role, Sense, Stroke, StrokeKind, TextStyle, TextureHandle, TextureOptions, Ui, Vec2,
+    WidgetInfo, pos2, vec2,
 };
 
 use crate::ink::{Image, SIDE};
@@ -142,4 +143,40 @@ pub fn tile<const N: usize>(
     }
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, spoken));
     response
+}
+
+/// While the grid has the keyboard's focus, arrow keys choose another cell: the one that `moved`
+/// gives for this many rows down and columns to the right of the chosen one. Escape gives up the
+/// choice, and then the focus.
+pub fn choose_by_keys<C: Copy>(
+    ui: &Ui,
+    grid: &Response,
+    chosen: &mut Option<C>,
+    moved: impl Fn(Option<C>, isize, isize) -> C,
+) {
+    if !grid.has_focus() {
+        return;
+    }
+    style::focus_ring(ui, grid.rect);
+    let keys = EventFilter {
+        horizontal_arrows: true,
+        vertical_arrows: true,
+        escape: chosen.is_some(),
+        ..EventFilter::default()
+    };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(grid.id, keys));
+    ui.input(|input| {
+        let steps =
+            |forward, back| input.num_presses(forward) as isize - input.num_presses(back) as isize;
+        let (down, right) = (
+            steps(Key::ArrowDown, Key::ArrowUp),
+            steps(Key::ArrowRight, Key::ArrowLeft),
+        );
+        if (down, right) != (0, 0) {
+            *chosen = Some(moved(*chosen, down, right));
+        }
+        if input.key_pressed(Key::Escape) {
+            *chosen = None;
+        }
+    });
 }

@@ -1,11 +1,10 @@
 //! The look: the only folder with colours, spacings, fonts and radii, and the few widgets that all
 //! panels share.
 
-pub mod grid_keys;
 pub mod icons;
 pub mod image_sheet;
 mod palette;
-mod theme;
+pub(in crate::window) mod table;
 
 use eframe::egui::{
     Button, Color32, Context, CornerRadius, Frame, Key, Label, Margin, Memory, ModalResponse,
@@ -14,8 +13,7 @@ use eframe::egui::{
 };
 
 use self::icons::{Icon, icon};
-pub use self::palette::{Palette, on_white, palette, readable_on};
-pub use self::theme::apply;
+pub use self::palette::{Palette, apply, on_white, palette, readable_on};
 
 /// The basic distance of the layout, in points.
 pub const GAP: f32 = 12.0;

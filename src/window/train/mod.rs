@@ -1,17 +1,14 @@
 //! Train: the settings of the next run, the run in progress, and what is learned.
 
 pub mod learning;
-#[cfg(feature = "gui")]
-pub mod panel;
 pub mod run;
 pub mod setup;
+#[cfg(feature = "gui")]
+pub mod view;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::data::{DataError, Found};
-use crate::run_config::RunConfig;
-use crate::runs::InterruptedRun;
 pub use learning::{ClassCount, Learning};
 pub use run::{
     DataImages, Headline, History, LastCheckpoint, Phase, RunView, RunningMean, progress,
@@ -22,6 +19,10 @@ pub use setup::{
     ProfileState, ProfileView, RateSearchState, RateSearchView, Samples, ValidationError, blocks,
     expected_accuracy, harder_data_note,
 };
+
+use crate::data::{DataError, Found};
+use crate::run_config::RunConfig;
+use crate::runs::InterruptedRun;
 
 /// The next run, the one in progress, and those that wait.
 pub struct Train {

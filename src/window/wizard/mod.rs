@@ -1,16 +1,16 @@
-//! The setup wizard: its frame, and moving between pages by pointer and keyboard.
+//! The setup wizard: its frame, the list of its pages, and moving between them by pointer and
+//! keyboard.
 
 mod pages;
-mod steps;
 
 use eframe::egui::{
-    Align, CentralPanel, Frame, Id, Key, Layout, Margin, Memory, Modifiers, Panel, Response,
-    RichText, ScrollArea, Ui,
+    Align, Button, CentralPanel, Frame, Id, Key, Layout, Margin, Memory, Modifiers, Panel,
+    Response, RichText, ScrollArea, Sense, Stroke, Ui, vec2,
 };
 
 use super::draw::view::DrawView;
-use super::style;
-use super::{Action, App, WizardStep};
+use super::style::icons;
+use super::{Action, App, WizardStep, style};
 
 pub fn show(
     ui: &mut Ui,
@@ -19,7 +19,7 @@ pub fn show(
     drawing: &mut DrawView,
     actions: &mut Vec<Action>,
 ) {
-    steps::show(ui, step, actions);
+    steps(ui, step, actions);
     let frame = Frame::new()
         .fill(style::palette(ui).background)
         .inner_margin(Margin::symmetric(36, 18));
@@ -41,7 +41,7 @@ pub fn show(
             .auto_shrink(false)
             .show(ui, |ui| {
                 ui.set_max_width((style::TEXT_WIDTH + 80.0).min(ui.available_width() - 10.0));
-                ui.label(RichText::new(steps::title(step)).size(27.0).strong());
+                ui.label(RichText::new(title(step)).size(27.0).strong());
                 ui.add_space(style::GAP / 2.0);
                 pages::show(ui, app, step, drawing, actions);
             });
@@ -178,4 +178,84 @@ fn neighbour(step: WizardStep, by: isize) -> Option<WizardStep> {
     here.checked_add_signed(by)
         .and_then(|there| WizardStep::ALL.get(there))
         .copied()
+}
+
+pub fn steps(ui: &mut Ui, step: WizardStep, actions: &mut Vec<Action>) {
+    let frame = Frame::new()
+        .fill(style::palette(ui).surface)
+        .inner_margin(Margin::symmetric(22, 30));
+    Panel::left("wizard steps")
+        .frame(frame)
+        .exact_size(220.0)
+        .resizable(false)
+        .show(ui, |ui| {
+            let palette = style::palette(ui);
+            ui.horizontal(|ui| {
+                let (rect, _) = ui.allocate_exact_size(vec2(28.0, 40.0), Sense::hover());
+                icons::drop(ui.painter(), rect.center(), 34.0, palette.accent);
+                ui.label(RichText::new("Inkling").size(24.0).strong());
+            });
+            ui.add_space(style::GAP * 2.0);
+            let here = WizardStep::ALL
+                .iter()
+                .position(|&other| other == step)
+                .unwrap_or_default();
+            for (index, &page) in WizardStep::ALL.iter().enumerate() {
+                entry(ui, index, here, page, actions);
+            }
+        });
+}
+
+fn entry(ui: &mut Ui, index: usize, here: usize, page: WizardStep, actions: &mut Vec<Action>) {
+    let palette = style::palette(ui);
+    ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(22.0, 30.0), Sense::hover());
+        let place = eframe::egui::Rect::from_center_size(rect.center(), vec2(18.0, 18.0));
+        if index < here {
+            icons::tick(ui.painter(), place.shrink(2.0), palette.good);
+        } else {
+            let color = if index == here {
+                palette.accent
+            } else {
+                palette.line
+            };
+            ui.painter()
+                .circle_stroke(place.center(), 7.0, Stroke::new(2.0, color));
+            if index == here {
+                ui.painter().circle_filled(place.center(), 3.5, color);
+            }
+        }
+        let text = RichText::new(short(page));
+        let text = if index == here {
+            text.strong().color(palette.accent)
+        } else {
+            text
+        };
+        if ui
+            .add(Button::selectable(index == here, text).frame(false))
+            .clicked()
+        {
+            actions.push(Action::Wizard(page));
+        }
+    });
+}
+
+const fn short(step: WizardStep) -> &'static str {
+    match step {
+        WizardStep::Welcome => "Welcome",
+        WizardStep::Hardware => "Hardware",
+        WizardStep::Data => "Data",
+        WizardStep::Settings => "Preset",
+        WizardStep::Done => "Ready",
+    }
+}
+
+pub const fn title(step: WizardStep) -> &'static str {
+    match step {
+        WizardStep::Welcome => "Teach your computer to recognise digits",
+        WizardStep::Hardware => "Your hardware",
+        WizardStep::Data => "Choose the training data",
+        WizardStep::Settings => "Choose a preset",
+        WizardStep::Done => "Ready to train",
+    }
 }

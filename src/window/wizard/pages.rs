@@ -12,14 +12,12 @@ use crate::run_config::{DataSource, DataSpec, NamedSet, Preset};
 use crate::text::format::{file_size, grouped};
 use crate::text::visible;
 use crate::window::draw::view as draw;
-use crate::window::draw::view::curve::Node;
-use crate::window::draw::view::{DrawView, ribbon};
+use crate::window::draw::view::DrawView;
+use crate::window::draw::view::ink::Node;
 use crate::window::hardware::view as hardware;
-use crate::window::style;
 use crate::window::style::icons;
-use crate::window::train::panel as run_panel;
-use crate::window::train::panel::download;
-use crate::window::{Action, App, Field, WizardStep};
+use crate::window::train::view as run_panel;
+use crate::window::{Action, App, Field, WizardStep, style};
 
 const HAND: u64 = 7;
 
@@ -214,7 +212,7 @@ fn missing_mnist(ui: &mut Ui, app: &App, is_recommended: bool, actions: &mut Vec
             app.download_of(NamedSet::Mnist),
             app.download_size(NamedSet::Mnist),
         ) {
-            (Some(download), _) => download::show(ui, download, actions),
+            (Some(download), _) => run_panel::data::download_progress(ui, download, actions),
             (None, Some(size)) => {
                 let button =
                     style::secondary_button(format!("Download MNIST ({})", file_size(size)));
@@ -400,8 +398,11 @@ fn strokes(ui: &Ui, ink: &Ink, place: Rect, color: Color32, share: f32) {
                 1.75,
             )
         });
-        ui.painter()
-            .add(ribbon::stroke(points, color, ui.pixels_per_point().recip()));
+        ui.painter().add(draw::ink::stroke(
+            points,
+            color,
+            ui.pixels_per_point().recip(),
+        ));
         left = left.saturating_sub(stroke.len());
     }
 }

@@ -185,7 +185,7 @@ fn the_folder_of_nvidias_libraries_can_be_chosen_and_given_up() {
     let draw = |ui: &mut egui::Ui, app: &mut App| {
         app.poll();
         let mut actions: Vec<Action> = Vec::new();
-        hardware::libraries::card(ui, app, &mut actions);
+        hardware::libraries_card(ui, app, &mut actions);
         actions.into_iter().for_each(|action| app.apply(action));
     };
     let mut panel = Harness::builder()

@@ -1,7 +1,7 @@
 //! The steps in view, the heights that fit them, and the ticks of both axes.
 
 use egui_plot::{GridInput, GridMark, PlotPoint};
-use inkling::window::plots::fit::bounds;
+use inkling::window::plots::chart::bounds;
 use inkling::window::plots::range::{Gesture, Range};
 use inkling::window::plots::scale::{GRID, XAxis, XUnit, YAxis, marks, short_count, significant};
 

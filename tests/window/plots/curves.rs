@@ -3,8 +3,7 @@
 use inkling::math::random::Random;
 use inkling::records::{EpochRecord, JobId, StepPoint, Telemetry};
 use inkling::run_config::RunConfig;
-use inkling::window::plots::curves::Curves;
-use inkling::window::plots::pyramid::Pyramid;
+use inkling::window::plots::curves::{Curves, Pyramid};
 use inkling::window::plots::readout::Readout;
 use inkling::window::{History, RunView, RunningMean};
 

@@ -1,31 +1,23 @@
 //! The Draw screen: the canvas on one side, the model's prediction on the other. The engine
 //! classifies; [`App`] holds its answer.
 
-mod arrangement;
 pub mod bars;
 pub mod canvas;
-pub mod curve;
-mod device;
-mod image;
+pub mod ink;
 pub mod keep;
 mod number;
-pub mod painted_ink;
 mod pen;
-mod recent;
-pub mod ribbon;
 mod steps;
 pub mod tools;
 mod verdict;
 
-use eframe::egui::{self, Align, Context, Label, Layout, Rect, RichText, Ui, vec2};
+use eframe::egui::{self, Align, Context, Label, Layout, Rect, RichText, Ui, Vec2, pos2, vec2};
 
-use self::arrangement::Arrangement;
 use crate::ink::Image;
 use crate::records::ModelRef;
 use crate::text::format::capitalised;
-use crate::window::style;
 use crate::window::style::image_sheet::ImageSheet;
-use crate::window::{Action, App};
+use crate::window::{Action, App, CANVAS, WIDE_CANVAS, style};
 
 /// From this height on, in points, the time that recognition took stands beside the image that the
 /// model sees.
@@ -37,10 +29,10 @@ const COMPACT_BARS: f32 = 60.0;
 pub struct DrawView {
     canvas: canvas::CanvasView,
     shown_image: Option<(Image, ImageSheet)>,
-    recent: recent::RecentView,
+    recent: keep::RecentView,
     number: number::NumberView,
     steps: steps::StepsView,
-    image: image::ImageView,
+    image: canvas::ImageView,
 }
 
 impl DrawView {
@@ -64,7 +56,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
             tools::show(ui, app, false, actions);
             if let Some(image) = app.image_shown() {
                 let rect =
-                    image::show(ui, app, image, &mut view.image, arrangement.canvas, actions);
+                    canvas::image(ui, app, image, &mut view.image, arrangement.canvas, actions);
                 number::boxes(
                     ui,
                     app,
@@ -103,7 +95,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
         if let Some(width) = arrangement.recent {
             ui.add_space(Arrangement::GAP);
             ui.allocate_ui_with_layout(vec2(width, height), column, |ui| {
-                recent::show(ui, app, &mut view.recent, actions)
+                keep::recent(ui, app, &mut view.recent, actions)
             });
         }
     });
@@ -173,7 +165,7 @@ fn prediction_column(
 ) {
     let reading = app.prediction_shown();
     verdict::model_choice(ui, app, actions);
-    device::show(ui, app, actions);
+    verdict::device(ui, app, actions);
     let largest = (ui.available_width() * 0.3).max(*style::VERDICT_LARGE.start());
     let size = (height * 0.155)
         .min(largest)
@@ -233,4 +225,81 @@ fn prediction_column(
             }
         });
     });
+}
+
+/// The canvas's smallest and largest side, in points: larger ones are tiring to draw on.
+const CANVAS_SIDE: std::ops::RangeInclusive<f32> = 160.0..=1800.0;
+/// The least height for the digits below the canvas for several, in points.
+const BELOW: f32 = 170.0;
+/// The narrowest column beside the canvas, and the widest in a window up to [`WIDE`], in points.
+const COLUMN: [f32; 2] = [280.0, 460.0];
+/// From this width on, in points, the column grows with the window.
+const WIDE: f32 = 1700.0;
+/// Smallest and largest width of the recent drawings, in points.
+const RECENT: std::ops::RangeInclusive<f32> = 260.0..=1000.0;
+
+/// The sizes of the parts, in points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrangement {
+    pub canvas: Vec2,
+    pub height: f32,
+    /// The height of the tools above it.
+    pub tools: f32,
+    /// The width of the column beside it.
+    pub column: f32,
+    pub recent: Option<f32>,
+    /// The empty space to the left of all that.
+    pub left: f32,
+}
+
+impl Arrangement {
+    /// The space between two parts, in points.
+    pub const GAP: f32 = style::GAP * 2.0;
+
+    /// The sizes in a room of this size, for one digit or `several`.
+    pub fn of(room: Vec2, several: bool, ui: &Ui) -> Self {
+        let tools = ui.spacing().interact_size.y + ui.spacing().item_spacing.y * 2.0;
+        let widest = COLUMN[1] + (room.x - WIDE).max(0.0) * 0.13;
+        let column = (room.x * 0.36).clamp(COLUMN[0], widest).floor();
+        let beside = room.x - column - Self::GAP;
+        if several {
+            let shape = WIDE_CANVAS / CANVAS;
+            let width = beside
+                .min((room.y - tools - BELOW) * shape)
+                .clamp(*CANVAS_SIDE.start(), *CANVAS_SIDE.end())
+                .floor();
+            let left = ((beside - width) / 2.0).max(0.0).floor();
+            return Self {
+                canvas: vec2(width, width / shape),
+                height: room.y,
+                tools,
+                column,
+                recent: None,
+                left,
+            };
+        }
+        let side = beside
+            .min(room.y - tools)
+            .clamp(*CANVAS_SIDE.start(), *CANVAS_SIDE.end())
+            .floor();
+        let spare = beside - side;
+        let recent =
+            Some((spare - Self::GAP).min(*RECENT.end())).filter(|width| width >= RECENT.start());
+        let unused = spare - recent.map_or(0.0, |width| width + Self::GAP);
+        let left = (unused / 2.0).max(0.0).floor();
+        Self {
+            canvas: vec2(side, side),
+            height: side + tools,
+            tools,
+            column,
+            recent,
+            left,
+        }
+    }
+
+    /// The column beside the canvas, in this part of the window.
+    pub fn column_in(&self, content: Rect) -> Rect {
+        let left = content.left() + self.left + self.canvas.x + Self::GAP;
+        Rect::from_min_size(pos2(left, content.top()), vec2(self.column, self.height))
+    }
 }

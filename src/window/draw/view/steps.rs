@@ -6,13 +6,12 @@ use eframe::egui::{
     Stroke, StrokeKind, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
-use super::curve::Node;
+use super::ink::Node;
 use super::tools::STEPS;
-use super::{DrawView, bars, ribbon};
+use super::{DrawView, bars, ink};
 use crate::ink::{SIDE, Stage, StageImage, StageKind, Step};
 use crate::text::format::count;
-use crate::window::style;
-use crate::window::{Action, App};
+use crate::window::{Action, App, style};
 
 const TITLE: &str = "How Inkling sees it";
 /// The least and the greatest side of an image, in points: at least two to a pixel of the model's
@@ -351,7 +350,7 @@ fn paint(ui: &Ui, shown: &Shown<'_>, rect: Rect) {
                 let points = points
                     .iter()
                     .map(|[x, y]| Node::new(origin + vec2(*x, *y) * scale, radius));
-                painter.add(ribbon::stroke(
+                painter.add(ink::stroke(
                     points,
                     palette.ink,
                     ui.pixels_per_point().recip(),

@@ -1,23 +1,23 @@
-//! The verdict in large type, the image the model saw, and the choice of the model. The text comes
-//! from `app::drawing::verdict`.
+//! The verdict in large type, the image the model saw, and the choice of the model and of the device
+//! that recognises drawings. The text comes from `draw::verdict`.
 
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{
-    self, Align, ComboBox, Label, Layout, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui,
-    WidgetInfo, accesskit, vec2,
+    self, Align, ComboBox, Grid, Label, Layout, Popup, PopupCloseBehavior, Rect, RichText, Role,
+    Sense, Stroke, StrokeKind, Ui, WidgetInfo, accesskit, vec2,
 };
 
 use super::DrawView;
 use crate::ink::Image;
 use crate::records::Prediction;
-use crate::run_config::Classes;
+use crate::run_config::{Classes, InferenceChoice};
 use crate::text::format::{capitalised, milliseconds};
 use crate::window::shell::help;
 use crate::window::shell::help::Topic;
-use crate::window::style;
+use crate::window::style::icons;
 use crate::window::style::image_sheet::ImageSheet;
 use crate::window::verdict::{Verdict, model_facts, uncertainty_explanation, uncertainty_sentence};
-use crate::window::{Action, App, Screen};
+use crate::window::{Action, App, Screen, about_inference_comparison, inference_row, style};
 
 /// The greatest width of the list of models, in points.
 const MODEL_WIDTH: f32 = 420.0;
@@ -221,4 +221,90 @@ pub fn timing(ui: &mut Ui, reading: Option<&Prediction>) {
             .weak(),
         );
     }
+}
+
+/// The popup's width, enough for the table of measurements.
+const DEVICE_WIDTH: f32 = 400.0;
+
+pub fn device(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let flawed = !app.inference_rejections().is_empty();
+    ui.horizontal(|ui| {
+        if flawed {
+            icons::icon(ui, icons::Icon::Problem);
+        }
+        let line = RichText::new(app.device_summary());
+        let response = ui.add(style::small_button(line).truncate()).on_hover_text(
+            "The device that recognises drawings. Click for measurements and to choose another",
+        );
+        // Not a menu popup: that has no focus rings around radio buttons and justifies text.
+        let popup = Popup::from_toggle_button_response(&response);
+        popup
+            .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+            .width(DEVICE_WIDTH)
+            .show(|ui| {
+                ui.set_width(DEVICE_WIDTH);
+                device_choice(ui, app, actions);
+                device_figures(ui, app);
+            });
+    });
+}
+
+fn device_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    ui.label(RichText::new("Device for recognition").strong());
+    for &choice in InferenceChoice::ALL {
+        let chosen = app.ctx.settings.inference_device == choice;
+        if !chosen && choice.device().is_some_and(|device| !app.can_exist(device)) {
+            continue;
+        }
+        let why_not = app.why_not_inference(choice);
+        ui.add_enabled_ui(why_not.is_none(), |ui| {
+            if ui.radio(chosen, choice.label()).clicked() && !chosen {
+                actions.push(Action::ChooseInferenceDevice(choice));
+            }
+        });
+        if let Some(reason) = why_not {
+            ui.horizontal(|ui| {
+                ui.add_space(ui.spacing().icon_width + ui.spacing().icon_spacing);
+                ui.add(Label::new(style::hint(reason)).wrap());
+            });
+        }
+    }
+}
+
+fn device_figures(ui: &mut Ui, app: &App) {
+    ui.separator();
+    let Some(report) = app.inference_report() else {
+        ui.add(
+            Label::new(style::hint("The current model is measured on every available device as soon as nothing else is running.")).wrap(),
+        );
+        return;
+    };
+    Grid::new("inference measurements")
+        .num_columns(5)
+        .spacing(vec2(style::GAP * 1.2, 4.0))
+        .show(ui, |ui| {
+            for head in [
+                "Device",
+                "Median",
+                "99th percentile",
+                "Max. diff.",
+                "Agreement",
+            ] {
+                ui.label(style::hint(head));
+            }
+            ui.end_row();
+            for trial in &report.trials {
+                let Ok(figures) = &trial.outcome else {
+                    continue;
+                };
+                for text in inference_row(trial.device, figures) {
+                    ui.label(text);
+                }
+                ui.end_row();
+            }
+        });
+    for flaw in app.inference_rejections() {
+        style::invalid(ui, &flaw);
+    }
+    ui.add(Label::new(style::hint(about_inference_comparison())).wrap());
 }

@@ -1,22 +1,19 @@
 //! The Hardware screen: what this machine has, whether it computes correctly, and how fast it is.
 
-mod benchmark;
-mod cards;
-pub mod libraries;
+mod checks;
 pub mod monitor;
 pub mod other_machine;
-mod self_test;
-pub mod sending_question;
-mod sent;
-pub(in crate::window) mod table;
 
-use eframe::egui::{Align, Layout, ScrollArea, Ui, vec2};
+use eframe::egui::{
+    Align, FontSelection, Label, Layout, RichText, ScrollArea, TextWrapMode, Ui, WidgetText, vec2,
+};
 
+use crate::device::HAS_CUDA;
+use crate::hardware::{Line, lines};
 use crate::text::visible;
 use crate::window::shell::help;
 use crate::window::shell::help::Topic;
-use crate::window::style;
-use crate::window::{Action, App, MachineAction};
+use crate::window::{Action, App, MachineAction, style};
 
 /// Below this width, in points, there is a single column.
 const TWO_COLUMNS: f32 = 1000.0;
@@ -32,9 +29,9 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.set_max_width(ui.available_width() - style::GAP);
             machine_in_use(ui, app, actions);
             ui.add_space(style::GAP);
-            self_test::show(ui, app, actions);
+            checks::self_test(ui, app, actions);
             ui.add_space(style::GAP);
-            benchmark::show(ui, app, actions);
+            checks::benchmark(ui, app, actions);
             ui.add_space(style::GAP * 2.0);
             parts(ui, app, actions);
         });
@@ -66,10 +63,10 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                     ui.set_max_width(ui.available_width() - style::GAP);
                     ui.scope(|ui| {
                         ui.set_max_width(ui.available_width().min(TEXT_WIDTH));
-                        self_test::show(ui, app, actions);
+                        checks::self_test(ui, app, actions);
                     });
                     ui.add_space(style::GAP);
-                    benchmark::show(ui, app, actions);
+                    checks::benchmark(ui, app, actions);
                 });
         });
     });
@@ -77,8 +74,8 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// The self-test and the hardware, as the wizard shows them.
 pub fn summary(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    self_test::show(ui, app, actions);
-    cards::show(ui, app);
+    checks::self_test(ui, app, actions);
+    cards(ui, app);
 }
 
 /// The machine that is trained on, and the button for another one: above what scrolls, where it is
@@ -109,10 +106,117 @@ fn machine_in_use(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 /// What was sent to the other machine, if one is in use, and what this machine has.
 fn parts(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(machine) = app.other_machine() {
-        sent::show(ui, app, machine.host.name(), actions);
+        other_machine::sent(ui, app, machine.host.name(), actions);
         ui.add_space(style::GAP);
         ui.heading("This machine");
     }
-    cards::show(ui, app);
-    libraries::show(ui, app, actions);
+    cards(ui, app);
+    libraries(ui, app, actions);
+}
+
+/// From this width on, in points, two cards stand in a row.
+const TWO_IN_A_ROW: f32 = 560.0;
+/// Space between two lines of a card, in points.
+const LINE_GAP: f32 = 3.0;
+
+pub fn cards(ui: &mut Ui, app: &App) {
+    let Some(hardware) = &app.ctx.hardware else {
+        ui.horizontal(|ui| {
+            ui.spinner();
+            ui.label("Detecting hardware…");
+        });
+        return;
+    };
+    let in_a_row = if ui.available_width() < TWO_IN_A_ROW {
+        1
+    } else {
+        2
+    };
+    for row in lines(hardware).chunks(in_a_row) {
+        ui.columns(in_a_row, |columns| {
+            let text_height = row
+                .iter()
+                .zip(columns.iter())
+                .map(|(line, ui)| text_height(ui, line))
+                .fold(0.0, f32::max);
+            for (line, ui) in row.iter().zip(columns) {
+                part_card(ui, line, text_height);
+            }
+        });
+    }
+}
+
+/// One part, with the height of its text in points, at least.
+fn part_card(ui: &mut Ui, line: &Line, text_height: f32) {
+    style::card(ui).show(ui, |ui| {
+        ui.set_min_size([ui.available_width(), text_height].into());
+        // Columns justify their content; running text is left-aligned.
+        ui.with_layout(Layout::top_down(Align::Min), |ui| {
+            ui.spacing_mut().item_spacing.y = LINE_GAP;
+            for text in texts(line) {
+                ui.add(Label::new(text).wrap());
+            }
+        });
+    });
+}
+
+/// The height of a part's text in a card as wide as there is room for, in points.
+fn text_height(ui: &Ui, line: &Line) -> f32 {
+    let width = ui.available_width() - style::card(ui).total_margin().sum().x;
+    let height = |text: RichText| {
+        WidgetText::from(text)
+            .into_galley(ui, Some(TextWrapMode::Wrap), width, FontSelection::Default)
+            .size()
+            .y
+    };
+    texts(line).map(height).into_iter().sum::<f32>() + 2.0 * LINE_GAP
+}
+
+/// What it is, what was found, and what that means for training.
+fn texts(line: &Line) -> [RichText; 3] {
+    [
+        style::hint(&line.label),
+        RichText::new(&line.value).strong(),
+        RichText::new(&line.meaning).weak(),
+    ]
+}
+
+/// Draws the card where it matters: in a build with CUDA, on a machine with an NVIDIA GPU.
+pub fn libraries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let has_gpu = app
+        .ctx
+        .hardware
+        .as_ref()
+        .is_some_and(|hardware| !hardware.gpus.is_empty());
+    if HAS_CUDA && (has_gpu || app.ctx.settings.cuda_folder.is_some()) {
+        libraries_card(ui, app, actions);
+    }
+}
+
+pub fn libraries_card(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let chosen = app.ctx.settings.cuda_folder.as_ref();
+    style::card(ui).show(ui, |ui| {
+        ui.set_min_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = 3.0;
+        ui.label(style::hint("NVIDIA libraries"));
+        let place = chosen.map_or_else(|| "Standard locations".to_owned(), |folder| visible::path(folder));
+        ui.add(Label::new(RichText::new(place).strong()).wrap());
+        // In a scope of its own, so that a change of text does not move the keyboard focus.
+        ui.vertical(|ui| {
+            let first = "Searched first, then the standard locations.";
+            let usual = "The folders of the system, the CUDA Toolkit and Python packages are searched.";
+            let status = if app.machine.looking_for_cuda { "Searching…" } else { chosen.map_or(usual, |_| first) };
+            ui.add(Label::new(RichText::new(status).weak()).wrap());
+        });
+        ui.add_space(4.0);
+        ui.horizontal_wrapped(|ui| {
+            let about = "The folder that contains libcublas, libcublasLt and libcurand, if they are not in a standard location";
+            if ui.button("Choose a folder…").on_hover_text(about).clicked() {
+                actions.push(Action::ChooseCudaFolder);
+            }
+            if chosen.is_some() && ui.button("Use standard locations").clicked() {
+                actions.push(Action::UseCudaFolder(None));
+            }
+        });
+    });
 }

@@ -1,10 +1,13 @@
-//! The dialog that asks for another machine to train on, and shows what it is before it is used.
+//! The dialog that asks for another machine to train on, and shows what it is before it is used; the
+//! question whether My digits may be sent there; and what was sent.
 
-use eframe::egui::{Id, Key, Label, Modal, RichText, TextEdit, Ui};
+use eframe::egui::{Align, Button, Id, Key, Label, Layout, Modal, RichText, TextEdit, Ui};
 
 use crate::hardware::lines;
-use crate::window::style;
-use crate::window::{Action, App, MachineAction, OtherMachine, ReachState, device_name};
+use crate::records::{KEPT_DAYS, ReceivedBundle};
+use crate::text::format::{count, file_size, local_time};
+use crate::text::visible;
+use crate::window::{Action, App, MachineAction, OtherMachine, ReachState, device_name, style};
 
 /// The dialog's width, in points.
 const WIDTH: f32 = 520.0;
@@ -98,4 +101,133 @@ pub fn facts(ui: &mut Ui, machine: &OtherMachine) {
         .map(|device| device_name(device, false))
         .collect();
     ui.label(format!("Self-test passed: {}", passed.join(", ")));
+}
+
+/// The dialog's width, in points.
+const QUESTION_WIDTH: f32 = 480.0;
+
+/// Shows it while it is asked; Escape means no.
+pub fn sending_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
+    let Some(question) = &app.machine.sending_question else {
+        return;
+    };
+    let host = visible::label(&question.host);
+    let answer = |may_send| Action::Machine(MachineAction::AnswerSending(may_send));
+    let modal = Modal::new(Id::unique("sending-question")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {
+        ui.set_width(QUESTION_WIDTH.min(ui.ctx().content_rect().width() - 80.0));
+        ui.add(Label::new(RichText::new(format!("Send My digits to {host}?")).heading()).wrap());
+        ui.add_space(style::GAP / 2.0);
+        let drawings = app.my_digits.drawings().len() as u64;
+        let what = if app.my_digits.is_loaded() { format!("your {}", count(drawings, "drawing")) } else { "your drawings".to_owned() };
+        ui.add(Label::new(format!("To train there, {host} needs {what}, as small images with their labels.")).wrap());
+        ui.add_space(style::GAP / 2.0);
+        let stay = format!(
+            "They are stored there for your account alone, until {KEPT_DAYS} days after they were last used. Your answer is remembered for \
+             {host}. Under Hardware you can see and delete what was sent, and withdraw your answer."
+        );
+        ui.add(Label::new(RichText::new(stay).weak()).wrap());
+        ui.add_space(style::GAP);
+        ui.horizontal(|ui| {
+            if ui.add_enabled(app.my_digits.is_loaded(), style::primary_button(ui, "Send")).clicked() {
+                actions.push(answer(true));
+            }
+            ui.add(style::secondary_button("Cancel")).clicked()
+        })
+        .inner
+    });
+    if modal.inner || style::escaped(&modal) {
+        actions.push(answer(false));
+    }
+}
+
+/// Draws the card of the machine with this name.
+pub fn sent(ui: &mut Ui, app: &App, host: &str, actions: &mut Vec<Action>) {
+    style::card(ui).show(ui, |ui| {
+        ui.set_min_width(ui.available_width());
+        ui.horizontal(|ui| {
+            ui.label(style::hint(format!("Sent to {}", visible::label(host))));
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                if app.machine.sent.is_busy {
+                    ui.spinner();
+                } else if ui.button("Refresh").clicked() {
+                    actions.push(Action::Machine(MachineAction::ListSent));
+                }
+            });
+        });
+        match &app.machine.sent.bundles {
+            _ if app.machine.sent.failure.is_some() => {
+                app.machine.sent.failure.iter().for_each(|failure| _ = style::invalid(ui, &failure.to_string()));
+            }
+            None => _ = ui.label(RichText::new("Asking what is there…").weak()),
+            Some(bundles) if bundles.is_empty() => _ = ui.label(RichText::new("Nothing").strong()),
+            Some(bundles) => {
+                for bundle in bundles {
+                    sent_row(ui, app, bundle, actions);
+                }
+                let about = format!("Kept there for your account alone, and deleted {KEPT_DAYS} days after the last use.");
+                ui.add(Label::new(RichText::new(about).weak()).wrap());
+            }
+        }
+        ui.separator();
+        consent(ui, app, actions);
+    });
+}
+
+/// What it is, how large, and when it was last used, with the button to delete it.
+fn sent_row(ui: &mut Ui, app: &App, bundle: &ReceivedBundle, actions: &mut Vec<Action>) {
+    ui.horizontal_top(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
+            let button = ui.add_enabled(
+                !bundle.in_use && !app.machine.sent.is_busy,
+                Button::new("Delete"),
+            );
+            let button = button.on_hover_text("It is sent again if a run needs it");
+            if button
+                .on_disabled_hover_text(if bundle.in_use {
+                    "In use by a run"
+                } else {
+                    "Asking the machine…"
+                })
+                .clicked()
+            {
+                actions.push(Action::Machine(MachineAction::DeleteSent(
+                    bundle.id.clone(),
+                )));
+            }
+            ui.with_layout(Layout::top_down(Align::Min), |ui| {
+                ui.spacing_mut().item_spacing.y = 2.0;
+                ui.add(Label::new(RichText::new(&bundle.what).strong()).wrap());
+                let used = if bundle.in_use {
+                    "in use".to_owned()
+                } else {
+                    format!("last used {}", local_time(&bundle.last_used))
+                };
+                ui.add(
+                    Label::new(
+                        RichText::new(format!("{}, {used}", file_size(bundle.bytes))).weak(),
+                    )
+                    .wrap(),
+                );
+            });
+        });
+    });
+}
+
+fn consent(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if app.may_send_my_digits() == Some(true) {
+        ui.horizontal_wrapped(|ui| {
+            ui.label("My digits may be sent there.");
+            let about = "You will be asked again. What was sent before stays until you delete it";
+            if ui.button("Withdraw").on_hover_text(about).clicked() {
+                actions.push(Action::Machine(MachineAction::WithdrawMyDigits));
+            }
+        });
+    } else {
+        ui.add(
+            Label::new(RichText::new("My digits are not sent there unless you agree.").weak())
+                .wrap(),
+        );
+    }
+    let drawn = "While this machine is in use, what you draw on the canvas is recognized there, and not stored.";
+    ui.add(Label::new(RichText::new(drawn).weak()).wrap());
 }

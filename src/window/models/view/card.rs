@@ -4,18 +4,16 @@ use std::sync::Arc;
 
 use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{
-    Align2, Color32, FontId, Galley, Rect, Response, Role, Sense, Stroke, StrokeKind, TextStyle,
-    Ui, WidgetInfo, pos2, vec2,
+    Align2, Color32, FontId, Galley, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke,
+    StrokeKind, TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
 
-use super::sparkline;
 use crate::records::{Accuracy, Annotation, ModelRef, RunSummary};
 use crate::run_config::EvaluationSplit;
 use crate::runs::{Repeats, RunEntry};
 use crate::text::format::{count, local_time, percent};
-use crate::window::style;
-use crate::window::style::icons;
-use crate::window::{App, Thumbnail};
+use crate::window::style::{Palette, icons};
+use crate::window::{App, Thumbnail, style};
 
 /// A card's margins, and the space between its columns, in points.
 const MARGIN: [f32; 2] = [12.0, 9.0];
@@ -291,12 +289,12 @@ impl Card<'_> {
                 pos2(right - curve_width, inner.top() + 2.0),
                 vec2(curve_width, height),
             );
-            sparkline::paint(&painter, place, thumbnail, palette);
+            sparkline(&painter, place, thumbnail, palette);
             about = about.or_else(|| {
                 response
                     .hover_pos()
                     .filter(|at| place.contains(*at))
-                    .map(|_| sparkline::about(thumbnail))
+                    .map(|_| about_curve(thumbnail))
             });
         }
         let label = self.label(&line);
@@ -342,4 +340,58 @@ fn lines(
         ..TextWrapping::default()
     };
     ui.painter().layout_job(job)
+}
+
+/// Accuracies closer together than this do not fill the height: small differences should look
+/// small.
+const MIN_RANGE: f32 = 0.01;
+
+/// Paints the curve into `rect`, with a dot at its end, in the colours of the plots under Train.
+pub fn sparkline(painter: &Painter, rect: Rect, thumbnail: &Thumbnail, palette: Palette) {
+    let color = if thumbnail.validation {
+        palette.validation
+    } else {
+        palette.train
+    };
+    let (low, high) = curve_range(&thumbnail.values);
+    let steps = thumbnail.values.len().saturating_sub(1).max(1) as f32;
+    let inner = rect.shrink(3.0);
+    let at = |(index, value): (usize, &f32)| -> Pos2 {
+        let height = ((value - low) / (high - low)).clamp(0.0, 1.0);
+        pos2(
+            inner.left() + inner.width() * index as f32 / steps,
+            inner.bottom() - inner.height() * height,
+        )
+    };
+    let points: Vec<Pos2> = thumbnail.values.iter().enumerate().map(at).collect();
+    painter.hline(
+        rect.x_range(),
+        rect.bottom(),
+        Stroke::new(1.0, palette.line),
+    );
+    if let Some(end) = points.last() {
+        painter.circle_filled(*end, 2.5, color);
+    }
+    painter.add(Shape::line(points, Stroke::new(1.5, color)));
+}
+
+/// The curve in words: "Validation accuracy by epoch, from 97.1 % to 99.3 %".
+pub fn about_curve(thumbnail: &Thumbnail) -> String {
+    let what = if thumbnail.validation {
+        "Validation accuracy by epoch"
+    } else {
+        "Training accuracy by step"
+    };
+    let [first, last] = [thumbnail.values.first(), thumbnail.values.last()]
+        .map(|value| percent(f64::from(*value.unwrap_or(&0.0)), 1));
+    format!("{what}, from {first} to {last}")
+}
+
+fn curve_range(values: &[f32]) -> (f32, f32) {
+    let (low, high) = values
+        .iter()
+        .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &value| {
+            (low.min(value), high.max(value))
+        });
+    (low.min(high - MIN_RANGE), high)
 }

@@ -14,9 +14,8 @@ use crate::infer::comparison_words::{
 use crate::records::{COMPARED_MODELS, Ensemble, ModelRef, RunSummary};
 use crate::run_config::RunConfig;
 use crate::runs::RunEntry;
-use crate::window::hardware::view::table;
-use crate::window::style;
-use crate::window::{Action, App};
+use crate::window::style::table;
+use crate::window::{Action, App, style};
 
 /// Below this width, in points, the choice stands above the comparison instead of beside it.
 const TWO_COLUMNS: f32 = 760.0;

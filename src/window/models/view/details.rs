@@ -1,19 +1,22 @@
-//! The details of one model: results, settings, and the buttons to use it.
+//! The details of one model: its title on one line, when and how it was trained, results, settings,
+//! and the buttons to use it.
 
 use std::path::PathBuf;
 
-use eframe::egui::{Align, Grid, Label, Layout, RichText, Ui, vec2};
+use eframe::egui::{
+    Align, Grid, Label, Layout, Response, RichText, Role, Sense, Ui, WidgetInfo, vec2,
+};
 
-use super::{ModelsView, accuracy_plot, confirm_delete, export, heading, offers, repeats};
+use super::{ModelsView, curves, export, list, offers};
 use crate::math::statistics::wilson_interval;
 use crate::problem::Problem;
-use crate::records::{Accuracy, ModelRef, RunSummary};
+use crate::records::{Accuracy, Annotation, ModelRef, RunSummary};
 use crate::runs::{Repeats, RunEntry};
-use crate::text::format::{count, duration, file_size, grouped, percent};
+use crate::text::format::{count, duration, file_size, grouped, local_time, percent};
 use crate::text::visible;
 use crate::window::messages::Message;
-use crate::window::style;
-use crate::window::{Action, App};
+use crate::window::style::icons;
+use crate::window::{Action, App, style};
 
 /// From this width on, in points, the settings stand beside the results.
 const TWO_COLUMNS: f32 = 940.0;
@@ -23,7 +26,7 @@ const SETTINGS_SHARE: f32 = 0.3;
 const SETTINGS_WIDTH: f32 = 380.0;
 
 pub fn starter(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    heading::title(ui, &app.model_name(&ModelRef::Starter));
+    title(ui, &app.model_name(&ModelRef::Starter));
     ui.horizontal(|ui| offers::buttons(ui, &offers::of_starter(app), actions));
     ui.add_space(style::GAP / 2.0);
     ui.label("A small model, included with Inkling so that you can draw before training a model of your own.");
@@ -55,7 +58,7 @@ pub fn broken(
     confirming: &mut Option<PathBuf>,
     actions: &mut Vec<Action>,
 ) {
-    heading::title(ui, "This run cannot be loaded");
+    title(ui, "This run cannot be loaded");
     ui.horizontal(|ui| {
         if ui.add(style::secondary_button("Open folder")).clicked() {
             actions.push(Action::OpenFolder(entry.folder.clone()));
@@ -96,7 +99,7 @@ pub fn run(
     view: &mut ModelsView,
     actions: &mut Vec<Action>,
 ) {
-    heading::title_with_star(ui, entry, actions);
+    title_with_star(ui, entry, actions);
     offers::of_run(ui, app, entry, summary, view, actions);
     let question = || {
         let together = Repeats::of(runs, summary).map_or(1, |repeats| repeats.runs().len());
@@ -108,7 +111,7 @@ pub fn run(
         format!("Delete this run{of} with its model, settings and training history?")
     };
     before_deleting(ui, entry, question, &mut view.confirming, actions);
-    heading::about(ui, entry, summary, view);
+    about_run(ui, entry, summary, view);
     export::show(
         ui,
         app,
@@ -119,12 +122,12 @@ pub fn run(
         actions,
     );
     ui.add_space(style::GAP);
-    repeats::show(ui, runs, entry, summary, &mut view.selected);
+    curves::repeats(ui, runs, entry, summary, &mut view.selected);
     let curve = app.thumbnail(&entry.folder);
     let results = |ui: &mut Ui| {
         figures(ui, summary);
         ui.add_space(style::GAP);
-        accuracy_plot::show(ui, summary, curve);
+        curves::accuracy_plot(ui, summary, curve);
     };
     // How imported weights were trained is not known.
     if summary.epochs.is_empty() {
@@ -171,7 +174,7 @@ fn before_deleting(
     style::card(ui).show(ui, |ui| {
         ui.label(question());
         ui.horizontal(|ui| {
-            if confirm_delete::buttons(ui, "Delete", confirming) {
+            if list::confirm_delete(ui, "Delete", confirming) {
                 actions.push(Action::DeleteRun(entry.folder.clone()));
             }
         });
@@ -284,4 +287,133 @@ fn facts(ui: &mut Ui, id: &str, fill: impl FnOnce(&mut dyn FnMut(&str, String)))
                 ui.end_row();
             });
         });
+}
+
+/// The height of the title, in points: one line, however long it is, so that what follows is in the
+/// same place for every model.
+const TITLE_HEIGHT: f32 = 32.0;
+
+/// Draws the title of a model that cannot be starred.
+pub fn title(ui: &mut Ui, title: &str) {
+    title_line(ui, |ui| {
+        ui.add(Label::new(RichText::new(title).heading()).truncate());
+    });
+}
+
+/// Draws a run's title with its star.
+pub fn title_with_star(ui: &mut Ui, entry: &RunEntry, actions: &mut Vec<Action>) {
+    title_line(ui, |ui| {
+        if star_button(ui, entry.annotation.starred).clicked() {
+            actions.push(star(entry));
+        }
+        ui.add(Label::new(RichText::new(&entry.title).heading()).truncate());
+    });
+}
+
+fn title_line(ui: &mut Ui, fill: impl FnOnce(&mut Ui)) {
+    ui.allocate_ui_with_layout(
+        vec2(ui.available_width(), TITLE_HEIGHT),
+        Layout::left_to_right(Align::Center),
+        |ui| {
+            ui.set_min_height(TITLE_HEIGHT);
+            fill(ui);
+        },
+    );
+}
+
+/// Draws what is known of a run beside its figures: when and how it was trained, its note and its
+/// tags.
+pub fn about_run(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, view: &mut ModelsView) {
+    ui.add(Label::new(RichText::new(origin(entry, summary)).weak()).wrap());
+    if !entry.annotation.note.is_empty() {
+        ui.add(Label::new(&entry.annotation.note).wrap().selectable(true));
+    }
+    if entry.annotation.tags.is_empty() {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        for tag in &entry.annotation.tags {
+            if ui
+                .add(style::small_button(tag.as_str()))
+                .on_hover_text("Show the models with this tag")
+                .clicked()
+            {
+                view.order.search_for(tag);
+            }
+        }
+    });
+}
+
+fn star_button(ui: &mut Ui, starred: bool) -> Response {
+    let (rect, response) = ui.allocate_exact_size(vec2(28.0, 28.0), Sense::click());
+    let palette = style::palette(ui);
+    let color = if starred || response.hovered() {
+        palette.accent
+    } else {
+        palette.faded
+    };
+    icons::star(ui.painter(), rect.shrink(4.0), color, starred);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, starred, "Star"));
+    response.on_hover_text(if starred {
+        "Remove the star"
+    } else {
+        "Star this model: starred ones come first in the lists of models"
+    })
+}
+
+/// Stars this run, or removes its star.
+pub fn star(entry: &RunEntry) -> Action {
+    Action::Annotate(
+        entry.folder.clone(),
+        Annotation {
+            starred: !entry.annotation.starred,
+            ..entry.annotation.clone()
+        },
+    )
+}
+
+/// The button that opens this run's note.
+pub const fn note_label(entry: &RunEntry) -> &'static str {
+    if entry.annotation.note.is_empty() {
+        "Add a note…"
+    } else {
+        "Edit the note…"
+    }
+}
+
+/// The button that opens this run's tags.
+pub const fn tags_label(entry: &RunEntry) -> &'static str {
+    if entry.annotation.tags.is_empty() {
+        "Add tags…"
+    } else {
+        "Edit the tags…"
+    }
+}
+
+/// Network and data of a run with a name of its own, when it finished, after how many epochs, and
+/// where it was imported from.
+fn origin(entry: &RunEntry, summary: &RunSummary) -> String {
+    let when = local_time(&summary.finished_at);
+    let when = if entry.annotation.name.is_empty() {
+        when
+    } else {
+        format!("{} · {when}", summary.config.title())
+    };
+    let epochs = format!(
+        "{} of {}",
+        summary.epochs.len(),
+        count(summary.config.epochs.into(), "epoch")
+    );
+    let trained = if summary.stopped {
+        format!("{when} · stopped after {epochs}")
+    } else {
+        format!("{when} · {epochs}")
+    };
+    match &summary.imported {
+        None => trained,
+        Some(file) if summary.epochs.is_empty() => {
+            format!("{when} · imported from {}", visible::label(file))
+        }
+        Some(file) => format!("{trained} · imported from {}", visible::label(file)),
+    }
 }

@@ -1,4 +1,5 @@
-//! The dialog for a model's name, note and tags.
+//! The dialogs of the Models screen: a model's name, note and tags, and how the weights of a file are
+//! meant, where trials left doubt.
 
 use std::path::PathBuf;
 
@@ -7,8 +8,7 @@ use eframe::egui::{Id, Key, Label, Modal, RichText, TextEdit, Ui};
 
 use crate::records::Annotation;
 use crate::runs::RunEntry;
-use crate::window::style;
-use crate::window::{Action, App};
+use crate::window::{Action, App, style};
 
 #[derive(Clone, Debug)]
 pub struct Editor {
@@ -49,7 +49,7 @@ impl Editor {
 
 /// Shows the dialog while it is open: Enter saves, Escape cancels. A click beside it does not: what
 /// was typed would be lost.
-pub fn show(ui: &Ui, app: &App, editor: &mut Option<Editor>, actions: &mut Vec<Action>) {
+pub fn editor(ui: &Ui, app: &App, editor: &mut Option<Editor>, actions: &mut Vec<Action>) {
     let Some(open) = editor else { return };
     let modal = Modal::new(Id::unique("name and note"))
         .frame(style::dialog_frame(ui))
@@ -166,4 +166,31 @@ fn tags_field(ui: &mut Ui, editor: &mut Editor) -> bool {
 
 fn is_unfocused(ui: &Ui) -> bool {
     ui.memory(|memory| memory.focused().is_none())
+}
+
+/// Shows it while it is asked: what was measured, a button for each reading that Inkling can build,
+/// and Cancel.
+pub fn import_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
+    let Some(question) = &app.models.import_question else {
+        return;
+    };
+    let modal = Modal::new(Id::unique("import-question"))
+        .frame(style::dialog_frame(ui))
+        .show(ui.ctx(), |ui| {
+            ui.set_width(560.0_f32.min(ui.ctx().content_rect().width() - 80.0));
+            ui.label(RichText::new("How was this network built?").heading());
+            ui.add(Label::new(&question.what).wrap());
+            ui.add_space(style::GAP);
+            ui.label("Import it with:");
+            for (label, spec) in question.choices() {
+                if ui.add(style::secondary_button(&label)).clicked() {
+                    actions.push(Action::ImportAs(spec));
+                }
+            }
+            ui.add_space(style::GAP);
+            ui.add(style::secondary_button("Cancel")).clicked()
+        });
+    if modal.inner || style::escaped(&modal) {
+        actions.push(Action::CloseImportQuestion);
+    }
 }

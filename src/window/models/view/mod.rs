@@ -1,22 +1,15 @@
 //! The Models screen: the starter model, finished and interrupted runs, and what can be done with
 //! each.
 
-mod accuracy_plot;
 mod card;
 mod compare;
-mod compare_curves;
 mod compare_plot;
-mod confirm_delete;
+mod curves;
 mod details;
-mod editor;
+pub mod editor;
 mod export;
-mod heading;
-pub mod import_question;
-mod interrupted;
+mod list;
 mod offers;
-mod order;
-mod repeats;
-mod sparkline;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -24,14 +17,12 @@ use std::path::PathBuf;
 use eframe::egui::{Align, Button, Key, Layout, Modifiers, Popup, RichText, ScrollArea, Ui, vec2};
 
 use self::editor::{Editor, First};
-use self::order::Order;
+use self::list::Order;
 use crate::records::ModelRef;
 use crate::runs::RunEntry;
-use crate::window::shell::help;
 use crate::window::shell::help::Topic;
-use crate::window::shell::shortcuts;
-use crate::window::style;
-use crate::window::{Action, App, Screen};
+use crate::window::shell::{help, shortcuts};
+use crate::window::{Action, App, Screen, style};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Selected {
@@ -113,7 +104,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
             .find(|entry| entry.folder == *folder)
             .and_then(|entry| Editor::open(entry, First::Name));
     }
-    editor::show(ui, app, &mut view.editor, actions);
+    editor::editor(ui, app, &mut view.editor, actions);
     if app.models.export.is_some() && escape_closes(ui) {
         actions.push(Action::CloseExport);
     }
@@ -196,7 +187,7 @@ fn list(
     inline: bool,
     actions: &mut Vec<Action>,
 ) {
-    interrupted::show(ui, app, &mut view.confirming, actions);
+    list::interrupted(ui, app, &mut view.confirming, actions);
     view.order.show(ui, runs);
     let listed = view.order.arrange(runs);
     if listed.is_empty() && !runs.is_empty() {
@@ -206,7 +197,7 @@ fn list(
         Selected::Run(folder) => runs
             .iter()
             .find(|entry| entry.folder == *folder)
-            .map(|entry| repeats::represented_by(runs, entry)),
+            .map(|entry| curves::represented_by(runs, entry)),
         Selected::Starter => None,
     };
     let mut group = None;

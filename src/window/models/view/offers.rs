@@ -5,12 +5,11 @@ use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{Button, Response, RichText, Ui, vec2};
 
 use super::editor::{Editor, First};
-use super::{ModelsView, Selected, heading};
+use super::{ModelsView, Selected, details};
 use crate::records::{Ensemble, ModelRef, RunSummary};
 use crate::runs::RunEntry;
 use crate::window::shell::shortcuts;
-use crate::window::style;
-use crate::window::{Action, App, NOT_TRAINABLE, Screen};
+use crate::window::{Action, App, NOT_TRAINABLE, Screen, style};
 
 /// The button of a model that recognises the drawings already.
 const IN_USE: &str = "In use";
@@ -200,7 +199,7 @@ pub fn context_menu(
         })
         .clicked()
     {
-        actions.push(heading::star(entry));
+        actions.push(details::star(entry));
     }
     more(ui, app, entry, summary, view, actions);
 }
@@ -216,8 +215,8 @@ fn more(
 ) {
     let rename = Button::new("Rename…").shortcut_text(ui.ctx().format_shortcut(&shortcuts::RENAME));
     let (note, tags) = (
-        Button::new(heading::note_label(entry)),
-        Button::new(heading::tags_label(entry)),
+        Button::new(details::note_label(entry)),
+        Button::new(details::tags_label(entry)),
     );
     for (button, first) in [
         (rename, First::Name),

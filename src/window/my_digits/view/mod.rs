@@ -1,21 +1,20 @@
 //! The My digits screen: the drawings that the person keeps, by digit, what the model in use makes
 //! of them, and fine-tuning it on them.
 
-mod fine_tune;
 mod tiles;
 
+use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{
-    Align, Button, Key, KeyboardShortcut, Layout, Modifiers, ScrollArea, Ui,
-    containers::menu::MenuButton,
+    Align, Button, Key, KeyboardShortcut, Label, Layout, Modifiers, RichText, ScrollArea, Ui,
 };
 
 use crate::run_config::SetFormat;
-use crate::text::format::{count, grouped, percent};
-use crate::window::DIGITS;
+use crate::text::format::{count, grouped, percent, remaining};
+use crate::window::messages::Message;
 use crate::window::shell::{help, shortcuts};
-use crate::window::style;
+use crate::window::style::icons;
 use crate::window::style::image_sheet::ImageSheet;
-use crate::window::{Action, App, Collection, Screen};
+use crate::window::{Action, App, Collection, DIGITS, Screen, style};
 
 /// From this width on the buttons stand beside the figures, in points.
 const BESIDE: f32 = 1000.0;
@@ -49,7 +48,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec
     if digits.unreadable > 0 {
         style::caution(ui, &unreadable(digits.unreadable));
     }
-    fine_tune::result(ui, app, actions);
+    fine_tune_result(ui, app, actions);
     ui.add_space(style::GAP / 2.0);
     ScrollArea::vertical()
         .auto_shrink(false)
@@ -65,13 +64,13 @@ fn overview(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         if beside {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = style::GAP;
-                fine_tune::buttons(ui, app, actions);
+                fine_tune_buttons(ui, app, actions);
             });
         }
     });
     if !beside {
         ui.add_space(style::GAP / 3.0);
-        ui.horizontal(|ui| fine_tune::buttons(ui, app, actions));
+        ui.horizontal(|ui| fine_tune_buttons(ui, app, actions));
     }
 }
 
@@ -223,18 +222,124 @@ fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
     style::empty_state(ui, "No drawings yet", body);
     ui.vertical_centered(|ui| {
         let [usual, more] = Collection::ROUNDS;
-        let primary = style::primary_button(ui, fine_tune::collection_name(usual));
-        fine_tune::collect(ui, primary, usual, actions);
+        let primary = style::primary_button(ui, collection_name(usual));
+        collect(ui, primary, usual, actions);
         ui.add_space(style::GAP / 2.0);
-        fine_tune::collect(
+        collect(
             ui,
-            style::secondary_button(fine_tune::collection_name(more)),
+            style::secondary_button(collection_name(more)),
             more,
             actions,
         );
         ui.add_space(style::GAP / 2.0);
         if ui.add(style::secondary_button("Go to Draw")).clicked() {
             actions.push(Action::Show(Screen::Draw));
+        }
+    });
+}
+
+/// The buttons, or the progress; from the left or the right, as the layout goes.
+pub fn fine_tune_buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if let Some(running) = app.ctx.jobs.fine_tuning() {
+        if ui
+            .add_enabled(!running.cancelling, style::secondary_button("Cancel"))
+            .on_hover_text("The model stays as it is")
+            .clicked()
+        {
+            actions.push(Action::CancelJob(running.id));
+        }
+        ui.add(
+            style::progress_bar(ui, running.progress.fraction)
+                .desired_width(200.0)
+                .desired_height(12.0),
+        )
+        .accessible_name("Fine-tuning");
+        let doing = if running.cancelling {
+            "Cancelling…".to_owned()
+        } else {
+            let done = percent(running.progress.fraction.into(), 0);
+            match running.progress.remaining_seconds {
+                Some(seconds) => format!("Fine-tuning, {done}, {} left", remaining(seconds)),
+                None => format!("Fine-tuning, {done}"),
+            }
+        };
+        ui.label(RichText::new(doing).weak())
+            .on_hover_text("It learns from your drawings, among images that the model knows");
+        return;
+    }
+    let why_not = app.why_not_fine_tune();
+    let about = "Trains the model in use for a few seconds on your drawings, mixed with images that it knows. It takes the place of the model in use only if \
+                 it loses no more than 0.2 points on those";
+    let button = ui.add_enabled(
+        why_not.is_none(),
+        style::primary_button(ui, "Fine-tune on mine"),
+    );
+    if button
+        .on_hover_text(about)
+        .on_disabled_hover_text(why_not.unwrap_or_default())
+        .clicked()
+    {
+        actions.push(Action::FineTune);
+    }
+    let usual = Collection::ROUNDS[0];
+    collect(
+        ui,
+        style::secondary_button(collection_name(usual)),
+        usual,
+        actions,
+    );
+}
+
+/// What the button for the guided collection with this many rounds is called.
+pub fn collection_name(rounds: usize) -> String {
+    format!(
+        "Draw each digit {} times",
+        if rounds == 3 { "three" } else { "five" }
+    )
+}
+
+/// The button that starts the guided collection with this many rounds.
+pub fn collect(ui: &mut Ui, button: Button<'_>, rounds: usize, actions: &mut Vec<Action>) {
+    let time = if rounds == 3 {
+        "one to two minutes"
+    } else {
+        "two to three minutes"
+    };
+    let about = format!("{} drawings, {time}", Collection::new(rounds).total());
+    if ui.add(button).on_hover_text(about).clicked() {
+        actions.push(Action::Collect(rounds));
+    }
+}
+
+/// What came of the last fine-tuning, and the way back from it while its model is in use.
+pub fn fine_tune_result(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let Some(result) = &app.my_digits.fine_tuned else {
+        return;
+    };
+    ui.add_space(style::GAP / 3.0);
+    style::card(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        let message = Message::fine_tuned(&result.tuned);
+        ui.horizontal_top(|ui| {
+            icons::icon(
+                ui,
+                if result.tuned.saved.is_some() {
+                    icons::Icon::Done
+                } else {
+                    icons::Icon::Note
+                },
+            );
+            ui.add(Label::new(RichText::new(&message.what).strong()).wrap());
+        });
+        ui.add(Label::new(RichText::new(&message.remedy).weak()).wrap());
+        let back = Button::new(format!("Go back to {}", app.model_name(&result.before)));
+        if app.can_undo_fine_tune()
+            && ui
+                .add(back)
+                .on_hover_text("The fine-tuned model stays under Models")
+                .clicked()
+        {
+            actions.push(Action::UndoFineTune);
         }
     });
 }

@@ -4,8 +4,8 @@ use eframe::egui::Color32;
 use egui_plot::{GridInput, GridMark, PlotPoint};
 
 use super::{Anchor, Drawing, Element, SIZE};
+use crate::window::plots::chart;
 use crate::window::plots::chart::{Look, Trace};
-use crate::window::plots::fit;
 use crate::window::plots::scale::{GRID, XAxis, XUnit, YAxis, marks};
 use crate::window::style::Palette;
 
@@ -145,7 +145,7 @@ impl Page {
             .iter()
             .map(|trace| positions(contents, panel, trace))
             .collect();
-        let [low, high] = fit::bounds(panel.y, curves.iter().map(Vec::as_slice), from, to);
+        let [low, high] = chart::bounds(panel.y, curves.iter().map(Vec::as_slice), from, to);
         let across = |x: f64| LEFT + ((x - from) / (to - from)) as f32 * (RIGHT - LEFT);
         let up = |y: f64| bottom - ((y - low) / (high - low)) as f32 * (bottom - top);
 

@@ -10,8 +10,7 @@ use crate::math::statistics::{cell_sentence, error_count};
 use crate::records::Evaluation;
 use crate::run_config::Classes;
 use crate::window::style;
-use crate::window::style::Palette;
-use crate::window::style::grid_keys;
+use crate::window::style::{Palette, image_sheet};
 
 /// A cell: the true digit and the predicted one.
 pub type Cell = (usize, usize);
@@ -86,7 +85,7 @@ pub fn show(
             });
         }
     }
-    grid_keys::choose(ui, &response, chosen, |from, down, right| {
+    image_sheet::choose_by_keys(ui, &response, chosen, |from, down, right| {
         let moved = |from: usize, by: isize| from.saturating_add_signed(by).min(classes.len() - 1);
         from.map_or((0, 0), |(truth, answer)| {
             (moved(truth, down), moved(answer, right))

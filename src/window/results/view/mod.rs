@@ -1,22 +1,22 @@
 //! The Results screen: a model's accuracy, confusion matrix and misclassified images on a test set.
 
+mod accuracy;
 pub mod confusion;
 mod mistakes;
-mod opened;
-mod per_digit;
-mod reliability;
-mod selection;
 
-use eframe::egui::{Align, Layout, RichText, ScrollArea, Ui, vec2};
+use std::path::Path;
+
+use eframe::egui::{Align, ComboBox, Layout, ProgressBar, RichText, ScrollArea, Ui, vec2};
 
 use self::confusion::Cell;
 use self::mistakes::Gallery;
 use crate::math::statistics::{calibration_error, cell_sentence, error_count, wilson_interval};
 use crate::records::{Evaluation, ModelRef, SplitEvaluation};
-use crate::run_config::{Classes, DataSpec};
+use crate::run_config::{Classes, DataSource, DataSpec};
 use crate::text::format::{grouped, percent};
-use crate::window::style;
-use crate::window::{Action, App, ResultsView};
+use crate::window::shell::help;
+use crate::window::shell::help::Topic;
+use crate::window::{Action, App, ResultsView, style};
 
 #[derive(Debug, Default)]
 pub struct ResultsScreen {
@@ -41,7 +41,7 @@ const MATRIX_SIDE: std::ops::RangeInclusive<f32> = 340.0..=900.0;
 const BARS: [f32; 2] = [360.0, 300.0];
 
 pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
-    selection::show(ui, app, view, actions);
+    selection(ui, app, view, actions);
     ui.add_space(style::GAP / 2.0);
     let Some(results) = &app.results.shown else {
         let body = "Finish a run, or choose a model and a test set above and press Evaluate. The accuracy, the confusion matrix and the \
@@ -66,14 +66,14 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<
             ui.add_space(style::GAP);
             per_class(ui, evaluation, &view.classes, BARS[1]);
             ui.add_space(style::GAP);
-            reliability::show(ui, evaluation);
+            accuracy::reliability(ui, evaluation);
         } else {
             // What is above scrolls with the rest.
             let above = ui.cursor().top() - ui.min_rect().top();
             columns(ui, evaluation, view, visible - above);
         }
     });
-    opened::show(
+    mistakes::opened(
         ui,
         &view.gallery,
         &view.classes,
@@ -103,10 +103,10 @@ fn columns(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, heigh
                     ui,
                     evaluation,
                     &view.classes,
-                    (height - reliability::TOTAL_HEIGHT).clamp(BARS[1], 440.0),
+                    (height - accuracy::TOTAL_HEIGHT).clamp(BARS[1], 440.0),
                 );
                 ui.add_space(style::GAP);
-                reliability::show(ui, evaluation);
+                accuracy::reliability(ui, evaluation);
             });
         }
         ui.allocate_ui_with_layout(vec2(ui.available_width(), height), column, |ui| {
@@ -130,7 +130,7 @@ fn columns(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, heigh
                     }
                     if !wide {
                         ui.add_space(style::GAP);
-                        reliability::show(ui, evaluation);
+                        accuracy::reliability(ui, evaluation);
                     }
                 });
         });
@@ -198,7 +198,7 @@ fn matrix(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, side: 
 
 fn per_class(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height: f32) {
     ui.label(RichText::new(format!("Accuracy by {}", classes.noun())).strong());
-    per_digit::show(ui, evaluation, classes, height);
+    accuracy::per_digit(ui, evaluation, classes, height);
 }
 
 fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen) {
@@ -229,4 +229,105 @@ fn misclassified(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen)
     if let Some(index) = view.gallery.show(ui, &view.classes, view.cell, count) {
         view.opened = Some(index);
     }
+}
+
+pub fn selection(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut Vec<Action>) {
+    let models = app.models(usize::MAX);
+    let data = data_sets(app);
+    // The last evaluation's model and data, unless others were chosen and still exist.
+    let measured = app.results.shown.as_ref().map(|results| {
+        (
+            results.model.reference.clone(),
+            results.measured.data.clone(),
+        )
+    });
+    let model = view
+        .model
+        .clone()
+        .filter(|model| models.contains(model))
+        .or_else(|| measured.as_ref().map(|(model, _)| model.clone()));
+    let model = model
+        .filter(|model| models.contains(model))
+        .unwrap_or(ModelRef::Starter);
+    let set = view
+        .data
+        .clone()
+        .filter(|set| data.contains(set))
+        .or_else(|| measured.map(|(_, set)| set))
+        .unwrap_or_else(DataSpec::builtin);
+    // All stand on one line, as high as the main button.
+    let height = std::mem::replace(&mut ui.spacing_mut().interact_size.y, style::BUTTON_HEIGHT);
+    ui.horizontal_wrapped(|ui| {
+        let label = ui.label("Model");
+        let chosen = ComboBox::from_id_salt("model to evaluate").width(220.0).truncate().selected_text(app.model_name(&model));
+        let chosen = chosen.show_ui(ui, |ui| {
+            for candidate in models {
+                if ui.selectable_label(candidate == model, app.model_name(&candidate)).clicked() {
+                    view.model = Some(candidate);
+                }
+            }
+        });
+        let list = chosen.response.labelled_by(label.id).accessible_name("Model to evaluate");
+        style::explain_list(list, &app.model_name(&model), "");
+        let label = ui.label("Test set");
+        let chosen = ComboBox::from_id_salt("test set").width(160.0).truncate().selected_text(set.label()).show_ui(ui, |ui| {
+            for candidate in data {
+                if ui.selectable_label(candidate == set, candidate.label()).clicked() {
+                    view.data = Some(candidate);
+                }
+            }
+        });
+        let list = chosen.response.labelled_by(label.id).accessible_name("Test set to evaluate on");
+        style::explain_list(list, &set.label(), "");
+        if let Some(running) = app.ctx.jobs.evaluation() {
+            let fraction = running.progress.fraction;
+            let bar = ProgressBar::new(fraction).desired_width(160.0).text(format!("{:.0} %", fraction * 100.0));
+            ui.add(bar).accessible_name("Evaluation progress");
+            if ui.button("Cancel").clicked() {
+                actions.push(Action::CancelJob(running.id));
+            }
+        } else {
+            let busy = app.is_training();
+            let evaluate = ui.add_enabled(!busy, style::primary_button(ui, "Evaluate"));
+            let why_not = "Inkling does one thing at a time: an evaluation would slow down the run in progress";
+            if evaluate.on_disabled_hover_text(why_not).clicked() {
+                actions.push(Action::Evaluate { model, data: set });
+            }
+            if busy {
+                ui.label(RichText::new("available when the run in progress has ended").weak());
+            }
+        }
+        help::button(ui, Topic::Results);
+    });
+    ui.spacing_mut().interact_size.y = height;
+}
+
+/// The built-in digits, the data sets found on this machine, the person's own drawings, and the
+/// folders that were chosen.
+fn data_sets(app: &App) -> Vec<DataSpec> {
+    let found = app
+        .train
+        .found
+        .iter()
+        .flatten()
+        .map(|found| app.source_of(found));
+    let mine = (!app.my_digits.drawings().is_empty()).then_some(DataSource::Mine);
+    let chosen = app
+        .ctx
+        .settings
+        .data_folders
+        .iter()
+        .map(|folder| DataSource::Path(Path::new(folder).to_owned()));
+    let mut sets = vec![DataSpec::builtin()];
+    for set in found.chain(mine).chain(chosen).map(DataSpec::single).chain(
+        app.results
+            .shown
+            .iter()
+            .map(|results| results.measured.data.clone()),
+    ) {
+        if !sets.contains(&set) {
+            sets.push(set);
+        }
+    }
+    sets
 }

@@ -1,28 +1,24 @@
-//! The Sweep screen: setting a sweep up beside the list of earlier ones, or the sweep that is shown
-//! with its table and plots.
+//! The Sweep screen: setting a sweep up beside the list of earlier ones, or the sweep that is shown:
+//! what it searches, how far it is, and its trials as a table and three plots, side by side where there
+//! is room, otherwise one view at a time.
 
-mod accuracy_range;
-mod best_so_far;
-mod importance;
 mod parallel;
-mod progress;
-mod row;
+mod plots;
 mod set_up;
-mod stored;
 mod table;
-mod trials;
 
-use eframe::egui::{Align, Layout, ScrollArea, Ui, vec2};
+use eframe::egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui, UiBuilder, Vec2, vec2};
 
-use crate::sweep::SweepEntry;
+use crate::sweep::{SweepEntry, Trial};
+use crate::text::format::percent;
+use crate::text::visible;
 use crate::window::shell::help;
 use crate::window::shell::help::Topic;
-use crate::window::style;
-use crate::window::{Action, App};
+use crate::window::{Action, App, SweepAction, SweepPhase, SweepView, style};
 
 #[derive(Debug, Default)]
 pub struct SweepScreen {
-    part: trials::Part,
+    part: Part,
     order: table::Order,
 }
 
@@ -33,9 +29,9 @@ const FORM_SHARE: f32 = 0.56;
 
 pub fn show(ui: &mut Ui, app: &App, view: &mut SweepScreen, actions: &mut Vec<Action>) {
     if let Some(sweep) = &app.sweeps.shown {
-        progress::show(ui, app, sweep, actions);
+        progress(ui, app, sweep, actions);
         ui.add_space(style::GAP / 2.0);
-        trials::show(ui, sweep, &mut view.part, &mut view.order, actions);
+        trials(ui, sweep, &mut view.part, &mut view.order, actions);
         return;
     }
     ui.horizontal(|ui| {
@@ -55,13 +51,13 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut SweepScreen, actions: &mut Vec<Ac
                 .flatten()
                 .any(SweepEntry::is_resumable);
             if resumable {
-                stored::show(ui, app, actions);
+                set_up::stored(ui, app, actions);
                 ui.add_space(style::GAP);
             }
             set_up::show(ui, app, actions);
             if !resumable {
                 ui.add_space(style::GAP);
-                stored::show(ui, app, actions);
+                set_up::stored(ui, app, actions);
             }
         });
         return;
@@ -85,8 +81,254 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut SweepScreen, actions: &mut Vec<Ac
                 .auto_shrink(false)
                 .show(ui, |ui| {
                     ui.set_max_width((ui.available_width() - 8.0).min(style::TEXT_WIDTH));
-                    stored::show(ui, app, actions);
+                    set_up::stored(ui, app, actions);
                 });
         });
     });
+}
+
+/// Trials more that a sweep that is complete can go on for.
+const MORE: u32 = 10;
+
+pub fn progress(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        ui.heading("Sweep");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            help::button(ui, Topic::Sweep);
+            let back = ui.add_enabled(!sweep.is_active(), Button::new("All sweeps"));
+            let about = "Go back to setting one up, and to the earlier ones";
+            if back
+                .on_hover_text(about)
+                .on_disabled_hover_text("Available once the sweep has ended or is paused")
+                .clicked()
+            {
+                actions.push(Action::Sweep(SweepAction::Close));
+            }
+            if ui
+                .button("Save table…")
+                .on_hover_text("Writes all trials to a CSV file")
+                .clicked()
+            {
+                actions.push(Action::Sweep(SweepAction::SaveTable));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.add(Label::new(RichText::new(sweep.title()).size(17.0).strong()).truncate());
+            });
+        });
+    });
+    ui.horizontal_wrapped(|ui| {
+        buttons(ui, app, sweep, actions);
+        ui.label(RichText::new(sweep.state()).strong());
+        ui.label(sweep.figures().join(", "));
+    });
+    ui.add(style::progress_bar(ui, sweep.fraction()).desired_height(10.0))
+        .accessible_name("Sweep progress");
+    settings(ui, app, sweep, actions);
+}
+
+fn buttons(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>) {
+    let mut act = |action| actions.push(Action::Sweep(action));
+    if sweep.is_active() {
+        let can = matches!(sweep.phase, SweepPhase::Starting | SweepPhase::Running);
+        let about = "It can be resumed, even after Inkling was closed. Trials that are training now begin again then";
+        if ui
+            .add_enabled(can, style::secondary_button("Pause"))
+            .on_hover_text(about)
+            .clicked()
+        {
+            act(SweepAction::Pause);
+        }
+        let about = "Ends the sweep with the trials that have ended by now";
+        if ui
+            .add_enabled(can, style::secondary_button("Stop"))
+            .on_hover_text(about)
+            .clicked()
+        {
+            act(SweepAction::Stop);
+        }
+        return;
+    }
+    let Some(folder) = &sweep.folder else { return };
+    let why_not = app.why_not_sweep();
+    let reason = why_not.unwrap_or_default();
+    if sweep.phase == SweepPhase::Complete {
+        let is_exhausted = sweep.definition.is_exhausted(sweep.trials.len());
+        let reason = if is_exhausted {
+            "Every combination of these values has been tried"
+        } else {
+            reason
+        };
+        let more = ui.add_enabled(
+            why_not.is_none() && !is_exhausted,
+            style::secondary_button(format!("{MORE} more trials")),
+        );
+        if more
+            .on_hover_text("Goes on from the trials so far")
+            .on_disabled_hover_text(reason)
+            .clicked()
+        {
+            act(SweepAction::Extend(folder.clone(), MORE));
+        }
+    } else {
+        let resume = ui.add_enabled(why_not.is_none(), style::primary_button(ui, "Resume"));
+        if resume
+            .on_hover_text("Trials that were cut short begin again")
+            .on_disabled_hover_text(reason)
+            .clicked()
+        {
+            act(SweepAction::Resume(folder.clone()));
+        }
+    }
+}
+
+/// The settings of the selected trial or of the best, and what can be done with them.
+fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>) {
+    let selected = sweep.selected.and_then(|number| sweep.trial(number));
+    let shown = selected.or_else(|| sweep.best());
+    ui.horizontal_wrapped(|ui| match shown {
+        None => drop(ui.label(style::hint("No trial has trained to its end yet."))),
+        Some(trial) => {
+            let which = if selected.is_some() {
+                format!("Trial {}", trial.number)
+            } else {
+                "Best".to_owned()
+            };
+            let accuracy = trial
+                .accuracy()
+                .map(|accuracy| format!(": {} validation accuracy", percent(accuracy, 2)));
+            ui.label(RichText::new(format!("{which}{}", accuracy.unwrap_or_default())).strong());
+            ui.label(format!("with {}", values(sweep, trial)));
+        }
+    });
+    ui.horizontal_wrapped(|ui| {
+        let text = "Use these settings";
+        let primary = sweep.phase == SweepPhase::Complete;
+        let button = if primary { style::primary_button(ui, text) } else { style::secondary_button(text) };
+        let used = ui.add_enabled(shown.is_some(), button).on_hover_text("Puts them into the run panel and goes to Train");
+        if used.clicked() {
+            actions.extend(shown.map(|trial| Action::Sweep(SweepAction::Use(trial.number))));
+        }
+        if let Some((trial, tested)) = &sweep.tested {
+            let data = sweep.definition.base.data.tested().label();
+            let named = |accuracy| format!("Test accuracy on {data}: {}", percent(accuracy, 2));
+            let accuracy = tested.test_accuracy.map_or_else(|| "The data has no test images".to_owned(), named);
+            ui.label(RichText::new(accuracy).strong());
+            ui.label(format!("with the settings of trial {trial}"));
+            if ui.link("Show the model").on_hover_text(visible::path(&tested.run)).clicked() {
+                actions.push(Action::ShowModel(tested.run.clone()));
+            }
+            return;
+        }
+        let why_not = app.why_not_test_best();
+        let test = ui.add_enabled(why_not.is_none(), style::secondary_button("Train the best and read its test accuracy"));
+        let about =
+            "Trains the best settings once more as a run that is saved. The sweep itself never sees test images: this reads them once";
+        if test.on_hover_text(about).on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
+            actions.push(Action::Sweep(SweepAction::Test));
+        }
+    });
+}
+
+/// "learning rate 0.003, batch size 64".
+fn values(sweep: &SweepView, trial: &Trial) -> String {
+    let each = sweep.definition.space.iter().zip(&trial.values);
+    each.map(|(dimension, value)| format!("{} {value}", dimension.setting.label().to_lowercase()))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// From this size on, in points, everything is shown at once.
+const ALL_AT_ONCE: Vec2 = vec2(960.0, 430.0);
+/// The share of the width that the table and the parallel coordinates have, and the share of the
+/// height above them.
+const LEFT: f32 = 0.64;
+const TOP: f32 = 0.5;
+
+/// What is shown where there is no room for everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    #[default]
+    Table,
+    /// The best accuracy so far, and the importance of each setting.
+    Progress,
+    Parallel,
+}
+
+/// Draws them in what is left of the screen.
+pub fn trials(
+    ui: &mut Ui,
+    sweep: &SweepView,
+    part: &mut Part,
+    order: &mut table::Order,
+    actions: &mut Vec<Action>,
+) {
+    if sweep.trials.is_empty() {
+        return style::empty_state(
+            ui,
+            "The first trials are being started",
+            "Each trial will be a line here, and a point in the plots.",
+        );
+    }
+    let size = ui.available_size();
+    if size.x >= ALL_AT_ONCE.x && size.y >= ALL_AT_ONCE.y {
+        return quarters(ui, sweep, order, actions);
+    }
+    ui.horizontal(|ui| {
+        for (which, name) in [
+            (Part::Table, "Table"),
+            (Part::Progress, "Progress and importance"),
+            (Part::Parallel, "Parallel coordinates"),
+        ] {
+            if ui.add(style::toggle(ui, name, *part == which)).clicked() {
+                *part = which;
+            }
+        }
+    });
+    let height = ui.available_height();
+    match part {
+        Part::Table => table::show(ui, sweep, order, actions),
+        Part::Progress => {
+            let half = ui.available_width() / 2.0 - style::GAP;
+            ui.horizontal_top(|ui| {
+                column(ui, vec2(half, height), |ui| plots::best_so_far(ui, sweep));
+                ui.add_space(style::GAP);
+                column(ui, vec2(half, height), |ui| plots::importance(ui, sweep));
+            });
+        }
+        Part::Parallel => parallel::show(ui, sweep, actions),
+    }
+}
+
+fn column(ui: &mut Ui, size: Vec2, show: impl FnOnce(&mut Ui)) {
+    ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+        ui.set_width(size.x);
+        show(ui);
+    });
+}
+
+/// The table above the parallel coordinates, and the best so far above the importance.
+fn quarters(ui: &mut Ui, sweep: &SweepView, order: &mut table::Order, actions: &mut Vec<Action>) {
+    let area = ui.available_rect_before_wrap();
+    let (left, right) = area.split_left_right_at_fraction(LEFT);
+    for (index, column) in [left.with_max_x(left.right() - style::GAP), right]
+        .into_iter()
+        .enumerate()
+    {
+        let (top, bottom) = column.split_top_bottom_at_fraction(TOP);
+        for (row, place) in [top.with_max_y(top.bottom() - style::GAP), bottom]
+            .into_iter()
+            .enumerate()
+        {
+            ui.scope_builder(
+                UiBuilder::new().id_salt((index, row)).max_rect(place),
+                |ui| match (index, row) {
+                    (0, 0) => table::show(ui, sweep, order, actions),
+                    (0, _) => parallel::show(ui, sweep, actions),
+                    (_, 0) => plots::best_so_far(ui, sweep),
+                    _ => plots::importance(ui, sweep),
+                },
+            );
+        }
+    }
+    ui.advance_cursor_after_rect(area);
 }

@@ -6,12 +6,11 @@ use eframe::egui::{
     WidgetInfo, pos2, vec2,
 };
 
-use super::accuracy_range::AccuracyRange;
+use super::plots::AccuracyRange;
 use crate::sweep::{Dimension, Outcome, Range, Trial, Value};
 use crate::text::format::{percent, plain};
-use crate::window::style;
 use crate::window::style::Palette;
-use crate::window::{Action, SweepAction, SweepView};
+use crate::window::{Action, SweepAction, SweepView, style};
 
 /// Above and below the axes: their names, and the ends; in points.
 const HEAD: f32 = 22.0;

@@ -1,13 +1,17 @@
-//! Setting a sweep up: what varies, how settings are chosen, and for how long.
+//! Setting a sweep up: what varies, how settings are chosen, and for how long. Beside that, earlier
+//! sweeps: those that were interrupted first, to be resumed.
 
-use eframe::egui::{Button, Label, RichText, TextEdit, Ui, containers::menu::MenuButton};
+use eframe::egui::containers::menu::MenuButton;
+use eframe::egui::{Align, Button, Label, Layout, RichText, TextEdit, Ui, vec2};
 
-use super::row;
-use crate::sweep::{Asha, Definition, SamplerKind, Setting};
-use crate::text::format::count;
+use crate::sweep::{Asha, Definition, Kind, SamplerKind, Setting, SweepCard, SweepEntry};
+use crate::text::format::{count, percent};
+use crate::text::visible;
+use crate::window::messages::Message;
 use crate::window::shell::shortcuts;
-use crate::window::style;
-use crate::window::{Action, App, SweepAction, SweepField, SweepForm, SweepProblem};
+use crate::window::{
+    Action, App, SettingRow, SweepAction, SweepField, SweepForm, SweepProblem, style,
+};
 
 /// The width of the fields for the budget, in points.
 const NUMBER: f32 = 64.0;
@@ -69,7 +73,7 @@ fn varying(
     let mut removed = None;
     for row in &mut form.rows {
         ui.push_id(row.setting, |ui| {
-            if row::show(ui, row) {
+            if setting_row(ui, row) {
                 removed = Some(row.setting);
             }
         });
@@ -199,4 +203,207 @@ fn start(ui: &mut Ui, app: &App, problems: &[SweepProblem], actions: &mut Vec<Ac
     if let Some(reason) = why_not {
         ui.add(Label::new(style::hint(format!("{reason}."))).wrap());
     }
+}
+
+/// The width of the settings' names and of a number, in points.
+const NAME: f32 = 116.0;
+const VALUE: f32 = 84.0;
+/// The width of the button that removes it.
+const REMOVE: f32 = 32.0;
+
+/// Draws it; true when it is to be removed.
+pub fn setting_row(ui: &mut Ui, row: &mut SettingRow) -> bool {
+    let label = row.setting.label();
+    let height = ui.spacing().interact_size.y;
+    ui.horizontal_top(|ui| {
+        ui.allocate_ui_with_layout(
+            vec2(NAME, height),
+            Layout::left_to_right(Align::Center),
+            |ui| {
+                ui.set_min_width(NAME);
+                ui.label(label);
+            },
+        );
+        let width = ui.available_width() - REMOVE - ui.spacing().item_spacing.x;
+        ui.allocate_ui_with_layout(
+            vec2(width, height),
+            Layout::left_to_right(Align::Center).with_main_wrap(true),
+            |ui| {
+                ui.set_min_width(width);
+                match row.setting.kind() {
+                    Kind::Name => names(ui, row),
+                    Kind::Widths => {
+                        values(ui, row, "With commas between them, such as 64, 128, 128-64")
+                    }
+                    Kind::Layers => values(
+                        ui,
+                        row,
+                        "With commas between them, such as 32C3-MP2, 32C3-MP2-128",
+                    ),
+                    Kind::Real | Kind::Whole => numbers(ui, row),
+                }
+            },
+        );
+        let remove = ui
+            .add_sized(vec2(REMOVE, height), style::small_button("×"))
+            .on_hover_text("Do not vary it");
+        remove.accessible_name(format!("Remove {label}")).clicked()
+    })
+    .inner
+}
+
+fn names(ui: &mut Ui, row: &mut SettingRow) {
+    for (name, label) in row.setting.choices() {
+        let mut chosen = row.chosen().any(|other| other == name);
+        if ui.checkbox(&mut chosen, label).changed() {
+            row.choose(name, chosen);
+        }
+    }
+}
+
+fn values(ui: &mut Ui, row: &mut SettingRow, about: &str) {
+    let field = TextEdit::singleline(&mut row.values)
+        .desired_width(2.0 * VALUE)
+        .char_limit(200);
+    ui.add(field)
+        .on_hover_text(about)
+        .accessible_name(format!("{}: values", row.setting.label()));
+}
+
+fn numbers(ui: &mut Ui, row: &mut SettingRow) {
+    let label = row.setting.label();
+    for (listed, text) in [(false, "Range"), (true, "Values")] {
+        let about = if listed {
+            "Only these values are tried"
+        } else {
+            "Any value in between may be tried"
+        };
+        let toggle = ui
+            .add(style::toggle(ui, text, row.listed == listed))
+            .on_hover_text(about);
+        if toggle.accessible_name(format!("{label}: {text}")).clicked() {
+            row.listed = listed;
+        }
+    }
+    if row.listed {
+        values(ui, row, "With commas between them, such as 32, 64, 128");
+        return;
+    }
+    let field = |text| {
+        TextEdit::singleline(text)
+            .desired_width(VALUE)
+            .char_limit(24)
+    };
+    ui.add(field(&mut row.low))
+        .accessible_name(format!("{label}: from"));
+    ui.label("to");
+    ui.add(field(&mut row.high))
+        .accessible_name(format!("{label}: to"));
+    let about = "As many trials between 0.001 and 0.01 as between 0.01 and 0.1: right for what spans orders of magnitude";
+    ui.checkbox(&mut row.log, "logarithmic")
+        .on_hover_text(about)
+        .accessible_name(format!("{label}: logarithmic"));
+}
+
+pub fn stored(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    style::section(ui, "Earlier sweeps");
+    let Some(listed) = &app.sweeps.listed else {
+        ui.label(style::hint("Loading…"));
+        return;
+    };
+    if listed.is_empty() {
+        ui.add(Label::new(style::hint("None yet. A sweep is kept with all its trials, and can be resumed after an interruption.")).wrap());
+    }
+    let (resumable, others): (Vec<_>, Vec<_>) =
+        listed.iter().partition(|entry| entry.is_resumable());
+    for entry in resumable.into_iter().chain(others) {
+        style::card(ui).show(ui, |ui| {
+            ui.set_min_width(ui.available_width());
+            card(ui, app, entry, actions);
+        });
+        ui.add_space(style::GAP / 2.0);
+    }
+}
+
+fn card(ui: &mut Ui, app: &App, entry: &SweepEntry, actions: &mut Vec<Action>) {
+    let mut act = |action| actions.push(Action::Sweep(action));
+    let when = when(entry);
+    match &entry.card {
+        Ok(card) => {
+            ui.add(Label::new(RichText::new(card.definition.base.title()).strong()).truncate());
+            ui.add(Label::new(style::hint(facts(&when, card))).wrap());
+        }
+        Err(error) => {
+            ui.add(Label::new(RichText::new(&when).strong()).truncate());
+            style::invalid(ui, &Message::from(error).to_string());
+        }
+    }
+    ui.horizontal_wrapped(|ui| {
+        if let Ok(card) = &entry.card {
+            if !card.complete {
+                let why_not = app.why_not_sweep();
+                let resume = ui.add_enabled(why_not.is_none(), style::primary_button(ui, "Resume"));
+                let resume = resume
+                    .on_hover_text("Trials that were cut short begin again")
+                    .accessible_name(format!("Resume the sweep of {when}"));
+                if resume
+                    .on_disabled_hover_text(why_not.unwrap_or_default())
+                    .clicked()
+                {
+                    act(SweepAction::Resume(entry.folder.clone()));
+                }
+            }
+            if ui
+                .add(style::secondary_button("Show"))
+                .accessible_name(format!("Show the sweep of {when}"))
+                .clicked()
+            {
+                act(SweepAction::Open(entry.folder.clone()));
+            }
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if ui
+                .button("Delete")
+                .accessible_name(format!("Delete the sweep of {when}"))
+                .clicked()
+            {
+                act(SweepAction::Delete(entry.folder.clone()));
+            }
+        });
+    });
+}
+
+/// "24 Nov 2026, 04:01 · paused after 12 of 30 trials · best 98.20 %".
+fn facts(when: &str, card: &SweepCard) -> String {
+    let trials = match card.definition.max_trials() {
+        Some(most) => format!("{} of {}", card.ended, count(most.into(), "trial")),
+        None => count(card.ended.into(), "trial"),
+    };
+    let state = if card.complete {
+        format!("complete, {}", count(card.ended.into(), "trial"))
+    } else {
+        format!("paused after {trials}")
+    };
+    let best = card.best.map(|best| format!("best {}", percent(best, 2)));
+    [Some(when.to_owned()), Some(state), best]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" · ")
+}
+
+/// When it was begun, from its folder's name.
+fn when(entry: &SweepEntry) -> String {
+    let name = entry
+        .folder
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let begun = name
+        .get(..17)
+        .and_then(|time| jiff::civil::DateTime::strptime("%Y-%m-%d-%H%M%S", time).ok());
+    begun.map_or_else(
+        || visible::label(&name),
+        |time| time.strftime("%-d %b %Y, %H:%M").to_string(),
+    )
 }

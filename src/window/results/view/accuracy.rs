@@ -1,0 +1,220 @@
+//! Accuracy by class as bars with numbers, and by confidence as the reliability diagram: how often
+//! answers of each confidence are right.
+
+use eframe::egui::{
+    Align2, Rangef, Rect, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2,
+};
+use egui_plot::{AxisHints, GridMark, Line, LineStyle, PlotPoints, Points};
+
+use crate::math::statistics::{calibration_error, class_scores, reliability_sentence};
+use crate::records::Evaluation;
+use crate::run_config::Classes;
+use crate::text::format::{grouped, percent};
+use crate::window::plots::scale::{GRID, static_plot};
+use crate::window::style;
+
+/// Draws a bar for each class. They start at a round percentage below the lowest accuracy, so that
+/// small differences are visible.
+pub fn per_digit(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height: f32) {
+    // Where there are many, they scroll: the bar is beside them.
+    ui.set_max_width(ui.available_width() - ui.spacing().scroll.bar_width);
+    let scores = class_scores(evaluation);
+    let weakest = scores
+        .iter()
+        .filter_map(|score| score.accuracy())
+        .fold(1.0, f64::min);
+    let start = [0.98, 0.95, 0.9, 0.8, 0.5]
+        .into_iter()
+        .find(|&start| weakest > start)
+        .unwrap_or(0.0);
+    let palette = style::palette(ui);
+    let font = TextStyle::Body.resolve(ui.style());
+    let row = (height / (classes.len() + 1) as f32).clamp(20.0, 40.0);
+    let widest = |texts: &mut dyn Iterator<Item = String>| {
+        let width = |text| {
+            ui.painter()
+                .layout_no_wrap(text, font.clone(), palette.ink)
+                .size()
+                .x
+        };
+        texts.map(width).fold(0.0, f32::max)
+    };
+    // As wide as the longest figures, however many images there are.
+    let errors = widest(
+        &mut scores
+            .iter()
+            .map(|score| wrong_text(score.images - score.correct)),
+    );
+    let accuracies = widest(&mut scores.iter().map(|score| accuracy_text(score.accuracy())));
+    let names = 22.0_f32.max(widest(&mut classes.names().map(str::to_owned)) + 8.0);
+    let numbers = errors + accuracies + 2.0 * style::GAP;
+    for score in scores {
+        let (rect, response) = ui.allocate_exact_size(
+            vec2(ui.available_width(), row - ui.spacing().item_spacing.y),
+            Sense::hover(),
+        );
+        let text = accuracy_text(score.accuracy());
+        let wrong = score.images - score.correct;
+        let painter = ui.painter();
+        let (color, middle) = (ui.visuals().text_color(), rect.center().y);
+        let name = classes.name(score.digit);
+        let (at, anchor) = if classes.are_digits() {
+            (8.0, Align2::CENTER_CENTER)
+        } else {
+            (0.0, Align2::LEFT_CENTER)
+        };
+        painter.text(
+            pos2(rect.left() + at, middle),
+            anchor,
+            name,
+            font.clone(),
+            color,
+        );
+        let track = Rect::from_min_max(rect.min + vec2(names, 0.0), rect.max - vec2(numbers, 0.0))
+            .shrink2(vec2(0.0, rect.height() * 0.2));
+        let share = score.accuracy().map_or(0.0, |accuracy| {
+            ((accuracy - start) / (1.0 - start)).clamp(0.0, 1.0) as f32
+        });
+        style::bar(painter, track, share, palette.good, palette);
+        painter.text(
+            pos2(rect.right() - errors - style::GAP, middle),
+            Align2::RIGHT_CENTER,
+            &text,
+            font.clone(),
+            ui.visuals().strong_text_color(),
+        );
+        painter.text(
+            pos2(rect.right(), middle),
+            Align2::RIGHT_CENTER,
+            wrong_text(wrong),
+            font.clone(),
+            ui.visuals().weak_text_color(),
+        );
+        let spoken = format!("{text}, {wrong} of {} wrong", grouped(score.images));
+        response.widget_info(|| WidgetInfo {
+            current_text_value: Some(spoken.clone()),
+            ..WidgetInfo::labeled(Role::Meter, true, format!("Accuracy for {name}"))
+        });
+        let of = if classes.are_digits() {
+            format!("of a {name}")
+        } else {
+            format!("of the class {name}")
+        };
+        response.on_hover_text(format!(
+            "{} of {} images {of} classified correctly",
+            grouped(score.correct),
+            grouped(score.images)
+        ));
+    }
+    ui.weak(format!("Bars start at {:.0} %.", start * 100.0));
+}
+
+fn accuracy_text(accuracy: Option<f64>) -> String {
+    accuracy.map_or_else(|| "no images".to_owned(), |accuracy| percent(accuracy, 2))
+}
+
+fn wrong_text(wrong: u64) -> String {
+    format!("{} wrong", grouped(wrong))
+}
+
+/// The plot's height, and the limit of its width, in points.
+const HEIGHT: f32 = 150.0;
+const MAX_WIDTH: f32 = 420.0;
+/// The distance of two labels of an axis from which they begin to show, and from which they show in
+/// full, in points.
+const LABELS: Rangef = Rangef {
+    min: 18.0,
+    max: 24.0,
+};
+/// What the diagram takes with its texts, in points.
+pub const TOTAL_HEIGHT: f32 = 250.0;
+
+/// Draws the diagram with its sentence; nothing for results of older versions, which counted no
+/// bins.
+pub fn reliability(ui: &mut Ui, evaluation: &Evaluation) {
+    let (Some(bins), Some(error)) = (&evaluation.reliability, calibration_error(evaluation)) else {
+        return;
+    };
+    let palette = style::palette(ui);
+    let points: Vec<[f64; 2]> = bins
+        .iter()
+        .filter_map(|bin| Some([bin.confidence * 100.0, bin.accuracy()? * 100.0]))
+        .collect();
+    let sentence = reliability_sentence(evaluation).unwrap_or_default();
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new("Reliability").strong());
+        ui.label(
+            RichText::new("dots: accuracy by confidence; dashed: exactly as sure as right")
+                .weak()
+                .small(),
+        );
+    });
+    let shown = static_plot(
+        "reliability",
+        vec2(ui.available_width().min(MAX_WIDTH), HEIGHT),
+        &palette,
+    )
+    // Dots at the ends are seen whole.
+    .default_x_bounds(-3.0, 103.0)
+    .default_y_bounds(-6.0, 106.0)
+    .grid_spacing(Rangef::new(GRID, 3.0 * GRID))
+    .x_grid_spacer(|_| quarters())
+    .y_grid_spacer(|_| quarters())
+    .custom_x_axes(vec![
+        AxisHints::new_x()
+            .formatter(|mark, _| percent_mark(mark.value))
+            .label_spacing(LABELS),
+    ])
+    .custom_y_axes(vec![
+        AxisHints::new_y()
+            .formatter(|mark, _| percent_mark(mark.value))
+            .label_spacing(LABELS),
+    ])
+    .show(ui, |plot_ui| {
+        let diagonal = Line::new(
+            "exactly as sure as right",
+            PlotPoints::from(vec![[0.0, 0.0], [100.0, 100.0]]),
+        );
+        plot_ui.line(
+            diagonal
+                .color(palette.faded)
+                .width(1.0)
+                .style(LineStyle::dashed_dense()),
+        );
+        for point in &points {
+            let gap = vec![[point[0], point[0]], *point];
+            plot_ui.line(
+                Line::new("difference", PlotPoints::from(gap))
+                    .color(palette.validation)
+                    .width(1.5),
+            );
+        }
+        plot_ui.points(
+            Points::new("accuracy", PlotPoints::from(points.clone()))
+                .color(palette.train)
+                .radius(4.0),
+        );
+    });
+    let value = format!("calibration error {}. {sentence}", percent(error, 2));
+    let about = "Across: how sure the model is, in 15 bins. Up: how often it is right then";
+    shown.response.widget_info(|| WidgetInfo {
+        current_text_value: Some(value.clone()),
+        ..WidgetInfo::labeled(Role::Figure, true, "Reliability diagram")
+    });
+    shown.response.on_hover_text(about);
+    ui.label(RichText::new(sentence).weak());
+}
+
+/// Marks at 0, 25, 50, 75 and 100 %.
+fn quarters() -> Vec<GridMark> {
+    (0..=4)
+        .map(|quarter| GridMark {
+            value: f64::from(quarter) * 25.0,
+            step_size: 25.0,
+        })
+        .collect()
+}
+
+fn percent_mark(value: f64) -> String {
+    format!("{value:.0} %")
+}

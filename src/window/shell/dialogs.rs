@@ -1,0 +1,263 @@
+//! The dialogs of the window itself: About, with versions, the machine and the licences of all bundled
+//! software; what becomes of the run or the sweep when the window closes meanwhile; and the question
+//! for a path, on desktops where no file dialog can be shown.
+
+use eframe::egui::{Grid, Id, Key, Label, Modal, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
+
+use crate::text::licences;
+use crate::window::style::icons;
+use crate::window::{Action, App, Phase, RunView, about, style};
+
+#[derive(Debug, Default)]
+pub enum About {
+    /// Not shown.
+    #[default]
+    Closed,
+    /// Versions and the machine; true once they have been copied.
+    Facts(bool),
+    /// The lines of the licence texts: tens of thousands, of which only the visible ones are laid
+    /// out.
+    Licences(Vec<String>),
+}
+
+/// Shows the dialog while it is open.
+pub fn about_dialog(ui: &Ui, app: &App, about: &mut About) {
+    if matches!(about, About::Closed) {
+        return;
+    }
+    let ctx = ui.ctx();
+    let room = ctx.content_rect().size();
+    let modal = Modal::new(Id::unique("about"))
+        .frame(style::dialog_frame(ui))
+        .show(ctx, |ui| {
+            ui.set_width(660.0_f32.min(room.x - 80.0));
+            heading(ui);
+            ui.add_space(style::GAP / 2.0);
+            // A fixed height, so that the buttons do not move when the content changes.
+            let height = (room.y - 260.0).min(340.0);
+            ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
+                ui.set_min_height(height);
+                match about {
+                    About::Licences(lines) => texts(ui, lines),
+                    _ => facts(ui, app),
+                }
+            });
+            ui.add_space(style::GAP / 2.0);
+            buttons(ui, app, about)
+        });
+    if modal.inner || modal.should_close() {
+        *about = About::Closed;
+    }
+}
+
+fn heading(ui: &mut Ui) {
+    ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(30.0, 40.0), Sense::hover());
+        icons::drop(ui.painter(), rect.center(), 38.0, style::palette(ui).accent);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 1.0;
+            ui.label(RichText::new("About Inkling").heading());
+            ui.label(RichText::new(concat!(env!("CARGO_PKG_DESCRIPTION"), ".")).weak());
+        });
+    });
+}
+
+fn facts(ui: &mut Ui, app: &App) {
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        ui.spacing_mut().interact_size.y = 0.0;
+        let width = ui.available_width() - 170.0;
+        Grid::new("facts")
+            .num_columns(2)
+            .spacing([16.0, 6.0])
+            .min_col_width(140.0)
+            .show(ui, |ui| {
+                for (name, value) in about::facts(app.ctx.hardware.as_ref()) {
+                    ui.label(RichText::new(name).weak());
+                    ui.scope(|ui| {
+                        ui.set_max_width(width);
+                        ui.add(Label::new(value).wrap().selectable(true));
+                    });
+                    ui.end_row();
+                }
+                ui.label(RichText::new("Licence").weak());
+                ui.label("MIT or Apache-2.0, at your option");
+                ui.end_row();
+            });
+        if app.ctx.hardware.is_none() {
+            ui.label(style::hint("Detecting hardware…"));
+        }
+    });
+}
+
+fn texts(ui: &mut Ui, lines: &[String]) {
+    let height = ui.text_style_height(&eframe::egui::TextStyle::Monospace);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    ScrollArea::both()
+        .auto_shrink(false)
+        .show_rows(ui, height, lines.len(), |ui, seen| {
+            for line in &lines[seen] {
+                ui.add(
+                    Label::new(RichText::new(line).monospace())
+                        .extend()
+                        .selectable(true),
+                );
+            }
+        });
+}
+
+/// Returns true when Close was clicked.
+fn buttons(ui: &mut Ui, app: &App, about: &mut About) -> bool {
+    ui.horizontal(|ui| {
+        let close = ui.add(style::primary_button(ui, "Close")).clicked();
+        let copied = matches!(about, About::Facts(true));
+        let copy = ui
+            .add(style::secondary_button("Copy"))
+            .on_hover_text("Copy versions and hardware as text, for example for a bug report");
+        if copy.clicked() {
+            ui.ctx().copy_text(about::text(app.ctx.hardware.as_ref()));
+            *about = About::Facts(true);
+        }
+        match about {
+            About::Licences(_) => {
+                if ui.add(style::secondary_button("Versions")).clicked() {
+                    *about = About::Facts(false);
+                }
+            }
+            _ => {
+                if ui
+                    .add(style::secondary_button("Licences"))
+                    .on_hover_text("Licences of all software bundled with Inkling")
+                    .clicked()
+                {
+                    *about = About::Licences(licences::text().lines().map(str::to_owned).collect());
+                }
+            }
+        }
+        if copied {
+            ui.label(style::hint("Copied"));
+        }
+        close
+    })
+    .inner
+}
+
+/// The answer to the question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloseAnswer {
+    StayOpen,
+    /// The window stays open and shows what could be saved of the run.
+    SaveFirst,
+    /// The run or the sweep is interrupted, to be resumed at the next start.
+    ResumeLater,
+    /// The run is stopped and saved as a model.
+    StopAndSave,
+}
+
+/// Asks what is to become of the run or the sweep; `None` while there is no answer. Escape keeps
+/// the window open.
+pub fn confirm_close(ui: &Ui, app: &App) -> Option<CloseAnswer> {
+    let run = app.train.run.as_ref().filter(|_| !app.is_sweeping());
+    let unsaved = run.filter(|run| run.phase == Phase::NotSaved);
+    let has_model = unsaved.is_none() && run.is_some_and(RunView::has_completed_epoch);
+    // Without a checkpoint there is nothing to resume.
+    let is_lost = unsaved.is_some_and(|run| run.checkpoint.is_none());
+    let modal = Modal::new(Id::unique("before closing")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {
+        ui.set_width(440.0_f32.min(ui.ctx().content_rect().width() - 80.0));
+        let sweeping = app.is_sweeping();
+        let title = if sweeping { "A sweep is in progress" } else { "Training is in progress" };
+        ui.label(RichText::new(if unsaved.is_some() { "The run is not saved yet" } else { title }).heading());
+        ui.label(if is_lost {
+            "It has ended, and neither the run nor a checkpoint of it could be saved: it cannot be resumed the next time you open Inkling."
+        } else if unsaved.is_some() {
+            "It has ended, but could not be saved. You can resume it from its checkpoint the next time you open Inkling, and save it then."
+        } else if sweeping {
+            "Resume it the next time you open Inkling, under Sweep. All trials that have ended are kept; those that are training now begin again then."
+        } else if has_model {
+            "Resume it the next time you open Inkling, or stop it now and save the weights of its last completed epoch as a model."
+        } else {
+            "You can resume it the next time you open Inkling. It cannot be saved as a model yet: its first epoch is not complete."
+        });
+        ui.add_space(style::GAP);
+        let mut answer = None;
+        ui.horizontal_wrapped(|ui| {
+            if is_lost {
+                if ui.add(style::primary_button(ui, "Save what fits")).on_hover_text(RunView::about_rescue()).clicked() {
+                    answer = Some(CloseAnswer::SaveFirst);
+                }
+                let about = "Closes the window. The run is lost if nothing of it can be saved";
+                if ui.add(style::secondary_button("Close anyway")).on_hover_text(about).clicked() {
+                    answer = Some(CloseAnswer::ResumeLater);
+                }
+            } else if ui.add(style::primary_button(ui, "Resume next time")).on_hover_text("Closes the window").clicked() {
+                answer = Some(CloseAnswer::ResumeLater);
+            }
+            if has_model && ui.add(style::secondary_button("Stop and save")).on_hover_text("Closes the window").clicked() {
+                answer = Some(CloseAnswer::StopAndSave);
+            }
+            let stay = match (sweeping, unsaved) {
+                (true, _) => "Keep searching",
+                (false, None) => "Keep training",
+                (false, Some(_)) => "Keep waiting",
+            };
+            if ui.add(style::secondary_button(stay)).on_hover_text("Escape").clicked() {
+                answer = Some(CloseAnswer::StayOpen);
+            }
+        });
+        answer
+    });
+    modal
+        .inner
+        .or_else(|| modal.should_close().then_some(CloseAnswer::StayOpen))
+}
+
+/// Shows it while it is asked: Enter confirms, Escape cancels. A click beside it does not: what was
+/// typed would be lost.
+pub fn path_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
+    let Some(question) = &app.shell.path_question else {
+        return;
+    };
+    let modal = Modal::new(Id::unique("path"))
+        .frame(style::dialog_frame(ui))
+        .show(ui.ctx(), |ui| {
+            ui.set_width(520.0_f32.min(ui.ctx().content_rect().width() - 80.0));
+            let heading = ui.label(RichText::new(&question.title).heading());
+            ui.add(
+                Label::new(
+                    RichText::new("This desktop offers no file dialogs, so please type the path.")
+                        .weak(),
+                )
+                .wrap(),
+            );
+            ui.add_space(style::GAP / 2.0);
+            let mut text = question.text.clone();
+            let field = ui
+                .add(
+                    TextEdit::singleline(&mut text)
+                        .desired_width(f32::INFINITY)
+                        .cursor_at_end(true),
+                )
+                .labelled_by(heading.id);
+            // Enter takes the focus from the field.
+            let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+            if !entered && ui.memory(|memory| memory.focused().is_none()) {
+                field.request_focus();
+            }
+            if text != question.text {
+                actions.push(Action::TypePath(text));
+            }
+            if let Some(refused) = &question.refused {
+                style::invalid(ui, &refused.to_string());
+            }
+            ui.add_space(style::GAP);
+            ui.horizontal(|ui| {
+                if ui.add(style::primary_button(ui, "OK")).clicked() || entered {
+                    actions.push(Action::ConfirmPath);
+                }
+                ui.add(style::secondary_button("Cancel")).clicked()
+            })
+            .inner
+        });
+    if modal.inner || style::escaped(&modal) {
+        actions.push(Action::ClosePathQuestion);
+    }
+}

@@ -1,0 +1,224 @@
+//! The row of the run panel that chooses what to learn from, and the download of a data set: how far
+//! it is and Cancel, or why it failed and what to do. The wizard shows that as well.
+
+use eframe::egui::{Button, ComboBox, Label, Ui};
+
+use super::fields::{below, below_entry, entry, row};
+use crate::run_config::{DataSource, DataSpec, NamedSet};
+use crate::text::format::{count, file_size, grouped, percent, remaining};
+use crate::text::visible;
+use crate::window::{Action, App, DownloadState, DownloadView, Field, style};
+
+pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let label = app.ctx.config.data.label();
+    let response = row(ui, "Data set", |ui| {
+        // Tall enough that no data set is hidden below the edge.
+        let list = ComboBox::from_id_salt("data")
+            .width(ui.available_width())
+            .height(480.0)
+            .truncate()
+            .selected_text(&label);
+        list.show_ui(ui, |ui| entries(ui, app, actions)).response
+    });
+    let description = description(app);
+    let response = style::explain_list(response, &label, &description);
+    ui.label(style::hint(description));
+    below(ui, app, Field::Data, &response);
+    if let Some(download) = &app.train.download {
+        download_progress(ui, download, actions);
+    }
+    // With the next run, they are shown with the images beside the panel.
+    if !app.shows_next_run()
+        && let [first, others @ ..] = app.data_issues().as_slice()
+    {
+        let more = match others.len() {
+            0 => String::new(),
+            1 => " 1 more problem was found.".to_owned(),
+            many => format!(" {many} more problems were found."),
+        };
+        let line = style::caution(ui, &format!("{first}{more}"));
+        if !others.is_empty() {
+            line.on_hover_text(others.join("\n"));
+        }
+    }
+}
+
+fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let choose = |ui: &mut Ui,
+                  spec: DataSpec,
+                  name: &str,
+                  why_not: Option<&str>,
+                  actions: &mut Vec<Action>| {
+        if entry(ui, app.ctx.config.data == spec, name, why_not) {
+            let mut config = app.ctx.config.clone();
+            config.data = spec;
+            actions.push(Action::Configure(Box::new(config)));
+        }
+    };
+    choose(ui, DataSpec::builtin(), "Built-in digits", None, actions);
+    if let Some(mixed) = app.mnist_and_builtin() {
+        let name = mixed.label();
+        choose(ui, mixed, &name, None, actions);
+    }
+    for set in NamedSet::ALL {
+        let single = DataSpec::single;
+        match app
+            .train
+            .found
+            .iter()
+            .flatten()
+            .find(|found| found.set == set)
+        {
+            Some(found) => choose(ui, single(app.source_of(found)), set.label(), None, actions),
+            None if app.train.found.is_none() => choose(
+                ui,
+                single(DataSource::Named(set)),
+                set.label(),
+                Some("Searching…"),
+                actions,
+            ),
+            None => missing(ui, app, set, actions),
+        }
+    }
+    let why_not = app
+        .my_digits
+        .drawings()
+        .is_empty()
+        .then_some("No drawings are kept yet: see My digits.");
+    choose(
+        ui,
+        DataSpec::single(DataSource::Mine),
+        "My digits",
+        why_not,
+        actions,
+    );
+    for folder in &app.ctx.settings.data_folders {
+        let source = DataSource::Path(folder.clone());
+        let name = source.label();
+        choose(ui, DataSpec::single(source), &name, None, actions);
+    }
+    ui.separator();
+    if ui
+        .button("Choose a folder…")
+        .on_hover_text("Four IDX files, image folders with one subfolder per digit or with the digit in each name, CSV files, Parquet files or ink files")
+        .clicked()
+    {
+        actions.push(Action::ChooseDataFolder);
+    }
+}
+
+/// A data set that was not found, which can be downloaded.
+fn missing(ui: &mut Ui, app: &App, set: NamedSet, actions: &mut Vec<Action>) {
+    let is_busy = app
+        .train
+        .download
+        .as_ref()
+        .is_some_and(DownloadView::is_active);
+    let is_its_own = app.download_of(set).is_some_and(DownloadView::is_active);
+    let (possible, about) = match app.download_size(set) {
+        Some(size) if !is_busy => (true, format!("Downloads {}", file_size(size))),
+        _ if is_its_own => (false, "Downloading…".to_owned()),
+        _ => (false, "Another download is in progress".to_owned()),
+    };
+    if ui
+        .add_enabled(possible, Button::selectable(false, set.label()))
+        .clicked()
+    {
+        ui.close();
+        actions.push(Action::Download(set));
+    }
+    below_entry(ui, &about);
+}
+
+/// What the chosen data is, in a sentence.
+pub fn description(app: &App) -> String {
+    match app.ctx.config.data.sources() {
+        [DataSource::Builtin] => "60,000 synthetic handwritten-style digits. Ready in seconds.".to_owned(),
+        [DataSource::Mine] => {
+            format!("The {} that you keep.", count(app.my_digits.drawings().len() as u64, "drawing"))
+        }
+        [source] => match app.train.found.iter().flatten().find(|found| app.source_of(found) == *source) {
+            Some(found) => format!(
+                "{} training and {} test images, in {}.",
+                grouped(found.train_images),
+                grouped(found.test_images),
+                visible::path(&found.folder)
+            ),
+            None => format!("In {}.", source.name()),
+        },
+        _ if app.mnist_and_builtin().as_ref() == Some(&app.ctx.config.data) => {
+            "Best for your own drawings: MNIST and half as many built-in digits, in forms that it lacks. Tested on MNIST.".to_owned()
+        }
+        _ => "Several data sets combined; the first one's test set is used for testing.".to_owned(),
+    }
+}
+
+/// Shows a download until it has succeeded or was cancelled.
+pub fn download_progress(ui: &mut Ui, download: &DownloadView, actions: &mut Vec<Action>) {
+    let name = download.set.label();
+    match &download.state {
+        DownloadState::InProgress(fraction) => {
+            let done = percent(f64::from(*fraction), 0);
+            let left = download
+                .remaining_seconds()
+                .map_or_else(String::new, |seconds| {
+                    format!(", {} left", remaining(seconds))
+                });
+            in_progress(
+                ui,
+                &format!("Downloading {name}, {done}{left}"),
+                *fraction,
+                true,
+                actions,
+            );
+        }
+        DownloadState::Cancelling(fraction) => {
+            in_progress(ui, "Cancelling…", *fraction, false, actions)
+        }
+        DownloadState::Failed { message, by_hand } => {
+            style::invalid(ui, &message.to_string());
+            if let Some(by_hand) = by_hand {
+                ui.add(Label::new(style::hint(by_hand)).wrap());
+            }
+            ui.horizontal(|ui| {
+                if ui
+                    .add(style::small_button("Try again"))
+                    .accessible_name(format!("Try to download {name} again"))
+                    .clicked()
+                {
+                    actions.push(Action::Download(download.set));
+                }
+                if ui.add(style::small_button("Dismiss")).clicked() {
+                    actions.push(Action::CancelDownload);
+                }
+            });
+        }
+    }
+}
+
+fn in_progress(
+    ui: &mut Ui,
+    doing: &str,
+    fraction: f32,
+    can_cancel: bool,
+    actions: &mut Vec<Action>,
+) {
+    ui.label(style::hint(doing));
+    ui.horizontal(|ui| {
+        let cancel = style::small_button("Cancel");
+        let width = ui.available_width() - 72.0;
+        ui.add(
+            style::progress_bar(ui, fraction)
+                .desired_width(width)
+                .desired_height(12.0),
+        )
+        .accessible_name("Download");
+        if ui
+            .add_enabled(can_cancel, cancel)
+            .on_hover_text("What was downloaded is kept: the next download resumes there")
+            .clicked()
+        {
+            actions.push(Action::CancelDownload);
+        }
+    });
+}

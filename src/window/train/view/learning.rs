@@ -1,0 +1,382 @@
+//! What a run makes of its held-out images while it trains, those of a class beside each other with
+//! its accuracy, and its first layer: below the canvas beside the plots. An image can be selected by
+//! pointer or keys.
+
+use eframe::egui::{
+    Align2, Label, Rect, RichText, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, Vec2,
+    WidgetInfo, pos2, vec2,
+};
+
+use super::weights;
+use super::weights::LayerSheet;
+use crate::records::JobId;
+use crate::run_config::Classes;
+use crate::window::style::image_sheet::ImageSheet;
+use crate::window::style::{Palette, image_sheet};
+use crate::window::{App, ClassCount, Learning, style};
+
+#[derive(Debug, Default)]
+pub struct LearningPanel {
+    shown: Shown,
+    selected: Option<usize>,
+    /// The images of a run, in a texture.
+    images: Option<(JobId, ImageSheet)>,
+    layer: Option<LayerSheet>,
+    components: Option<LayerSheet>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Shown {
+    #[default]
+    Images,
+    Filters,
+    Start,
+}
+
+/// Space for the accuracy of a digit beside its row of images, in points.
+const BARS: f32 = 54.0;
+/// Lines of small type for what the network says of an image.
+const LINES: f32 = 3.0;
+
+/// The height of the panel at this width, in points.
+pub fn height(ui: &Ui, width: f32) -> f32 {
+    let spacing = ui.spacing();
+    spacing.interact_size.y + 3.0 * spacing.item_spacing.y + square(width) + LINES * line(ui)
+}
+
+pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
+    let learning = app.learning();
+    let initialized = app
+        .train
+        .run
+        .as_ref()
+        .and_then(|run| run.initialization.as_ref().map(|report| (run.id, report)));
+    if initialized.is_none() && view.shown == Shown::Start {
+        view.shown = Shown::Images;
+    }
+    ui.horizontal(|ui| {
+        let start = "What the weights were before the first step, and why";
+        let start = initialized.map(|_| (Shown::Start, "At the start", start));
+        for (shown, name, about) in [
+            (Shown::Images, "Images", "Held-out images: the network does not train on them. A frame marks those it recognises correctly"),
+            (Shown::Filters, "Filters", "The weights of the first layer: blue is positive, orange is negative"),
+        ]
+        .into_iter()
+        .chain(start)
+        {
+            if ui.add(style::toggle(ui, name, view.shown == shown)).on_hover_text(about).clicked() {
+                view.shown = shown;
+            }
+        }
+        // Three buttons leave no room beside them.
+        if let (Some(learning), None) = (learning, initialized) {
+            ui.add(Label::new(RichText::new(learning.total()).small()).truncate());
+        }
+    });
+    let width = ui.available_width();
+    let side = square(width);
+    let words = match (learning, view.shown) {
+        (_, Shown::Start) => {
+            let Some((run, report)) = initialized else {
+                return;
+            };
+            weights::start(ui, report, run, &mut view.components, side);
+            report.summary()
+        }
+        (None, _) => {
+            ui.allocate_space(vec2(width, side));
+            "During a run, 100 images that it does not train on are shown here, and which of them the network recognises.".to_owned()
+        }
+        (Some(learning), Shown::Images) => {
+            grid(ui, learning, view, side);
+            let selected = view
+                .selected
+                .map(|index| learning.sentence(index))
+                .filter(|sentence| !sentence.is_empty());
+            let total =
+                initialized.map_or_else(|| "Held-out images".to_owned(), |_| learning.total());
+            selected.unwrap_or_else(|| {
+                format!("{total}. Select one to see what the network makes of it.")
+            })
+        }
+        (Some(learning), Shown::Filters) => {
+            weights::filters(ui, learning, &mut view.layer, side);
+            learning.layer_sentence().unwrap_or_else(|| {
+                "The first layer is shown as soon as the run has taken its first steps.".to_owned()
+            })
+        }
+    };
+    // The same space whatever is said, so that nothing moves.
+    ui.allocate_ui(vec2(width, LINES * line(ui)), |ui| {
+        ui.add(Label::new(style::hint(words)).wrap())
+    });
+}
+
+/// The side of the ten by ten images.
+fn square(width: f32) -> f32 {
+    ((width - BARS) / 10.0).floor().clamp(12.0, 36.0) * 10.0
+}
+
+fn line(ui: &Ui) -> f32 {
+    ui.text_style_height(&TextStyle::Small)
+}
+
+/// The grid's name in the accessibility tree.
+const GRID_NAME: &str = "Held-out images";
+
+/// Draws the images in a square of this `side`, and a bar beside each row.
+pub fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f32) {
+    if view
+        .images
+        .as_ref()
+        .is_none_or(|(run, _)| *run != learning.run)
+    {
+        let images = learning.images.iter().map(|image| &image.image);
+        view.images = Some((
+            learning.run,
+            ImageSheet::thumbnails(ui.ctx(), "held-out images", images),
+        ));
+        view.selected = None;
+    }
+    let Some((_, sheet)) = &view.images else {
+        return;
+    };
+    let (area, response) = ui.allocate_exact_size(
+        vec2(ui.available_width(), side),
+        Sense::focusable_noninteractive(),
+    );
+    let cells = Cells::of(learning);
+    let size = side / cells.rows.max(COLUMNS) as f32;
+    let palette = style::palette(ui);
+    for (index, &(row, column)) in cells.places.iter().enumerate() {
+        let rect = Rect::from_min_size(
+            area.min + vec2(column as f32, row as f32) * size,
+            Vec2::splat(size),
+        )
+        .shrink(1.0);
+        // Images are reached by the arrow keys once the grid has the focus: a hundred tab stops
+        // would be too many.
+        let response = ui.interact(
+            rect,
+            ui.scope_id().with(("held-out image", index)),
+            Sense::CLICK,
+        );
+        let correct = learning.is_correct(index);
+        paint_image(ui, sheet, index, rect, correct, palette);
+        if response.clicked() {
+            view.selected = if view.selected == Some(index) {
+                None
+            } else {
+                Some(index)
+            };
+        }
+        let selected = view.selected == Some(index);
+        if selected || response.hovered() {
+            let width = if selected { 2.5 } else { 1.5 };
+            ui.painter().rect_stroke(
+                rect,
+                2.0,
+                Stroke::new(width, ui.visuals().strong_text_color()),
+                StrokeKind::Outside,
+            );
+        }
+        response.widget_info(|| {
+            WidgetInfo::selected(Role::Cell, true, selected, learning.sentence(index))
+        });
+        response.on_hover_text(learning.sentence(index));
+    }
+    image_sheet::choose_by_keys(ui, &response, &mut view.selected, |from, down, right| {
+        from.map_or(0, |index| cells.moved(index, down, right))
+    });
+    response.widget_info(|| WidgetInfo {
+        current_text_value: Some(learning.total()),
+        ..WidgetInfo::labeled(Role::Grid, true, GRID_NAME)
+    });
+    // A bar stands beside the images of its class, where these have rows of their own.
+    let counts = learning.by_class();
+    let height = if cells.aligned {
+        size * (cells.rows / counts.len().max(1)) as f32
+    } else {
+        side / counts.len().max(1) as f32
+    };
+    for (class, count) in counts.into_iter().enumerate() {
+        let top = area.top() + class as f32 * height;
+        let rect = Rect::from_min_max(
+            pos2(area.left() + side + 8.0, top),
+            pos2(area.right(), top + height),
+        );
+        bar(ui, &learning.classes, class, count, rect, !cells.aligned);
+    }
+}
+
+const COLUMNS: usize = 10;
+
+/// Where the images are.
+struct Cells {
+    places: Vec<(usize, usize)>,
+    rows: usize,
+    /// Whether each class has rows of its own, and all classes as many.
+    aligned: bool,
+}
+
+impl Cells {
+    /// Rows for each class; where there are many classes, several of them in a row.
+    fn of(learning: &Learning) -> Self {
+        let classes = learning.classes.len();
+        let most = learning
+            .by_class()
+            .iter()
+            .map(|count| count.images as usize)
+            .max()
+            .unwrap_or_default()
+            .max(1);
+        let aligned = classes <= COLUMNS;
+        let (rows_of_each, in_a_row) = if aligned {
+            (most.div_ceil(COLUMNS), 1)
+        } else {
+            (1, (COLUMNS / most).max(1))
+        };
+        let mut used = vec![0; classes];
+        let place = |label: u8| {
+            let class = usize::from(label).min(classes - 1);
+            let index = used[class];
+            used[class] += 1;
+            if aligned {
+                (class * rows_of_each + index / COLUMNS, index % COLUMNS)
+            } else {
+                (class / in_a_row, class % in_a_row * most + index)
+            }
+        };
+        let places: Vec<_> = learning
+            .images
+            .iter()
+            .map(|image| image.label)
+            .map(place)
+            .collect();
+        Self {
+            places,
+            rows: (classes * rows_of_each).div_ceil(in_a_row),
+            aligned,
+        }
+    }
+
+    /// The image that is this many rows and columns further, or the one there is.
+    fn moved(&self, from: usize, down: isize, right: isize) -> usize {
+        let Some(&(row, column)) = self.places.get(from) else {
+            return 0;
+        };
+        let wanted = (
+            row.saturating_add_signed(down),
+            column.saturating_add_signed(right),
+        );
+        self.places
+            .iter()
+            .position(|&cell| cell == wanted)
+            .unwrap_or(from)
+    }
+}
+
+/// An image in grey, or in green and with a frame where it is classified correctly.
+fn paint_image(
+    ui: &Ui,
+    sheet: &ImageSheet,
+    index: usize,
+    rect: Rect,
+    correct: bool,
+    palette: Palette,
+) {
+    let Palette {
+        good,
+        groove,
+        faded,
+        ..
+    } = palette;
+    let shades = if correct {
+        Palette {
+            paper: palette.paper.lerp_to_gamma(good, 0.22),
+            ink: palette.ink.lerp_to_gamma(good, 0.35),
+            ..palette
+        }
+    } else {
+        Palette {
+            paper: groove,
+            ink: faded,
+            ..palette
+        }
+    };
+    sheet.paint(ui.painter(), index, rect, shades);
+    if correct {
+        ui.painter()
+            .rect_stroke(rect, 0.0, Stroke::new(1.5, good), StrokeKind::Inside);
+    }
+}
+
+/// How many of a class's images are classified correctly, with its name where nothing else says it.
+fn bar(ui: &Ui, classes: &Classes, digit: usize, count: ClassCount, rect: Rect, named: bool) {
+    let palette = style::palette(ui);
+    let response = ui.interact(
+        rect,
+        ui.scope_id().with(("accuracy", digit)),
+        Sense::hover(),
+    );
+    let spoken = format!("{} of {} correct", count.correct, count.images);
+    let name = classes.name(digit);
+    let of = if classes.are_digits() {
+        format!("of a {name}")
+    } else {
+        format!("of the class {name}")
+    };
+    response.widget_info(|| WidgetInfo {
+        current_text_value: Some(spoken.clone()),
+        ..WidgetInfo::labeled(Role::Meter, true, format!("Held-out images {of}"))
+    });
+    response.on_hover_text(format!("Images {of}: {spoken}"));
+    let font = TextStyle::Small.resolve(ui.style());
+    let painter = ui.painter();
+    let color = ui.visuals().text_color();
+    let has_text = rect.height() >= font.size;
+    let mut left = 0.0;
+    if named && has_text {
+        let width = |name: &str| {
+            painter
+                .layout_no_wrap(name.to_owned(), font.clone(), color)
+                .size()
+                .x
+        };
+        left = classes
+            .names()
+            .map(width)
+            .fold(0.0, f32::max)
+            .min(rect.width() * 0.4)
+            + 6.0;
+        let clipped = painter.with_clip_rect(Rect::from_min_max(
+            rect.min,
+            pos2(rect.left() + left - 4.0, rect.bottom()),
+        ));
+        clipped.text(
+            rect.left_center(),
+            Align2::LEFT_CENTER,
+            name,
+            font.clone(),
+            color,
+        );
+    }
+    if has_text {
+        painter.text(
+            pos2(rect.right(), rect.center().y),
+            Align2::RIGHT_CENTER,
+            count.correct,
+            font,
+            color,
+        );
+    }
+    let track = Rect::from_min_max(rect.min + vec2(left, 0.0), rect.max - vec2(18.0, 0.0))
+        .shrink2(vec2(0.0, (rect.height() * 0.3).floor()));
+    style::bar(
+        painter,
+        track,
+        count.correct as f32 / count.images.max(1) as f32,
+        palette.good,
+        palette,
+    );
+}

@@ -1,0 +1,144 @@
+//! The presets as cards: what each is, the accuracy to expect on the chosen data, and the time on
+//! this machine.
+
+use eframe::egui::{
+    Align2, FontId, Label, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo,
+    pos2, vec2,
+};
+
+use super::descriptions;
+use crate::run_config::{Preset, RunConfig};
+use crate::text::format::{count, memory};
+use crate::window::{Action, App, expected_accuracy, style};
+
+/// The height of a card, and the distance between two, in points.
+const HEIGHT: f32 = 46.0;
+const DISTANCE: f32 = 5.0;
+
+/// Draws them, and below them what the settings need.
+pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = DISTANCE;
+        for &preset in Preset::ALL {
+            if card(ui, app, preset).clicked() {
+                actions.push(Action::ApplyPreset(preset));
+            }
+        }
+    });
+    // In a scope of their own, so that lines that come and go do not move the keyboard focus.
+    ui.vertical(|ui| needs(ui, app));
+}
+
+fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
+    let chosen = app.ctx.config.preset == Some(preset);
+    let config = app.with_preset(preset);
+    let RunConfig { model, epochs, .. } = config;
+    let work = format!("{}, {}", model.label(), count(u64::from(epochs), "epoch"));
+    let accuracy = expected_accuracy(preset, &app.ctx.config.data)
+        .map_or_else(String::new, |accuracy| format!("about {accuracy} accuracy"));
+    let time = app
+        .expected_time(&config)
+        .map_or_else(String::new, |time| format!("about {time}"));
+
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::click());
+    let palette = style::palette(ui);
+    let (fill, stroke) = if chosen {
+        (
+            palette.control.lerp_to_gamma(palette.accent, 0.14),
+            Stroke::new(1.5, palette.accent),
+        )
+    } else if response.hovered() {
+        (
+            palette.control.lerp_to_gamma(palette.accent, 0.07),
+            Stroke::new(1.0, palette.accent),
+        )
+    } else {
+        (palette.control, Stroke::new(1.0, palette.edge))
+    };
+    let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
+    painter.rect(rect, style::RADIUS_SMALL, fill, stroke, StrokeKind::Inside);
+    let faded = if ui.is_enabled() { 1.0 } else { 0.5 };
+    let (ink, weak) = (
+        palette.ink.gamma_multiply(faded),
+        palette.faded.gamma_multiply(faded),
+    );
+    let small = TextStyle::Small.resolve(ui.style());
+    let (left, right) = (rect.left() + 10.0, rect.right() - 10.0);
+    let (first, second) = (rect.top() + HEIGHT * 0.32, rect.top() + HEIGHT * 0.72);
+    let name = FontId::proportional(15.0);
+    painter.text(
+        pos2(left, first),
+        Align2::LEFT_CENTER,
+        preset.label(),
+        name,
+        if chosen { palette.accent } else { ink },
+    );
+    painter.text(
+        pos2(right, first),
+        Align2::RIGHT_CENTER,
+        &accuracy,
+        small.clone(),
+        ink,
+    );
+    painter.text(
+        pos2(left, second),
+        Align2::LEFT_CENTER,
+        &work,
+        small.clone(),
+        weak,
+    );
+    painter.text(
+        pos2(right, second),
+        Align2::RIGHT_CENTER,
+        &time,
+        small,
+        weak,
+    );
+    if response.has_focus() {
+        style::focus_ring(ui, rect);
+    }
+    let figures = [work, accuracy, time]
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join(", ");
+    response.widget_info(|| WidgetInfo {
+        current_text_value: Some(figures.clone()),
+        ..WidgetInfo::selected(Role::Button, ui.is_enabled(), chosen, preset.label())
+    });
+    let about = "The accuracy is that on the test set, measured by us; the time is estimated from earlier runs or a benchmark on this machine.";
+    response.on_hover_text(format!(
+        "{} {about}",
+        descriptions::preset(preset, &app.ctx.config.data)
+    ))
+}
+
+fn needs(ui: &mut Ui, app: &App) {
+    if let Some(note) = app.harder_data_note() {
+        ui.add(Label::new(style::hint(note)).wrap());
+    }
+    if app.ctx.config.preset.is_none() {
+        let time = app
+            .expected_time(&app.ctx.config)
+            .map_or_else(String::new, |time| {
+                format!(" Training takes about {time} on this machine.")
+            });
+        ui.add(Label::new(style::hint(format!("Custom settings.{time}"))).wrap());
+    }
+    if let Some((text, fits)) = app.expected_memory() {
+        let about = "Estimate: images, weights, optimiser state and activations";
+        let response = if fits {
+            ui.label(style::hint(text))
+        } else {
+            style::invalid(ui, &text)
+        };
+        response.on_hover_text(about);
+    } else if let Some(bytes) = app.memory_needed(&app.ctx.config) {
+        // Shown from the first frame, so that nothing moves once the hardware has been detected.
+        ui.label(style::hint(format!(
+            "Needs about {} of memory.",
+            memory(bytes)
+        )));
+    }
+}

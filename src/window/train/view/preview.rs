@@ -1,0 +1,254 @@
+//! What the next run is about: samples of its data, its network, and what it will do.
+
+use eframe::egui::emath::GuiRounding as _;
+use eframe::egui::{
+    self, Align, Label, Layout, Rect, Response, RichText, Role, ScrollArea, Sense, Stroke,
+    StrokeKind, Ui, UiBuilder, WidgetInfo, vec2,
+};
+
+use crate::data::{Issue, Part};
+use crate::run_config::DataSpec;
+use crate::text::format::grouped;
+use crate::window::style::image_sheet::{ImageSheet, framed};
+use crate::window::{App, Block, Samples, blocks, style};
+
+const COLUMNS: usize = 10;
+/// The side of an image with an issue, in points.
+const EXAMPLE: f32 = 36.0;
+/// The width of a card of the network and of the arrow between two, in points.
+const CARD: f32 = 138.0;
+const ARROW: f32 = 22.0;
+
+/// View state: the samples in a texture.
+#[derive(Debug, Default)]
+pub struct Preview {
+    samples: Option<Sheets>,
+}
+
+/// The images that are shown of a data set.
+#[derive(Debug)]
+struct Sheets {
+    data: DataSpec,
+    samples: ImageSheet,
+    count: usize,
+    /// For each issue, the images that have it.
+    issues: Vec<ImageSheet>,
+}
+
+impl Sheets {
+    fn new(ui: &Ui, shown: &Samples) -> Self {
+        let issues = shown
+            .overview
+            .iter()
+            .flat_map(|overview| &overview.issues)
+            .enumerate();
+        let of_issue = |(index, issue): (usize, &Issue)| {
+            ImageSheet::new(
+                ui.ctx(),
+                &format!("issue {index}"),
+                issue.examples.iter().map(|example| &example.image),
+            )
+        };
+        Self {
+            data: shown.data.clone(),
+            samples: ImageSheet::new(ui.ctx(), "samples", shown.images.iter()),
+            count: shown.images.len(),
+            issues: issues.map(of_issue).collect(),
+        }
+    }
+}
+
+pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        ui.label(RichText::new("Your next run").heading());
+        let advice = if app.is_training() {
+            "Add it to the queue, or start it once the run in progress has ended."
+        } else {
+            "Press Start, and watch here how it learns."
+        };
+        let intro = format!("{}. {advice}", app.ctx.config.title());
+        ui.add(Label::new(RichText::new(intro).weak()).wrap());
+        ui.add_space(style::GAP);
+        style::section(ui, "Data");
+        data(ui, app, view);
+        ui.add_space(style::GAP);
+        style::section(ui, "Network");
+        network(
+            ui,
+            &blocks(
+                app.ctx.config.network(),
+                app.ctx.config.activation,
+                app.data_classes().len(),
+            ),
+        );
+        ui.add_space(style::GAP);
+        style::section(ui, "The run");
+        for line in app.run_outline() {
+            ui.add(Label::new(line).wrap());
+        }
+    });
+}
+
+fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
+    let width = ui.available_width().min(520.0);
+    let size = ((width / COLUMNS as f32).floor() - 4.0).round_to_pixels(ui.pixels_per_point());
+    let rows = 4;
+    let (area, response) =
+        ui.allocate_exact_size(vec2(width, rows as f32 * (size + 4.0)), Sense::hover());
+    response.widget_info(|| {
+        WidgetInfo::labeled(
+            Role::Image,
+            true,
+            format!("Samples of {}", app.ctx.config.data.label()),
+        )
+    });
+    let Some(samples) = app.samples() else {
+        // Built-in digits are there at once.
+        if app.is_looking_at_data() && app.ctx.config.data != DataSpec::builtin() {
+            ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
+                ui.label(style::hint("Looking at the images…"))
+            });
+        }
+        return;
+    };
+    if view
+        .samples
+        .as_ref()
+        .is_none_or(|sheets| sheets.data != samples.data)
+    {
+        view.samples = Some(Sheets::new(ui, samples));
+    }
+    let Some(Sheets {
+        samples: sheet,
+        count,
+        issues,
+        ..
+    }) = &view.samples
+    else {
+        return;
+    };
+    let palette = style::palette(ui);
+    // Class by class, as many of each: a column for each of ten, else one after the other.
+    let of_each = count.div_ceil(COLUMNS).max(1);
+    let ten = app.data_classes().len() == COLUMNS;
+    for index in 0..*count {
+        let (column, row) = if ten {
+            (index / of_each, index % of_each)
+        } else {
+            (index % COLUMNS, index / COLUMNS)
+        };
+        let at = area.min + vec2(column as f32, row as f32) * (size + 4.0);
+        let rect =
+            Rect::from_min_size(at, egui::Vec2::splat(size)).round_to_pixels(ui.pixels_per_point());
+        sheet.paint(ui.painter(), index, rect, palette);
+        ui.painter().rect_stroke(
+            rect,
+            0.0,
+            Stroke::new(1.0, palette.line),
+            StrokeKind::Outside,
+        );
+    }
+    let Some(overview) = &samples.overview else {
+        return;
+    };
+    for part in [Part::Training, Part::Test] {
+        ui.add(Label::new(style::hint(format!("{}.", overview.summary(part)))).wrap());
+    }
+    if let Some(sentence) = overview.imbalance_sentence(&app.data_classes()) {
+        style::caution(ui, &sentence);
+    }
+    for (issue, sheet) in overview.issues.iter().zip(issues) {
+        style::caution(ui, &issue.sentence());
+        examples(ui, issue, sheet);
+    }
+}
+
+/// The first images with an issue; where they are and how they are labelled is said on hover.
+fn examples(ui: &mut Ui, issue: &Issue, sheet: &ImageSheet) {
+    ui.horizontal_wrapped(|ui| {
+        for (index, example) in issue.examples.iter().enumerate() {
+            let (rect, response) =
+                ui.allocate_exact_size(egui::Vec2::splat(EXAMPLE), Sense::hover());
+            framed(
+                ui,
+                sheet,
+                index,
+                rect.round_to_pixels(ui.pixels_per_point()),
+            );
+            let text = issue.place_of(example);
+            response.widget_info(|| WidgetInfo::labeled(Role::Image, true, text.clone()));
+            response.on_hover_text(text);
+        }
+    });
+}
+
+/// The layers one after the other, each a card.
+fn network(ui: &mut Ui, blocks: &[Block]) {
+    let columns = ((ui.available_width() + ARROW) / (CARD + ARROW))
+        .floor()
+        .max(1.0) as usize;
+    let details = blocks
+        .iter()
+        .map(|block| block.details.len())
+        .max()
+        .unwrap_or_default();
+    for (row, cards) in blocks.chunks(columns).enumerate() {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = 0.0;
+            for (column, block) in cards.iter().enumerate() {
+                let response = card(ui, block, details);
+                if row * columns + column + 1 < blocks.len() {
+                    let (rect, _) =
+                        ui.allocate_exact_size(vec2(ARROW, response.rect.height()), Sense::hover());
+                    ui.painter().arrow(
+                        rect.left_center() + vec2(4.0, 0.0),
+                        vec2(ARROW - 8.0, 0.0),
+                        Stroke::new(1.5, style::palette(ui).faded),
+                    );
+                }
+            }
+        });
+    }
+    let parameters: u64 = blocks.iter().map(|block| block.parameters).sum();
+    ui.label(style::hint(format!(
+        "{} parameters in all.",
+        grouped(parameters)
+    )));
+}
+
+/// A card with room for this many lines of details.
+fn card(ui: &mut Ui, block: &Block, details: usize) -> Response {
+    const MARGIN: f32 = 9.0;
+    let small = ui.text_style_height(&egui::TextStyle::Small) + 2.0;
+    let height =
+        2.0 * MARGIN + ui.text_style_height(&egui::TextStyle::Body) + (details + 1) as f32 * small;
+    let (rect, response) = ui.allocate_exact_size(vec2(CARD, height), Sense::hover());
+    let palette = style::palette(ui);
+    ui.painter().rect(
+        rect,
+        style::RADIUS_SMALL,
+        palette.paper,
+        Stroke::new(1.0, palette.line),
+        StrokeKind::Inside,
+    );
+    let mut inside = ui.new_child(
+        UiBuilder::new()
+            .max_rect(rect.shrink(MARGIN))
+            .layout(Layout::top_down(Align::Min)),
+    );
+    inside.spacing_mut().item_spacing.y = 2.0;
+    let name = if block.repeats > 1 {
+        format!("{} × {}", block.repeats, block.name)
+    } else {
+        block.name.to_owned()
+    };
+    inside.add(Label::new(RichText::new(name).strong()).truncate());
+    for detail in &block.details {
+        inside.add(Label::new(RichText::new(detail).small()).truncate());
+    }
+    inside.label(style::hint(format!(
+        "{} parameters",
+        grouped(block.parameters)
+    )));
+    response
+}

@@ -1,0 +1,259 @@
+//! The first layer's weights as images: blue where a weight is positive, orange where it is
+//! negative, paper where it is zero. And what the statistics of the training images gave the network
+//! to start from: principal components, their shares of the variance, and the variance after every
+//! layer.
+
+use eframe::egui::{
+    Align, Color32, ColorImage, Context, Grid, Label, Layout, Rect, RichText, Role, ScrollArea,
+    Sense, Stroke, StrokeKind, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
+};
+
+use crate::records::{Components, InitializationReport, JobId, WeightImages};
+use crate::window::style::Palette;
+use crate::window::{Learning, style};
+
+/// The widgets' name in the accessibility tree.
+const NAME: &str = "First layer";
+/// Space between two images, in points.
+const SPACE: f32 = 3.0;
+
+/// The images in a texture, side by side.
+pub struct LayerSheet {
+    /// What is in it: the run, the steps behind it, and the colours.
+    content: (JobId, u64, Palette),
+    texture: TextureHandle,
+    images: usize,
+}
+
+impl std::fmt::Debug for LayerSheet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LayerSheet")
+            .field("images", &self.images)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Draws the images in a square of this `side`.
+pub fn filters(ui: &mut Ui, learning: &Learning, sheet: &mut Option<LayerSheet>, side: f32) {
+    let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), side), Sense::hover());
+    response.widget_info(|| WidgetInfo {
+        current_text_value: Some(
+            learning
+                .layer_sentence()
+                .unwrap_or_else(|| "not shown yet".to_owned()),
+        ),
+        ..WidgetInfo::labeled(Role::Image, true, NAME)
+    });
+    let Some((step, layer)) = &learning.first_layer else {
+        return;
+    };
+    paint(
+        ui,
+        Rect::from_min_size(area.min, Vec2::splat(side)),
+        layer,
+        (learning.run, *step),
+        sheet,
+    );
+}
+
+/// Paints images of weights into this area, as large as fit there; the run and the steps behind
+/// them tell them from others.
+pub fn paint(
+    ui: &Ui,
+    area: Rect,
+    layer: &WeightImages,
+    (run, step): (JobId, u64),
+    sheet: &mut Option<LayerSheet>,
+) {
+    let palette = style::palette(ui);
+    let content = (run, step, palette);
+    if sheet.as_ref().is_none_or(|sheet| sheet.content != content) {
+        *sheet = texture(ui.ctx(), layer, palette).map(|texture| LayerSheet {
+            content,
+            texture,
+            images: layer.images.len(),
+        });
+    }
+    let Some(LayerSheet {
+        texture, images, ..
+    }) = sheet
+    else {
+        return;
+    };
+    let size_of = |columns: usize| {
+        ((area.width() + SPACE) / columns as f32 - SPACE)
+            .min(64.0)
+            .floor()
+    };
+    let fits = |&columns: &usize| {
+        images.div_ceil(columns) as f32 * (size_of(columns) + SPACE) - SPACE <= area.height()
+    };
+    let columns = (1..=*images).find(fits).unwrap_or(*images);
+    let size = size_of(columns);
+    for index in 0..*images {
+        let place = vec2((index % columns) as f32, (index / columns) as f32) * (size + SPACE);
+        let rect = Rect::from_min_size(area.min + place, Vec2::splat(size));
+        let [left, right] = [index, index + 1].map(|edge| edge as f32 / *images as f32);
+        ui.painter().image(
+            texture.id(),
+            rect,
+            Rect::from_min_max(pos2(left, 0.0), pos2(right, 1.0)),
+            Color32::WHITE,
+        );
+        ui.painter().rect_stroke(
+            rect,
+            0.0,
+            Stroke::new(1.0, palette.line),
+            StrokeKind::Inside,
+        );
+    }
+}
+
+/// The texture; `None` where the images are not as large as said.
+fn texture(ctx: &Context, layer: &WeightImages, palette: Palette) -> Option<TextureHandle> {
+    let (width, height, count) = (
+        usize::from(layer.width),
+        usize::from(layer.height),
+        layer.images.len(),
+    );
+    if width == 0
+        || height == 0
+        || count == 0
+        || layer
+            .images
+            .iter()
+            .any(|image| image.len() != width * height)
+    {
+        return None;
+    }
+    let mut pixels = ColorImage::filled([width * count, height], palette.paper);
+    for (index, image) in layer.images.iter().enumerate() {
+        for (y, row) in image.chunks_exact(width).enumerate() {
+            let start = y * width * count + index * width;
+            for (pixel, &weight) in pixels.pixels.iter_mut().skip(start).zip(row) {
+                let strength = (f32::from(weight) - 128.0) / 127.0;
+                let color = if strength < 0.0 {
+                    palette.validation
+                } else {
+                    palette.train
+                };
+                *pixel = palette.paper.lerp_to_gamma(color, strength.abs().min(1.0));
+            }
+        }
+    }
+    Some(ctx.load_texture("first layer", pixels, TextureOptions::NEAREST))
+}
+
+/// The height of the components' images, and of the bars below them, in points.
+const IMAGES: f32 = 110.0;
+const BARS: f32 = 44.0;
+const MAX_BARS: usize = 32;
+
+/// Draws it, no higher than `height`.
+pub fn start(
+    ui: &mut Ui,
+    report: &InitializationReport,
+    run: JobId,
+    sheet: &mut Option<LayerSheet>,
+    height: f32,
+) {
+    ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
+        ui.set_min_height(height);
+        ScrollArea::vertical()
+            .id_salt("initialisation")
+            .auto_shrink(false)
+            .max_height(height)
+            .show(ui, |ui| {
+                if let Some(components) = &report.components {
+                    ui.add(
+                        Label::new(RichText::new("Principal components").small().strong())
+                            .truncate(),
+                    );
+                    let (area, response) =
+                        ui.allocate_exact_size(vec2(ui.available_width(), IMAGES), Sense::hover());
+                    response.widget_info(|| {
+                        WidgetInfo::labeled(Role::Image, true, "Principal components")
+                    });
+                    paint(ui, area, &components.images, (run, 0), sheet);
+                    ui.add(
+                        Label::new(RichText::new("Variance explained by each").small().strong())
+                            .truncate(),
+                    );
+                    bars(ui, components);
+                }
+                layers(ui, report);
+            });
+    });
+}
+
+/// A bar for the share of each component.
+fn bars(ui: &mut Ui, components: &Components) {
+    let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), BARS), Sense::hover());
+    response.widget_info(|| WidgetInfo {
+        current_text_value: Some(components.sentence()),
+        ..WidgetInfo::labeled(Role::Image, true, "Variance explained by each component")
+    });
+    response.on_hover_text(components.sentence());
+    let shown: Vec<f32> = components
+        .explained
+        .iter()
+        .copied()
+        .take(MAX_BARS)
+        .collect();
+    let greatest = shown.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+    let width = area.width() / shown.len().max(1) as f32;
+    let palette = style::palette(ui);
+    for (index, share) in shown.iter().enumerate() {
+        let size = vec2(
+            (width - 1.0).max(1.0),
+            (share / greatest * area.height()).max(1.0),
+        );
+        let left = area.left() + index as f32 * width;
+        ui.painter().rect_filled(
+            Rect::from_min_size(area.left_bottom() + vec2(left - area.left(), -size.y), size),
+            0.0,
+            palette.train,
+        );
+    }
+}
+
+fn layers(ui: &mut Ui, report: &InitializationReport) {
+    let small = |text: String| Label::new(RichText::new(text).small()).truncate();
+    ui.add(
+        Label::new(
+            RichText::new("Variance of each layer's output")
+                .small()
+                .strong(),
+        )
+        .truncate(),
+    );
+    Grid::new("variances")
+        .num_columns(3)
+        .spacing(vec2(style::GAP, 2.0))
+        .show(ui, |ui| {
+            let figure = |ui: &mut Ui, text: String| {
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    ui.add(small(text))
+                });
+            };
+            ui.add(small("Layer".to_owned()));
+            figure(ui, "random weights".to_owned());
+            figure(
+                ui,
+                report
+                    .method
+                    .label()
+                    .split(' ')
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned(),
+            );
+            ui.end_row();
+            for layer in &report.layers {
+                ui.add(small(layer.layer.clone()));
+                figure(ui, format!("{:.3}", layer.before));
+                figure(ui, format!("{:.3}", layer.after));
+                ui.end_row();
+            }
+        });
+}
