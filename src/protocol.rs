@@ -35,7 +35,6 @@ pub enum Command {
         job: Box<Job>,
         /// The folder with its data, where a caller on another machine has sent it; `None` where it
         /// is looked for here.
-        #[serde(default)]
         data: Option<PathBuf>,
     },
     /// End a job. A training run that has completed an epoch is saved and done; anything else ends

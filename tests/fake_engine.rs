@@ -1250,7 +1250,7 @@ pub fn evaluation() -> Evaluation {
         loss: 0.04,
         confusion,
         mistakes: vec![mistake],
-        reliability: Some(reliability),
+        reliability,
     }
 }
 
@@ -1336,7 +1336,7 @@ pub fn plan(config: &RunConfig) -> RunPlan {
         validation_images: 1_000,
         test_images: 100,
         parameters: 29_000,
-        classes: Some(config.data.classes()),
+        classes: config.data.classes(),
         steps_per_epoch: STEPS_PER_EPOCH,
         total_steps: STEPS_PER_EPOCH * u64::from(config.epochs),
         device: DeviceChoice::Cpu,

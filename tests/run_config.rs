@@ -1,4 +1,4 @@
-//! What a run is: presets, older files, and values no run can have.
+//! What a run is: presets, files, and values no run can have.
 
 use inkling::run_config::{
     Augmentation, Chosen, Classes, ClassesError, CnnLayer, CnnLayers, ConfigProblem, DataSource,
@@ -6,13 +6,12 @@ use inkling::run_config::{
 };
 
 #[test]
-fn a_file_of_version_1_means_what_it_meant() {
-    let old = r#"{"version": 1, "data": "mnist", "preset": "balanced", "model": "convnet", "epochs": 5, "batch_size": 128,
+fn what_a_file_leaves_out_is_plain() {
+    let text = r#"{"version": 1, "data": "mnist", "preset": "balanced", "model": "convnet", "epochs": 5, "batch_size": 128,
         "precision": "f32", "device": "auto", "optimizer": "sgd", "learning_rate": 0.002, "weight_decay": 0.01,
         "schedule": "one-cycle", "seed": 7, "threads": 2}"#;
-    let read: RunConfig = serde_json::from_str(old).unwrap();
+    let read: RunConfig = serde_json::from_str(text).unwrap();
     assert_eq!((read.version, read.seed, read.threads), (1, 7, Some(2)));
-    // Version 1 had Nesterov momentum of 0.9 and nothing of the rest.
     assert_eq!(
         (read.optimizer, read.momentum, read.nesterov),
         (OptimizerKind::Sgd, 0.9, true)
@@ -49,19 +48,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn a_former_name_is_still_understood() {
-    let old: RunConfig =
-        serde_json::from_str(r#"{"version": 2, "preset": "speedrun", "model": "speedrun"}"#)
-            .unwrap();
-    assert_eq!(
-        (old.preset, old.model),
-        (Some(Preset::OneEpoch), ModelKind::Speedrun)
-    );
-    assert!(
-        serde_json::to_string(&old)
-            .unwrap()
-            .contains(r#""preset":"one-epoch""#)
-    );
+fn no_preset_is_called_like_a_network() {
     let labels: Vec<&str> = Preset::ALL.iter().map(|preset| preset.label()).collect();
     let shared = ModelKind::ALL
         .iter()

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::failure::Failure;
 use crate::problem::Problem;
@@ -89,10 +89,7 @@ where
     PossibleValuesParser::new(names.collect::<Vec<_>>()).try_map(|name| name.parse::<T>())
 }
 
-/// Accepts the names of the presets, and those that scripts for earlier versions use.
+/// Accepts the names of the presets.
 pub fn preset() -> impl TypedValueParser<Value = Preset> {
-    let names = Preset::ALL
-        .iter()
-        .map(|preset| PossibleValue::new(preset.name()).aliases(preset.former_name()));
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<Preset>())
+    choice(Preset::ALL.iter().map(|preset| preset.name()))
 }

@@ -160,7 +160,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         "Model saved as {}",
         visible::path(&summary.model_path)
     ))?;
-    let one = summary.classes().one();
+    let one = summary.plan.classes.one();
     output.text(&format!(
         "Try it on an image of {one}: inkling predict --model {} drawing.png",
         quoted(&summary.model_path)

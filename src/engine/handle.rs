@@ -36,7 +36,6 @@ pub struct EngineSettings {
     pub data_folders: Vec<PathBuf>,
     /// The one of these that was named for this run: it comes before those that a resumed run was
     /// started with.
-    #[serde(default)]
     pub data_dir: Option<PathBuf>,
     /// Where finished runs go; a resumed run goes to the folder it was started with, unless this is
     /// one.
@@ -49,13 +48,11 @@ pub struct EngineSettings {
     /// started with.
     pub weights: Option<WeightFormat>,
     /// Where NVIDIA's libraries are looked for first, if a person chose a folder.
-    #[serde(default)]
     pub cuda_folder: Option<PathBuf>,
     /// True if training gives way to the window when both want the CPU.
     pub background_priority: bool,
     /// True if runs report what they make of held-out images as they train, for somebody who
     /// watches.
-    #[serde(default)]
     pub reports_learning: bool,
     /// The list of other machines that My digits may be sent to.
     #[serde(skip)]

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Raised whenever commands, events or settings change.
-const PROTOCOL: u32 = 19;
+const PROTOCOL: u32 = 1;
 const MAGIC: [u8; 8] = *b"INKLING\n";
 /// Longer frames are refused: the longest, 10,000 drawings that are recognised together, has a few
 /// megabytes.

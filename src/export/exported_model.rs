@@ -83,14 +83,14 @@ impl ExportedModel {
     }
 
     pub(super) fn classes(&self) -> Classes {
-        self.file.card.classes()
+        self.file.card.labels.clone()
     }
 
     pub(super) fn description(&self) -> Untrusted {
         let card = &self.file.card;
         format!(
             "Recognises {} in an image of {SIDE}x{SIDE} pixels: {} with {} parameters, trained on {}.",
-            card.classes().subject(),
+            card.labels.subject(),
             card.network().label(),
             grouped(self.file.net.parameter_count()),
             card.data.label()
@@ -181,10 +181,7 @@ impl ExportedModel {
             ("description", self.description().plain()),
             ("model", card.model.name().to_owned()),
             ("activation", card.config.activation.name().to_owned()),
-            (
-                "labels",
-                untrusted::json(&json!(card.classes()).to_string()),
-            ),
+            ("labels", untrusted::json(&json!(card.labels).to_string())),
             ("preprocessing", self.preprocessing()),
             ("mean", card.normalization.mean.to_string()),
             ("std", card.normalization.std.to_string()),

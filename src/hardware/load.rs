@@ -27,7 +27,7 @@ pub struct LoadSample {
     /// Available memory, in bytes.
     pub memory_available: u64,
     /// Resident memory of the watched processes, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub process_memory: Option<u64>,
     /// NVIDIA GPUs, if they are watched and the driver responds.
     pub gpus: Vec<Gpu>,

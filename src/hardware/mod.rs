@@ -48,7 +48,6 @@ pub struct Hardware {
     pub gpu_finding: Option<String>,
     /// What stands against computing on the NVIDIA GPUs that were found; `None` where nothing does,
     /// or there are none.
-    #[serde(default)]
     pub cuda_finding: Option<String>,
     pub metal: Option<Metal>,
 }
@@ -90,13 +89,10 @@ pub struct Gpu {
     /// Compute capability, as "8.6".
     pub compute_capability: String,
     /// In degrees Celsius, where it tells.
-    #[serde(default)]
     pub temperature: Option<u32>,
     /// In watts, where it tells.
-    #[serde(default)]
     pub power: Option<f32>,
     /// Share of the last moment in which it computed, 0 to 1, where it tells.
-    #[serde(default)]
     pub utilization: Option<f32>,
 }
 

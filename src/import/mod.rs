@@ -347,7 +347,7 @@ fn summary(card: &ModelCard, net: &Net, path: &Path) -> RunSummary {
             validation_images: 0,
             test_images: 0,
             parameters: net.parameter_count(),
-            classes: Some(card.classes()),
+            classes: card.labels.clone(),
             steps_per_epoch: 0,
             total_steps: 0,
             device: DeviceChoice::Cpu,

@@ -113,7 +113,7 @@ impl Classifier {
             reference,
             network: card.network(),
             parameters: net.parameter_count(),
-            classes: card.classes(),
+            classes: card.labels.clone(),
             accuracy: card.accuracy(),
             data: card.data,
             epochs: card.epochs,
@@ -152,7 +152,7 @@ impl Classifier {
             }
             .into());
         }
-        let mut classes = files.iter().map(|file| file.card.classes());
+        let mut classes = files.iter().map(|file| file.card.labels.clone());
         if let Some(first) = classes.next()
             && let Some(other) = classes.find(|other| *other != first)
         {

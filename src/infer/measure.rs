@@ -230,7 +230,7 @@ impl Accumulator {
             loss: share(self.loss),
             confusion: self.confusion,
             mistakes,
-            reliability: Some(self.reliability),
+            reliability: self.reliability,
         };
         Measurement {
             evaluation,

@@ -56,7 +56,7 @@ pub struct Ink {
     pub strokes: Vec<Stroke>,
     /// Diameter of the pen in the unit of the points; `None` means a pen in proportion to the
     /// drawing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pen: Option<f32>,
 }
 

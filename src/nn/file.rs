@@ -20,9 +20,8 @@ use crate::run_config::{
 };
 use crate::system::files::read_limited;
 
-/// The version written into model files; newer ones are refused. Version 1 knew no activation but
-/// `ReLU`, which is what its files are read with.
-pub const FORMAT_VERSION: u32 = 2;
+/// The version written into model files; newer ones are refused.
+pub const FORMAT_VERSION: u32 = 1;
 
 /// Larger files are refused unread: the largest network that can be trained has 40 MB.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -57,7 +56,7 @@ pub struct ModelCard {
     /// Accuracy on the validation split after the last of them, where it was measured.
     pub validation_accuracy: Option<f32>,
     /// Accuracy on test images, if it was measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<Accuracy>,
     /// The run's configuration.
     pub config: RunConfig,
@@ -80,15 +79,6 @@ impl ModelCard {
             split,
         });
         self.test.clone().or(validation)
-    }
-
-    /// What its classes stand for.
-    pub fn classes(&self) -> Classes {
-        match self.data.known_classes() {
-            // Earlier versions called every class a digit.
-            Some(known) if self.labels.are_digits() && known.len() == self.labels.len() => known,
-            _ => self.labels.clone(),
-        }
     }
 }
 
@@ -373,9 +363,9 @@ fn read_card(text: &str) -> Result<ModelCard, String> {
             "its normalisation, its temperature or its digit threshold is invalid".to_owned(),
         );
     }
-    let classes = card.classes();
+    let classes = &card.labels;
     if let Some(known) = card.data.known_classes()
-        && known != classes
+        && known != *classes
     {
         let names = classes.names().collect::<Vec<_>>().join(", ");
         return Err(format!(

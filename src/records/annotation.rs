@@ -6,14 +6,13 @@ use crate::text::visible::is_hidden;
 
 /// A name, a note, tags and a star. They belong to a saved run and change nothing about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Annotation {
     /// The model's own name; empty where it has none.
     pub name: String,
     /// A line or two about it; may be empty.
     pub note: String,
     /// Words that it is found and grouped by, such as "baseline".
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// True for a model that was starred.
     pub starred: bool,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::run_config::{Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision};
 
 /// The version written into stored reports; newer ones are refused.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 1;
 
 /// The batch sizes that are compared.
 pub const BATCH_SIZES: [u32; 6] = [32, 64, 128, 256, 512, 1024];
@@ -63,12 +63,9 @@ pub struct Report {
     pub extent: Extent,
     /// How long all of it took.
     pub seconds: f64,
-    /// The share of the CPU that other programs used meanwhile, 0 to 1; 0 in reports from before it
-    /// was measured.
-    #[serde(default)]
+    /// The share of the CPU that other programs used meanwhile, 0 to 1.
     pub background_load: f32,
     /// What was measured while they used more than [`BUSY`] of it: these figures are not reliable.
-    #[serde(default)]
     pub disturbed: Vec<Subject>,
     /// The figures, in the order they were measured.
     pub rows: Vec<Row>,
@@ -100,10 +97,6 @@ pub struct Side {
     pub batch_size: u32,
 }
 
-const fn cpu() -> DeviceChoice {
-    DeviceChoice::Cpu
-}
-
 /// One figure. Every figure is the median of several repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "what", rename_all = "kebab-case")]
@@ -130,8 +123,7 @@ pub enum Row {
     Step {
         /// The network.
         model: ModelKind,
-        /// The device; reports from before there was a choice mean the CPU.
-        #[serde(default = "cpu")]
+        /// The device (never `Auto`).
         device: DeviceChoice,
         /// The precision of matrix products.
         precision: Precision,

@@ -10,16 +10,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Logits are divided by this before the softmax (temperature scaling: Guo et al. 2017, "On
-    /// Calibration of Modern Neural Networks"). 1 in models of older versions, whose logits are
-    /// used as they are.
-    #[serde(default = "default_temperature")]
+    /// Calibration of Modern Neural Networks"). 1 where none was fitted.
     pub temperature: f32,
     /// Digit scores below this are not digits.
     pub digit_threshold: f32,
-}
-
-const fn default_temperature() -> f32 {
-    Calibration::NONE.temperature
 }
 
 impl Calibration {

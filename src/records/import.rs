@@ -49,8 +49,7 @@ impl ImportSpec {
 pub enum ImportFinding {
     /// By the file itself: Inkling wrote it.
     Described {
-        /// True if it had no temperature, as in files of earlier versions, and one was fitted on
-        /// generated digits.
+        /// True if no temperature had been fitted, and one was now, on built-in digits.
         calibrated: bool,
     },
     /// By the names and shapes of its weights.

@@ -79,9 +79,8 @@ pub struct Evaluation {
     pub confusion: Vec<Vec<u32>>,
     /// The most confident wrong answers, worst first, at most 60.
     pub mistakes: Vec<Mistake>,
-    /// How often answers of each confidence are right; `None` in results of older versions.
-    #[serde(default)]
-    pub reliability: Option<[ReliabilityBin; RELIABILITY_BINS]>,
+    /// How often answers of each confidence are right.
+    pub reliability: [ReliabilityBin; RELIABILITY_BINS],
 }
 
 impl Evaluation {
@@ -130,7 +129,6 @@ pub struct Prediction {
     /// False when the drawing does not look like any digit the model knows.
     pub is_digit: bool,
     /// How unsure the members of an ensemble are, and why; `None` for a single network.
-    #[serde(default)]
     pub uncertainty: Option<Uncertainty>,
     /// From ink to probabilities, in microseconds.
     pub micros: u32,

@@ -69,7 +69,6 @@ impl TriedActivation {
 )]
 pub struct Reading {
     /// The layers of a CNN, where the weights may be those of several.
-    #[serde(default)]
     pub layers: Option<CnnLayers>,
     /// The activation between layers.
     pub activation: TriedActivation,

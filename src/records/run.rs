@@ -24,10 +24,8 @@ pub struct RunPlan {
     pub validation_images: u64,
     /// Images of the test split, read once at the end.
     pub test_images: u64,
-    /// What the classes of its data stand for; `None` in runs of older versions, whose data has ten
-    /// that its name tells.
-    #[serde(default)]
-    pub classes: Option<Classes>,
+    /// What the classes of its data stand for.
+    pub classes: Classes,
     /// Trainable numbers.
     pub parameters: u64,
     /// Optimiser steps in one epoch.
@@ -123,10 +121,8 @@ pub struct Telemetry {
     pub memory_bytes: u64,
     /// What the loss is multiplied by so that small gradients survive f16; `None` in other
     /// precisions.
-    #[serde(default)]
     pub loss_scale: Option<f32>,
     /// Steps skipped so far because their gradients overflowed in f16.
-    #[serde(default)]
     pub skipped_steps: u64,
 }
 
@@ -166,7 +162,6 @@ pub enum Intervention {
         /// Rollbacks that are left before the run gives up.
         left: u32,
         /// How it diverged.
-        #[serde(default)]
         cause: Divergence,
     },
     /// Memory ran low: batches are computed in smaller micro-batches, whose gradients add up to the
@@ -184,8 +179,7 @@ pub enum Intervention {
         /// The model's loss on the validation split, in nats.
         #[schemars(with = "Option<f32>")]
         validation_loss: f32,
-        /// The loss of guessing, in nats; in files of older versions, that of one of ten classes.
-        #[serde(default = "ten_classes")]
+        /// The loss of guessing, in nats.
         chance_loss: f32,
     },
     /// The gradient has become smaller than its noise: from here on, batches are larger.
@@ -246,21 +240,16 @@ pub struct RunSummary {
     /// What was computed.
     pub plan: RunPlan,
     /// The run's folder.
-    #[serde(default)]
     pub folder: PathBuf,
     /// The model file in it.
-    #[serde(default)]
     pub model_path: PathBuf,
     /// When it ended, RFC 3339 in UTC.
     pub finished_at: String,
     /// True when it was stopped before its last epoch by whoever watched it.
     pub stopped: bool,
     /// True when it ended before its last epoch because validation did not get better any more.
-    #[serde(default)]
     pub stopped_early: bool,
-    /// The epoch whose weights are kept, from 1; `None` in runs of older versions, which kept the
-    /// last.
-    #[serde(default)]
+    /// The epoch whose weights are kept, from 1; `None` in imported runs.
     pub kept_epoch: Option<u32>,
     /// Every completed epoch.
     pub epochs: Vec<EpochRecord>,
@@ -271,18 +260,16 @@ pub struct RunSummary {
     /// Its model's evaluation on test images, made once, after every choice; `None` if there were
     /// none, or if that was stopped.
     pub test: Option<SplitEvaluation>,
-    /// The machine it was computed on, in words; empty in runs of older versions.
-    #[serde(default)]
+    /// The machine it was computed on, in words; empty where it was not trained by
+    /// Inkling.
     pub machine: String,
     /// What its weights were initialised from, where those are statistics of the training images.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub initialization: Option<InitializationReport>,
     /// The file it came from, where it was not trained here.
-    #[serde(default)]
     pub imported: Option<String>,
     /// Tells it from the runs that were saved before with the same network and data, from 1; `None`
-    /// in runs of older versions, and in those that are not among the others.
-    #[serde(default)]
+    /// in those that are not among the others.
     pub number: Option<u32>,
     /// Samples from the posterior of its weights, each in a model file beside the model; see
     /// [`RunSummary::posterior_sample_paths`].
@@ -307,10 +294,6 @@ pub fn chance_loss(classes: usize) -> f32 {
     (classes as f32).ln()
 }
 
-const fn ten_classes() -> f32 {
-    std::f32::consts::LN_10
-}
-
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes a reference"
@@ -325,14 +308,6 @@ pub fn posterior_sample_name(number: u32) -> String {
 }
 
 impl RunSummary {
-    /// What the classes of its data stand for.
-    pub fn classes(&self) -> Classes {
-        self.plan
-            .classes
-            .clone()
-            .unwrap_or_else(|| self.config.data.classes())
-    }
-
     /// The same without the misclassified images, which take most of the space, and without its
     /// paths.
     #[must_use]
@@ -373,9 +348,7 @@ impl RunSummary {
 
     /// The record of the epoch whose weights are kept.
     pub fn kept(&self) -> Option<&EpochRecord> {
-        match self.kept_epoch {
-            Some(kept) => self.epochs.iter().find(|record| record.epoch == kept),
-            None => self.epochs.last(),
-        }
+        let kept = self.kept_epoch?;
+        self.epochs.iter().find(|record| record.epoch == kept)
     }
 }

@@ -5,7 +5,7 @@
 /// Declares an enum with one stable name (files, command line) and one label (window) per variant;
 /// a former name is still understood.
 macro_rules! choices {
-    ($(#[$meta:meta])* $Enum:ident, $what:literal { $($(#[$vmeta:meta])* $Variant:ident = $name:literal $(| $former:literal)?, $label:literal;)+ }
+    ($(#[$meta:meta])* $Enum:ident, $what:literal { $($(#[$vmeta:meta])* $Variant:ident = $name:literal, $label:literal;)+ }
      $(not offered { $($(#[$ometa:meta])* $Other:ident = $other:literal, $other_label:literal;)+ })?) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -19,12 +19,6 @@ macro_rules! choices {
             /// The stable name in files and on the command line.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$Variant => $name,)+ $($(Self::$Other => $other,)+)? }
-            }
-
-            /// The name that earlier versions gave it, if that was another one.
-            pub fn former_name(self) -> Option<&'static str> {
-                let former: &[&str] = match self { $(Self::$Variant => &[$($former)?],)+ $($(Self::$Other => &[],)+)? };
-                former.first().copied()
             }
 
             /// The name people see.
@@ -49,9 +43,7 @@ macro_rules! choices {
         impl std::str::FromStr for $Enum {
             type Err = UnknownChoice;
             fn from_str(text: &str) -> Result<Self, UnknownChoice> {
-                let is_meant = |choice: &Self| {
-                    [Some(choice.name()), choice.former_name()].into_iter().flatten().any(|name| name.eq_ignore_ascii_case(text))
-                };
+                let is_meant = |choice: &Self| choice.name().eq_ignore_ascii_case(text);
                 let not_offered: &[Self] = &[$($(Self::$Other,)+)?];
                 Self::ALL.iter().chain(not_offered).copied().find(is_meant).ok_or_else(|| UnknownChoice {
                     what: $what.to_owned(),
@@ -397,13 +389,13 @@ choices! {
         /// The smallest run worth watching: a minute at most.
         QuickLook = "quick", "Quick look";
         /// 99 % in one epoch.
-        OneEpoch = "one-epoch" | "speedrun", "One epoch";
+        OneEpoch = "one-epoch", "One epoch";
         /// The default: accurate within a minute.
         Balanced = "balanced", "Balanced";
         /// A larger net and more epochs for the last tenth of a percent.
         Best = "best", "Best";
         /// As much as fewer than 10,000 parameters can learn.
-        Compact = "compact" | "tiny", "Compact";
+        Compact = "compact", "Compact";
     }
 }
 

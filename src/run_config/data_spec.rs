@@ -326,11 +326,7 @@ impl TryFrom<Stored> for DataSpec {
 
     fn try_from(stored: Stored) -> Result<Self, UnknownChoice> {
         match stored {
-            // Earlier versions joined paths with a `+` of their own as well.
-            Stored::Joined(text) => Self::parse(&text).or_else(|error| match text.as_str() {
-                "" => Err(error),
-                path => Ok(Self::single(DataSource::Path(PathBuf::from(path)))),
-            }),
+            Stored::Joined(text) => Self::parse(&text),
             Stored::List(names) if names.is_empty() => Err(unknown("")),
             Stored::List(names) => Ok(Self(
                 names.iter().map(|name| DataSource::parse(name)).collect(),

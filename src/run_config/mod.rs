@@ -33,8 +33,8 @@ pub use repetition::Repetition;
 pub use small_data::Chosen;
 pub use widths::{MAX_WIDTH, Network, NotWidths, Widths};
 
-/// The version written into saved configurations; older ones are read, newer ones refused.
-pub const VERSION: u32 = 2;
+/// The version written into saved configurations; newer ones are refused.
+pub const VERSION: u32 = 1;
 
 /// What the learning rate is divided by for a run that starts from trained weights.
 const FURTHER_DIVISOR: f64 = 10.0;
@@ -42,8 +42,7 @@ const FURTHER_DIVISOR: f64 = 10.0;
 /// Everything that decides what a run computes. The same configuration, machine and thread count
 /// give the same weights.
 ///
-/// What a file leaves out is plain, not the default preset's: a file of an older version means what
-/// it meant when it was written.
+/// What a file leaves out is plain, not the default preset's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default = "RunConfig::plain")]
 #[expect(
@@ -60,21 +59,19 @@ pub struct RunConfig {
     /// The network.
     pub model: ModelKind,
     /// How wide its hidden layers are; `None` for the widths of the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub widths: Option<Widths>,
     /// The hidden layers of a CNN; `None` for the usual ones, and for every other model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub layers: Option<CnnLayers>,
-    /// The nonlinearity between its layers. What was written before there was a choice has `ReLU`,
-    /// whatever a preset says.
-    #[serde(default)]
+    /// The nonlinearity between its layers.
     pub activation: Activation,
     /// The model file whose weights it starts from; without one it starts from chance. Network and
     /// activation are then those of the file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_weights: Option<PathBuf>,
     /// How the weights are initialised where none are given.
-    #[serde(default, skip_serializing_if = "is_random")]
+    #[serde(skip_serializing_if = "is_random")]
     pub initialization: Initialization,
     /// Passes over the training images.
     pub epochs: u32,
@@ -82,7 +79,7 @@ pub struct RunConfig {
     pub batch_size: u32,
     /// Whether batches grow from epoch to epoch as far as the gradient noise scale allows;
     /// `batch_size` is that of the first.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_false")]
     pub growing_batches: bool,
     /// Number format of the products.
     pub precision: Precision,
@@ -101,11 +98,11 @@ pub struct RunConfig {
     pub nesterov: bool,
     /// Whether only some activations are kept for the backward pass, which computes the others
     /// again: less memory for more time.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_false")]
     pub activation_checkpointing: bool,
     /// Whether an NVIDIA GPU tries several algorithms for each matrix product and uses the fastest.
     /// They round differently. It has no effect on other devices.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "is_false")]
     pub autotune: bool,
     /// How the learning rate moves.
     pub schedule: ScheduleKind,

@@ -16,7 +16,7 @@ use crate::train::{Checkpoint, CheckpointCard};
 
 const MAGIC: [u8; 8] = *b"INKCKPT\n";
 /// Version 1 had no checksums, and checkpoints only between epochs.
-const VERSION: u32 = 2;
+const VERSION: u32 = 1;
 /// Longer cards are refused unread; one of 1,000 epochs has less than 1 MB.
 const MAX_CARD_BYTES: u32 = 16 << 20;
 /// Larger checkpoints are refused unread. For each parameter they have at most 21 numbers: the
@@ -78,11 +78,6 @@ fn read_hashed_card(bytes: &mut Hashed<impl Read>) -> Result<CheckpointCard, Str
         ["its version", "its length"].map(|name| bytes.field(name).map(u32::from_le_bytes));
     match version? {
         VERSION => {}
-        older @ 1 => {
-            return Err(format!(
-                "it was saved by an earlier version of Inkling (format version {older})"
-            ));
-        }
         other => {
             return Err(format!(
                 "it has format version {other}, but this Inkling uses {VERSION}"

@@ -13,7 +13,7 @@ const MAX_BYTES: u64 = 4 << 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinishedRun {
     pub summary: RunSummary,
-    /// Its steps, thinned; none in runs of older versions, or where they cannot be read.
+    /// Its steps, thinned; none where they cannot be read.
     pub steps: Vec<StepPoint>,
     /// The newest evaluation of its model: the last that a person asked for, or else the one on
     /// test images after training.
@@ -33,8 +33,7 @@ impl FinishedRun {
     }
 }
 
-/// The steps of the run in `folder`, thinned; none in runs of older versions, or where they cannot
-/// be read.
+/// The steps of the run in `folder`, thinned; none where they cannot be read.
 pub fn load_steps(folder: &Path) -> Vec<StepPoint> {
     let table = read_limited(&folder.join(STEPS), MAX_BYTES);
     let table = table

@@ -247,8 +247,7 @@ impl Store {
 }
 
 /// Such as `2026-11-21_14-03-11_convnet_builtin`, in local time: sorts by age, every file system
-/// takes it, and no shell needs quotes around it. Earlier versions put spaces there, and such
-/// folders are read as well: what is in a run stands in its files.
+/// takes it, and no shell needs quotes around it. What is in a run stands in its files.
 fn folder_name(summary: &RunSummary) -> String {
     let finished = summary
         .finished_at

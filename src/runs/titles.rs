@@ -107,7 +107,8 @@ pub fn next_number<'r>(title: &str, runs: impl Iterator<Item = &'r RunEntry>) ->
     let alike = runs
         .filter_map(|run| run.summary.as_ref().ok())
         .filter(|summary| same_title(&summary.config.title(), title));
-    // Runs of older versions have none, and are numbered as they are listed: from 1.
+    // Runs that were saved elsewhere and put here have none, and are numbered as they are listed:
+    // from 1.
     let (count, highest) = alike.fold((0, 0), |(count, highest): (u32, u32), summary| {
         (
             count.saturating_add(1),

@@ -71,7 +71,7 @@ pub struct Definition {
     /// The settings of every trial, but for those that vary.
     pub base: RunConfig,
     /// The folder that was named for data sets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub data_dir: Option<PathBuf>,
     pub space: Vec<Dimension>,
     /// The most trials; `None` where only time ends the sweep, or the grid.

@@ -24,7 +24,6 @@ pub enum Range {
         low: f64,
         high: f64,
         /// Whether 1 to 10 is searched as closely as 10 to 100.
-        #[serde(default)]
         log: bool,
     },
     Values {

@@ -30,8 +30,7 @@ pub struct CheckpointCard {
     pub train_images: u64,
     /// Every completed epoch.
     pub epochs: Vec<EpochRecord>,
-    /// The steps so far; empty in checkpoints of older versions.
-    #[serde(default)]
+    /// The steps so far.
     pub curve: StepCurve,
     /// Steps done of the epoch that follows them.
     pub steps: u64,
@@ -49,19 +48,11 @@ pub struct Checkpoint {
     /// What it belongs to.
     pub card: CheckpointCard,
     pub(super) current: PartialEpoch,
-    /// 1 in checkpoints of older versions.
-    #[serde(default = "one")]
     pub(super) batch_factor: u32,
     pub(super) dropout: Random,
     pub(super) stepper: StepperState,
     pub(super) best: Option<Arc<EpochWeights>>,
-    /// Empty in checkpoints of older versions.
-    #[serde(default)]
     pub(super) posterior: Vec<Arc<EpochWeights>>,
-}
-
-const fn one() -> u32 {
-    1
 }
 
 impl CheckpointCard {

@@ -28,7 +28,6 @@ pub struct RunPlaces {
     /// The folder that it is to be saved as; `None` for a new one among the others.
     pub out: Option<PathBuf>,
     /// True if it may replace a run that is there.
-    #[serde(default)]
     pub replace: bool,
     /// How its model file stores the weights.
     pub weights: WeightFormat,

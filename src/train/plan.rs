@@ -98,7 +98,7 @@ pub fn plan(
         validation_images,
         test_images,
         parameters: parameter_count(config.network(), classes.len()),
-        classes: Some(classes),
+        classes,
         steps_per_epoch,
         total_steps: steps_per_epoch * u64::from(config.epochs),
         device: config.device.resolved(),

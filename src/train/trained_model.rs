@@ -134,7 +134,7 @@ impl TrainedModel {
         ModelCard {
             version: FORMAT_VERSION,
             model: self.net.model(),
-            labels: self.summary.classes(),
+            labels: self.summary.plan.classes.clone(),
             normalization: self.net.normalization(),
             calibration,
             data: config.data.clone(),

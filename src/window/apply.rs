@@ -401,7 +401,7 @@ impl App {
             reference: ModelRef::File(summary.model_path.clone()),
             network: summary.config.network(),
             parameters: summary.plan.parameters,
-            classes: summary.classes(),
+            classes: summary.plan.classes.clone(),
             data: summary.config.data.clone(),
             epochs: summary.kept().map_or(0, |record| record.epoch),
             accuracy: summary.accuracy(),

@@ -135,7 +135,7 @@ impl App {
                     let classes = run_view
                         .plan
                         .as_ref()
-                        .and_then(|plan| plan.classes.clone())
+                        .map(|plan| plan.classes.clone())
                         .unwrap_or_else(|| run_view.config.data.classes());
                     self.train.learning = Some(Learning::new(run, classes, images));
                 }

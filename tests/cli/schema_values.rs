@@ -260,7 +260,7 @@ fn every_event_of_a_run_is_in_its_schema() {
         train_images: 10,
         validation_images: 2,
         test_images: 0,
-        classes: Some(Classes::Digits),
+        classes: Classes::Digits,
         parameters: 100,
         steps_per_epoch: 1,
         total_steps: 1,

@@ -161,7 +161,7 @@ fn classes_of_an_export_are_those_that_it_names() {
     let fashion = DataSpec::single(DataSource::Named(NamedSet::FashionMnist));
     write(Classes::Clothing, fashion.clone(), 10);
     let card = import(&accepted(path.clone())).unwrap().file.card;
-    assert_eq!((card.classes(), card.data), (Classes::Clothing, fashion));
+    assert_eq!((card.labels, card.data), (Classes::Clothing, fashion));
     let ten = Classes::of_names(&["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]).unwrap();
     // A path is not looked for: only its name is kept.
     write(
@@ -171,7 +171,7 @@ fn classes_of_an_export_are_those_that_it_names() {
     );
     let card = import(&accepted(path.clone())).unwrap().file.card;
     assert_eq!(
-        (card.classes(), card.data),
+        (card.labels, card.data),
         (ten, DataSpec::single(DataSource::Path("things".into())))
     );
     write(

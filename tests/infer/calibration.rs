@@ -278,7 +278,7 @@ fn confidences_are_counted_in_their_bins() {
     let evaluation = classifier
         .evaluate(&squares(200, 4), &mut Unwatched)
         .unwrap();
-    let bins = evaluation.reliability.unwrap();
+    let bins = evaluation.reliability;
     assert_eq!(bins.iter().map(|bin| bin.images).sum::<u32>(), 200);
     assert_eq!(
         f64::from(bins.iter().map(|bin| bin.correct).sum::<u32>()) / 200.0,

@@ -18,7 +18,7 @@ fn evaluation(cells: &[(usize, usize, u32)]) -> Evaluation {
         loss: 0.0,
         confusion,
         mistakes: Vec::new(),
-        reliability: None,
+        reliability: Default::default(),
     }
 }
 
@@ -119,7 +119,7 @@ fn the_calibration_error_weighs_bins_by_their_images() {
     let mut evaluation = evaluation(&[]);
     assert_eq!(calibration_error(&evaluation), None);
     let mut bins = [ReliabilityBin::default(); RELIABILITY_BINS];
-    evaluation.reliability = Some(bins);
+    evaluation.reliability = bins;
     assert_eq!(calibration_error(&evaluation), None);
     bins[7] = ReliabilityBin {
         images: 10,
@@ -131,7 +131,7 @@ fn the_calibration_error_weighs_bins_by_their_images() {
         correct: 30,
         confidence: 0.98,
     };
-    evaluation.reliability = Some(bins);
+    evaluation.reliability = bins;
     let wanted = (10.0 * 0.1 + 30.0 * 0.02) / 40.0;
     assert!((calibration_error(&evaluation).unwrap() - wanted).abs() < 1e-12);
 }

@@ -170,7 +170,7 @@ fn no_two_models_have_the_same_title_and_a_title_stays() {
 }
 
 #[test]
-fn runs_of_older_versions_and_copies_have_titles_of_their_own() {
+fn runs_that_were_put_there_and_copies_have_titles_of_their_own() {
     let root = tempfile::tempdir().unwrap();
     let store = Store::new(root.path());
     let outcome = outcome();
@@ -218,7 +218,7 @@ fn runs_of_older_versions_and_copies_have_titles_of_their_own() {
         ]
     );
 
-    // After two runs of an older version, the first of this one is the third.
+    // After two runs that were put there, the first that is saved there is the third.
     for second in 0..2 {
         let folder = save(&store, &outcome, second);
         let mut json: serde_json::Value =

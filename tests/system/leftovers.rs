@@ -19,8 +19,8 @@ pub fn names(folder: &Path) -> Vec<String> {
 fn leftovers_go_and_all_else_stays() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    // Left by processes that were killed: a file, a folder with its lock, one of an earlier version
-    // without, and a lock alone.
+    // Left by processes that were killed: a file, a folder with its lock, one without,
+    // and a lock alone.
     for file in [
         ".inkling-aB3dE6",
         ".inkling-aaaaaa.lock",

@@ -169,7 +169,7 @@ fn measured(classes: usize) -> Evaluation {
         loss: 0.1,
         confusion,
         mistakes: vec![mistake],
-        reliability: None,
+        reliability: Default::default(),
     }
 }
 
@@ -247,7 +247,7 @@ fn held_out_images_are_shown_by_class_whatever_their_number() {
             window.state().app().ctx.config.clone(),
         );
         let started = inkling::records::RunPlan {
-            classes: Some(classes.clone()),
+            classes: classes.clone(),
             ..plan(&config)
         };
         let (before, curve, position) = (

@@ -80,7 +80,7 @@ pub(super) fn check_classes<'a>(
     let Some(data) = data.known_classes() else {
         return Ok(());
     };
-    let mut classes = models.into_iter().map(|file| file.card.classes());
+    let mut classes = models.into_iter().map(|file| file.card.labels.clone());
     classes
         .find(|model| *model != data)
         .map_or(Ok(()), |model| {

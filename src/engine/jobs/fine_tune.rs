@@ -45,9 +45,9 @@ pub(super) fn run(
     if !card.model.is_trainable() {
         return Err(Problem::Config(ConfigProblem::NotTrainable { model: card.model }).into());
     }
-    if !card.classes().are_digits() {
+    if !card.labels.are_digits() {
         return Err(Problem::DifferentClasses {
-            model: card.classes(),
+            model: card.labels.clone(),
             data: Classes::Digits,
         }
         .into());

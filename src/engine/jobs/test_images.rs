@@ -22,7 +22,7 @@ pub(super) fn evaluate(
     // A model may have learned from all of a person's drawings.
     let preferred =
         preferred.filter(|source| !matches!(source, DataSource::Mine | DataSource::Unknown));
-    let classes = card.classes();
+    let classes = card.labels.clone();
     for source in preferred
         .into_iter()
         .chain([DataSource::Named(NamedSet::Mnist), DataSource::Builtin])

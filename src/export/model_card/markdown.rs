@@ -148,14 +148,10 @@ fn confusion(text: &mut String, test: &Evaluation, classes: &Classes) {
     }
 }
 
-/// One row per bin of the reliability diagram that has images; nothing for results of older
-/// versions, which counted none.
+/// One row per bin of the reliability diagram that has images.
 fn reliability(text: &mut String, test: &Evaluation) {
-    let Some(bins) = &test.reliability else {
-        return;
-    };
     *text += "\nReliability (how sure the model is, and how often it is right then):\n\n| mean confidence | accuracy | images |\n|---:|---:|---:|\n";
-    for bin in bins {
+    for bin in &test.reliability {
         if let Some(accuracy) = bin.accuracy() {
             let [confidence, accuracy] = [bin.confidence, accuracy].map(|share| percent(share, 1));
             line(

@@ -4,11 +4,12 @@ use super::curves::{HEIGHT, MARGIN, WIDTH};
 use crate::math::statistics::reliability_sentence;
 use crate::records::Evaluation;
 
-/// The diagram with its sentence; empty for results of older versions, which counted no bins.
+/// The diagram with its sentence; empty without images.
 pub fn html(test: &Evaluation) -> String {
-    let (Some(bins), Some(sentence)) = (&test.reliability, reliability_sentence(test)) else {
+    let Some(sentence) = reliability_sentence(test) else {
         return String::new();
     };
+    let bins = &test.reliability;
     let title = "Accuracy by confidence, in %";
     let [left, right, top, bottom] = MARGIN;
     let x = |share: f64| left + share * (WIDTH - left - right);

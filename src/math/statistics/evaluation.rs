@@ -63,10 +63,9 @@ pub fn error_count(evaluation: &Evaluation) -> u64 {
 
 /// The expected calibration error (Naeini, Cooper, Hauskrecht 2015, "Obtaining well calibrated
 /// probabilities using Bayesian binning"): the mean, over all images, of how far the accuracy in
-/// their bin is from the bin's mean confidence. 0 to 1; `None` without images, or where bins were
-/// not counted.
+/// their bin is from the bin's mean confidence. 0 to 1; `None` without images.
 pub fn calibration_error(evaluation: &Evaluation) -> Option<f64> {
-    let bins = evaluation.reliability.as_ref()?;
+    let bins = &evaluation.reliability;
     let images: f64 = bins.iter().map(|bin| f64::from(bin.images)).sum();
     let gap = |bin: &ReliabilityBin| {
         (f64::from(bin.correct) - bin.confidence * f64::from(bin.images)).abs()
@@ -76,10 +75,10 @@ pub fn calibration_error(evaluation: &Evaluation) -> Option<f64> {
 
 /// How sure a model is and how often it is right then, in a sentence on the bin that has most
 /// images below the highest one: "When it is 90 % sure, it is right 91 % of the time (57 images)."
-/// On all images where no such bin has ten; `None` where bins were not counted.
+/// On all images where no such bin has ten; `None` without images.
 pub fn reliability_sentence(evaluation: &Evaluation) -> Option<String> {
     const ENOUGH: u32 = 10;
-    let bins = evaluation.reliability.as_ref()?;
+    let bins = &evaluation.reliability;
     let (_, lower) = bins.split_last()?;
     let bin = lower
         .iter()

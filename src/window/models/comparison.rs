@@ -60,8 +60,7 @@ impl App {
         baseline.and_then(position).unwrap_or(0)
     }
 
-    /// The steps of a chosen run, thinned; none while they are being read, and none in runs of
-    /// older versions.
+    /// The steps of a chosen run, thinned; none while they are being read.
     pub fn compared_steps(&self, folder: &Path) -> &[StepPoint] {
         let steps = self
             .models

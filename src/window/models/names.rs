@@ -90,7 +90,7 @@ impl App {
         let has_dropout = layers(
             summary.config.network(),
             summary.config.activation,
-            summary.classes().len(),
+            summary.plan.classes.len(),
         )
         .iter()
         .any(Layer::is_dropout);

@@ -240,7 +240,7 @@ impl Observer for ObservedRun<'_, '_, '_> {
         position: RunPosition,
     ) {
         let (run, folder) = (self.context.id, self.writer.folder().to_owned());
-        self.classes = plan.classes.clone().unwrap_or_default();
+        self.classes = plan.classes.clone();
         self.send(Event::Started {
             run,
             plan: plan.clone(),

@@ -129,12 +129,12 @@ const LABELS: Rangef = Rangef {
 /// What the diagram takes with its texts, in points.
 pub const TOTAL_HEIGHT: f32 = 250.0;
 
-/// Draws the diagram with its sentence; nothing for results of older versions, which counted no
-/// bins.
+/// Draws the diagram with its sentence; nothing without images.
 pub fn reliability(ui: &mut Ui, evaluation: &Evaluation) {
-    let (Some(bins), Some(error)) = (&evaluation.reliability, calibration_error(evaluation)) else {
+    let Some(error) = calibration_error(evaluation) else {
         return;
     };
+    let bins = &evaluation.reliability;
     let palette = style::palette(ui);
     let points: Vec<[f64; 2]> = bins
         .iter()

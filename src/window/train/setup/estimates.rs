@@ -5,7 +5,6 @@ use crate::bench::side_of;
 use crate::data::validation_size;
 use crate::infer::STARTER_ACCURACIES;
 use crate::protocol::Job;
-use crate::records::RunSummary;
 use crate::records::benchmark::{BUSY, Side, Subject};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice, NamedSet, Preset, RunConfig};
 use crate::text::format::{duration, percent};
@@ -48,17 +47,13 @@ impl App {
     fn rate_of_runs(&self, config: &RunConfig) -> Option<f64> {
         let side = self.side(config);
         let machine = self.machine().in_words();
-        // Earlier versions did not note the machine.
-        let is_of_this = |run: &RunSummary| {
-            run.machine == machine || (run.machine.is_empty() && self.other_machine().is_none())
-        };
         let runs = self
             .models
             .runs
             .iter()
             .flatten()
             .filter_map(|entry| entry.summary.as_ref().ok());
-        let mut found = runs.filter(|run| is_of_this(run)).filter(|run| {
+        let mut found = runs.filter(|run| run.machine == machine).filter(|run| {
             let plan = &run.plan;
             same_work(&run.config, config)
                 && (plan.device, plan.precision, plan.threads)
