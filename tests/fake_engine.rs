@@ -275,15 +275,17 @@ impl Dialogs for Answers {
     }
 }
 
+/// Settings of somebody for whom it is not the first launch.
+pub fn past_wizard() -> Settings {
+    Settings {
+        wizard_done: true,
+        ..Settings::default()
+    }
+}
+
 /// An app past the wizard, and its engine.
 pub fn app() -> (App, FakeEngine) {
-    app_with(
-        Settings {
-            wizard_done: true,
-            ..Settings::default()
-        },
-        Answers::default(),
-    )
+    app_with(past_wizard(), Answers::default())
 }
 
 /// An app with these settings and dialogs, and its engine.
@@ -300,14 +302,7 @@ pub fn app_with(settings: Settings, dialogs: Answers) -> (App, FakeEngine) {
 
 /// An app that reads the machine this way.
 pub fn app_sampling_load(sample_load: SampleLoad) -> (App, FakeEngine) {
-    app_around(
-        Settings {
-            wizard_done: true,
-            ..Settings::default()
-        },
-        Answers::default(),
-        sample_load,
-    )
+    app_around(past_wizard(), Answers::default(), sample_load)
 }
 
 fn app_around(settings: Settings, dialogs: Answers, sample_load: SampleLoad) -> (App, FakeEngine) {

@@ -1,7 +1,6 @@
 //! A model whose classes are not digits: they are called by their names.
 
 use eframe::egui::{Key, Modifiers, Rect};
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::ink::Image;
 use inkling::protocol::{Command, Event};
@@ -10,13 +9,13 @@ use inkling::records::{
     SplitEvaluation,
 };
 use inkling::run_config::{Classes, DataSource, DataSpec, EvaluationSplit, NamedSet};
-use inkling::window::{Action, ResultsView};
+use inkling::window::ResultsView;
 
 use crate::fake_engine::{plan, prediction, starter};
-use crate::window::stage::{Panel, Stage, serve, stage, stroke, usual, value};
+use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage, stroke, usual};
 
 /// A panel with a model of Fashion-MNIST in use.
-fn of_clothing(panel: Panel, size: [f32; 2]) -> Harness<'static, Stage> {
+fn of_clothing(panel: Panel, size: [f32; 2]) -> Staged {
     let mut harness = stage(panel, size);
     let data = DataSpec::single(DataSource::Named(NamedSet::FashionMnist));
     let engine = &mut harness.state_mut().engine;
@@ -34,18 +33,18 @@ fn of_clothing(panel: Panel, size: [f32; 2]) -> Harness<'static, Stage> {
 fn a_drawing_is_called_by_the_name_of_its_class() {
     for panel in [Panel::Draw, Panel::Compact] {
         let mut harness = of_clothing(panel, [900.0, 600.0]);
-        let rect = harness.get_by_label("Drawing canvas").rect();
+        let rect = harness.rect("Drawing canvas");
         stroke(
             &mut harness,
             &[rect.center(), rect.center() + rect.size() * 0.2],
             false,
         );
         serve(&mut harness);
-        assert_eq!(value(&harness, "Verdict"), "Trousers — 96 % sure");
-        assert_eq!(value(&harness, "Probability of Ankle boot"), "1 %");
-        assert!(harness.query_by_label("Probability of 1").is_none());
+        assert_eq!(harness.value("Verdict"), "Trousers — 96 % sure");
+        assert_eq!(harness.value("Probability of Ankle boot"), "1 %");
+        assert!(!harness.has("Probability of 1"));
         // Only digits are kept among one's digits.
-        assert!(harness.query_by_label_contains("Keep as").is_none());
+        assert!(!harness.shows("Keep as"));
     }
 }
 
@@ -55,21 +54,11 @@ fn results_are_by_the_names_of_the_classes() {
         let mut harness = of_clothing(Panel::Results, size);
         harness.get_by_label("Evaluate").click();
         serve(&mut harness);
+        assert_eq!(harness.value("Accuracy for Coat"), "90.00 %, 1 of 10 wrong");
+        harness.get_by_label("True class Coat, predicted Ankle boot, probability 93 %");
+        harness.click("One image of the class Coat was classified as Ankle boot");
         assert_eq!(
-            value(&harness, "Accuracy for Coat"),
-            "90.00 %, 1 of 10 wrong"
-        );
-        assert!(
-            harness
-                .query_by_label("True class Coat, predicted Ankle boot, probability 93 %")
-                .is_some()
-        );
-        harness
-            .get_by_label("One image of the class Coat was classified as Ankle boot")
-            .click();
-        harness.run();
-        assert_eq!(
-            value(&harness, "True and predicted classes"),
+            harness.value("True and predicted classes"),
             "One image of the class Coat was classified as Ankle boot"
         );
     }
@@ -95,11 +84,8 @@ fn of_many_classes_the_likeliest_have_bars() {
             .engine
             .send(Event::ModelInUse(model_of(&Classes::Letters)));
         harness.run();
-        assert!(
-            value(&harness, "Verdict") == "nothing drawn yet"
-                && harness.query_by_label("Probability of A").is_some()
-        );
-        let rect = harness.get_by_label("Drawing canvas").rect();
+        assert!(harness.value("Verdict") == "nothing drawn yet" && harness.has("Probability of A"));
+        let rect = harness.rect("Drawing canvas");
         stroke(
             &mut harness,
             &[rect.center(), rect.center() + rect.size() * 0.2],
@@ -125,7 +111,7 @@ fn of_many_classes_the_likeliest_have_bars() {
             }
         }
         harness.run();
-        assert_eq!(value(&harness, "Verdict"), "probably Q — 69 % sure");
+        assert_eq!(harness.value("Verdict"), "probably Q — 69 % sure");
         let left = |name: &str| {
             harness
                 .query_by_label(&format!("Probability of {name}"))
@@ -194,20 +180,13 @@ fn results_have_a_row_for_each_class_whatever_their_number() {
             harness.state_mut().app.results.shown = Some(view);
             harness.run();
             assert_eq!(
-                value(&harness, &format!("Accuracy for {first}")),
+                harness.value(&format!("Accuracy for {first}")),
                 "66.67 %, 1 of 3 wrong"
             );
-            assert!(
-                harness
-                    .query_by_label(&format!("Accuracy for {last}"))
-                    .is_some()
-            );
-            harness
-                .get_by_label(&format!(
-                    "One image of the class {first} was classified as {last}"
-                ))
-                .click();
-            harness.run();
+            harness.get_by_label(&format!("Accuracy for {last}"));
+            harness.click(&format!(
+                "One image of the class {first} was classified as {last}"
+            ));
             let title = format!("True and predicted {}", classes.nouns());
             let grid = harness.get_by_label(&title);
             assert!(
@@ -217,10 +196,10 @@ fn results_have_a_row_for_each_class_whatever_their_number() {
             );
             grid.focus();
             harness.run();
-            harness.key_press_modifiers(Modifiers::NONE, Key::ArrowDown);
-            harness.run();
-            let below =
-                value(&harness, &title).ends_with(&format!("{last} were classified correctly"));
+            harness.keys(Modifiers::NONE, Key::ArrowDown);
+            let below = harness
+                .value(&title)
+                .ends_with(&format!("{last} were classified correctly"));
             assert_eq!(
                 below,
                 classes.len() == 2,
@@ -239,13 +218,8 @@ fn held_out_images_are_shown_by_class_whatever_their_number() {
         (Classes::numbered(99).unwrap(), 1, "57"),
     ] {
         let (mut window, mut engine) = usual();
-        window.state_mut().apply(Action::Start);
-        engine.serve();
-        window.run_steps(2);
-        let (run, config) = (
-            window.state().app().train.run.as_ref().unwrap().id,
-            window.state().app().ctx.config.clone(),
-        );
+        window.start(&mut engine);
+        let (run, config) = (window.the_run().id, window.app().ctx.config.clone());
         let started = inkling::records::RunPlan {
             classes: classes.clone(),
             ..plan(&config)

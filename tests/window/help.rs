@@ -1,12 +1,11 @@
 //! Help in place, and what About says.
 
 use eframe::egui::{Key, OutputCommand};
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use inkling::window::{Action, Inkling, Screen, Settings, about};
+use inkling::window::{Action, Screen, about};
 
-use crate::fake_engine::{Answers, app_with};
-use crate::window::stage::{open, sized, until, usual};
+use crate::fake_engine::{Answers, app_with, past_wizard};
+use crate::window::stage::{Driven, Seen, Window, open, sized, usual};
 
 #[test]
 fn every_panel_explains_itself_when_asked() {
@@ -19,18 +18,12 @@ fn every_panel_explains_itself_when_asked() {
     ] {
         for size in [[900.0, 600.0], [1280.0, 800.0]] {
             let (mut window, _engine) = sized(size);
-            window.state_mut().apply(Action::Show(screen));
-            window.run_steps(3);
+            window.act(Action::Show(screen));
             for title in titles {
-                window.get_by_label(&format!("Help: {title}")).click();
-                window.run_steps(3);
+                window.click(&format!("Help: {title}"));
                 window.get_by_label(title);
-                window.key_press(Key::Escape);
-                window.run_steps(3);
-                assert!(
-                    window.query_by_label(title).is_none(),
-                    "{title} goes with Escape"
-                );
+                window.key(Key::Escape);
+                assert!(!window.has(title), "{title} goes with Escape");
             }
         }
     }
@@ -39,33 +32,23 @@ fn every_panel_explains_itself_when_asked() {
 #[test]
 fn about_shows_versions_machine_and_licences() {
     let (mut window, _engine) = usual();
-    until(&mut window, "the machine was looked at", |app| {
-        app.ctx.hardware.is_some()
-    });
-    window.get_by_label("Menu").click();
-    window.run_steps(3);
-    window.get_by_label("About Inkling").click();
-    window.run_steps(3);
+    window.until(|app| app.ctx.hardware.is_some());
+    window.click("Menu");
+    window.click("About Inkling");
     window.get_by_label("CPU");
-    window.get_by_label("Copy").click();
-    window.run_steps(3);
+    window.click("Copy");
     window.get_by_label("Copied");
-    window.get_by_label("Licences").click();
-    window.run_steps(3);
+    window.click("Licences");
     window.get_by_label_contains("Inkling is built from the following software");
-    window.key_press(Key::Escape);
-    window.run_steps(3);
-    assert!(window.query_by_label("Copy").is_none());
+    window.key(Key::Escape);
+    assert!(!window.has("Copy"));
 }
 
 #[test]
 fn what_is_copied_helps_whoever_is_asked_for_help() {
     let (mut window, _engine) = usual();
-    until(&mut window, "the machine was looked at", |app| {
-        app.ctx.hardware.is_some()
-    });
-    window.get_by_label("Menu").click();
-    window.run_steps(3);
+    window.until(|app| app.ctx.hardware.is_some());
+    window.click("Menu");
     window.get_by_label("Copy diagnostics").click();
     let copied = |command: &OutputCommand| {
         if let OutputCommand::CopyText(text) = command {
@@ -101,7 +84,7 @@ fn what_is_copied_helps_whoever_is_asked_for_help() {
     ] {
         assert!(diagnostics.contains(word), "{word} is not in {diagnostics}");
     }
-    let text = about::text(window.state().app().ctx.hardware.as_ref());
+    let text = about::text(window.app().ctx.hardware.as_ref());
     for word in [
         env!("CARGO_PKG_VERSION"),
         "rustc",
@@ -119,28 +102,18 @@ fn without_file_dialogs_a_path_can_be_typed() {
         none: true,
         ..Answers::default()
     };
-    let (app, engine) = app_with(
-        Settings {
-            wizard_done: true,
-            ..Settings::default()
-        },
-        answers,
-    );
+    let (app, engine) = app_with(past_wizard(), answers);
     let mut window = open(app, [1280.0, 800.0]);
-    window.state_mut().apply(Action::ChooseDataFolder);
-    until(&mut window, "the path is asked for", |app| {
-        app.shell.path_question.is_some()
-    });
+    window.apply(Action::ChooseDataFolder);
+    window.until(|app| app.shell.path_question.is_some());
     window.run_steps(3);
-    let type_path = |window: &mut Harness<'static, Inkling>, path: &str| {
-        window.state_mut().apply(Action::TypePath(path.to_owned()));
-        window.run_steps(3);
+    let type_path = |window: &mut Window, path: &str| {
+        window.act(Action::TypePath(path.to_owned()));
         // The field has the focus.
-        window.key_press(Key::Enter);
-        window.run_steps(3);
+        window.key(Key::Enter);
     };
     type_path(&mut window, "/no/such/folder");
-    until(&mut window, "it is refused", |app| {
+    window.until(|app| {
         app.shell
             .path_question
             .as_ref()
@@ -149,12 +122,9 @@ fn without_file_dialogs_a_path_can_be_typed() {
     window.get_by_label_contains("There is no folder");
     let folder = tempfile::tempdir().unwrap();
     type_path(&mut window, folder.path().to_str().unwrap());
-    until(&mut window, "it is used", |app| {
-        app.shell.path_question.is_none()
-    });
+    window.until(|app| app.shell.path_question.is_none());
     assert!(
         window
-            .state()
             .app()
             .ctx
             .settings
@@ -165,22 +135,19 @@ fn without_file_dialogs_a_path_can_be_typed() {
     // A file that exists is never replaced without being asked.
     let file = folder.path().join("drawing.ink.json");
     std::fs::write(&file, "mine").unwrap();
-    window.state_mut().apply(Action::PenDown([10.0, 10.0]));
-    window.state_mut().apply(Action::PenUp);
-    window.state_mut().apply(Action::SaveDrawing);
-    until(&mut window, "the file is asked for", |app| {
-        app.shell.path_question.is_some()
-    });
+    window.apply(Action::PenDown([10.0, 10.0]));
+    window.apply(Action::PenUp);
+    window.apply(Action::SaveDrawing);
+    window.until(|app| app.shell.path_question.is_some());
     type_path(&mut window, file.to_str().unwrap());
-    until(&mut window, "it is refused", |app| {
+    window.until(|app| {
         app.shell
             .path_question
             .as_ref()
             .is_some_and(|question| question.refused.is_some())
     });
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
-    window.key_press(Key::Escape);
-    window.run_steps(3);
-    assert!(window.state().app().shell.path_question.is_none());
+    window.key(Key::Escape);
+    assert!(window.app().shell.path_question.is_none());
     drop(engine);
 }

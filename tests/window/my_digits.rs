@@ -1,35 +1,30 @@
 //! Keeping drawings, collecting them, and fine-tuning on them.
 
 use eframe::egui::{Event, Key, Modifiers};
-use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT, Queryable};
+use egui_kittest::kittest::Queryable;
 use inkling::protocol::Job;
 use inkling::records::ModelRef;
-use inkling::window::{Action, App, Collection, Inkling, Screen, Settings};
+use inkling::window::{Action, App, Collection, Screen};
 
-use crate::fake_engine::{Answers, FakeEngine, NO_DIGIT, app_with, fine_tuned};
+use crate::fake_engine::{self, FakeEngine, NO_DIGIT, fine_tuned};
 use crate::jobs::submitted;
-use crate::window::stage::{sized, until, wait_for};
+use crate::window::stage::{Driven, Seen, Window, sized};
 
 #[test]
 fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
-    until(&mut window, "the drawings were read", |app| {
-        app.my_digits.is_loaded()
-    });
-    window.get_by_label("Draw").click();
-    window.run_steps(3);
+    window.until(|app| app.my_digits.is_loaded());
+    window.click("Draw");
     for kept in 0..2 {
         for action in [
             Action::PenDown([100.0, 60.0]),
             Action::PenMove([120.0, 200.0]),
             Action::PenUp,
         ] {
-            window.state_mut().apply(action);
+            window.apply(action);
         }
         for _ in 0..2 {
-            engine.serve();
-            window.run_steps(3);
+            window.serve(&mut engine);
         }
         window.get_by_label("Keep as 1");
         match kept {
@@ -37,12 +32,9 @@ fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
             _ => window.event(Event::Text("2".to_owned())),
         }
         window.run_steps(3);
-        until(&mut window, "the drawing is kept", |app| {
-            app.my_digits.drawings().len() == kept + 1
-        });
+        window.until(|app| app.my_digits.drawings().len() == kept + 1);
     }
     let digits: Vec<u8> = window
-        .state()
         .app()
         .my_digits
         .drawings()
@@ -50,26 +42,17 @@ fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
         .map(|drawing| drawing.kept.digit)
         .collect();
     assert_eq!(digits, [1, 2]);
-    window.get_by_label("2 of yours").click();
-    window.run_steps(3);
-    assert_eq!(window.state().app().shell.screen, Screen::MyDigits);
+    window.click("2 of yours");
+    assert_eq!(window.app().shell.screen, Screen::MyDigits);
     for _ in 0..3 {
-        engine.serve();
-        window.run_steps(3);
+        window.serve(&mut engine);
     }
     window.get_by_label("Drawing of 1, recognised");
-    window.get_by_label("Drawing of 2, read as 1").click();
-    window.run_steps(3);
-    window.get_by_label("Delete").click();
-    window.run_steps(3);
-    until(&mut window, "the drawing is deleted", |app| {
-        app.my_digits.drawings().len() == 1
-    });
-    window.get_by_label("Undo delete").click();
-    window.run_steps(3);
-    until(&mut window, "the drawing is back", |app| {
-        app.my_digits.drawings().len() == 2
-    });
+    window.click("Drawing of 2, read as 1");
+    window.click("Delete");
+    window.until(|app| app.my_digits.drawings().len() == 1);
+    window.click("Undo delete");
+    window.until(|app| app.my_digits.drawings().len() == 2);
     window.get_by_label("The drawing of a 2 is back.");
     // By keyboard as well.
     for (key, modifiers, left) in [
@@ -77,92 +60,70 @@ fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
         (Key::Z, Modifiers::COMMAND, 2),
         (Key::Z, Modifiers::COMMAND, 1),
     ] {
-        window.key_press_modifiers(modifiers, key);
-        window.run_steps(3);
-        until(&mut window, "the change was made", |app| {
-            app.my_digits.drawings().len() == left
-        });
+        window.keys(modifiers, key);
+        window.until(|app| app.my_digits.drawings().len() == left);
     }
     window.get_by_label("The drawing of a 2 is no longer kept.");
 }
 
 /// Draws one stroke, which is recognised as 1.
-fn draw_one(window: &mut Harness<'static, Inkling>, engine: &mut FakeEngine) {
+fn draw_one(window: &mut Window, engine: &mut FakeEngine) {
     for action in [
         Action::PenDown([100.0, 60.0]),
         Action::PenMove([120.0, 200.0]),
         Action::PenUp,
     ] {
-        window.state_mut().apply(action);
+        window.apply(action);
     }
     for _ in 0..3 {
-        engine.serve();
-        window.run_steps(3);
+        window.serve(engine);
     }
 }
 
 #[test]
 fn what_was_kept_is_said_where_the_verdict_was_and_can_be_taken_back() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
-    until(&mut window, "the drawings were read", |app| {
-        app.my_digits.is_loaded()
-    });
-    window.state_mut().apply(Action::Show(Screen::Draw));
+    window.until(|app| app.my_digits.is_loaded());
+    window.apply(Action::Show(Screen::Draw));
     draw_one(&mut window, &mut engine);
-    let places = |window: &Harness<'static, Inkling>| {
-        ["It is…", "Probability of 0"].map(|name| window.get_by_label(name).rect())
-    };
+    let places = |window: &Window| ["It is…", "Probability of 0"].map(|name| window.rect(name));
     let before = places(&window);
-    window.get_by_label("It is…").click();
-    window.run_steps(3);
+    window.click("It is…");
     window.get_by_label("8");
     window.event(Event::Text("7".to_owned()));
     window.run_steps(3);
-    assert!(
-        window.query_by_label("8").is_none(),
-        "the list of digits closes with the keep"
-    );
+    assert!(!window.has("8"), "the list of digits closes with the keep");
     window.get_by_label("Kept as 7");
     assert_eq!(places(&window), before, "nothing moves");
-    window.get_by_label("Undo keep").click();
-    window.run_steps(3);
-    until(&mut window, "it is no longer kept", |app| {
-        app.my_digits.drawings().is_empty()
-    });
+    window.click("Undo keep");
+    window.until(|app| app.my_digits.drawings().is_empty());
     assert_eq!(
-        window.state().app().draw.drawing.strokes().len(),
+        window.app().draw.drawing.strokes().len(),
         1,
         "the drawing is on the canvas again"
     );
-    assert!(window.query_by_label("Kept as 7").is_none() && window.query_by_label("8").is_none());
+    assert!(!window.has("Kept as 7") && !window.has("8"));
 }
 
 #[test]
 fn the_collection_says_what_another_digit_looks_like_and_escape_leaves_it() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
-    until(&mut window, "the drawings were read", |app| {
-        app.my_digits.is_loaded()
-    });
-    window.state_mut().apply(Action::Collect(3));
-    window.run_steps(3);
+    window.until(|app| app.my_digits.is_loaded());
+    window.act(Action::Collect(3));
     window.get_by_label("Round 1 of 3, 30 left");
-    let next = window.get_by_label("Next").rect();
+    let next = window.rect("Next");
     draw_one(&mut window, &mut engine);
     window.get_by_label("Looks like a 1 to the model");
-    assert_eq!(window.get_by_label("Next").rect(), next, "nothing moves");
-    window.key_press(Key::Enter);
-    window.run_steps(3);
-    until(&mut window, "it is kept all the same", |app| {
-        app.my_digits.drawings().len() == 1
-    });
+    assert_eq!(window.rect("Next"), next, "nothing moves");
+    window.key(Key::Enter);
+    window.until(|app| app.my_digits.drawings().len() == 1);
     draw_one(&mut window, &mut engine);
     window.get_by_label("Round 1 of 3, 29 left");
-    window.key_press(Key::Escape);
-    window.run_steps(3);
+    window.key(Key::Escape);
     assert_eq!(
         (
-            window.state().app().my_digits.collection.clone(),
-            window.state().app().shell.screen
+            window.app().my_digits.collection.clone(),
+            window.app().shell.screen
         ),
         (None, Screen::MyDigits)
     );
@@ -171,46 +132,35 @@ fn the_collection_says_what_another_digit_looks_like_and_escape_leaves_it() {
 #[test]
 fn without_drawings_the_screen_says_what_to_do() {
     let (mut window, _engine) = sized([900.0, 600.0]);
-    window.key_press_modifiers(Modifiers::COMMAND, Key::Num7);
-    window.run_steps(3);
-    until(&mut window, "the drawings were read", |app| {
-        app.my_digits.is_loaded()
-    });
+    window.keys(Modifiers::COMMAND, Key::Num7);
+    window.until(|app| app.my_digits.is_loaded());
     window.run_steps(3);
     window.get_by_label("No drawings yet");
-    window.get_by_label("Draw each digit three times").click();
-    window.run_steps(3);
-    assert!(window.get_by_label("Next").accesskit_node().is_disabled());
+    window.click("Draw each digit three times");
+    assert!(window.is_disabled("Next"));
     window.get_by_label("Draw a 0");
-    window.get_by_label("Skip").click();
-    window.run_steps(3);
+    window.click("Skip");
     window.get_by_label("Draw a 1");
-    window.get_by_label("Stop").click();
-    window.run_steps(3);
+    window.click("Stop");
     window.get_by_label("No drawings yet");
 }
 
 #[test]
 fn what_came_of_fine_tuning_leaves_room_for_the_drawings() {
     let (mut window, mut engine) = sized([1280.0, 800.0]);
-    until(&mut window, "the drawings were read", |app| {
-        app.my_digits.is_loaded()
-    });
+    window.until(|app| app.my_digits.is_loaded());
     for action in [
         Action::PenDown([100.0, 60.0]),
         Action::PenMove([120.0, 200.0]),
         Action::PenUp,
         Action::Keep(Some(1)),
     ] {
-        window.state_mut().apply(action);
+        window.apply(action);
     }
-    until(&mut window, "the drawing is kept", |app| {
-        app.my_digits.drawings().len() == 1
-    });
-    window.state_mut().apply(Action::Show(Screen::MyDigits));
+    window.until(|app| app.my_digits.drawings().len() == 1);
+    window.apply(Action::Show(Screen::MyDigits));
     for _ in 0..3 {
-        engine.serve();
-        window.run_steps(3);
+        window.serve(&mut engine);
     }
     window.get_by_label("Fine-tune on mine").click();
     for _ in 0..4 {
@@ -218,7 +168,7 @@ fn what_came_of_fine_tuning_leaves_room_for_the_drawings() {
         engine.serve();
     }
     window.run_steps(3);
-    let back = window.get_by_label("Go back to Starter model").rect();
+    let back = window.rect("Go back to Starter model");
     assert!(back.bottom() < 320.0, "{back}");
     let drawing = window.get_by_label_contains("Drawing of 1").rect();
     assert!(
@@ -230,21 +180,15 @@ fn what_came_of_fine_tuning_leaves_room_for_the_drawings() {
         window.run_steps(3);
         engine.serve();
     }
-    assert!(window.query_by_label("Go back to Starter model").is_none());
+    assert!(!window.has("Go back to Starter model"));
 }
 
 /// An app that has read its drawings, none.
 fn app() -> (App, FakeEngine) {
-    let (mut app, mut engine) = app_with(
-        Settings {
-            wizard_done: true,
-            ..Settings::default()
-        },
-        Answers::default(),
-    );
+    let (mut app, mut engine) = fake_engine::app();
     engine.serve();
     app.apply(Action::Show(Screen::MyDigits));
-    wait_for(&mut app, |app| app.my_digits.is_loaded());
+    app.until(|app| app.my_digits.is_loaded());
     (app, engine)
 }
 
@@ -257,8 +201,7 @@ fn draw_strokes(app: &mut App, engine: &mut FakeEngine, strokes: u8) {
     }
     // The last request waits for the answer to the first.
     for _ in 0..3 {
-        engine.serve();
-        app.poll();
+        app.serve(engine);
     }
 }
 
@@ -284,7 +227,7 @@ fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
     );
     draw_strokes(&mut app, &mut engine, 2);
     app.apply(Action::Keep(Some(7)));
-    wait_for(&mut app, |app| digits(app) == [2, 7]);
+    app.until(|app| digits(app) == [2, 7]);
     assert_eq!(
         app.draw.recent_drawings.iter().count(),
         1,
@@ -293,7 +236,7 @@ fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
 
     // Undo takes it back and brings the drawing back to the canvas.
     app.apply(Action::Undo);
-    wait_for(&mut app, |app| digits(app) == [2]);
+    app.until(|app| digits(app) == [2]);
     assert_eq!(app.draw.drawing.strokes().len(), 2);
     // After that, it is the canvas's own.
     app.apply(Action::Undo);
@@ -303,7 +246,7 @@ fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
     );
 
     app.apply(Action::KeepRecent(0, 9));
-    wait_for(&mut app, |app| digits(app) == [2, 9]);
+    app.until(|app| digits(app) == [2, 9]);
 }
 
 #[test]
@@ -311,16 +254,16 @@ fn a_drawing_is_relabelled_and_deleted_and_that_is_taken_back() {
     let (mut app, mut engine) = app();
     draw_strokes(&mut app, &mut engine, 1);
     app.apply(Action::Keep(None));
-    wait_for(&mut app, |app| digits(app) == [1]);
+    app.until(|app| digits(app) == [1]);
     let kept = |app: &App| Box::new(app.my_digits.drawings()[0].kept.clone());
     app.apply(Action::Relabel(kept(&app), 4));
-    wait_for(&mut app, |app| digits(app) == [4]);
+    app.until(|app| digits(app) == [4]);
     app.apply(Action::DeleteKept(kept(&app)));
-    wait_for(&mut app, |app| digits(app).is_empty());
+    app.until(|app| digits(app).is_empty());
     app.apply(Action::UndoKept);
-    wait_for(&mut app, |app| digits(app) == [4]);
+    app.until(|app| digits(app) == [4]);
     app.apply(Action::UndoKept);
-    wait_for(&mut app, |app| digits(app) == [1]);
+    app.until(|app| digits(app) == [1]);
 }
 
 #[test]
@@ -328,7 +271,7 @@ fn what_could_not_be_written_is_not_taken_back() {
     let (mut app, mut engine) = app();
     draw_strokes(&mut app, &mut engine, 1);
     app.apply(Action::Keep(None));
-    wait_for(&mut app, |app| digits(app) == [1]);
+    app.until(|app| digits(app) == [1]);
     let data = engine.home.path().join("data");
     let away = engine.home.path().join("away");
     std::fs::rename(&data, &away).unwrap();
@@ -336,7 +279,7 @@ fn what_could_not_be_written_is_not_taken_back() {
     app.apply(Action::Collect(5));
     draw_strokes(&mut app, &mut engine, 2);
     app.apply(Action::Keep(None));
-    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+    app.until(|app| !app.ctx.notices.is_empty());
     assert_eq!(
         app.my_digits.collection.as_ref().map(Collection::digit),
         Some(0),
@@ -360,12 +303,12 @@ fn what_could_not_be_written_is_not_taken_back() {
 
     // Deleting a drawing came after keeping one: on the canvas, that is not what is taken back.
     app.apply(Action::Keep(Some(2)));
-    wait_for(&mut app, |app| digits(app) == [1, 2]);
+    app.until(|app| digits(app) == [1, 2]);
     app.apply(Action::DeleteKept(Box::new(
         app.my_digits.drawings()[0].kept.clone(),
     )));
     app.apply(Action::Undo);
-    wait_for(&mut app, |app| digits(app) == [2]);
+    app.until(|app| digits(app) == [2]);
     assert_eq!(app.draw.drawing.strokes().len(), 2);
 }
 
@@ -376,10 +319,9 @@ fn wrong_ones_are_known_once_the_screen_is_shown() {
         draw_strokes(&mut app, &mut engine, 2);
         app.apply(Action::Keep(Some(digit)));
     }
-    wait_for(&mut app, |app| digits(app) == [2, 8]);
+    app.until(|app| digits(app) == [2, 8]);
     for _ in 0..3 {
-        engine.serve();
-        app.poll();
+        app.serve(&mut engine);
     }
     let wrong: Vec<bool> = app
         .my_digits
@@ -400,10 +342,9 @@ fn what_looks_like_no_digit_is_not_recognised_even_where_the_closest_digit_is_ri
     draw_strokes(&mut app, &mut engine, NO_DIGIT as u8);
     assert_eq!(app.digit_to_keep(), None);
     app.apply(Action::Keep(Some(NO_DIGIT as u8)));
-    wait_for(&mut app, |app| digits(app) == [NO_DIGIT as u8]);
+    app.until(|app| digits(app) == [NO_DIGIT as u8]);
     for _ in 0..3 {
-        engine.serve();
-        app.poll();
+        app.serve(&mut engine);
     }
     assert_eq!(
         app.my_digits.correct(app.my_digits.drawings().iter()),
@@ -418,21 +359,21 @@ fn what_was_taken_back_is_said_and_can_be_made_again() {
     let (mut app, mut engine) = app();
     draw_strokes(&mut app, &mut engine, 1);
     app.apply(Action::Keep(None));
-    wait_for(&mut app, |app| digits(app) == [1]);
+    app.until(|app| digits(app) == [1]);
     app.apply(Action::Show(Screen::MyDigits));
     draw_strokes(&mut app, &mut engine, 1);
     app.apply(Action::UndoKept);
-    wait_for(&mut app, |app| digits(app).is_empty());
+    app.until(|app| digits(app).is_empty());
     let notice = app.ctx.notices.last().unwrap().clone();
     assert_eq!(notice.message.what, "The drawing of a 1 is no longer kept.");
     app.apply(notice.offer.unwrap().action);
-    wait_for(&mut app, |app| digits(app) == [1]);
+    app.until(|app| digits(app) == [1]);
     assert!(app.ctx.notices.is_empty() && !app.my_digits.can_redo());
     // Another change leaves nothing to make again.
     app.apply(Action::UndoKept);
-    wait_for(&mut app, |app| digits(app).is_empty());
+    app.until(|app| digits(app).is_empty());
     app.apply(Action::Keep(Some(5)));
-    wait_for(&mut app, |app| digits(app) == [5]);
+    app.until(|app| digits(app) == [5]);
     assert!(app.ctx.notices.is_empty() && !app.my_digits.can_redo());
 }
 
@@ -448,11 +389,9 @@ fn the_collection_asks_for_each_digit_five_times() {
         // Whatever it is recognised as, it is what was asked for.
         app.apply(Action::Keep(None));
     }
-    wait_for(&mut app, |app| {
-        digits(app) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
-    });
+    app.until(|app| digits(app) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     app.apply(Action::PreviousDigit);
-    wait_for(&mut app, |app| digits(app).len() == 9);
+    app.until(|app| digits(app).len() == 9);
     assert_eq!(asked(&app), Some(9));
     app.apply(Action::SkipDigit);
     assert_eq!(asked(&app), Some(0));
@@ -474,12 +413,11 @@ fn a_better_model_is_taken_over_and_given_back() {
     assert!(app.why_not_fine_tune().is_some());
     draw_strokes(&mut app, &mut engine, 2);
     app.apply(Action::Keep(None));
-    wait_for(&mut app, |app| digits(app) == [2]);
+    app.until(|app| digits(app) == [2]);
     assert_eq!(app.why_not_fine_tune(), None);
     app.apply(Action::FineTune);
     for _ in 0..3 {
-        engine.serve();
-        app.poll();
+        app.serve(&mut engine);
     }
     assert!(
         engine
@@ -496,8 +434,7 @@ fn a_better_model_is_taken_over_and_given_back() {
     );
     app.apply(Action::UndoFineTune);
     for _ in 0..2 {
-        engine.serve();
-        app.poll();
+        app.serve(&mut engine);
     }
     assert_eq!(
         app.ctx.model_in_use.as_ref().unwrap().reference,
@@ -511,12 +448,11 @@ fn on_other_screens_a_notice_says_what_fine_tuning_changed() {
     let (mut app, mut engine) = app();
     draw_strokes(&mut app, &mut engine, 2);
     app.apply(Action::Keep(None));
-    wait_for(&mut app, |app| digits(app) == [2]);
+    app.until(|app| digits(app) == [2]);
     app.apply(Action::FineTune);
     app.apply(Action::Show(Screen::Draw));
     for _ in 0..3 {
-        engine.serve();
-        app.poll();
+        app.serve(&mut engine);
     }
     let said = &app.ctx.notices.last().unwrap().message;
     assert_eq!(
@@ -527,8 +463,7 @@ fn on_other_screens_a_notice_says_what_fine_tuning_changed() {
     assert!(app.ctx.notices.is_empty(), "it is said once");
     // Another model was chosen since: there is nothing to go back from.
     app.apply(Action::UseModel(ModelRef::Starter));
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert!(!app.can_undo_fine_tune());
 }
 

@@ -8,7 +8,7 @@ use inkling::records::benchmark::Extent;
 use inkling::records::{Divergence, Intervention};
 use inkling::window::{Action, Phase, Screen, Theme};
 
-use crate::window::stage::{sized, usual};
+use crate::window::stage::{Driven, Seen, Window, sized, usual};
 
 #[test]
 fn tabs_and_shortcuts_lead_to_every_screen() {
@@ -20,17 +20,15 @@ fn tabs_and_shortcuts_lead_to_every_screen() {
         ("Train", Screen::Train),
     ];
     for (name, screen) in tabs {
-        window.get_by_label(name).click();
-        window.run_steps(3);
-        assert_eq!(window.state().app().shell.screen, screen);
+        window.click(name);
+        assert_eq!(window.app().shell.screen, screen);
     }
     for (key, screen) in [Key::Num2, Key::Num3, Key::Num4, Key::Num1]
         .into_iter()
         .zip(tabs.map(|(_, screen)| screen))
     {
-        window.key_press_modifiers(Modifiers::COMMAND, key);
-        window.run_steps(3);
-        assert_eq!(window.state().app().shell.screen, screen);
+        window.keys(Modifiers::COMMAND, key);
+        assert_eq!(window.app().shell.screen, screen);
     }
 }
 
@@ -38,26 +36,15 @@ fn tabs_and_shortcuts_lead_to_every_screen() {
 fn one_shortcut_starts_holds_and_goes_on_and_another_stops() {
     let (mut window, mut engine) = usual();
     for phase in [Phase::Training, Phase::Paused, Phase::Training] {
-        window.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
-        window.run_steps(3);
-        engine.serve();
-        window.run_steps(3);
-        assert_eq!(
-            window.state().app().train.run.as_ref().unwrap().phase,
-            phase
-        );
+        window.keys(Modifiers::COMMAND, Key::Enter);
+        window.serve(&mut engine);
+        assert_eq!(window.the_run().phase, phase);
     }
-    window.key_press(Key::Escape);
-    window.run_steps(3);
-    assert!(
-        window.state().app().is_training(),
-        "no single key ends a run"
-    );
-    window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::Enter);
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
-    assert!(!window.state().app().is_training());
+    window.key(Key::Escape);
+    assert!(window.app().is_training(), "no single key ends a run");
+    window.keys(Modifiers::COMMAND | Modifiers::SHIFT, Key::Enter);
+    window.serve(&mut engine);
+    assert!(!window.app().is_training());
 }
 
 #[test]
@@ -72,9 +59,8 @@ fn the_overview_opens_and_closes_by_key() {
         window.run_steps(3);
         window.get_by_label("Keyboard shortcuts");
         window.get_by_label("Undo the last change of the drawing");
-        window.key_press(Key::Escape);
-        window.run_steps(3);
-        assert!(window.query_by_label("Keyboard shortcuts").is_none());
+        window.key(Key::Escape);
+        assert!(!window.has("Keyboard shortcuts"));
     }
 }
 
@@ -85,13 +71,10 @@ fn colours_follow_the_choice_in_the_menu() {
         ("Light", Theme::Light, Shade::Light),
         ("Dark", Theme::Dark, Shade::Dark),
     ] {
-        window.get_by_label("Menu").click();
-        window.run_steps(3);
-        window.get_by_label(name).click();
-        window.run_steps(3);
-        window.key_press(Key::Escape);
-        window.run_steps(3);
-        assert_eq!(window.state().app().ctx.settings.theme, theme);
+        window.click("Menu");
+        window.click(name);
+        window.key(Key::Escape);
+        assert_eq!(window.app().ctx.settings.theme, theme);
         assert_eq!(window.ctx.theme(), shade);
     }
 }
@@ -99,9 +82,7 @@ fn colours_follow_the_choice_in_the_menu() {
 #[test]
 fn a_problem_is_a_notice_that_can_be_dismissed() {
     let (mut window, mut engine) = usual();
-    window.state_mut().apply(Action::Start);
-    engine.serve();
-    window.run_steps(3);
+    window.start(&mut engine);
     engine.fail(Problem::Diverged {
         step: 417,
         cause: Divergence::NotFinite,
@@ -113,23 +94,19 @@ fn a_problem_is_a_notice_that_can_be_dismissed() {
         .get_all_by_label("Failed")
         .next()
         .expect("the state of the run");
-    window.get_by_label("Dismiss").click();
-    window.run_steps(3);
-    assert!(window.query_by_label_contains("at step 417").is_none());
+    window.click("Dismiss");
+    assert!(!window.shows("at step 417"));
 }
 
 #[test]
 fn a_notice_moves_nothing_that_somebody_draws_on() {
     let (mut window, mut engine) = sized([1400.0, 900.0]);
-    window.state_mut().apply(Action::Start);
-    engine.serve();
-    window.run_steps(3);
-    let places = |window: &egui_kittest::Harness<'_, _>| {
-        ["Drawing canvas", "Stop", "Run progress, in the status bar"]
-            .map(|name| window.get_by_label(name).rect())
+    window.start(&mut engine);
+    let places = |window: &Window| {
+        ["Drawing canvas", "Stop", "Run progress, in the status bar"].map(|name| window.rect(name))
     };
     let before = places(&window);
-    let run = window.state().app().train.run.as_ref().unwrap().id;
+    let run = window.the_run().id;
     engine.send(protocol::Event::Intervened {
         run,
         intervention: Intervention::SkippedStep {
@@ -145,31 +122,23 @@ fn a_notice_moves_nothing_that_somebody_draws_on() {
 #[test]
 fn an_engine_that_dies_leaves_a_window_that_works() {
     let (mut window, mut engine) = usual();
-    window.state_mut().apply(Action::Start);
-    engine.serve();
-    window.run_steps(3);
+    window.start(&mut engine);
     engine.die();
     window.run_steps(3);
     window.get_by_label_contains("restarted");
-    window.get_by_label("Start").click();
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
-    assert_eq!(
-        window.state().app().train.run.as_ref().unwrap().phase,
-        Phase::Training
-    );
+    window.click("Start");
+    window.serve(&mut engine);
+    assert_eq!(window.the_run().phase, Phase::Training);
 }
 
 #[test]
 fn the_run_shows_on_every_screen() {
     let (mut window, mut engine) = usual();
-    window.state_mut().apply(Action::Start);
+    window.apply(Action::Start);
     engine.serve();
     engine.train(3);
     for screen in Screen::ALL {
-        window.state_mut().apply(Action::Show(screen));
-        window.run_steps(3);
+        window.act(Action::Show(screen));
         window
             .get_all_by_label_contains("left,")
             .next()
@@ -192,18 +161,16 @@ fn a_wide_window_has_a_canvas_beside_the_plots() {
 #[test]
 fn zoom_is_remembered() {
     let (mut window, _engine) = usual();
-    window.key_press_modifiers(Modifiers::COMMAND, Key::Plus);
-    window.run_steps(3);
-    assert_eq!(window.state().app().ctx.settings.zoom, 1.1);
-    window.key_press_modifiers(Modifiers::COMMAND, Key::Num0);
-    window.run_steps(3);
-    assert_eq!(window.state().app().ctx.settings.zoom, 1.0);
+    window.keys(Modifiers::COMMAND, Key::Plus);
+    assert_eq!(window.app().ctx.settings.zoom, 1.1);
+    window.keys(Modifiers::COMMAND, Key::Num0);
+    assert_eq!(window.app().ctx.settings.zoom, 1.0);
 }
 
 #[test]
 fn nothing_to_do_means_no_more_frames() {
     let (mut window, _engine) = usual();
-    crate::window::stage::until(&mut window, "looking around is over", |app| {
+    window.until(|app| {
         app.ctx.hardware.is_some() && app.train.found.is_some() && app.models.runs.is_some()
     });
     assert!(
@@ -215,7 +182,7 @@ fn nothing_to_do_means_no_more_frames() {
 #[test]
 fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
     let (mut window, mut engine) = usual();
-    window.state_mut().apply(Action::Start);
+    window.apply(Action::Start);
     engine.serve();
     engine.finish();
     window.run_steps(3);
@@ -223,30 +190,21 @@ fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
         .get_all_by_label("Finished")
         .next()
         .expect("the state of the run");
-    window.state_mut().apply(Action::Benchmark(Extent::Full));
+    window.apply(Action::Benchmark(Extent::Full));
     engine.serve();
     for screen in Screen::ALL {
-        window.state_mut().apply(Action::Show(screen));
-        window.run_steps(3);
+        window.act(Action::Show(screen));
         window.get_by_label("Benchmark, 25 %, 30 s left");
         window.get_by_label("Job progress, in the status bar");
     }
-    window.state_mut().apply(Action::Show(Screen::Train));
-    window.run_steps(3);
+    window.act(Action::Show(Screen::Train));
     window.get_by_label("Unavailable while a benchmark is running.");
-    window.get_by_label("Benchmark, 25 %, 30 s left").click();
-    window.run_steps(3);
-    assert_eq!(window.state().app().shell.screen, Screen::Hardware);
-    window.get_by_label("Cancel the job").click();
-    window.run_steps(3);
+    window.click("Benchmark, 25 %, 30 s left");
+    assert_eq!(window.app().shell.screen, Screen::Hardware);
+    window.click("Cancel the job");
     window.get_by_label("Benchmark, cancelling…");
-    engine.serve();
-    window.run_steps(3);
-    assert!(
-        window
-            .query_by_label("Job progress, in the status bar")
-            .is_none()
-    );
+    window.serve(&mut engine);
+    assert!(!window.has("Job progress, in the status bar"));
     window.get_by_label("Finished");
 }
 

@@ -1,14 +1,16 @@
 //! Owns the window, or a panel of it, on a fake engine, and what a test does to them.
 
-use eframe::egui::{self, Event, Modifiers, PointerButton, Pos2, Ui, Vec2};
+use std::time::{Duration, Instant};
+
+use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Ui, Vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::window::draw::view as draw;
 use inkling::window::models::view as models;
 use inkling::window::results::view as results;
-use inkling::window::{Action, App, Inkling, Settings, plots, style};
+use inkling::window::{Action, App, Inkling, RunView, Settings, plots, style};
 
-use crate::fake_engine::{Answers, FakeEngine, app_with};
+use crate::fake_engine::{Answers, FakeEngine, app, app_with, past_wizard};
 
 /// Which panel is shown.
 #[derive(Clone, Copy, Debug)]
@@ -34,19 +36,13 @@ pub struct Stage {
 }
 
 /// A panel in a window of this size.
-pub fn stage(panel: Panel, size: [f32; 2]) -> Harness<'static, Stage> {
+pub fn stage(panel: Panel, size: [f32; 2]) -> Staged {
     stage_with(panel, size, Answers::default())
 }
 
 /// The same, with answers for dialogs.
-pub fn stage_with(panel: Panel, size: [f32; 2], answers: Answers) -> Harness<'static, Stage> {
-    let (app, engine) = app_with(
-        Settings {
-            wizard_done: true,
-            ..Settings::default()
-        },
-        answers,
-    );
+pub fn stage_with(panel: Panel, size: [f32; 2], answers: Answers) -> Staged {
+    let (app, engine) = app_with(past_wizard(), answers);
     let stage = Stage {
         app,
         engine,
@@ -91,7 +87,7 @@ impl Stage {
 }
 
 /// What the engine answers reaches the screen.
-pub fn serve(harness: &mut Harness<'static, Stage>) {
+pub fn serve(harness: &mut Staged) {
     harness.step();
     harness.state_mut().engine.serve();
     harness.run();
@@ -99,28 +95,17 @@ pub fn serve(harness: &mut Harness<'static, Stage>) {
     harness.run();
 }
 
-/// The value a node tells assistive technology.
-pub fn value(harness: &Harness<'static, Stage>, label: &str) -> String {
-    harness.get_by_label(label).value().unwrap_or_default()
-}
-
 /// Presses, moves along the points and lets go, all within one frame when `at_once`.
-pub fn stroke(harness: &mut Harness<'static, Stage>, points: &[Pos2], at_once: bool) {
+pub fn stroke(harness: &mut Staged, points: &[Pos2], at_once: bool) {
     let button = |pos, pressed| Event::PointerButton {
         pos,
         button: PointerButton::Primary,
         pressed,
         modifiers: Modifiers::NONE,
     };
-    let first = points[0];
-    let last = points[points.len() - 1];
+    let (first, last) = (points[0], points[points.len() - 1]);
     let mut events = vec![Event::PointerMoved(first), button(first, true)];
-    events.extend(
-        points
-            .iter()
-            .skip(1)
-            .map(|&point| Event::PointerMoved(point)),
-    );
+    events.extend(points[1..].iter().map(|&point| Event::PointerMoved(point)));
     events.push(button(last, false));
     if at_once {
         harness.input_mut().events.extend(events);
@@ -133,66 +118,247 @@ pub fn stroke(harness: &mut Harness<'static, Stage>, points: &[Pos2], at_once: b
     }
 }
 
-/// Presses a key as often as said, a frame each.
-pub fn press(harness: &mut Harness<'static, Stage>, key: egui::Key, times: usize) {
-    for _ in 0..times {
-        harness.key_press(key);
-        harness.step();
-    }
-}
-
 /// The window with its engine, in this size.
-pub fn open(app: App, size: [f32; 2]) -> Harness<'static, Inkling> {
-    let mut harness = Harness::builder()
+pub fn open(app: App, size: [f32; 2]) -> Window {
+    let mut window = Harness::builder()
         .with_size(Vec2::from(size))
         .with_max_steps(40)
         .build_eframe(|cc| Inkling::new(app, &cc.egui_ctx));
-    harness.run_steps(3);
-    harness
+    window.settle();
+    window
 }
 
 /// The window past the wizard.
-pub fn usual() -> (Harness<'static, Inkling>, FakeEngine) {
+pub fn usual() -> (Window, FakeEngine) {
     sized([1280.0, 800.0])
 }
 
 /// The window past the wizard, in this size.
-pub fn sized(size: [f32; 2]) -> (Harness<'static, Inkling>, FakeEngine) {
-    let (app, engine) = app_with(
-        Settings {
-            wizard_done: true,
-            ..Settings::default()
-        },
-        Answers::default(),
-    );
+pub fn sized(size: [f32; 2]) -> (Window, FakeEngine) {
+    let (app, engine) = app();
     (open(app, size), engine)
 }
 
 /// The window at its first launch.
-pub fn first_launch(answers: Answers) -> (Harness<'static, Inkling>, FakeEngine) {
+pub fn first_launch(answers: Answers) -> (Window, FakeEngine) {
     let (app, engine) = app_with(Settings::default(), answers);
     (open(app, [900.0, 600.0]), engine)
 }
 
-/// Draws frames until `done` says so, giving background jobs the time they need.
-pub fn until(harness: &mut Harness<'static, Inkling>, what: &str, done: impl Fn(&App) -> bool) {
-    let start = std::time::Instant::now();
-    while !done(harness.state().app()) {
-        assert!(start.elapsed().as_secs() < 30, "never happened: {what}");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-        harness.run_steps(1);
+/// The whole window.
+pub type Window = Harness<'static, Inkling>;
+
+/// A panel of it.
+pub type Staged = Harness<'static, Stage>;
+
+/// The app, alone or in a window, as a test drives it.
+pub trait Driven {
+    fn app(&self) -> &App;
+
+    fn apply(&mut self, action: Action);
+
+    /// Takes in what has come; in a window, one frame is drawn.
+    fn advance(&mut self);
+
+    /// In a window, frames are drawn until what is open is open.
+    fn settle(&mut self);
+
+    fn act(&mut self, action: Action) {
+        self.apply(action);
+        self.settle();
     }
-    harness.run_steps(2);
+
+    /// What the engine answers is taken in.
+    fn serve(&mut self, engine: &mut FakeEngine) {
+        engine.serve();
+        self.settle();
+    }
+
+    fn start(&mut self, engine: &mut FakeEngine) {
+        self.train(engine, 0);
+    }
+
+    /// Starts a run, which trains this many steps.
+    fn train(&mut self, engine: &mut FakeEngine, steps: u64) {
+        self.apply(Action::Start);
+        engine.serve();
+        engine.train(steps);
+        self.settle();
+    }
+
+    /// Gives other threads the time they need.
+    #[track_caller]
+    fn until(&mut self, done: impl Fn(&App) -> bool) {
+        let start = Instant::now();
+        while !done(self.app()) {
+            assert!(start.elapsed().as_secs() < 30, "it did not come");
+            std::thread::sleep(Duration::from_millis(5));
+            self.advance();
+        }
+        self.settle();
+    }
+
+    /// The run that is shown.
+    #[track_caller]
+    fn the_run(&self) -> &RunView {
+        self.app().train.run.as_ref().expect("a run")
+    }
+
+    /// True where a notice says this.
+    fn said(&self, words: &str) -> bool {
+        let notices = &self.app().ctx.notices;
+        notices
+            .iter()
+            .any(|notice| notice.message.what.contains(words))
+    }
 }
 
-/// Polls until that is so.
-pub fn wait_for(app: &mut App, until: impl Fn(&App) -> bool) {
-    for _ in 0..2000 {
-        app.poll();
-        if until(app) {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
+impl Driven for App {
+    fn app(&self) -> &App {
+        self
     }
-    panic!("it did not come");
+
+    fn apply(&mut self, action: Action) {
+        self.apply(action);
+    }
+
+    fn advance(&mut self) {
+        self.poll();
+    }
+
+    fn settle(&mut self) {
+        self.poll();
+    }
+}
+
+impl Driven for Window {
+    fn app(&self) -> &App {
+        self.state().app()
+    }
+
+    fn apply(&mut self, action: Action) {
+        self.state_mut().apply(action);
+    }
+
+    fn advance(&mut self) {
+        self.step();
+    }
+
+    fn settle(&mut self) {
+        self.run_steps(3);
+    }
+}
+
+impl Driven for Staged {
+    fn app(&self) -> &App {
+        &self.state().app
+    }
+
+    fn apply(&mut self, action: Action) {
+        self.state_mut().app.apply(action);
+    }
+
+    fn advance(&mut self) {
+        self.step();
+    }
+
+    fn settle(&mut self) {
+        self.run();
+    }
+}
+
+/// What a person sees and does, by what assistive technology is told.
+pub trait Seen {
+    /// True where one thing is called this.
+    fn has(&self, label: &str) -> bool;
+    /// True where one text contains this.
+    fn shows(&self, text: &str) -> bool;
+    /// True where at least one text contains this.
+    fn mentions(&self, text: &str) -> bool;
+    fn value(&self, label: &str) -> String;
+    fn rect(&self, label: &str) -> Rect;
+    fn is_disabled(&self, label: &str) -> bool;
+    fn click(&mut self, label: &str);
+    fn click_containing(&mut self, text: &str);
+    /// As assistive technology does, also where it is scrolled out of sight.
+    fn activate(&mut self, label: &str);
+    /// Gives it the focus.
+    fn focus(&mut self, label: &str);
+    fn key(&mut self, key: Key);
+    fn keys(&mut self, modifiers: Modifiers, key: Key);
+    /// A key as often as said, a frame each.
+    fn press(&mut self, key: Key, times: usize);
+}
+
+impl<S> Seen for Harness<'static, S>
+where
+    Self: Driven,
+{
+    fn has(&self, label: &str) -> bool {
+        self.query_by_label(label).is_some()
+    }
+
+    fn shows(&self, text: &str) -> bool {
+        self.query_by_label_contains(text).is_some()
+    }
+
+    fn mentions(&self, text: &str) -> bool {
+        self.query_all_by_label_contains(text).next().is_some()
+    }
+
+    #[track_caller]
+    fn value(&self, label: &str) -> String {
+        self.get_by_label(label).value().unwrap_or_default()
+    }
+
+    #[track_caller]
+    fn rect(&self, label: &str) -> Rect {
+        self.get_by_label(label).rect()
+    }
+
+    #[track_caller]
+    fn is_disabled(&self, label: &str) -> bool {
+        self.get_by_label(label).accesskit_node().is_disabled()
+    }
+
+    #[track_caller]
+    fn click(&mut self, label: &str) {
+        self.get_by_label(label).click();
+        self.settle();
+    }
+
+    #[track_caller]
+    fn click_containing(&mut self, text: &str) {
+        self.get_by_label_contains(text).click();
+        self.settle();
+    }
+
+    #[track_caller]
+    fn activate(&mut self, label: &str) {
+        self.get_by_label(label).click_accesskit();
+        self.settle();
+    }
+
+    #[track_caller]
+    fn focus(&mut self, label: &str) {
+        self.get_by_label(label).focus();
+        self.settle();
+    }
+
+    fn key(&mut self, key: Key) {
+        self.key_press(key);
+        self.settle();
+    }
+
+    fn keys(&mut self, modifiers: Modifiers, key: Key) {
+        self.key_press_modifiers(modifiers, key);
+        self.settle();
+    }
+
+    fn press(&mut self, key: Key, times: usize) {
+        for _ in 0..times {
+            self.key_press(key);
+            self.step();
+        }
+    }
 }

@@ -9,7 +9,7 @@ use inkling::sweep::{Asha, SamplerKind, Setting, Sweep, Trial};
 use inkling::window::{Action, App, Screen, SweepAction, SweepField, SweepPhase};
 
 use crate::fake_engine::{FakeEngine, app};
-use crate::window::stage::{sized, until, wait_for};
+use crate::window::stage::{Driven, Seen, sized};
 
 fn is_complete(app: &App) -> bool {
     app.sweeps
@@ -22,13 +22,11 @@ fn is_complete(app: &App) -> bool {
 fn a_sweep_is_started_by_keyboard_and_its_best_settings_are_used() {
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
         let (mut window, _engine) = sized(size);
-        window.key_press_modifiers(Modifiers::COMMAND, Key::Num5);
-        window.run_steps(3);
+        window.keys(Modifiers::COMMAND, Key::Num5);
         window.get_by_label("Learning rate: from");
         window.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
-        until(&mut window, "the end of the sweep", is_complete);
+        window.until(is_complete);
         let best = window
-            .state()
             .app()
             .sweeps
             .shown
@@ -40,24 +38,17 @@ fn a_sweep_is_started_by_keyboard_and_its_best_settings_are_used() {
         window.get_by_label("Sweep progress");
         window.get_by_label_contains("Best: 9");
         if size[0] < 1000.0 {
-            window.get_by_label("Progress and importance").click();
-            window.run_steps(3);
+            window.click("Progress and importance");
         }
         window.get_by_role_and_label(Role::Figure, "Best so far");
         window.get_by_label("Importance of learning rate");
         if size[0] < 1000.0 {
-            window.get_by_label("Parallel coordinates").click();
-            window.run_steps(3);
-            window.get_by_label("Table").click();
-            window.run_steps(3);
+            window.click("Parallel coordinates");
+            window.click("Table");
         }
-        window.get_by_label("Use these settings").click();
-        window.run_steps(3);
+        window.click("Use these settings");
         assert_eq!(
-            (
-                window.state().app().shell.screen,
-                &window.state().app().ctx.config
-            ),
+            (window.app().shell.screen, &window.app().ctx.config),
             (Screen::Train, &best.config)
         );
     }
@@ -66,29 +57,24 @@ fn a_sweep_is_started_by_keyboard_and_its_best_settings_are_used() {
 #[test]
 fn the_table_is_sorted_and_a_selected_trial_is_used() {
     let (mut window, _engine) = sized([1280.0, 800.0]);
-    window.key_press_modifiers(Modifiers::COMMAND, Key::Num5);
-    window.run_steps(3);
+    window.keys(Modifiers::COMMAND, Key::Num5);
     window.get_by_label("Start the sweep").click();
-    until(&mut window, "the end of the sweep", is_complete);
-    window.get_by_label("Sort by trial").click();
-    window.run_steps(3);
+    window.until(is_complete);
+    window.click("Sort by trial");
     let first = window.get_by_label_contains("Trial 1:");
     first.focus();
     window.run_steps(2);
-    window.key_press(Key::Enter);
-    window.run_steps(3);
+    window.key(Key::Enter);
     assert_eq!(
-        window.state().app().sweeps.shown.as_ref().unwrap().selected,
+        window.app().sweeps.shown.as_ref().unwrap().selected,
         Some(1)
     );
-    window.key_press(Key::ArrowDown);
-    window.run_steps(3);
+    window.key(Key::ArrowDown);
     assert_eq!(
-        window.state().app().sweeps.shown.as_ref().unwrap().selected,
+        window.app().sweeps.shown.as_ref().unwrap().selected,
         Some(2)
     );
     let second = window
-        .state()
         .app()
         .sweeps
         .shown
@@ -98,9 +84,8 @@ fn the_table_is_sorted_and_a_selected_trial_is_used() {
         .unwrap()
         .config
         .clone();
-    window.get_by_label("Use these settings").click();
-    window.run_steps(3);
-    assert_eq!(window.state().app().ctx.config, second);
+    window.click("Use these settings");
+    assert_eq!(window.app().ctx.config, second);
 }
 
 fn act(app: &mut App, action: SweepAction) {
@@ -129,12 +114,10 @@ fn interrupted() -> (App, FakeEngine) {
     let (mut app, engine) = opened();
     engine.trial_epochs.store(40, Ordering::Relaxed);
     act(&mut app, SweepAction::Start);
-    wait_for(&mut app, |_| {
-        engine.trial_epochs.load(Ordering::Relaxed) == 0
-    });
+    app.until(|_| engine.trial_epochs.load(Ordering::Relaxed) == 0);
     act(&mut app, SweepAction::Pause);
     assert_eq!(phase(&app), Some(SweepPhase::Pausing));
-    wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Interrupted));
+    app.until(|app| phase(app) == Some(SweepPhase::Interrupted));
     (app, engine)
 }
 
@@ -155,7 +138,7 @@ fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end() {
     );
     act(&mut app, SweepAction::Start);
     assert!(app.is_sweeping());
-    wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
+    app.until(|app| phase(app) == Some(SweepPhase::Complete));
     let view = app.sweeps.shown.as_ref().unwrap();
     assert_eq!((view.ends.len(), view.fraction()), (30, 1.0));
     let steps = view.best_so_far();
@@ -180,7 +163,7 @@ fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end() {
 fn the_settings_of_a_trial_are_put_into_the_run_panel_exactly() {
     let (mut app, _engine) = opened();
     act(&mut app, SweepAction::Start);
-    wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
+    app.until(|app| phase(app) == Some(SweepPhase::Complete));
     let best = app.sweeps.shown.as_ref().unwrap().best().unwrap().clone();
     assert_ne!(best.config.learning_rate, app.ctx.config.learning_rate);
     act(&mut app, SweepAction::Use(best.number));
@@ -196,7 +179,7 @@ fn an_interrupted_sweep_is_offered_again_and_goes_on() {
     let before = app.sweeps.shown.clone().unwrap();
     assert!(!before.ends.is_empty() && before.ends.len() < 30);
     act(&mut app, SweepAction::Close);
-    wait_for(&mut app, |app| {
+    app.until(|app| {
         app.sweeps
             .listed
             .as_ref()
@@ -210,7 +193,7 @@ fn an_interrupted_sweep_is_offered_again_and_goes_on() {
     );
     engine.trial_epochs.store(i64::MAX, Ordering::Relaxed);
     act(&mut app, SweepAction::Resume(entry.folder));
-    wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
+    app.until(|app| phase(app) == Some(SweepPhase::Complete));
     let after = app.sweeps.shown.as_ref().unwrap();
     assert_eq!(after.ends.len(), 30);
     assert_eq!(after.ends[..before.ends.len()], before.ends);
@@ -221,17 +204,15 @@ fn a_sweep_that_is_stopped_is_complete_with_what_it_has_and_can_be_extended() {
     let (mut app, engine) = opened();
     engine.trial_epochs.store(40, Ordering::Relaxed);
     act(&mut app, SweepAction::Start);
-    wait_for(&mut app, |_| {
-        engine.trial_epochs.load(Ordering::Relaxed) == 0
-    });
+    app.until(|_| engine.trial_epochs.load(Ordering::Relaxed) == 0);
     act(&mut app, SweepAction::Stop);
-    wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
+    app.until(|app| phase(app) == Some(SweepPhase::Complete));
     let view = app.sweeps.shown.as_ref().unwrap();
     let (ended, folder) = (view.ends.len(), view.folder.clone().unwrap());
     assert!(ended < 30);
     engine.trial_epochs.store(i64::MAX, Ordering::Relaxed);
     act(&mut app, SweepAction::Extend(folder, 5));
-    wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
+    app.until(|app| phase(app) == Some(SweepPhase::Complete));
     assert_eq!(app.sweeps.shown.as_ref().unwrap().ends.len(), ended + 5);
 }
 
@@ -261,7 +242,7 @@ fn a_run_and_a_sweep_do_not_fight_for_the_cores() {
 fn the_best_settings_are_tested_once() {
     let (mut app, mut engine) = opened();
     act(&mut app, SweepAction::Start);
-    wait_for(&mut app, |app| phase(app) == Some(SweepPhase::Complete));
+    app.until(|app| phase(app) == Some(SweepPhase::Complete));
     let best = app.sweeps.shown.as_ref().unwrap().best().unwrap().clone();
     act(&mut app, SweepAction::Test);
     assert_eq!(
@@ -270,7 +251,7 @@ fn the_best_settings_are_tested_once() {
     );
     engine.serve();
     engine.finish();
-    wait_for(&mut app, |app| {
+    app.until(|app| {
         app.sweeps
             .shown
             .as_ref()
@@ -278,9 +259,9 @@ fn the_best_settings_are_tested_once() {
     });
     let (trial, tested) = app.sweeps.shown.as_ref().unwrap().tested.clone().unwrap();
     assert_eq!((trial, tested.test_accuracy), (best.number, Some(0.99)));
-    let run = app.train.run.as_ref().unwrap().id;
+    let run = app.the_run().id;
     act(&mut app, SweepAction::Test);
-    assert_eq!(app.train.run.as_ref().unwrap().id, run, "not a second time");
+    assert_eq!(app.the_run().id, run, "not a second time");
 }
 
 #[test]
@@ -381,12 +362,8 @@ fn a_deleted_sweep_can_be_restored() {
     let (mut app, _engine) = interrupted();
     let folder = app.sweeps.shown.as_ref().unwrap().folder.clone().unwrap();
     act(&mut app, SweepAction::Delete(folder.clone()));
-    wait_for(&mut app, |app| {
-        app.sweeps.listed.as_ref().is_some_and(Vec::is_empty) && !folder.exists()
-    });
-    wait_for(&mut app, |app| {
-        app.ctx.notices.iter().any(|notice| notice.offer.is_some())
-    });
+    app.until(|app| app.sweeps.listed.as_ref().is_some_and(Vec::is_empty) && !folder.exists());
+    app.until(|app| app.ctx.notices.iter().any(|notice| notice.offer.is_some()));
     let offer = app
         .ctx
         .notices
@@ -394,7 +371,7 @@ fn a_deleted_sweep_can_be_restored() {
         .find_map(|notice| notice.offer.clone())
         .unwrap();
     app.apply(offer.action);
-    wait_for(&mut app, |app| {
+    app.until(|app| {
         app.sweeps
             .listed
             .as_ref()

@@ -6,20 +6,16 @@ use std::sync::atomic::Ordering;
 use eframe::egui::{
     LogicOutput, RawInput, ViewportCommand, ViewportEvent, ViewportId, ViewportInfo,
 };
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::problem::Problem;
 use inkling::records::Divergence;
-use inkling::window::{Action, App, Inkling, WindowRequest};
+use inkling::window::{Action, App, WindowRequest};
 
 use crate::fake_engine::{FakeEngine, app};
-use crate::window::stage::{sized, wait_for};
+use crate::window::stage::{Driven, Window, sized};
 
 /// What eframe does instead of drawing a frame; gives what the window asked for.
-fn update_minimized(
-    window: &mut Harness<'static, Inkling>,
-    events: Vec<ViewportEvent>,
-) -> Vec<ViewportCommand> {
+fn update_minimized(window: &mut Window, events: Vec<ViewportEvent>) -> Vec<ViewportCommand> {
     let mut input = RawInput::default();
     input.viewports.insert(
         ViewportId::ROOT,
@@ -42,12 +38,12 @@ fn update_minimized(
 #[test]
 fn what_the_engine_reports_is_taken_in() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
-    window.state_mut().apply(Action::Start);
+    window.apply(Action::Start);
     engine.serve();
     engine.train(12);
     let asked = update_minimized(&mut window, Vec::new());
-    let app = window.state().app();
-    let run = app.train.run.as_ref().unwrap();
+    let app = window.app();
+    let run = app.the_run();
     assert_eq!(run.now.step, 12);
     let title = format!("{:.0} % – Inkling", (run.fraction() * 100.0).floor());
     assert!(asked.contains(&ViewportCommand::Title(title)), "{asked:?}");
@@ -56,7 +52,7 @@ fn what_the_engine_reports_is_taken_in() {
 #[test]
 fn before_it_closes_during_training_it_comes_to_the_front_and_asks() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
-    window.state_mut().apply(Action::Start);
+    window.apply(Action::Start);
     engine.serve();
     engine.train(12);
     let asked = update_minimized(&mut window, vec![ViewportEvent::Close]);
@@ -76,10 +72,7 @@ fn before_it_closes_during_training_it_comes_to_the_front_and_asks() {
 
 fn started() -> (App, FakeEngine) {
     let (mut app, mut engine) = app();
-    app.apply(Action::Start);
-    engine.serve();
-    engine.train(10);
-    app.poll();
+    app.train(&mut engine, 10);
     (app, engine)
 }
 
@@ -88,15 +81,15 @@ fn the_machine_stays_awake_while_a_run_works() {
     let (mut app, mut engine) = started();
     let keepers = std::sync::Arc::clone(&engine.desktop.keepers);
     let kept = |app: &App| (keepers.load(Ordering::Relaxed), app.stays_awake());
-    wait_for(&mut app, |app| kept(app) == (1, true));
+    app.until(|app| kept(app) == (1, true));
     app.apply(Action::Pause);
     engine.serve();
-    wait_for(&mut app, |app| kept(app) == (0, false));
+    app.until(|app| kept(app) == (0, false));
     app.apply(Action::Resume);
     engine.serve();
-    wait_for(&mut app, |app| kept(app) == (1, true));
+    app.until(|app| kept(app) == (1, true));
     engine.finish();
-    wait_for(&mut app, |app| kept(app) == (0, false));
+    app.until(|app| kept(app) == (0, false));
 }
 
 #[test]
@@ -107,9 +100,7 @@ fn the_end_of_a_run_is_told_to_somebody_who_looks_elsewhere() {
     app.poll();
     assert_eq!(app.take_window_request(), Some(WindowRequest::Attention));
     // Whoever goes for the notification gets the window.
-    wait_for(&mut app, |app| {
-        !engine.desktop.shown.lock().unwrap().is_empty() && app.train.run.is_some()
-    });
+    app.until(|app| !engine.desktop.shown.lock().unwrap().is_empty() && app.train.run.is_some());
     let mut wants = None;
     for _ in 0..2000 {
         app.poll();
@@ -136,9 +127,7 @@ fn a_run_that_broke_off_is_told_as_well() {
         cause: Divergence::NotFinite,
     });
     app.poll();
-    wait_for(&mut app, |_| {
-        !engine.desktop.shown.lock().unwrap().is_empty()
-    });
+    app.until(|_| !engine.desktop.shown.lock().unwrap().is_empty());
     assert!(
         engine.desktop.shown.lock().unwrap()[0]
             .what
@@ -159,7 +148,7 @@ fn who_looks_needs_no_notification() {
 fn a_folder_is_shown_by_the_desktop() {
     let (mut app, engine) = app();
     app.apply(Action::OpenFolder("runs/one".into()));
-    wait_for(&mut app, |_| {
+    app.until(|_| {
         *engine.desktop.folders.lock().unwrap() == [std::path::PathBuf::from("runs/one")]
     });
 }

@@ -2,31 +2,28 @@
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers};
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::data::Found;
 use inkling::protocol::{Job, JobResult};
 use inkling::run_config::{DataSource, DataSpec, NamedSet, Precision, Preset, RunConfig};
-use inkling::window::{Action, Checked, Inkling, Phase, WizardStep};
+use inkling::window::{Action, Checked, Phase, WizardStep};
 
 use crate::fake_engine::{Answers, app};
 use crate::jobs::{done, submitted};
-use crate::window::stage::{first_launch, until, usual, wait_for};
+use crate::window::stage::{Driven, Seen, Window, first_launch, usual};
 
 #[test]
 fn enter_alone_leads_through_every_page() {
     let (mut window, mut engine) = first_launch(Answers::default());
     for step in WizardStep::ALL {
-        assert_eq!(window.state().app().wizard, Some(step));
-        window.key_press(Key::Enter);
-        window.run_steps(3);
+        assert_eq!(window.app().wizard, Some(step));
+        window.key(Key::Enter);
     }
-    assert_eq!(window.state().app().wizard, None);
-    assert!(window.state().app().ctx.settings.wizard_done);
-    engine.serve();
-    window.run_steps(3);
+    assert_eq!(window.app().wizard, None);
+    assert!(window.app().ctx.settings.wizard_done);
+    window.serve(&mut engine);
     assert!(
-        window.state().app().is_training(),
+        window.app().is_training(),
         "the last page's main button starts the first run"
     );
 }
@@ -35,44 +32,33 @@ fn enter_alone_leads_through_every_page() {
 fn every_step_can_be_gone_back() {
     let (mut window, _engine) = first_launch(Answers::default());
     for _ in 0..4 {
-        window.get_by_label("Next").click();
-        window.run_steps(3);
+        window.click("Next");
     }
-    assert_eq!(window.state().app().wizard, Some(WizardStep::Done));
-    window.get_by_label("Back").click();
-    window.run_steps(3);
-    window.key_press(Key::Backspace);
-    window.run_steps(3);
-    window.key_press_modifiers(Modifiers::ALT, Key::ArrowLeft);
-    window.run_steps(3);
-    assert_eq!(window.state().app().wizard, Some(WizardStep::Hardware));
-    window.get_by_label("Welcome").click();
-    window.run_steps(3);
-    assert_eq!(window.state().app().wizard, Some(WizardStep::Welcome));
+    assert_eq!(window.app().wizard, Some(WizardStep::Done));
+    window.click("Back");
+    window.key(Key::Backspace);
+    window.keys(Modifiers::ALT, Key::ArrowLeft);
+    assert_eq!(window.app().wizard, Some(WizardStep::Hardware));
+    window.click("Welcome");
+    assert_eq!(window.app().wizard, Some(WizardStep::Welcome));
 }
 
 #[test]
 fn escape_skips_and_the_menu_brings_it_back() {
     let (mut window, _engine) = first_launch(Answers::default());
-    window.key_press(Key::Escape);
-    window.run_steps(3);
-    assert_eq!(window.state().app().wizard, None);
-    window.get_by_label("Menu").click();
-    window.run_steps(3);
-    window.get_by_label("Run setup again…").click();
-    window.run_steps(3);
-    assert_eq!(window.state().app().wizard, Some(WizardStep::Welcome));
+    window.key(Key::Escape);
+    assert_eq!(window.app().wizard, None);
+    window.click("Menu");
+    window.click("Run setup again…");
+    assert_eq!(window.app().wizard, Some(WizardStep::Welcome));
 }
 
 #[test]
 fn the_machine_is_shown_with_what_it_means() {
     let (mut window, _engine) = first_launch(Answers::default());
-    until(&mut window, "the hardware is probed", |app| {
-        app.ctx.hardware.is_some()
-    });
-    window.get_by_label("Hardware").click();
-    window.run_steps(3);
-    for line in inkling::hardware::lines(window.state().app().ctx.hardware.as_ref().unwrap()) {
+    window.until(|app| app.ctx.hardware.is_some());
+    window.click("Hardware");
+    for line in inkling::hardware::lines(window.app().ctx.hardware.as_ref().unwrap()) {
         window.get_by_label(&line.label);
         assert!(
             window.query_all_by_label(&line.meaning).count() > 0,
@@ -85,17 +71,14 @@ fn the_machine_is_shown_with_what_it_means() {
 #[test]
 fn the_recommended_preset_is_named_and_another_can_be_chosen() {
     let (mut window, _engine) = first_launch(Answers::default());
-    until(&mut window, "the hardware is probed", |app| {
-        app.ctx.hardware.is_some()
-    });
-    let (config, reason) = window.state().app().recommended().unwrap();
+    window.until(|app| app.ctx.hardware.is_some());
+    let (config, reason) = window.app().recommended().unwrap();
     assert_eq!(
-        window.state().app().ctx.config.preset,
+        window.app().ctx.config.preset,
         config.preset,
         "taken by itself at the first launch"
     );
-    window.get_by_label("Preset").click();
-    window.run_steps(3);
+    window.click("Preset");
     window.get_by_label(&reason);
     window.get_by_label_contains("(recommended)");
     let other = if config.preset == Some(Preset::Best) {
@@ -103,21 +86,17 @@ fn the_recommended_preset_is_named_and_another_can_be_chosen() {
     } else {
         Preset::Best
     };
-    window.get_by_label(other.label()).click();
-    window.run_steps(3);
-    assert_eq!(window.state().app().ctx.config.preset, Some(other));
+    window.click(other.label());
+    assert_eq!(window.app().ctx.config.preset, Some(other));
 }
 
 #[test]
 fn the_time_of_each_preset_is_measured_before_it_is_chosen() {
     let (mut window, mut engine) = first_launch(Answers::default());
-    until(&mut window, "the hardware is probed", |app| {
-        app.ctx.hardware.is_some()
-    });
+    window.until(|app| app.ctx.hardware.is_some());
     engine.heard.clear();
-    window.get_by_label("Hardware").click();
-    window.run_steps(3);
-    until(&mut window, "the CPU is tested", |app| {
+    window.click("Hardware");
+    window.until(|app| {
         app.machine
             .checks
             .values()
@@ -131,16 +110,14 @@ fn the_time_of_each_preset_is_measured_before_it_is_chosen() {
             .any(|command| matches!(submitted(command), Some((_, Job::TimeSteps(_))))),
         "not while it is not needed"
     );
-    window.get_by_label("Preset").click();
-    window.run_steps(3);
+    window.click("Preset");
     assert!(
         window
             .query_all_by_label_contains("measuring the time")
             .count()
             >= Preset::ALL.len()
     );
-    engine.serve();
-    window.run_steps(3);
+    window.serve(&mut engine);
     // The fake engine measures all but one, with 5,500 images per second, of 55,000; 15,000 more
     // are recognised.
     assert_eq!(
@@ -155,7 +132,7 @@ fn the_time_of_each_preset_is_measured_before_it_is_chosen() {
             .count(),
         Preset::ALL.len() - 1
     );
-    let app = window.state().app();
+    let app = window.app();
     assert_eq!(app.ctx.settings.preset_rates.len(), Preset::ALL.len() - 1);
     assert_eq!(app.expected_time(&app.with_preset(Preset::Best)), None);
     let slower = RunConfig {
@@ -166,11 +143,9 @@ fn the_time_of_each_preset_is_measured_before_it_is_chosen() {
 }
 
 /// Presses the button for a folder, which moves when this machine has been searched for data sets.
-fn choose_folder(window: &mut Harness<'static, Inkling>) {
+fn choose_folder(window: &mut Window) {
     window.get_by_label("Data").click();
-    until(window, "the machine is searched", |app| {
-        app.train.found.is_some()
-    });
+    window.until(|app| app.train.found.is_some());
     window.get_by_label("Choose a folder…").click();
 }
 
@@ -182,19 +157,16 @@ fn a_folder_that_is_chosen_is_learned_from() {
         ..Answers::default()
     });
     choose_folder(&mut window);
-    until(&mut window, "the folder is taken", |app| {
-        !app.ctx.settings.data_folders.is_empty()
-    });
+    window.until(|app| !app.ctx.settings.data_folders.is_empty());
     assert_eq!(
-        window.state().app().ctx.config.data.sources(),
+        window.app().ctx.config.data.sources(),
         [DataSource::Path(folder.path().to_owned())]
     );
     let name = DataSource::Path(folder.path().to_owned()).label();
     window.get_by_label(&name);
-    window.get_by_label("Built-in digits").click();
-    window.run_steps(3);
+    window.click("Built-in digits");
     assert_eq!(
-        window.state().app().ctx.config.data.sources(),
+        window.app().ctx.config.data.sources(),
         [DataSource::Builtin]
     );
 }
@@ -207,48 +179,33 @@ fn a_folder_without_a_data_set_is_said_at_once_and_the_last_page_offers_other_da
         ..Answers::default()
     });
     choose_folder(&mut window);
-    until(&mut window, "the folder is looked at", |app| {
-        !app.validation_errors().is_empty()
-    });
-    let reason = window.state().app().validation_errors()[0]
-        .message
-        .to_string();
+    window.until(|app| !app.validation_errors().is_empty());
+    let reason = window.app().validation_errors()[0].message.to_string();
     window.get_by_label(&reason);
-    window.get_by_label("Ready").click();
-    window.run_steps(3);
+    window.click("Ready");
     window.get_by_label(&reason);
-    assert!(
-        window
-            .query_by_label_contains("The next run trains on")
-            .is_none()
-    );
-    assert!(window.query_by_label_contains("Start training").is_none());
-    window.get_by_label("Choose other data").click();
-    window.run_steps(3);
-    assert_eq!(window.state().app().wizard, Some(WizardStep::Data));
-    window.state_mut().apply(Action::CloseWizard);
-    window.run_steps(3);
+    assert!(!window.shows("The next run trains on"));
+    assert!(!window.shows("Start training"));
+    window.click("Choose other data");
+    assert_eq!(window.app().wizard, Some(WizardStep::Data));
+    window.act(Action::CloseWizard);
     window.get_by_label("There is no data to train on");
-    assert!(window.query_by_label_contains("Press Start").is_none());
+    assert!(!window.shows("Press Start"));
 }
 
 #[test]
 fn why_the_presets_have_no_times_is_said() {
     let (mut window, mut engine) = first_launch(Answers::default());
-    until(&mut window, "the hardware is probed", |app| {
-        app.ctx.hardware.is_some()
-    });
-    window.get_by_label("Hardware").click();
-    window.run_steps(3);
-    until(&mut window, "the CPU is tested", |app| {
+    window.until(|app| app.ctx.hardware.is_some());
+    window.click("Hardware");
+    window.until(|app| {
         app.machine
             .checks
             .values()
             .all(|check| *check != Checked::Running)
     });
     engine.serve();
-    window.get_by_label("Preset").click();
-    window.run_steps(3);
+    window.click("Preset");
     let id = engine
         .listen()
         .iter()
@@ -268,54 +225,39 @@ fn why_the_presets_have_no_times_is_said() {
 #[test]
 fn enter_moves_on_from_a_radio_button_too() {
     let (mut window, _engine) = first_launch(Answers::default());
-    window
-        .state_mut()
-        .apply(Action::Wizard(WizardStep::Settings));
-    window.run_steps(3);
+    window.act(Action::Wizard(WizardStep::Settings));
     window
         .get_all_by_role(Role::RadioButton)
         .next()
         .expect("the presets")
         .focus();
     window.run_steps(3);
-    window.key_press(Key::Enter);
-    window.run_steps(3);
-    assert_eq!(window.state().app().wizard, Some(WizardStep::Done));
+    window.key(Key::Enter);
+    assert_eq!(window.app().wizard, Some(WizardStep::Done));
 }
 
 #[test]
 fn the_last_page_can_start_the_first_run() {
     let (mut window, mut engine) = first_launch(Answers::default());
-    window.get_by_label("Ready").click();
-    window.run_steps(3);
-    window.get_by_label("Start training").click();
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
-    let app = window.state().app();
-    assert_eq!(
-        (app.wizard, &app.train.run.as_ref().unwrap().phase),
-        (None, &Phase::Training)
-    );
+    window.click("Ready");
+    window.click("Start training");
+    window.serve(&mut engine);
+    let app = window.app();
+    assert_eq!((app.wizard, &app.the_run().phase), (None, &Phase::Training));
 }
 
 #[test]
 fn after_the_first_time_it_stays_away() {
     let (window, _engine) = usual();
-    assert_eq!(window.state().app().wizard, None);
-    assert!(window.query_by_label("Skip setup").is_none());
+    assert_eq!(window.app().wizard, None);
+    assert!(!window.has("Skip setup"));
 }
 
 #[test]
 fn an_arrow_key_chooses_among_radio_buttons() {
     let (mut window, _engine) = first_launch(Answers::default());
-    until(&mut window, "the hardware is probed", |app| {
-        app.ctx.hardware.is_some()
-    });
-    window
-        .state_mut()
-        .apply(Action::Wizard(WizardStep::Settings));
-    window.run_steps(3);
+    window.until(|app| app.ctx.hardware.is_some());
+    window.act(Action::Wizard(WizardStep::Settings));
     window
         .get_all_by_role(Role::RadioButton)
         .next()
@@ -323,21 +265,18 @@ fn an_arrow_key_chooses_among_radio_buttons() {
         .focus();
     window.run_steps(3);
     for preset in &Preset::ALL[1..3] {
-        window.key_press(Key::ArrowDown);
-        window.run_steps(4);
-        assert_eq!(window.state().app().ctx.config.preset, Some(*preset));
+        window.key(Key::ArrowDown);
+        assert_eq!(window.app().ctx.config.preset, Some(*preset));
     }
-    window.key_press(Key::ArrowUp);
-    window.run_steps(4);
-    assert_eq!(window.state().app().ctx.config.preset, Some(Preset::ALL[1]));
+    window.key(Key::ArrowUp);
+    assert_eq!(window.app().ctx.config.preset, Some(Preset::ALL[1]));
 }
 
 #[test]
 fn on_the_last_page_the_tools_are_in_one_row_and_the_bars_are_as_wide_as_the_canvas() {
     let (mut window, _engine) = first_launch(Answers::default());
-    window.state_mut().apply(Action::Wizard(WizardStep::Done));
-    window.run_steps(3);
-    let place = |name| window.get_by_label(name).rect();
+    window.act(Action::Wizard(WizardStep::Done));
+    let place = |name| window.rect(name);
     for tool in ["Redo", "Eraser", "Clear"] {
         assert!(
             (place(tool).center().y - place("Undo").center().y).abs() < 1.0,
@@ -356,9 +295,7 @@ fn on_the_last_page_the_tools_are_in_one_row_and_the_bars_are_as_wide_as_the_can
 fn mnist_is_mixed_with_built_in_digits_where_it_is_found() {
     let (mut app, _engine) = app();
     app.start_discovery();
-    wait_for(&mut app, |app| {
-        app.ctx.hardware.is_some() && app.train.found.is_some()
-    });
+    app.until(|app| app.ctx.hardware.is_some() && app.train.found.is_some());
     assert_eq!(app.recommended().unwrap().0.data, DataSpec::builtin());
     let folder = "/data/mnist".into();
     let mnist = Found {

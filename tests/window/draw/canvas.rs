@@ -5,23 +5,22 @@ use eframe::egui::{
     Event as Input, Key, Modifiers, PointerButton, Pos2, Rect, Shape, TouchDeviceId, TouchId,
     TouchPhase, vec2,
 };
-use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT, Queryable};
+use egui_kittest::kittest::Queryable;
 use inkling::hardware::{Hardware, Metal};
 use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial};
 use inkling::protocol::{Command, Event};
 use inkling::records::{Ensemble, Intervention, ModelRef, Prediction, Uncertainty};
 use inkling::run_config::{DeviceChoice, InferenceChoice};
-use inkling::window::{Action, CANVAS, Checked, Inkling, Screen, Tool};
+use inkling::window::{Action, CANVAS, Checked, Screen, Tool};
 
 use crate::fake_engine::{checked, digits, prediction, reads};
-use crate::window::stage::{Panel, Stage, press, serve, sized, stage, stroke, value};
+use crate::window::stage::{Driven, Panel, Seen, Staged, Window, serve, sized, stage, stroke};
 
 const CANVAS_NAME: &str = "Drawing canvas";
 
 /// Points across the canvas, from a quarter to three quarters.
-fn across(harness: &Harness<'static, Stage>, count: u8) -> Vec<Pos2> {
-    let rect = harness.get_by_label(CANVAS_NAME).rect();
+fn across(harness: &Staged, count: u8) -> Vec<Pos2> {
+    let rect = harness.rect(CANVAS_NAME);
     (0..count)
         .map(|i| rect.min + rect.size() * (0.25 + 0.5 * f32::from(i) / f32::from(count.max(2) - 1)))
         .collect()
@@ -30,9 +29,9 @@ fn across(harness: &Harness<'static, Stage>, count: u8) -> Vec<Pos2> {
 #[test]
 fn a_blank_canvas_says_so() {
     let harness = stage(Panel::Draw, [900.0, 600.0]);
-    assert_eq!(value(&harness, CANVAS_NAME), "empty");
-    assert_eq!(value(&harness, "Verdict"), "nothing drawn yet");
-    assert_eq!(value(&harness, "The image the model sees"), "blank");
+    assert_eq!(harness.value(CANVAS_NAME), "empty");
+    assert_eq!(harness.value("Verdict"), "nothing drawn yet");
+    assert_eq!(harness.value("The image the model sees"), "blank");
 }
 
 #[test]
@@ -49,12 +48,12 @@ fn a_stroke_is_read_and_the_verdict_told() {
                 .any(|command| matches!(command, Command::Classify { .. })),
             "{panel:?}: {heard:?}"
         );
-        assert_eq!(value(&harness, CANVAS_NAME), "1 stroke");
-        assert_eq!(value(&harness, "Verdict"), "1 — 96 % sure");
+        assert_eq!(harness.value(CANVAS_NAME), "1 stroke");
+        assert_eq!(harness.value("Verdict"), "1 — 96 % sure");
         assert_eq!(
             (
-                value(&harness, "Probability of 1"),
-                value(&harness, "Probability of 0")
+                harness.value("Probability of 1"),
+                harness.value("Probability of 0")
             ),
             ("96 %".to_owned(), "1 %".to_owned())
         );
@@ -66,7 +65,7 @@ fn every_position_within_a_frame_becomes_a_point_of_the_stroke() {
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
     let points = across(&harness, 40);
     stroke(&mut harness, &points, true);
-    let strokes = harness.state().app.draw.drawing.strokes();
+    let strokes = harness.app().draw.drawing.strokes();
     assert_eq!((strokes.len(), strokes[0].points.len()), (1, 40));
     let (first, last) = (strokes[0].points[0], strokes[0].points[39]);
     for (got, wanted) in [(first, CANVAS * 0.25), (last, CANVAS * 0.75)] {
@@ -80,14 +79,14 @@ fn every_position_within_a_frame_becomes_a_point_of_the_stroke() {
 #[test]
 fn a_stroke_that_leaves_the_canvas_stays_at_its_edge_and_one_from_outside_draws_nothing() {
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
-    let rect = harness.get_by_label(CANVAS_NAME).rect();
+    let rect = harness.rect(CANVAS_NAME);
     stroke(
         &mut harness,
         &[rect.center(), rect.right_bottom() + vec2(20.0, 20.0)],
         true,
     );
     assert_eq!(
-        harness.state().app.draw.drawing.strokes()[0].points.last(),
+        harness.app().draw.drawing.strokes()[0].points.last(),
         Some(&[CANVAS, CANVAS])
     );
     stroke(
@@ -95,7 +94,7 @@ fn a_stroke_that_leaves_the_canvas_stays_at_its_edge_and_one_from_outside_draws_
         &[rect.right_center() + vec2(30.0, 0.0), rect.center()],
         true,
     );
-    assert_eq!(harness.state().app.draw.drawing.strokes().len(), 1);
+    assert_eq!(harness.app().draw.drawing.strokes().len(), 1);
 }
 
 fn button(pos: Pos2, button: PointerButton, pressed: bool) -> Input {
@@ -110,7 +109,7 @@ fn button(pos: Pos2, button: PointerButton, pressed: bool) -> Input {
 #[test]
 fn a_stroke_that_leaves_the_window_goes_on_where_it_comes_back() {
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
-    let rect = harness.get_by_label(CANVAS_NAME).rect();
+    let rect = harness.rect(CANVAS_NAME);
     let unit = rect.width() / CANVAS;
     let at = |x: f32, y: f32| rect.min + vec2(x, y) * unit;
     let moved = Input::PointerMoved;
@@ -128,7 +127,7 @@ fn a_stroke_that_leaves_the_window_goes_on_where_it_comes_back() {
         harness.input_mut().events.push(event);
         harness.step();
     }
-    let strokes = harness.state().app.draw.drawing.strokes();
+    let strokes = harness.app().draw.drawing.strokes();
     let wanted = [
         [140.0, 40.0],
         [0.0, 110.0],
@@ -183,7 +182,7 @@ fn a_pen_that_says_how_hard_it_presses_is_heeded() {
     ]);
     harness.input_mut().events.extend(events);
     harness.step();
-    let strokes = harness.state().app.draw.drawing.strokes();
+    let strokes = harness.app().draw.drawing.strokes();
     assert_eq!((strokes.len(), strokes[0].points.len()), (1, 4));
     assert_eq!(strokes[0].pressures, [0.25, 0.5, 0.5, 1.0]);
     // A touch that the system takes away ends the stroke.
@@ -196,11 +195,8 @@ fn a_pen_that_says_how_hard_it_presses_is_heeded() {
     ];
     harness.input_mut().events.extend(events);
     harness.step();
-    assert_eq!(
-        harness.state().app.draw.drawing.strokes()[1].points.len(),
-        1
-    );
-    assert!(!harness.state().app.draw.drawing.pen_down());
+    assert_eq!(harness.app().draw.drawing.strokes()[1].points.len(), 1);
+    assert!(!harness.app().draw.drawing.pen_down());
 }
 
 #[test]
@@ -208,7 +204,7 @@ fn the_eraser_is_a_button_a_key_and_the_right_mouse_button() {
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
     let line = across(&harness, 9);
     let middle = line[4];
-    let erase_with = |harness: &mut Harness<'static, Stage>, which: PointerButton| {
+    let erase_with = |harness: &mut Staged, which: PointerButton| {
         let events = [
             Input::PointerMoved(middle),
             button(middle, which, true),
@@ -220,39 +216,34 @@ fn the_eraser_is_a_button_a_key_and_the_right_mouse_button() {
     stroke(&mut harness, &line, true);
     erase_with(&mut harness, PointerButton::Secondary);
     assert_eq!(
-        value(&harness, CANVAS_NAME),
+        harness.value(CANVAS_NAME),
         "2 strokes",
         "the middle is gone"
     );
     assert_eq!(
-        value(&harness, "Verdict"),
+        harness.value("Verdict"),
         "2 — 96 % sure",
         "the verdict follows"
     );
-    harness.get_by_label("Undo").click();
-    harness.run();
-    assert_eq!(value(&harness, CANVAS_NAME), "1 stroke");
-    let tool = |harness: &Harness<'static, Stage>| harness.state().app.draw.tool;
-    harness.get_by_label("Eraser").click();
-    harness.run();
+    harness.click("Undo");
+    assert_eq!(harness.value(CANVAS_NAME), "1 stroke");
+    let tool = |harness: &Staged| harness.app().draw.tool;
+    harness.click("Eraser");
     assert_eq!(tool(&harness), Tool::Eraser);
     erase_with(&mut harness, PointerButton::Primary);
-    assert_eq!(value(&harness, CANVAS_NAME), "2 strokes");
-    harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
-    harness.run();
-    harness.key_press(Key::E);
-    harness.run();
+    assert_eq!(harness.value(CANVAS_NAME), "2 strokes");
+    harness.keys(Modifiers::COMMAND, Key::Z);
+    harness.key(Key::E);
     assert_eq!(
-        (tool(&harness), value(&harness, CANVAS_NAME)),
+        (tool(&harness), harness.value(CANVAS_NAME)),
         (Tool::Pen, "1 stroke".to_owned())
     );
     // By keyboard alone.
     harness.key_press(Key::E);
-    harness.get_by_label(CANVAS_NAME).focus();
-    harness.run();
-    press(&mut harness, Key::Space, 1);
+    harness.focus(CANVAS_NAME);
+    harness.press(Key::Space, 1);
     assert_eq!(
-        value(&harness, CANVAS_NAME),
+        harness.value(CANVAS_NAME),
         "2 strokes",
         "the keyboard's pen is in the middle"
     );
@@ -261,32 +252,30 @@ fn the_eraser_is_a_button_a_key_and_the_right_mouse_button() {
 #[test]
 fn an_empty_canvas_is_drawn_on_whatever_was_done_before() {
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
-    let tool = |harness: &Harness<'static, Stage>| harness.state().app.draw.tool;
-    harness.key_press(Key::E);
-    harness.run();
+    let tool = |harness: &Staged| harness.app().draw.tool;
+    harness.key(Key::E);
     assert_eq!(tool(&harness), Tool::Pen, "there is nothing to erase");
     let line = across(&harness, 9);
     stroke(&mut harness, &line, true);
-    assert_eq!(value(&harness, CANVAS_NAME), "1 stroke");
+    assert_eq!(harness.value(CANVAS_NAME), "1 stroke");
     // Cleared, undone, or erased to the end.
     for empty in [
-        (|harness: &mut Harness<'static, Stage>, _: &[Pos2]| harness.get_by_label("Clear").click())
-            as fn(&mut Harness<'static, Stage>, &[Pos2]),
+        (|harness: &mut Staged, _: &[Pos2]| harness.get_by_label("Clear").click())
+            as fn(&mut Staged, &[Pos2]),
         |harness, line| {
             stroke(harness, line, true);
         },
     ] {
-        harness.key_press(Key::E);
-        harness.run();
+        harness.key(Key::E);
         assert_eq!(tool(&harness), Tool::Eraser);
         empty(&mut harness, &line);
         harness.run();
         assert_eq!(
-            (tool(&harness), value(&harness, CANVAS_NAME)),
+            (tool(&harness), harness.value(CANVAS_NAME)),
             (Tool::Pen, "empty".to_owned())
         );
         stroke(&mut harness, &line, true);
-        assert_eq!(value(&harness, CANVAS_NAME), "1 stroke");
+        assert_eq!(harness.value(CANVAS_NAME), "1 stroke");
     }
 }
 
@@ -298,28 +287,28 @@ fn undo_redo_and_clear() {
     stroke(&mut harness, &points, true);
     serve(&mut harness);
     assert_eq!(
-        (value(&harness, CANVAS_NAME), value(&harness, "Verdict")),
+        (harness.value(CANVAS_NAME), harness.value("Verdict")),
         ("2 strokes".to_owned(), "2 — 96 % sure".to_owned())
     );
     harness.get_by_label("Undo").click();
     serve(&mut harness);
     assert_eq!(
-        (value(&harness, CANVAS_NAME), value(&harness, "Verdict")),
+        (harness.value(CANVAS_NAME), harness.value("Verdict")),
         ("1 stroke".to_owned(), "1 — 96 % sure".to_owned())
     );
     harness.get_by_label("Redo").click();
     serve(&mut harness);
-    assert_eq!(value(&harness, CANVAS_NAME), "2 strokes");
+    assert_eq!(harness.value(CANVAS_NAME), "2 strokes");
     harness.get_by_label("Clear").click();
     serve(&mut harness);
     assert_eq!(
-        (value(&harness, CANVAS_NAME), value(&harness, "Verdict")),
+        (harness.value(CANVAS_NAME), harness.value("Verdict")),
         ("empty".to_owned(), "nothing drawn yet".to_owned())
     );
     harness.get_by_label("Undo").click();
     serve(&mut harness);
     assert_eq!(
-        value(&harness, CANVAS_NAME),
+        harness.value(CANVAS_NAME),
         "2 strokes",
         "clearing can be taken back"
     );
@@ -328,20 +317,19 @@ fn undo_redo_and_clear() {
 #[test]
 fn a_digit_can_be_drawn_without_a_pointer() {
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
-    harness.get_by_label(CANVAS_NAME).focus();
-    harness.run();
-    press(&mut harness, Key::ArrowUp, 8);
-    assert_eq!(value(&harness, CANVAS_NAME), "empty", "the pen is up");
-    press(&mut harness, Key::Space, 1);
-    press(&mut harness, Key::ArrowDown, 12);
-    press(&mut harness, Key::Space, 1);
-    press(&mut harness, Key::ArrowLeft, 2);
+    harness.focus(CANVAS_NAME);
+    harness.press(Key::ArrowUp, 8);
+    assert_eq!(harness.value(CANVAS_NAME), "empty", "the pen is up");
+    harness.press(Key::Space, 1);
+    harness.press(Key::ArrowDown, 12);
+    harness.press(Key::Space, 1);
+    harness.press(Key::ArrowLeft, 2);
     serve(&mut harness);
     assert_eq!(
-        (value(&harness, CANVAS_NAME), value(&harness, "Verdict")),
+        (harness.value(CANVAS_NAME), harness.value("Verdict")),
         ("1 stroke".to_owned(), "1 — 96 % sure".to_owned())
     );
-    let strokes = harness.state().app.draw.drawing.strokes();
+    let strokes = harness.app().draw.drawing.strokes();
     let (first, last) = (
         strokes[0].points[0],
         strokes[0].points[strokes[0].points.len() - 1],
@@ -365,21 +353,18 @@ fn what_is_no_digit_is_called_so() {
         }
     }
     harness.run();
-    assert_eq!(value(&harness, "Verdict"), "not a digit");
+    assert_eq!(harness.value("Verdict"), "not a digit");
 }
 
 #[test]
 fn an_ensemble_says_how_unsure_it_is_and_why() {
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
     assert!(
-        harness.query_by_label_contains("Uncertainty").is_none(),
+        !harness.shows("Uncertainty"),
         "a single network does not know"
     );
     let models = vec!["a.safetensors".into(), "b.safetensors".into()];
-    harness
-        .state_mut()
-        .app
-        .apply(Action::UseModel(ModelRef::Ensemble(Ensemble::of(models))));
+    harness.apply(Action::UseModel(ModelRef::Ensemble(Ensemble::of(models))));
     serve(&mut harness);
     let points = across(&harness, 3);
     stroke(&mut harness, &points, true);
@@ -407,35 +392,27 @@ fn an_ensemble_says_how_unsure_it_is_and_why() {
         .get_by_label("Uncertainty in bits: drawing 0.00, weights 1.00")
         .hover();
     harness.run();
-    assert!(
-        harness
-            .query_by_label_contains("The part from the weights is how much they disagree")
-            .is_some()
-    );
-    assert_eq!(value(&harness, "Probability of 7"), "50 % ± 50 %");
+    harness.get_by_label_contains("The part from the weights is how much they disagree");
+    assert_eq!(harness.value("Probability of 7"), "50 % ± 50 %");
 }
 
 #[test]
 fn while_training_the_newest_weights_can_be_chosen_and_are_named() {
     let mut harness = stage(Panel::Draw, [900.0, 700.0]);
     assert!(
-        harness.query_by_label_contains("trained on").is_some(),
+        harness.shows("trained on"),
         "what the starter model's name does not say"
     );
-    harness.state_mut().app.apply(Action::Start);
+    harness.apply(Action::Start);
     serve(&mut harness);
     harness.state_mut().engine.train(11);
     harness.run();
-    assert!(harness.query_by_label("Weights of step 11").is_some());
+    harness.get_by_label("Weights of step 11");
     let points = across(&harness, 3);
     stroke(&mut harness, &points, true);
     serve(&mut harness);
-    assert_eq!(value(&harness, "Verdict"), "1 — 96 % sure");
-    assert!(
-        harness
-            .query_by_label_contains("Recognised in 0.8 ms")
-            .is_some()
-    );
+    assert_eq!(harness.value("Verdict"), "1 — 96 % sure");
+    harness.get_by_label_contains("Recognised in 0.8 ms");
 }
 
 #[test]
@@ -464,30 +441,17 @@ fn devices_that_machines_like_this_cannot_have_are_not_offered() {
         return;
     }
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
-    harness
-        .get_by_label_contains("Recognition on the CPU")
-        .click();
-    harness.run();
+    harness.click_containing("Recognition on the CPU");
+    assert!(harness.is_disabled("CUDA (NVIDIA GPU)"));
     assert!(
-        harness
-            .get_by_label("CUDA (NVIDIA GPU)")
-            .accesskit_node()
-            .is_disabled()
-    );
-    assert!(
-        harness
-            .query_by_label_contains("No working NVIDIA GPU was found")
-            .is_some(),
+        harness.shows("No working NVIDIA GPU was found"),
         "what cannot be chosen says why"
     );
-    assert!(
-        harness.query_by_label_contains("Metal").is_none()
-            && harness.query_by_label_contains("Apple").is_none()
-    );
+    assert!(!harness.shows("Metal") && !harness.shows("Apple"));
 }
 
 /// A stage on a machine with an Apple GPU that was found sound, where the engine finds this.
-fn on_a_mac(found: DeviceComparison) -> Harness<'static, Stage> {
+fn on_a_mac(found: DeviceComparison) -> Staged {
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
     let stage = harness.state_mut();
     stage.app.ctx.hardware = Some(Hardware {
@@ -512,25 +476,19 @@ fn where_drawings_are_read_is_said_and_the_figures_are_a_click_away() {
         (DeviceChoice::Cpu, 100.0),
         (DeviceChoice::Metal, 900.0),
     ]));
-    harness
-        .get_by_label("Recognition on Metal: 0.9 ms (CPU 0.1 ms)")
-        .click();
-    harness.run();
+    harness.click("Recognition on Metal: 0.9 ms (CPU 0.1 ms)");
     for figure in ["Metal", "1.8 ms", "3e-6", "256 of 256"] {
         harness.get_by_label(figure);
     }
-    assert!(harness.query_by_label_contains("same 256 images").is_some());
-    assert!(
-        harness.query_by_label("CUDA (NVIDIA GPU)").is_none(),
-        "no Mac has it"
-    );
+    harness.get_by_label_contains("same 256 images");
+    assert!(!harness.has("CUDA (NVIDIA GPU)"), "no Mac has it");
     harness.state_mut().engine.reads = reads(&[(DeviceChoice::Cpu, 100.0)]);
     harness
         .get_by_role_and_label(Role::RadioButton, "CPU")
         .click();
     serve(&mut harness);
     assert_eq!(
-        harness.state().app.ctx.settings.inference_device,
+        harness.app().ctx.settings.inference_device,
         InferenceChoice::Cpu
     );
     assert!(matches!(
@@ -540,11 +498,7 @@ fn where_drawings_are_read_is_said_and_the_figures_are_a_click_away() {
             ..
         })
     ));
-    assert!(
-        harness
-            .query_by_label("Recognition on the CPU: 0.1 ms")
-            .is_some()
-    );
+    harness.get_by_label("Recognition on the CPU: 0.1 ms");
 }
 
 #[test]
@@ -557,8 +511,7 @@ fn the_place_of_reading_is_chosen_by_keyboard_too() {
         .get_by_label_contains("Recognition on Metal")
         .focus();
     harness.run();
-    harness.key_press(Key::Enter);
-    harness.run();
+    harness.key(Key::Enter);
     harness
         .get_by_role_and_label(Role::RadioButton, "Automatic")
         .focus();
@@ -566,7 +519,7 @@ fn the_place_of_reading_is_chosen_by_keyboard_too() {
     harness.key_press(Key::Space);
     serve(&mut harness);
     assert_eq!(
-        harness.state().app.ctx.settings.inference_device,
+        harness.app().ctx.settings.inference_device,
         InferenceChoice::Automatic
     );
 }
@@ -584,24 +537,16 @@ fn a_device_that_is_not_used_is_pointed_out() {
         outcome: Err(DeviceRejection::Disagrees(agreement)),
     });
     let mut harness = on_a_mac(found);
-    harness
-        .get_by_label("Recognition on the CPU: 0.1 ms")
-        .click();
-    harness.run();
-    assert!(
-        harness
-            .query_by_label_contains(
-                "Metal is not used for recognition: it disagreed with the CPU on 56 of 256 images"
-            )
-            .is_some()
+    harness.click("Recognition on the CPU: 0.1 ms");
+    harness.get_by_label_contains(
+        "Metal is not used for recognition: it disagreed with the CPU on 56 of 256 images",
     );
 }
 
 #[test]
 fn the_model_and_its_device_are_named_once() {
     let (mut window, _engine) = sized([1280.0, 800.0]);
-    window.state_mut().apply(Action::Show(Screen::Draw));
-    window.run_steps(3);
+    window.act(Action::Show(Screen::Draw));
     let naming = |word: &str| {
         let named = window.query_all_by(|node| {
             [node.label(), node.value()]
@@ -629,9 +574,9 @@ fn notices_leave_the_controls_of_the_canvas_alone() {
         [3840.0, 2160.0],
     ] {
         let (mut window, mut engine) = sized(size);
-        window.state_mut().apply(Action::Start);
+        window.apply(Action::Start);
         engine.serve();
-        let run = window.state().app().train.run.as_ref().unwrap().id;
+        let run = window.the_run().id;
         for step in [3, 4] {
             engine.send(Event::Intervened {
                 run,
@@ -641,8 +586,7 @@ fn notices_leave_the_controls_of_the_canvas_alone() {
                 },
             });
         }
-        window.state_mut().apply(Action::Show(Screen::Draw));
-        window.run_steps(4);
+        window.act(Action::Show(Screen::Draw));
         let controls = [
             CANVAS_NAME,
             "Undo",
@@ -679,9 +623,8 @@ fn notices_leave_the_controls_of_the_canvas_alone() {
 fn the_tools_are_in_one_row_and_the_canvas_is_in_the_window() {
     for size in [[900.0, 600.0], [1280.0, 800.0], [1920.0, 1080.0]] {
         let (mut window, _engine) = sized(size);
-        window.state_mut().apply(Action::Show(Screen::Draw));
-        window.run_steps(3);
-        let row = window.get_by_label("Undo").rect().center().y;
+        window.act(Action::Show(Screen::Draw));
+        let row = window.rect("Undo").center().y;
         for tool in [
             "Redo",
             "Eraser",
@@ -691,14 +634,11 @@ fn the_tools_are_in_one_row_and_the_canvas_is_in_the_window() {
             "Several digits",
         ] {
             assert!(
-                (window.get_by_label(tool).rect().center().y - row).abs() < 2.0,
+                (window.rect(tool).center().y - row).abs() < 2.0,
                 "{tool} at {size:?}"
             );
         }
-        assert!(
-            window.get_by_label(CANVAS_NAME).rect().bottom() <= size[1],
-            "{size:?}"
-        );
+        assert!(window.rect(CANVAS_NAME).bottom() <= size[1], "{size:?}");
     }
 }
 
@@ -706,22 +646,21 @@ fn the_tools_are_in_one_row_and_the_canvas_is_in_the_window() {
 fn on_either_canvas_everything_is_above_the_status_bar_and_the_tools_stay_in_their_row() {
     for size in [[900.0, 600.0], [1280.0, 800.0], [1920.0, 1080.0]] {
         let (mut window, mut engine) = sized(size);
-        window.state_mut().apply(Action::Show(Screen::Draw));
+        window.apply(Action::Show(Screen::Draw));
         let mut rows = Vec::new();
         for several in [false, true] {
-            window.state_mut().apply(Action::ChooseCanvas { several });
+            window.apply(Action::ChooseCanvas { several });
             for action in [
                 Action::PenDown([100.0, 60.0]),
                 Action::PenMove([120.0, 200.0]),
                 Action::PenUp,
             ] {
-                window.state_mut().apply(action);
+                window.apply(action);
             }
             for _ in 0..2 {
-                engine.serve();
-                window.run_steps(3);
+                window.serve(&mut engine);
             }
-            let bottom = window.get_by_label("Monitor").rect().top();
+            let bottom = window.rect("Monitor").top();
             let shown = [
                 CANVAS_NAME,
                 "Several digits",
@@ -730,7 +669,7 @@ fn on_either_canvas_everything_is_above_the_status_bar_and_the_tools_stay_in_the
                 "Probability of 9",
                 "The image the model sees",
             ];
-            let shown = shown.map(|name| (name, window.get_by_label(name).rect()));
+            let shown = shown.map(|name| (name, window.rect(name)));
             for (index, (name, rect)) in shown.iter().enumerate() {
                 assert!(
                     rect.bottom() <= bottom && rect.right() <= size[0],
@@ -745,7 +684,7 @@ fn on_either_canvas_everything_is_above_the_status_bar_and_the_tools_stay_in_the
             }
             rows.push(
                 ["Undo", "Clear", "One digit", "Several digits"]
-                    .map(|name| window.get_by_label(name).rect().top()),
+                    .map(|name| window.rect(name).top()),
             );
         }
         assert_eq!(rows[0], rows[1], "{size:?}: the tools stay in their row");
@@ -755,42 +694,37 @@ fn on_either_canvas_everything_is_above_the_status_bar_and_the_tools_stay_in_the
 #[test]
 fn a_large_window_has_a_large_canvas_and_the_drawings_before() {
     let (mut window, mut engine) = sized([2560.0, 1440.0]);
-    window.state_mut().apply(Action::Show(Screen::Draw));
-    window.run_steps(3);
-    assert!(window.get_by_label(CANVAS_NAME).rect().width() > 1200.0);
+    window.act(Action::Show(Screen::Draw));
+    assert!(window.rect(CANVAS_NAME).width() > 1200.0);
     window.get_by_label_contains("Drawings that you clear are kept here");
-    let mut draw = |window: &mut Harness<'static, Inkling>, points: &[[f32; 2]]| {
-        window.state_mut().apply(Action::PenDown(points[0]));
+    let mut draw = |window: &mut Window, points: &[[f32; 2]]| {
+        window.apply(Action::PenDown(points[0]));
         points
             .iter()
-            .for_each(|&point| window.state_mut().apply(Action::PenMove(point)));
-        window.state_mut().apply(Action::PenUp);
+            .for_each(|&point| window.apply(Action::PenMove(point)));
+        window.apply(Action::PenUp);
         for _ in 0..3 {
-            engine.serve();
-            window.run_steps(3);
+            window.serve(&mut engine);
         }
     };
     draw(&mut window, &[[140.0, 40.0], [140.0, 240.0]]);
-    window.get_by_label("Clear").click();
-    window.run_steps(3);
+    window.click("Clear");
     assert_eq!(
         window.get_by_label(CANVAS_NAME).value().as_deref(),
         Some("empty")
     );
     draw(&mut window, &[[40.0, 140.0], [240.0, 140.0]]);
-    let strokes = window.state().app().draw.drawing.strokes().to_vec();
-    window.get_by_label("Recent drawing: 1, 96 % sure").click();
-    window.run_steps(3);
+    let strokes = window.app().draw.drawing.strokes().to_vec();
+    window.click("Recent drawing: 1, 96 % sure");
     assert_eq!(
-        window.state().app().draw.drawing.strokes()[0].points[0],
+        window.app().draw.drawing.strokes()[0].points[0],
         [140.0, 40.0],
         "the first one is back"
     );
     window.get_by_label("Recent drawing: 1, 96 % sure");
-    window.get_by_label("Undo").click();
-    window.run_steps(3);
+    window.click("Undo");
     assert_eq!(
-        window.state().app().draw.drawing.strokes(),
+        window.app().draw.drawing.strokes(),
         strokes,
         "bringing one back can be undone"
     );
@@ -800,13 +734,11 @@ fn a_large_window_has_a_large_canvas_and_the_drawings_before() {
 fn a_number_is_read_on_the_wide_canvas_and_each_digit_can_be_looked_at() {
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
         let mut harness = stage(Panel::Draw, size);
-        harness.state_mut().app.apply(Action::Show(Screen::Draw));
-        harness.run();
-        let square = harness.get_by_label(CANVAS_NAME).rect();
+        harness.act(Action::Show(Screen::Draw));
+        let square = harness.rect(CANVAS_NAME);
         assert!((square.width() - square.height()).abs() < 1.0);
-        harness.get_by_label("Several digits").click();
-        harness.run();
-        let wide = harness.get_by_label(CANVAS_NAME).rect();
+        harness.click("Several digits");
+        let wide = harness.rect(CANVAS_NAME);
         assert!(
             wide.width() > 2.4 * wide.height() && wide.right() < size[0],
             "{wide:?}"
@@ -822,26 +754,24 @@ fn a_number_is_read_on_the_wide_canvas_and_each_digit_can_be_looked_at() {
             serve(&mut harness);
         }
         assert_eq!(
-            value(&harness, "Verdict"),
+            harness.value("Verdict"),
             "26 (2 — 96 % sure, 6 — 96 % sure)"
         );
         // The last digit's probabilities, until another is chosen.
-        assert_eq!(value(&harness, "Probability of 6"), "96 %");
-        harness.get_by_label("Digit 1 of 2: 2 — 96 % sure").click();
-        harness.run();
-        assert_eq!(value(&harness, "Probability of 2"), "96 %");
-        let stays = harness.get_by_label(CANVAS_NAME).rect();
+        assert_eq!(harness.value("Probability of 6"), "96 %");
+        harness.click("Digit 1 of 2: 2 — 96 % sure");
+        assert_eq!(harness.value("Probability of 2"), "96 %");
+        let stays = harness.rect(CANVAS_NAME);
         assert_eq!(stays, wide, "the canvas stays where it was");
         // The other canvas has a drawing of its own.
-        harness.key_press_modifiers(Modifiers::COMMAND, Key::D);
-        harness.run();
-        assert_eq!(value(&harness, CANVAS_NAME), "empty");
-        assert!(!harness.state().app.ctx.settings.several_digits);
+        harness.keys(Modifiers::COMMAND, Key::D);
+        assert_eq!(harness.value(CANVAS_NAME), "empty");
+        assert!(!harness.app().ctx.settings.several_digits);
     }
 }
 
 /// The texts that are painted in this part of the window, and their rectangles.
-fn texts(harness: &Harness<'static, Stage>, within: Rect) -> Vec<(String, Rect)> {
+fn texts(harness: &Staged, within: Rect) -> Vec<(String, Rect)> {
     let painted = harness
         .output()
         .shapes
@@ -862,11 +792,9 @@ fn texts(harness: &Harness<'static, Stage>, within: Rect) -> Vec<(String, Rect)>
 fn the_titles_of_digits_side_by_side_do_not_overlap() {
     for (second, wanted) in [(0.35, "?"), (0.8, "not a digit, closest 2")] {
         let mut harness = stage(Panel::Draw, [900.0, 600.0]);
-        harness.state_mut().app.apply(Action::Show(Screen::Draw));
-        harness.run();
-        harness.get_by_label("Several digits").click();
-        harness.run();
-        let wide = harness.get_by_label(CANVAS_NAME).rect();
+        harness.act(Action::Show(Screen::Draw));
+        harness.click("Several digits");
+        let wide = harness.rect(CANVAS_NAME);
         for left in [0.25, second] {
             stroke(
                 &mut harness,

@@ -11,7 +11,7 @@ use inkling::run_config::{DeviceChoice, InferenceChoice, Precision};
 use inkling::window::{Action, App, Checked};
 
 use crate::fake_engine::{FakeEngine, app, checked, reads};
-use crate::window::stage::wait_for;
+use crate::window::stage::Driven;
 
 /// An app on a machine with an Apple GPU that was found sound.
 fn on_a_mac() -> (App, FakeEngine) {
@@ -21,15 +21,14 @@ fn on_a_mac() -> (App, FakeEngine) {
         ..Hardware::default()
     });
     app.apply(Action::CheckDevice(DeviceChoice::Metal));
-    wait_for(&mut app, |app| {
+    app.until(|app| {
         matches!(
             app.machine.checks.get(&DeviceChoice::Metal),
             Some(Checked::Done(_))
         )
     });
     engine.reads = reads(&[(DeviceChoice::Cpu, 100.0), (DeviceChoice::Metal, 900.0)]);
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     (app, engine)
 }
 
@@ -114,8 +113,7 @@ fn the_choice_is_told_and_remembered() {
         InferenceChoice::Cpu
     );
     engine.reads = reads(&[(DeviceChoice::Cpu, 100.0)]);
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert_eq!(
         told(&engine).last().map(|told| told.0),
         Some(InferenceChoice::Cpu)
@@ -137,8 +135,7 @@ fn figures_of_another_model_are_not_shown() {
     app.apply(Action::UseModel(ModelRef::File(
         "another.safetensors".into(),
     )));
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert_eq!(app.device_summary(), "Recognition on the CPU");
     assert!(app.inference_report().is_none());
 }
@@ -193,10 +190,7 @@ fn a_device_that_is_not_used_says_why_and_only_once() {
 #[test]
 fn while_a_run_is_followed_its_own_device_is_named() {
     let (mut app, mut engine) = on_a_mac();
-    app.apply(Action::Start);
-    engine.serve();
-    engine.train(10);
-    app.poll();
+    app.train(&mut engine, 10);
     assert_eq!(
         app.device_summary(),
         "Recognition on the CPU, the training device"
@@ -211,7 +205,7 @@ fn find_a_gpu(app: &mut App) {
         ..Hardware::default()
     });
     app.apply(Action::CheckDevice(DeviceChoice::Cuda));
-    wait_for(app, |app| {
+    app.until(|app| {
         matches!(
             app.machine.checks.get(&DeviceChoice::Cuda),
             Some(Checked::Done(_))
@@ -223,8 +217,7 @@ fn find_a_gpu(app: &mut App) {
 fn with_a_gpu() -> (App, FakeEngine) {
     let (mut app, mut engine) = app();
     find_a_gpu(&mut app);
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     (app, engine)
 }
 
@@ -239,8 +232,7 @@ fn the_model_moves_to_the_gpu_by_itself_and_the_drawing_with_it() {
     );
     find_a_gpu(&mut app);
     assert_eq!(engine.engines(), 2, "the second is in a process of its own");
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert_eq!(
         told(&engine).last(),
         Some(&(InferenceChoice::Automatic, vec![DeviceChoice::Cuda]))
@@ -262,8 +254,7 @@ fn the_model_does_not_move_while_the_engine_has_work() {
     });
     find_a_gpu(&mut app);
     assert_eq!(engine.engines(), 1, "the measurement would be lost");
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert_eq!(engine.engines(), 2, "it is over");
 }
 

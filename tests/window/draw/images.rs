@@ -11,7 +11,7 @@ use inkling::records::ModelInfo;
 use inkling::window::{Action, App, Screen, Settings};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, starter};
-use crate::window::stage::wait_for;
+use crate::window::stage::Driven;
 
 /// Two upright strokes, as wide as a thick pen.
 fn eleven(folder: &Path) -> PathBuf {
@@ -148,7 +148,7 @@ fn the_steps_of_an_image_end_with_what_the_model_reads() {
     app.apply(Action::Open(vec![eleven(engine.home.path())]));
     until_read(&mut app, &mut engine, 2);
     let follow = |app: &mut App, engine: &mut FakeEngine| {
-        wait_for(app, |app| !app.stages().is_empty());
+        app.until(|app| !app.stages().is_empty());
         for _ in 0..200 {
             std::thread::sleep(std::time::Duration::from_millis(5));
             app.poll();
@@ -171,7 +171,7 @@ fn the_steps_of_an_image_end_with_what_the_model_reads() {
         step: Step::Scaling,
         on: false,
     });
-    wait_for(&mut app, |app| {
+    app.until(|app| {
         app.stages()
             .last()
             .is_some_and(|stage| stage.image == StageImage::Model(Box::new(before.clone())))
@@ -205,7 +205,7 @@ fn what_is_no_image_or_too_large_is_said_in_a_sentence_and_nothing_changes() {
     let file = engine.home.path().join("broken.png");
     std::fs::write(&file, "no image").unwrap();
     app.apply(Action::Drop(vec![file]));
-    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+    app.until(|app| !app.ctx.notices.is_empty());
     assert!(
         app.ctx.notices[0].message.what.contains("broken.png") && app.image_shown().is_none(),
         "{:?}",
@@ -216,7 +216,7 @@ fn what_is_no_image_or_too_large_is_said_in_a_sentence_and_nothing_changes() {
         size: [100_000, 2],
         pixels: Arc::new(Vec::new()),
     });
-    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+    app.until(|app| !app.ctx.notices.is_empty());
     assert!(
         app.ctx.notices[0].message.what.contains("clipboard") && app.image_shown().is_none(),
         "{:?}",

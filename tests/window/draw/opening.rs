@@ -11,8 +11,8 @@ use inkling::protocol::{Command, Event, Job};
 use inkling::records::ModelRef;
 use inkling::window::{Action, CANVAS, Screen, Settings, WIDE_CANVAS, WindowRequest};
 
-use crate::fake_engine::{Answers, FakeEngine, app, app_with};
-use crate::window::stage::wait_for;
+use crate::fake_engine::{Answers, FakeEngine, app, app_with, past_wizard};
+use crate::window::stage::Driven;
 
 #[test]
 fn a_model_or_its_run_folder_is_drawn_with() {
@@ -65,7 +65,7 @@ fn weights_of_other_programs_are_imported() {
     engine.send(Event::Failed(Problem::Model(ModelError::Foreign {
         path: path.clone(),
     })));
-    wait_for(&mut app, |app| app.shell.screen == Screen::Models);
+    app.until(|app| app.shell.screen == Screen::Models);
     assert_eq!(imports(&mut engine), [path]);
 }
 
@@ -79,7 +79,7 @@ fn ink_fills_the_canvas_and_can_be_undone() {
     )
     .unwrap();
     app.apply(Action::Open(vec![file]));
-    wait_for(&mut app, |app| !app.draw.drawing.strokes().is_empty());
+    app.until(|app| !app.draw.drawing.strokes().is_empty());
     assert_eq!(app.shell.screen, Screen::Draw);
     let points = app.draw.drawing.strokes()[0].points.clone();
     // Eight units high become 20 of 28 pixels, in the middle.
@@ -95,7 +95,7 @@ fn ink_in_the_canvas_s_own_units_stays_where_it_is() {
     let file = engine.home.path().join("drawing.json");
     fs::write(&file, r#"{"strokes": [[[10, 20], [30, 40]]], "pen": 16}"#).unwrap();
     app.apply(Action::Open(vec![file]));
-    wait_for(&mut app, |app| !app.draw.drawing.strokes().is_empty());
+    app.until(|app| !app.draw.drawing.strokes().is_empty());
     assert_eq!(
         (app.draw.drawing.ink().strokes, app.draw.drawing.pen),
         (vec![vec![[10.0, 20.0], [30.0, 40.0]]], 16.0)
@@ -112,7 +112,7 @@ fn of_several_drawings_the_first_is_shown_and_that_is_said() {
     )
     .unwrap();
     app.apply(Action::Open(vec![file]));
-    wait_for(&mut app, |app| !app.draw.drawing.strokes().is_empty());
+    app.until(|app| !app.draw.drawing.strokes().is_empty());
     assert_eq!(app.draw.drawing.strokes().len(), 1);
     assert!(
         app.ctx
@@ -140,7 +140,7 @@ fn anything_else_is_a_sentence_and_the_drawing_stays() {
         fs::write(&file, content).unwrap();
         app.ctx.notices.clear();
         app.apply(Action::Open(vec![file]));
-        wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+        app.until(|app| !app.ctx.notices.is_empty());
         assert!(
             app.ctx.notices[0].message.what.contains("other.txt"),
             "{:?}",
@@ -166,10 +166,7 @@ fn a_drawing_is_saved_as_ink_that_reads_alike() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("drawing.ink.json");
     let (mut app, _engine) = app_with(
-        Settings {
-            wizard_done: true,
-            ..Settings::default()
-        },
+        past_wizard(),
         Answers {
             file: Some(file.clone()),
             ..Answers::default()
@@ -188,7 +185,7 @@ fn a_drawing_is_saved_as_ink_that_reads_alike() {
         app.apply(Action::PenUp);
     }
     app.apply(Action::SaveDrawing);
-    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+    app.until(|app| !app.ctx.notices.is_empty());
     let saved: Vec<_> = read_ink_file(&file)
         .unwrap()
         .map(|entry| entry.unwrap().ink)
@@ -202,10 +199,7 @@ fn a_saved_drawing_keeps_how_hard_the_pen_pressed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("drawing.ink.json");
     let (mut app, _engine) = app_with(
-        Settings {
-            wizard_done: true,
-            ..Settings::default()
-        },
+        past_wizard(),
         Answers {
             file: Some(file.clone()),
             ..Answers::default()
@@ -233,10 +227,10 @@ fn a_saved_drawing_keeps_how_hard_the_pen_pressed() {
         (&[0.25, 0.75][..], 2)
     );
     app.apply(Action::SaveDrawing);
-    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+    app.until(|app| !app.ctx.notices.is_empty());
     app.apply(Action::ClearDrawing);
     app.apply(Action::Open(vec![file]));
-    wait_for(&mut app, |app| !app.draw.drawing.strokes().is_empty());
+    app.until(|app| !app.draw.drawing.strokes().is_empty());
     assert_eq!(app.draw.drawing.strokes(), before);
 }
 
@@ -250,9 +244,7 @@ fn ink_of_several_digits_comes_onto_the_wide_canvas() {
     )
     .unwrap();
     app.apply(Action::Open(vec![file]));
-    wait_for(&mut app, |app| {
-        !app.draw.number.drawing.strokes().is_empty()
-    });
+    app.until(|app| !app.draw.number.drawing.strokes().is_empty());
     assert!(
         app.draws_several()
             && app.ctx.settings.several_digits

@@ -12,7 +12,7 @@ use inkling::self_test::Report;
 use inkling::window::{Action, Checked, Settings, WizardStep, automatic};
 
 use crate::fake_engine::{Answers, app, app_with, checked, gpu};
-use crate::window::stage::wait_for;
+use crate::window::stage::Driven;
 
 #[test]
 fn the_wizard_checks_the_processor_by_itself_and_only_once() {
@@ -21,9 +21,7 @@ fn the_wizard_checks_the_processor_by_itself_and_only_once() {
     app.apply(Action::Wizard(WizardStep::Hardware));
     assert_eq!(app.machine.checks[&DeviceChoice::Cpu], Checked::Running);
     let done = Checked::Done(Box::new(Ok(checked(DeviceChoice::Cpu))));
-    wait_for(&mut app, |app| {
-        app.machine.checks[&DeviceChoice::Cpu] == done
-    });
+    app.until(|app| app.machine.checks[&DeviceChoice::Cpu] == done);
     app.apply(Action::Wizard(WizardStep::Data));
     app.apply(Action::Wizard(WizardStep::Hardware));
     assert_eq!(app.machine.checks[&DeviceChoice::Cpu], done);
@@ -89,7 +87,7 @@ fn the_memory_a_run_will_take_is_said_and_too_much_is_pointed_out() {
         "not before the machine was looked at"
     );
     app.start_discovery();
-    wait_for(&mut app, |app| app.ctx.hardware.is_some());
+    app.until(|app| app.ctx.hardware.is_some());
     let (text, fits) = app.expected_memory().unwrap();
     assert!(
         fits && text.starts_with("Needs about 1")
@@ -109,7 +107,7 @@ fn the_memory_a_run_will_take_is_said_and_too_much_is_pointed_out() {
 fn on_a_gpu_it_is_the_gpus_memory_that_counts() {
     let (mut app, _engine) = app();
     app.start_discovery();
-    wait_for(&mut app, |app| app.ctx.hardware.is_some());
+    app.until(|app| app.ctx.hardware.is_some());
     let hardware = app.ctx.hardware.as_mut().unwrap();
     (hardware.gpus, hardware.cuda_finding) = (
         vec![Gpu {
@@ -180,10 +178,10 @@ fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back()
     };
     let (mut app, engine) = app_with(on_cpu, answers);
     app.start_discovery();
-    wait_for(&mut app, |app| app.ctx.hardware.is_some());
+    app.until(|app| app.ctx.hardware.is_some());
     assert_eq!(finding(app.ctx.hardware.as_ref()), None);
     app.apply(Action::ChooseCudaFolder);
-    wait_for(&mut app, |app| finding(app.ctx.hardware.as_ref()).is_some());
+    app.until(|app| finding(app.ctx.hardware.as_ref()).is_some());
     assert!(!app.machine.looking_for_cuda);
     assert_eq!(
         app.settings_to_save().cuda_folder.as_deref(),
@@ -192,13 +190,11 @@ fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back()
     // What was missing is put there, and it is chosen once more.
     std::fs::write(folder.path().join("all of them"), "").unwrap();
     app.apply(Action::ChooseCudaFolder);
-    wait_for(&mut app, |app| finding(app.ctx.hardware.as_ref()).is_none());
+    app.until(|app| finding(app.ctx.hardware.as_ref()).is_none());
     assert_eq!(app.ctx.hardware.as_ref().unwrap().gpus.len(), 1);
     app.apply(Action::UseCudaFolder(None));
     assert!(app.machine.looking_for_cuda);
-    wait_for(&mut app, |app| {
-        app.ctx.hardware.as_ref().unwrap().gpus.is_empty()
-    });
+    app.until(|app| app.ctx.hardware.as_ref().unwrap().gpus.is_empty());
     assert_eq!(app.settings_to_save().cuda_folder, None);
     assert_eq!(engine.engines(), 1, "an engine without a driver goes on");
 }
@@ -248,7 +244,7 @@ fn what_was_found_out_about_the_gpu_before_counts_no_more() {
     let (mut app, _engine) = crate::fake_engine::app();
     app.apply(Action::CheckDevice(DeviceChoice::Cuda));
     app.apply(Action::UseCudaFolder(Some(PathBuf::from("else/where"))));
-    wait_for(&mut app, |app| !app.machine.looking_for_cuda);
+    app.until(|app| !app.machine.looking_for_cuda);
     for _ in 0..50 {
         app.poll();
         std::thread::sleep(std::time::Duration::from_millis(2));

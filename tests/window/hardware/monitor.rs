@@ -6,27 +6,23 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use eframe::egui::{Key, Modifiers};
-use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT, Queryable};
+use egui_kittest::kittest::Queryable;
 use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
-use inkling::window::{Action, App, Inkling, WizardStep};
+use inkling::window::{Action, App, WizardStep};
 
 use crate::fake_engine::{FakeEngine, app, busy, gpu};
-use crate::window::stage::{sized, until, usual, wait_for};
+use crate::window::stage::{Driven, Seen, Window, sized, usual};
 
 fn script(engine: &FakeEngine, readings: impl IntoIterator<Item = LoadSample>) {
     engine.live.lock().unwrap().script = readings.into_iter().collect();
 }
 
-fn shown(window: &mut Harness<'static, Inkling>) {
-    window.get_by_label("Monitor").click();
-    window.run_steps(2);
-    until(window, "the first reading", |app| {
-        app.machine.monitor.newest().is_some()
-    });
+fn shown(window: &mut Window) {
+    window.click("Monitor");
+    window.until(|app| app.machine.monitor.newest().is_some());
 }
 
-fn figure(window: &Harness<'static, Inkling>, name: &str) -> String {
+fn figure(window: &Window, name: &str) -> String {
     window
         .get_by_label(&format!("{name}, current value"))
         .value()
@@ -83,16 +79,12 @@ fn gpus_have_figures_of_their_own_and_what_they_do_not_tell_is_left_out() {
     assert_eq!(figure(&window, "GPU"), "87 %");
     assert_eq!(figure(&window, "GPU memory"), "3.0 GiB of 12.0 GiB");
     assert_eq!(figure(&window, "GPU temperature, power"), "61 °C, 144 W");
-    until(&mut window, "the next reading", |app| {
-        app.machine.monitor.samples().len() == 2
-    });
+    window.until(|app| app.machine.monitor.samples().len() == 2);
     assert_eq!(figure(&window, "GPU 1"), "87 %");
     assert_eq!(figure(&window, "GPU 2 memory"), "3.0 GiB of 12.0 GiB");
     assert!(
-        window.query_by_label("GPU 2, current value").is_none()
-            && window
-                .query_by_label("GPU 2 temperature, power, current value")
-                .is_none()
+        !window.has("GPU 2, current value")
+            && !window.has("GPU 2 temperature, power, current value")
     );
 }
 
@@ -125,9 +117,8 @@ fn a_small_window_has_room_for_it_on_every_screen() {
     );
     shown(&mut window);
     for tab in ["Draw", "Models", "Results", "Hardware", "Train"] {
-        window.get_by_label(tab).click();
-        window.run_steps(3);
-        let bar = window.get_by_label("Monitor").rect().top();
+        window.click(tab);
+        let bar = window.rect("Monitor").top();
         let inside = |node: &egui_kittest::Node<'_>| {
             let place = node.rect();
             place.left() >= 0.0 && place.right() <= 900.0 && place.bottom() <= bar
@@ -137,25 +128,21 @@ fn a_small_window_has_room_for_it_on_every_screen() {
             .collect();
         assert!(figures.len() == 6 && figures.iter().all(inside), "{tab}");
     }
-    assert!(!window.get_by_label("Start").accesskit_node().is_disabled());
+    assert!(!window.is_disabled("Start"));
 }
 
 #[test]
 fn a_key_shows_and_hides_it_and_hidden_it_asks_for_no_frames() {
     let (mut window, engine) = usual();
     script(&engine, [busy(0.43)]);
-    until(&mut window, "looking around is over", |app| {
+    window.until(|app| {
         app.ctx.hardware.is_some() && app.train.found.is_some() && app.models.runs.is_some()
     });
     for _ in 0..2 {
-        window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::M);
-        window.run_steps(2);
-        until(&mut window, "a reading", |app| {
-            app.machine.monitor.newest().is_some()
-        });
-        window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::M);
-        window.run_steps(3);
-        assert!(window.query_by_label("CPU, current value").is_none());
+        window.keys(Modifiers::COMMAND | Modifiers::SHIFT, Key::M);
+        window.until(|app| app.machine.monitor.newest().is_some());
+        window.keys(Modifiers::COMMAND | Modifiers::SHIFT, Key::M);
+        assert!(!window.has("CPU, current value"));
     }
     // The reading that is under way may still come; none follows it.
     std::thread::sleep(Duration::from_millis(1500));
@@ -198,7 +185,7 @@ fn nothing_is_read_unless_somebody_looks() {
     poll_for(&mut app, Duration::from_millis(50));
     assert_eq!(asked(), 0, "it is closed at first");
     app.apply(Action::ShowMonitor(true));
-    wait_for(&mut app, |app| app.machine.monitor.newest().is_some());
+    app.until(|app| app.machine.monitor.newest().is_some());
     assert!(app.ctx.settings.monitor, "as it will be at the next launch");
     app.apply(Action::Wizard(WizardStep::Welcome));
     app.poll();
@@ -223,7 +210,7 @@ fn readings_follow_each_other_a_second_apart() {
     engine.live.lock().unwrap().script = [0.1, 0.2, 0.3].map(busy).into();
     app.apply(Action::ShowMonitor(true));
     let since = Instant::now();
-    wait_for(&mut app, |app| app.machine.monitor.samples().len() == 3);
+    app.until(|app| app.machine.monitor.samples().len() == 3);
     assert!(since.elapsed() >= Duration::from_secs(2));
     assert_eq!(processors(&app), [0.1, 0.2, 0.3]);
     let own = Watched {
@@ -240,9 +227,7 @@ fn readings_follow_each_other_a_second_apart() {
         ..Hardware::default()
     });
     let with_gpus = Watched { gpus: true, ..own };
-    wait_for(&mut app, |_| {
-        engine.live.lock().unwrap().asked.last() == Some(&with_gpus)
-    });
+    app.until(|_| engine.live.lock().unwrap().asked.last() == Some(&with_gpus));
 }
 
 #[test]
@@ -281,5 +266,5 @@ fn a_reading_that_hangs_costs_the_figures_and_nothing_else() {
     assert_eq!(*asked.lock().unwrap(), 1, "and it is not asked again");
     assert!(app.machine.monitor.newest().is_none());
     drop(release);
-    wait_for(&mut app, |app| app.machine.monitor.newest().is_some());
+    app.until(|app| app.machine.monitor.newest().is_some());
 }

@@ -2,32 +2,30 @@
 
 use eframe::egui::Key;
 use eframe::egui::accesskit::Role;
-use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::problem::EngineExit;
 use inkling::protocol::{Command, Event, Job};
 use inkling::records::{BundleId, ExportSpec, ModelRef, ReceivedBundle};
 use inkling::run_config::{DataSpec, DeviceChoice, ExportFormat, Precision};
 use inkling::window::messages::Message;
-use inkling::window::{Action, App, Inkling, MachineAction, ReachState, Screen};
+use inkling::window::{Action, App, MachineAction, ReachState, Screen};
 
 use crate::fake_engine::{FakeEngine, app};
 use crate::jobs::submitted;
-use crate::window::stage::{sized, until};
+use crate::window::stage::{Driven, Seen, Window, sized};
 
 /// Opens the list of machines under "More settings", and the dialog from there.
-fn ask(window: &mut Harness<'static, Inkling>) {
+fn ask(window: &mut Window) {
     window.get_by_label("More settings").click_accesskit();
     window.run_steps(20);
     window
         .get_by_role_and_label(Role::ComboBox, "Machine")
         .click_accesskit();
     window.run_steps(3);
-    window.get_by_label("Another machine…").click_accesskit();
-    window.run_steps(3);
+    window.activate("Another machine…");
 }
 
-fn type_host(window: &mut Harness<'static, Inkling>, host: &str) {
+fn type_host(window: &mut Window, host: &str) {
     window
         .get_by_role_and_label(Role::TextInput, "SSH host")
         .focus();
@@ -36,8 +34,7 @@ fn type_host(window: &mut Harness<'static, Inkling>, host: &str) {
         .get_by_role_and_label(Role::TextInput, "SSH host")
         .type_text(host);
     window.run_steps(2);
-    window.key_press(Key::Enter);
-    window.run_steps(2);
+    window.key(Key::Enter);
 }
 
 #[test]
@@ -45,13 +42,13 @@ fn a_host_is_typed_looked_at_and_used_in_every_size_and_the_buttons_stay() {
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
         let (mut window, _engine) = sized(size);
         ask(&mut window);
-        let cancel = window.get_by_label("Cancel").rect();
+        let cancel = window.rect("Cancel");
         assert!(
             cancel.bottom() < size[1] && cancel.top() > 0.0,
             "{size:?}: {cancel:?}"
         );
         type_host(&mut window, "gpu-box");
-        until(&mut window, "the machine", |app| {
+        window.until(|app| {
             matches!(
                 app.machine.machine_dialog.as_ref().unwrap().state,
                 ReachState::Reached(_)
@@ -59,17 +56,9 @@ fn a_host_is_typed_looked_at_and_used_in_every_size_and_the_buttons_stay() {
         });
         window.run_steps(2);
         window.get_by_label_contains("Self-test passed");
-        assert_eq!(
-            window.get_by_label("Cancel").rect().top(),
-            cancel.top(),
-            "{size:?}"
-        );
-        window.get_by_label("Use this machine").click();
-        window.run_steps(3);
-        assert_eq!(
-            window.state().app().other_machine().unwrap().host.name(),
-            "gpu-box"
-        );
+        assert_eq!(window.rect("Cancel").top(), cancel.top(), "{size:?}");
+        window.click("Use this machine");
+        assert_eq!(window.app().other_machine().unwrap().host.name(), "gpu-box");
         let list = window.get_by_role_and_label(Role::ComboBox, "Machine");
         assert!(
             list.accesskit_node()
@@ -86,7 +75,7 @@ fn a_host_that_is_not_there_is_said_and_escape_closes() {
     let (mut window, _engine) = sized([1280.0, 800.0]);
     ask(&mut window);
     type_host(&mut window, "nowhere");
-    until(&mut window, "the answer", |app| {
+    window.until(|app| {
         matches!(
             app.machine.machine_dialog.as_ref().unwrap().state,
             ReachState::Failed(_)
@@ -94,16 +83,14 @@ fn a_host_that_is_not_there_is_said_and_escape_closes() {
     });
     window.run_steps(2);
     window.get_by_label_contains("no such host");
-    window.key_press(Key::Escape);
-    window.run_steps(3);
+    window.key(Key::Escape);
     assert!(
-        window.state().app().machine.machine_dialog.is_none()
-            && window.state().app().other_machine().is_none()
+        window.app().machine.machine_dialog.is_none() && window.app().other_machine().is_none()
     );
 }
 
 /// The window with gpu-box in use, three drawings kept, and My digits among the data.
-fn on_gpu_box(window: &mut Harness<'static, Inkling>, home: &std::path::Path) {
+fn on_gpu_box(window: &mut Window, home: &std::path::Path) {
     let drawing = |digit: u8| {
         format!(
             "{{\"strokes\":[[[{digit}.0,0.0],[9.5,40.0]]],\"pen\":4.0,\"label\":\"{digit}\"}}\n"
@@ -115,29 +102,22 @@ fn on_gpu_box(window: &mut Harness<'static, Inkling>, home: &std::path::Path) {
         (0..3).map(drawing).collect::<String>(),
     )
     .unwrap();
-    window
-        .state_mut()
-        .apply(Action::Machine(MachineAction::Ask(Some(
-            "gpu-box".to_owned(),
-        ))));
-    until(window, "the machine", |app| {
+    window.apply(Action::Machine(MachineAction::Ask(Some(
+        "gpu-box".to_owned(),
+    ))));
+    window.until(|app| {
         matches!(
             app.machine.machine_dialog.as_ref().unwrap().state,
             ReachState::Reached(_)
         )
     });
-    window
-        .state_mut()
-        .apply(Action::Machine(MachineAction::Use));
+    window.apply(Action::Machine(MachineAction::Use));
     let data: DataSpec = "builtin+mine".parse().unwrap();
     let config = inkling::run_config::RunConfig {
         data,
-        ..window.state().app().ctx.config.clone()
+        ..window.app().ctx.config.clone()
     };
-    window
-        .state_mut()
-        .apply(Action::Configure(Box::new(config)));
-    window.run_steps(3);
+    window.act(Action::Configure(Box::new(config)));
 }
 
 #[test]
@@ -151,23 +131,20 @@ fn my_digits_are_asked_about_before_they_are_sent() {
             Action::FindLearningRate,
             Action::Sweep(inkling::window::SweepAction::Start),
         ];
-        window.state_mut().apply(Action::Show(Screen::Sweep));
+        window.apply(Action::Show(Screen::Sweep));
         for action in actions {
-            window.state_mut().apply(action);
-            until(&mut window, "the drawings", |app| {
-                app.my_digits.drawings().len() == 3
-            });
+            window.apply(action);
+            window.until(|app| app.my_digits.drawings().len() == 3);
             window.get_by_label("Send My digits to gpu-box?");
             window.get_by_label_contains("needs your 3 drawings");
             window.get_by_label_contains("30 days");
-            let cancel = window.get_by_label("Cancel").rect();
+            let cancel = window.rect("Cancel");
             assert!(
                 cancel.bottom() < size[1] && cancel.top() > 0.0,
                 "{size:?}: {cancel:?}"
             );
-            window.get_by_label("Cancel").click();
-            window.run_steps(3);
-            let app = window.state().app();
+            window.click("Cancel");
+            let app = window.app();
             assert!(
                 app.machine.sending_question.is_none()
                     && app.train.run.is_none()
@@ -175,11 +152,9 @@ fn my_digits_are_asked_about_before_they_are_sent() {
                     && !app.is_sweeping()
             );
         }
-        window.state_mut().apply(Action::Start);
-        window.run_steps(3);
-        window.key_press(Key::Escape);
-        window.run_steps(3);
-        assert!(window.state().app().train.run.is_none(), "Escape means no");
+        window.act(Action::Start);
+        window.key(Key::Escape);
+        assert!(window.app().train.run.is_none(), "Escape means no");
         assert!(
             !engine
                 .listen()
@@ -187,10 +162,8 @@ fn my_digits_are_asked_about_before_they_are_sent() {
                 .any(|command| submitted(command).is_some())
         );
 
-        window.state_mut().apply(Action::Start);
-        window.run_steps(3);
-        window.get_by_label("Send").click();
-        window.run_steps(3);
+        window.act(Action::Start);
+        window.click("Send");
         let heard = engine.listen();
         assert!(
             heard
@@ -199,7 +172,7 @@ fn my_digits_are_asked_about_before_they_are_sent() {
                 .any(|(_, job)| matches!(job, Job::Train { .. })),
             "{heard:?}"
         );
-        assert_eq!(window.state().app().may_send_my_digits(), Some(true));
+        assert_eq!(window.app().may_send_my_digits(), Some(true));
         assert!(
             std::fs::read_to_string(home.join("my-digits-recipients.json"))
                 .unwrap()
@@ -219,18 +192,15 @@ fn drawings_that_are_kept_are_recognized_elsewhere_only_if_they_may_be_sent() {
             .iter()
             .any(|command| matches!(command, Command::ClassifyAll { .. }))
     };
-    window.state_mut().apply(Action::Show(Screen::MyDigits));
-    until(&mut window, "the drawings", |app| {
-        app.my_digits.drawings().len() == 3
-    });
+    window.apply(Action::Show(Screen::MyDigits));
+    window.until(|app| app.my_digits.drawings().len() == 3);
     window.run_steps(3);
     window.get_by_label_contains("the other machine would need your drawings");
     assert!(!asked(&engine.listen()));
     inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json"))
         .add("gpu-box")
         .unwrap();
-    window.state_mut().apply(Action::Show(Screen::MyDigits));
-    window.run_steps(5);
+    window.act(Action::Show(Screen::MyDigits));
     assert!(asked(&engine.listen()));
 }
 
@@ -251,8 +221,8 @@ fn what_was_sent_is_listed_beside_the_machine_and_deleted() {
             bundle("b", "My digits (3 images)", false),
         ];
         on_gpu_box(&mut window, &home);
-        window.state_mut().apply(Action::Show(Screen::Hardware));
-        until(&mut window, "the list", |app| {
+        window.apply(Action::Show(Screen::Hardware));
+        window.until(|app| {
             app.machine
                 .sent
                 .bundles
@@ -275,23 +245,21 @@ fn what_was_sent_is_listed_beside_the_machine_and_deleted() {
         buttons[1].click_accesskit();
         drop(buttons);
         window.run_steps(2);
-        until(&mut window, "the shorter list", |app| {
+        window.until(|app| {
             app.machine
                 .sent
                 .bundles
                 .as_ref()
                 .is_some_and(|bundles| bundles.len() == 1)
         });
-        assert!(window.query_by_label("My digits (3 images)").is_none());
+        assert!(!window.has("My digits (3 images)"));
         window.get_by_label("My digits are not sent there unless you agree.");
         inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json"))
             .add("gpu-box")
             .unwrap();
-        window.state_mut().apply(Action::Show(Screen::Hardware));
-        window.run_steps(3);
-        window.get_by_label("Withdraw").click_accesskit();
-        window.run_steps(3);
-        assert_eq!(window.state().app().may_send_my_digits(), Some(false));
+        window.act(Action::Show(Screen::Hardware));
+        window.activate("Withdraw");
+        assert_eq!(window.app().may_send_my_digits(), Some(false));
         assert!(
             inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json"))
                 .list()
@@ -346,9 +314,7 @@ fn a_machine_is_shown_before_it_is_used_and_its_gpu_is_what_automatic_means() {
         app.device_for(DeviceChoice::Auto, Precision::F32),
         DeviceChoice::Cuda
     );
-    app.apply(Action::Start);
-    engine.serve();
-    app.poll();
+    app.start(&mut engine);
     let asked = engine.heard.iter().find_map(submitted).expect("a job");
     assert!(matches!(asked.1, Job::Train { config, .. } if config.device == DeviceChoice::Cuda));
     machine(&mut app, MachineAction::UseThis);
@@ -408,18 +374,12 @@ fn what_cannot_be_reached_is_said_and_an_answer_that_comes_too_late_is_dropped()
 #[test]
 fn a_machine_that_is_lost_gives_way_to_this_one() {
     let (mut app, mut engine) = app_on_gpu_box();
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     engine.send(Event::EngineExited(EngineExit::Disconnected {
         machine: "gpu-box".to_owned(),
         reason: "timed out".to_owned(),
     }));
-    settled(&mut app, |app| {
-        app.ctx
-            .notices
-            .iter()
-            .any(|notice| notice.message.what.contains("gpu-box"))
-    });
+    settled(&mut app, |app| app.said("gpu-box"));
     assert!(app.other_machine().is_none());
 }
 
@@ -427,8 +387,7 @@ fn a_machine_that_is_lost_gives_way_to_this_one() {
 fn an_open_export_panel_is_no_work_but_an_export_is() {
     let (mut app, mut engine) = app();
     app.apply(Action::OpenExport(ModelRef::Starter));
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert!(app.models.export.is_some());
     assert_eq!(
         app.why_not_move(),
@@ -444,7 +403,6 @@ fn an_open_export_panel_is_no_work_but_an_export_is() {
         app.why_not_move().is_some(),
         "until the engine has answered"
     );
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert_eq!(app.why_not_move(), None);
 }

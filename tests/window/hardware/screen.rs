@@ -2,20 +2,19 @@
 
 use eframe::egui;
 use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT, Queryable};
+use egui_kittest::kittest::Queryable;
 use inkling::device::HAS_CUDA;
 use inkling::protocol::Job;
 use inkling::records::benchmark::Extent;
 use inkling::window::hardware::view as hardware;
-use inkling::window::{Action, App, Inkling, Settings, style};
+use inkling::window::{Action, App, Settings, style};
 
-use crate::fake_engine::{Answers, app_with};
+use crate::fake_engine::{Answers, app_with, past_wizard};
 use crate::jobs::submitted;
-use crate::window::stage::{sized, usual};
+use crate::window::stage::{Driven, Seen, Window, sized, usual};
 
-fn open(window: &mut Harness<'static, Inkling>) {
-    window.get_by_label("Hardware").click();
-    window.run_steps(3);
+fn open(window: &mut Window) {
+    window.click("Hardware");
 }
 
 #[test]
@@ -30,10 +29,8 @@ fn a_machine_that_was_never_measured_says_what_to_do() {
 fn a_benchmark_shows_figures_as_they_come_and_then_the_table() {
     let (mut window, mut engine) = usual();
     open(&mut window);
-    window.get_by_label("Run benchmark").click();
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
+    window.click("Run benchmark");
+    window.serve(&mut engine);
     assert!(matches!(
         engine.heard.last().and_then(submitted),
         Some((_, Job::Benchmark(Extent::Full)))
@@ -66,24 +63,22 @@ fn a_benchmark_shows_figures_as_they_come_and_then_the_table() {
 fn figures_stand_right_aligned_beside_bars_and_tables_beside_each_other_where_there_is_room() {
     let (mut window, mut engine) = sized([2560.0, 1440.0]);
     open(&mut window);
-    window.get_by_label("Run benchmark").click();
-    window.run_steps(3);
+    window.click("Run benchmark");
     engine.serve();
     engine.finish_benchmark();
     window.run_steps(3);
     let [peak, training] =
-        ["Peak rates of this machine", "Training"].map(|title| window.get_by_label(title).rect());
+        ["Peak rates of this machine", "Training"].map(|title| window.rect(title));
     assert!(
         training.left() > peak.right() && training.top() == peak.top(),
         "{peak:?} {training:?}"
     );
-    let [one, two] =
-        ["100 GFLOP/s", "200 GFLOP/s"].map(|figure| window.get_by_label(figure).rect());
+    let [one, two] = ["100 GFLOP/s", "200 GFLOP/s"].map(|figure| window.rect(figure));
     assert!(
         two.left() - one.right() > 60.0,
         "room for a bar: {one:?} {two:?}"
     );
-    let heading = window.get_by_label("2 threads").rect();
+    let heading = window.rect("2 threads");
     assert!(
         (heading.right() - two.right()).abs() < 1.5,
         "{heading:?} {two:?}"
@@ -95,8 +90,7 @@ fn figures_stand_right_aligned_beside_bars_and_tables_beside_each_other_where_th
 fn a_benchmark_can_be_cancelled_and_the_last_one_stays() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
     open(&mut window);
-    window.get_by_label("Quick benchmark").click();
-    window.run_steps(3);
+    window.click("Quick benchmark");
     engine.serve();
     assert!(matches!(
         engine.heard.last().and_then(submitted),
@@ -104,18 +98,11 @@ fn a_benchmark_can_be_cancelled_and_the_last_one_stays() {
     ));
     engine.finish_benchmark();
     window.run_steps(3);
-    window.get_by_label("Run benchmark").click();
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
-    window.get_by_label("Cancel").click();
-    window.run_steps(3);
-    assert!(
-        window.get_by_label("Cancel").accesskit_node().is_disabled(),
-        "once is enough"
-    );
-    engine.serve();
-    window.run_steps(3);
+    window.click("Run benchmark");
+    window.serve(&mut engine);
+    window.click("Cancel");
+    assert!(window.is_disabled("Cancel"), "once is enough");
+    window.serve(&mut engine);
     window.get_by_label("Run benchmark");
     window.get_by_label("200 GFLOP/s");
 }
@@ -123,16 +110,10 @@ fn a_benchmark_can_be_cancelled_and_the_last_one_stays() {
 #[test]
 fn while_training_the_benchmark_waits_and_says_so() {
     let (mut window, mut engine) = usual();
-    window.get_by_label("Start").click();
-    window.run_steps(3);
+    window.click("Start");
     engine.serve();
     open(&mut window);
-    assert!(
-        window
-            .get_by_label("Run benchmark")
-            .accesskit_node()
-            .is_disabled()
-    );
+    assert!(window.is_disabled("Run benchmark"));
     window.get_by_label_contains("Unavailable while training or another benchmark is running");
 }
 
@@ -140,8 +121,7 @@ fn while_training_the_benchmark_waits_and_says_so() {
 fn an_engine_that_breaks_leaves_no_benchmark_behind() {
     let (mut window, mut engine) = usual();
     open(&mut window);
-    window.get_by_label("Run benchmark").click();
-    window.run_steps(3);
+    window.click("Run benchmark");
     engine.serve();
     engine.die();
     window.run_steps(3);
@@ -156,7 +136,7 @@ fn a_check_of_the_machine_shows_its_verdict_and_each_check() {
     window.get_by_label("Run self-test").click();
     for _ in 0..500 {
         window.step();
-        if window.query_by_label_contains("checks passed").is_some() {
+        if window.shows("checks passed") {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -175,13 +155,7 @@ fn the_folder_of_nvidias_libraries_can_be_chosen_and_given_up() {
         folder: Some("some/where".into()),
         ..Answers::default()
     };
-    let (app, _engine) = app_with(
-        Settings {
-            wizard_done: true,
-            ..Settings::default()
-        },
-        answers,
-    );
+    let (app, _engine) = app_with(past_wizard(), answers);
     let draw = |ui: &mut egui::Ui, app: &mut App| {
         app.poll();
         let mut actions: Vec<Action> = Vec::new();
@@ -223,10 +197,7 @@ fn where_there_is_no_cuda_there_is_no_folder_for_it() {
     let (app, _engine) = app_with(settings, Answers::default());
     let mut window = crate::window::stage::open(app, [1280.0, 800.0]);
     open(&mut window);
-    assert_eq!(
-        window.query_by_label("NVIDIA libraries").is_some(),
-        HAS_CUDA
-    );
+    assert_eq!(window.has("NVIDIA libraries"), HAS_CUDA);
 }
 
 #[test]
@@ -239,16 +210,14 @@ fn the_button_for_another_machine_is_in_view_in_windows_of_every_size() {
     ] {
         for monitor in [false, true] {
             let (mut window, _engine) = sized(size);
-            window.state_mut().apply(Action::ShowMonitor(monitor));
-            crate::window::stage::until(&mut window, "the hardware is probed", |app| {
-                app.ctx.hardware.is_some()
-            });
+            window.apply(Action::ShowMonitor(monitor));
+            window.until(|app| app.ctx.hardware.is_some());
             open(&mut window);
-            let button = window.get_by_label("Train on another machine…").rect();
+            let button = window.rect("Train on another machine…");
             let below = if monitor {
-                window.get_by_label("Memory").rect()
+                window.rect("Memory")
             } else {
-                window.get_by_label("Monitor").rect()
+                window.rect("Monitor")
             };
             assert!(
                 button.top() > 40.0 && button.bottom() < below.top(),

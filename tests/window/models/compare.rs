@@ -6,7 +6,6 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{
     Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, Rect, TouchPhase, pos2, vec2,
 };
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::protocol::{Command, Job};
 use inkling::records::{Annotation, EpochRecord, RunSummary};
@@ -15,7 +14,7 @@ use inkling::runs::{RunEntry, set_titles};
 use inkling::window::Action;
 
 use crate::fake_engine::summary;
-use crate::window::stage::{Panel, Stage, serve, stage};
+use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage};
 
 /// Runs of one, two, three epochs and so on, the third on MNIST.
 fn runs(count: u32) -> Vec<RunEntry> {
@@ -60,23 +59,22 @@ fn runs(count: u32) -> Vec<RunEntry> {
     runs
 }
 
-fn comparing(size: [f32; 2], count: u32) -> Harness<'static, Stage> {
+fn comparing(size: [f32; 2], count: u32) -> Staged {
     let mut harness = stage(Panel::Models, size);
     harness.state_mut().app.models.runs = Some(runs(count));
     harness.run();
-    harness.get_by_label("Compare…").click();
-    harness.run();
+    harness.click("Compare…");
     harness
 }
 
-fn tick(harness: &mut Harness<'static, Stage>, title: &str) {
+fn tick(harness: &mut Staged, title: &str) {
     harness.get_by_role_and_label(Role::CheckBox, title).click();
     harness.run();
 }
 
 /// The title of the run of this many epochs on the built-in digits.
-fn title(harness: &Harness<'static, Stage>, epochs: usize) -> String {
-    let runs = harness.state().app.models.runs.as_ref().unwrap();
+fn title(harness: &Staged, epochs: usize) -> String {
+    let runs = harness.app().models.runs.as_ref().unwrap();
     runs.iter()
         .find(|run| run.folder.ends_with(epochs.to_string()))
         .unwrap()
@@ -88,7 +86,7 @@ fn title(harness: &Harness<'static, Stage>, epochs: usize) -> String {
 fn curves_and_settings_stand_beside_each_other_and_the_difference_is_said() {
     for size in [[700.0, 2400.0], [1280.0, 2000.0]] {
         let mut harness = comparing(size, 2);
-        assert!(harness.query_by_label("Choose 2 to 8 models").is_some());
+        harness.get_by_label("Choose 2 to 8 models");
         let [one, two] = [1, 2].map(|epochs| title(&harness, epochs));
         assert!(
             harness
@@ -97,24 +95,13 @@ fn curves_and_settings_stand_beside_each_other_and_the_difference_is_said() {
             "the selected run is the first"
         );
         tick(&mut harness, &one);
-        assert!(
-            harness.query_by_label("Settings that differ").is_some()
-                && harness.query_by_label("Epochs").is_some()
-        );
-        assert!(
-            harness.query_by_label("Batch size").is_none(),
-            "it is the same"
-        );
+        assert!(harness.has("Settings that differ") && harness.has("Epochs"));
+        assert!(!harness.has("Batch size"), "it is the same");
         let plot = harness.get_by_label("Validation accuracy by epoch");
         assert_eq!(plot.value().as_deref(), Some("A 92.00 %, B 91.00 %"));
         harness.get_by_label("Training loss").click();
-        harness.get_by_label("by seconds of training").click();
-        harness.run();
-        assert!(
-            harness
-                .query_by_label("Training loss by seconds of training")
-                .is_some()
-        );
+        harness.click("by seconds of training");
+        harness.get_by_label("Training loss by seconds of training");
 
         harness.get_by_label("Compare accuracies").click();
         serve(&mut harness);
@@ -123,26 +110,20 @@ fn curves_and_settings_stand_beside_each_other_and_the_difference_is_said() {
             "McNemar's exact test",
             "Compared on 1,000 images of",
         ] {
-            assert!(harness.query_by_label_contains(words).is_some(), "{words}");
+            assert!(harness.shows(words), "{words}");
         }
-        assert!(harness.query_by_label("Accuracy by digit").is_some());
+        harness.get_by_label("Accuracy by digit");
 
         // Another baseline needs no other measurement.
-        harness.get_by_label("Baseline B").click();
-        harness.run();
-        assert!(
-            harness
-                .query_by_label_contains("A against B: worse by 2.00 points")
-                .is_some()
-        );
-        assert!(harness.query_by_label_contains("against A").is_none());
+        harness.click("Baseline B");
+        harness.get_by_label_contains("A against B: worse by 2.00 points");
+        assert!(!harness.shows("against A"));
 
         // What was found is about these models alone.
         tick(&mut harness, &format!("B: {one}"));
-        assert!(harness.query_by_label_contains("against A").is_none());
-        harness.get_by_label("Back to the list").click();
-        harness.run();
-        assert!(harness.query_by_label("Compare…").is_some());
+        assert!(!harness.shows("against A"));
+        harness.click("Back to the list");
+        harness.get_by_label("Compare…");
     }
 }
 
@@ -166,12 +147,10 @@ fn the_loss_of_every_step_is_plotted_and_a_run_without_steps_is_named() {
     .unwrap();
     harness.state_mut().app.models.runs = Some(both);
     harness.run();
-    harness.get_by_label("Compare…").click();
-    harness.run();
+    harness.click("Compare…");
     let one = title(&harness, 1);
     tick(&mut harness, &one);
-    harness.get_by_label("Training loss per step").click();
-    harness.run();
+    harness.click("Training loss per step");
     let since = std::time::Instant::now();
     while harness
         .get_by_label("Training loss per step by epoch")
@@ -186,8 +165,7 @@ fn the_loss_of_every_step_is_plotted_and_a_run_without_steps_is_named() {
         harness.run();
     }
     for unit in ["by epoch", "by step", "by seconds of training"] {
-        harness.get_by_label(unit).click();
-        harness.run();
+        harness.click(unit);
         let name = format!("Training loss per step {unit}");
         let plot = harness.get_by_label(&name);
         assert_eq!(
@@ -196,11 +174,7 @@ fn the_loss_of_every_step_is_plotted_and_a_run_without_steps_is_named() {
             "{unit}: only steps of completed epochs have a place on every axis"
         );
     }
-    assert!(
-        harness
-            .query_by_label("The steps of B are not known.")
-            .is_some()
-    );
+    harness.get_by_label("The steps of B are not known.");
 }
 
 #[test]
@@ -215,8 +189,7 @@ fn the_test_set_is_asked_for_where_the_data_differ() {
         .get_by_role_and_label(Role::Button, &DataSpec::builtin().label())
         .click();
     harness.run();
-    harness.get_by_label("Compare accuracies").click();
-    harness.run();
+    harness.click("Compare accuracies");
     let heard = harness.state_mut().engine.listen();
     let spec = heard.iter().find_map(|command| match command {
         Command::Submit { job, .. } => match job.as_ref() {
@@ -231,9 +204,8 @@ fn the_test_set_is_asked_for_where_the_data_differ() {
         (Some(DataSpec::builtin()), 2)
     );
     // It shows how far it is, and can be cancelled.
-    assert!(harness.query_by_label("Comparison progress").is_some());
-    harness.get_by_label("Cancel").click();
-    harness.run();
+    harness.get_by_label("Comparison progress");
+    harness.click("Cancel");
     assert!(
         harness
             .state_mut()
@@ -252,20 +224,17 @@ fn eight_models_are_compared_at_most_and_the_keyboard_is_enough() {
         let tick = harness.get_by_role_and_label(Role::CheckBox, &title);
         tick.focus();
         harness.run();
-        harness.key_press(Key::Space);
-        harness.run();
+        harness.key(Key::Space);
     }
-    assert_eq!(harness.state().app.compared_runs().len(), 8);
-    harness.get_by_label("Baseline H").focus();
-    harness.run();
-    harness.key_press(Key::Space);
-    harness.run();
-    assert_eq!(harness.state().app.comparison_baseline(), 7);
-    harness.state_mut().app.apply(Action::ChooseCompared {
+    assert_eq!(harness.app().compared_runs().len(), 8);
+    harness.focus("Baseline H");
+    harness.key(Key::Space);
+    assert_eq!(harness.app().comparison_baseline(), 7);
+    harness.apply(Action::ChooseCompared {
         folder: "runs/9".into(),
         chosen: true,
     });
-    assert_eq!(harness.state().app.compared_runs().len(), 8);
+    assert_eq!(harness.app().compared_runs().len(), 8);
 }
 
 #[test]
@@ -274,16 +243,12 @@ fn eight_models_fit_into_windows_of_every_size() {
         let mut harness = comparing(size, 10);
         for epochs in [1, 2, 4, 5, 6, 7, 8] {
             // In narrow windows some of the boxes are scrolled out of sight.
-            harness.state_mut().app.apply(Action::ChooseCompared {
+            harness.apply(Action::ChooseCompared {
                 folder: format!("runs/{epochs}").into(),
                 chosen: true,
             });
         }
-        harness
-            .state_mut()
-            .app
-            .apply(Action::ChooseComparisonData(DataSpec::builtin()));
-        harness.run();
+        harness.act(Action::ChooseComparisonData(DataSpec::builtin()));
         harness.get_by_label("Compare accuracies").click();
         serve(&mut harness);
         // The heads of the tables' columns stand beside each other, and not on top of each other.
@@ -301,7 +266,7 @@ fn eight_models_fit_into_windows_of_every_size() {
             "Training loss per step",
             "by seconds of training",
         ] {
-            let place = harness.get_by_label(toggle).rect();
+            let place = harness.rect(toggle);
             assert!(
                 place.left() >= 0.0 && place.right() <= size[0],
                 "{size:?}: {toggle} at {place:?}"
@@ -332,7 +297,7 @@ fn eight_models_fit_into_windows_of_every_size() {
 }
 
 /// Where the heads of this model's columns are, in the order of the tables.
-fn heads(harness: &Harness<'static, Stage>, letter: &str) -> Vec<Rect> {
+fn heads(harness: &Staged, letter: &str) -> Vec<Rect> {
     harness
         .query_all_by_label(letter)
         .map(|head| head.rect())

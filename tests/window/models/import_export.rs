@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::problem::Problem;
 use inkling::protocol::{Event, Job, JobEvent};
@@ -10,11 +9,11 @@ use inkling::records::{Annotation, ModelRef, Replace, RunSummary};
 use inkling::run_config::{ExportFormat, RunConfig};
 use inkling::runs::RunEntry;
 use inkling::system::TargetError;
-use inkling::window::{Action, App, Field, Settings};
+use inkling::window::{Action, App, Field};
 
-use crate::fake_engine::{Answers, app_with, summary};
+use crate::fake_engine::{Answers, app, summary};
 use crate::jobs::submitted;
-use crate::window::stage::{Panel, Stage, open, serve, stage_with, until};
+use crate::window::stage::{Driven, Panel, Seen, Staged, open, serve, stage_with};
 
 fn run() -> RunEntry {
     let folder = PathBuf::from("runs/one");
@@ -41,22 +40,15 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
     harness.run();
     harness.get_by_label("Export…").click();
     serve(&mut harness);
-    assert!(harness.query_by_label_contains("2 files").is_some());
-    assert!(harness.query_by_label("predict.py").is_some());
-    harness
-        .get_by_label_contains("1 tensor, 200,704 parameters")
-        .click();
-    harness.run();
-    assert!(harness.query_by_label("256 × 784").is_some());
+    harness.get_by_label_contains("2 files");
+    harness.get_by_label("predict.py");
+    harness.click_containing("1 tensor, 200,704 parameters");
+    harness.get_by_label("256 × 784");
     harness.get_by_label("8-bit weights").click();
     serve(&mut harness);
     save_as(&mut harness);
     serve(&mut harness);
-    assert!(
-        harness
-            .query_by_label("Evaluating the 8-bit model…")
-            .is_some()
-    );
+    harness.get_by_label("Evaluating the 8-bit model…");
     let heard = &harness.state().engine.heard;
     let written = heard
         .iter()
@@ -82,18 +74,17 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
     );
     harness.get_by_label("Cancel").click();
     serve(&mut harness);
-    assert!(harness.query_by_label("Save as…").is_some());
-    harness.get_by_label("Close").click();
-    harness.run();
-    assert!(harness.state().app.models.export.is_none());
+    harness.get_by_label("Save as…");
+    harness.click("Close");
+    assert!(harness.app().models.export.is_none());
 }
 
 /// Chooses the file to export to, in a dialog that is answered on another thread.
-fn save_as(harness: &mut Harness<'static, Stage>) {
+fn save_as(harness: &mut Staged) {
     harness.get_by_label("Save as…").click();
     for _ in 0..200 {
         harness.step();
-        if harness.state().app.ctx.jobs.export().is_some() {
+        if harness.app().ctx.jobs.export().is_some() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -102,7 +93,7 @@ fn save_as(harness: &mut Harness<'static, Stage>) {
 
 /// Answers the export that was submitted last with files in its way; returns what it was allowed to
 /// replace.
-fn refuse(harness: &mut Harness<'static, Stage>) -> Option<Replace> {
+fn refuse(harness: &mut Staged) -> Option<Replace> {
     let asked = harness.state_mut().engine.listen();
     let (id, replace) = asked
         .iter()
@@ -142,18 +133,12 @@ fn files_in_the_way_are_named_and_replaced_only_where_the_person_says_so() {
         serve(&mut harness);
         save_as(&mut harness);
         assert_eq!(refuse(&mut harness), Some(confirmed));
-        assert!(
-            harness
-                .query_by_label_contains("/tmp/digits.onnx, /tmp/predict.py")
-                .is_some()
-        );
+        harness.get_by_label_contains("/tmp/digits.onnx, /tmp/predict.py");
         if confirmed == Replace::Nothing {
-            harness.get_by_label("Cancel").click();
-            harness.run();
+            harness.click("Cancel");
             assert_eq!(refuse(&mut harness), None);
         } else {
-            harness.get_by_label("Replace").click();
-            harness.run();
+            harness.click("Replace");
             assert_eq!(refuse(&mut harness), Some(Replace::Everything));
         }
     }
@@ -171,40 +156,28 @@ fn an_import_is_asked_for_in_a_dialog_and_said() {
     harness.get_by_label("Import…").click();
     for _ in 0..200 {
         harness.step();
-        if harness.state().app.ctx.jobs.import().is_some() {
+        if harness.app().ctx.jobs.import().is_some() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     serve(&mut harness);
-    let said = harness.state().app.ctx.notices.iter().any(|notice| {
+    let said = harness.app().ctx.notices.iter().any(|notice| {
         notice
             .message
             .what
             .ends_with("Test accuracy on Built-in digits, 100 images: 99.00 %.")
     });
-    assert!(said, "{:?}", harness.state().app.ctx.notices);
-    assert!(harness.state().app.ctx.jobs.import().is_none());
+    assert!(said, "{:?}", harness.app().ctx.notices);
+    assert!(harness.app().ctx.jobs.import().is_none());
 }
 
 #[test]
 fn weights_that_can_be_read_in_two_ways_are_asked_about() {
-    let (mut app, mut engine) = app_with(
-        Settings {
-            wizard_done: true,
-            ..Settings::default()
-        },
-        Answers::default(),
-    );
+    let (mut app, mut engine) = app();
     app.apply(Action::Drop(vec![PathBuf::from("/tmp/average.pt")]));
-    engine.serve();
-    app.poll();
-    let imported = |app: &App| {
-        app.ctx
-            .notices
-            .iter()
-            .any(|notice| notice.message.what.contains("Imported"))
-    };
+    app.serve(&mut engine);
+    let imported = |app: &App| app.said("Imported");
     // Only what Inkling can build can be chosen, and nothing is imported before somebody decides.
     assert_eq!(
         app.models.import_question.as_ref().unwrap().choices().len(),
@@ -212,30 +185,21 @@ fn weights_that_can_be_read_in_two_ways_are_asked_about() {
     );
     assert!(!imported(&app));
     let mut window = open(app, [1280.0, 800.0]);
-    assert!(
-        window
-            .query_by_label_contains("93.5 % with Tanh, average pooling")
-            .is_some()
-    );
+    window.get_by_label_contains("93.5 % with Tanh, average pooling");
     window
         .get_by_label(
             "Tanh, pixels normalised with mean 0.1307 and standard deviation 0.3081 (90.3 %)",
         )
         .click();
-    until(&mut window, "the choice is made", |app| {
-        app.models.import_question.is_none()
-    });
+    window.until(|app| app.models.import_question.is_none());
     engine.serve();
-    until(&mut window, "it is imported", imported);
+    window.until(imported);
 }
 
 #[test]
 fn files_that_are_dropped_are_taken_for_what_they_are() {
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
-    harness
-        .state_mut()
-        .app
-        .apply(Action::Drop(vec![PathBuf::from("/tmp/weights.pth")]));
+    harness.apply(Action::Drop(vec![PathBuf::from("/tmp/weights.pth")]));
     let asked = harness.state_mut().engine.listen();
     let is_meant = |job: &Job| matches!(job, Job::Import(spec) if spec.path == std::path::Path::new("/tmp/weights.pth"));
     assert!(
@@ -248,15 +212,15 @@ fn files_that_are_dropped_are_taken_for_what_they_are() {
     let home = tempfile::tempdir().unwrap();
     let ink = home.path().join("seven.json");
     std::fs::write(&ink, r#"{"strokes": [[[0, 0], [10, 0], [4, 20]]]}"#).unwrap();
-    harness.state_mut().app.apply(Action::Drop(vec![ink]));
+    harness.apply(Action::Drop(vec![ink]));
     for _ in 0..200 {
         harness.state_mut().app.poll();
-        if !harness.state().app.draw.drawing.strokes().is_empty() {
+        if !harness.app().draw.drawing.strokes().is_empty() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    let stroke = &harness.state().app.draw.drawing.strokes()[0].points;
+    let stroke = &harness.app().draw.drawing.strokes()[0].points;
     assert!(
         stroke.len() == 3
             && stroke
@@ -268,21 +232,18 @@ fn files_that_are_dropped_are_taken_for_what_they_are() {
 
     let image = home.path().join("seven.PNG");
     std::fs::write(&image, inkling::ink::Image::BLANK.to_png()).unwrap();
-    harness.state_mut().app.apply(Action::Drop(vec![image]));
+    harness.apply(Action::Drop(vec![image]));
     for _ in 0..200 {
         harness.state_mut().app.poll();
-        if harness.state().app.image_shown().is_some() {
+        if harness.app().image_shown().is_some() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    assert_eq!(harness.state().app.image_shown().unwrap().name, "seven.PNG");
-    harness
-        .state_mut()
-        .app
-        .apply(Action::Drop(vec![home.path().to_owned()]));
+    assert_eq!(harness.app().image_shown().unwrap().name, "seven.PNG");
+    harness.apply(Action::Drop(vec![home.path().to_owned()]));
     assert_eq!(
-        harness.state().app.ctx.config.data.to_string(),
+        harness.app().ctx.config.data.to_string(),
         home.path().display().to_string()
     );
 }
@@ -328,10 +289,8 @@ fn a_run_is_trained_further_from_its_weights_until_another_network_is_chosen() {
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
     harness.state_mut().app.models.runs = Some(vec![run()]);
     harness.run();
-    harness.get_by_label("More").click();
-    harness.run();
-    harness.get_by_label("Fine-tune").click();
-    harness.run();
+    harness.click("More");
+    harness.click("Fine-tune");
     let app = &mut harness.state_mut().app;
     let config = app.ctx.config.clone();
     assert_eq!(

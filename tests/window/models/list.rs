@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers, PointerButton};
-use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::records::{Annotation, EpochRecord, ModelRef, RunSummary};
 use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig};
@@ -12,7 +11,7 @@ use inkling::runs::{RunEntry, RunError, Store};
 use inkling::window::{Action, Screen};
 
 use crate::fake_engine::{summary, tested_on};
-use crate::window::stage::{Panel, Stage, serve, stage};
+use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage};
 
 fn finished(folder: &str, stopped: bool) -> RunEntry {
     let record = EpochRecord {
@@ -38,7 +37,7 @@ fn finished(folder: &str, stopped: bool) -> RunEntry {
     }
 }
 
-fn listing(size: [f32; 2], runs: Vec<RunEntry>) -> Harness<'static, Stage> {
+fn listing(size: [f32; 2], runs: Vec<RunEntry>) -> Staged {
     let mut harness = stage(Panel::Models, size);
     harness.state_mut().app.models.runs = Some(runs);
     harness.run();
@@ -48,21 +47,12 @@ fn listing(size: [f32; 2], runs: Vec<RunEntry>) -> Harness<'static, Stage> {
 #[test]
 fn without_runs_the_starter_model_is_offered_and_training_suggested() {
     let mut harness = listing([900.0, 600.0], Vec::new());
-    assert!(
-        harness
-            .query_by_label_contains("Your trained models will appear here")
-            .is_some()
-    );
-    harness.get_by_label("Train a model").click();
-    harness.run();
-    assert_eq!(harness.state().app.shell.screen, Screen::Train);
-    assert!(
-        harness.query_by_label("Draw with it").is_none(),
-        "it is in use"
-    );
-    harness.get_by_label("In use").click();
-    harness.run();
-    assert_eq!(harness.state().app.shell.screen, Screen::Draw);
+    harness.get_by_label_contains("Your trained models will appear here");
+    harness.click("Train a model");
+    assert_eq!(harness.app().shell.screen, Screen::Train);
+    assert!(!harness.has("Draw with it"), "it is in use");
+    harness.click("In use");
+    assert_eq!(harness.app().shell.screen, Screen::Draw);
 }
 
 #[test]
@@ -70,13 +60,10 @@ fn the_starter_model_has_its_details_while_another_is_in_use() {
     let mut harness = listing([1280.0, 900.0], vec![finished("runs/one", false)]);
     harness.get_by_label("Draw with it").click();
     serve(&mut harness);
-    assert!(harness.query_by_label("In use").is_some());
-    harness
-        .get_by_label_contains("Starter model, Included with Inkling")
-        .click();
-    harness.run();
-    assert!(harness.query_by_label("29,000").is_some(), "its parameters");
-    assert!(harness.query_by_label("Draw with it").is_some());
+    harness.get_by_label("In use");
+    harness.click_containing("Starter model, Included with Inkling");
+    assert!(harness.has("29,000"), "its parameters");
+    harness.get_by_label("Draw with it");
 }
 
 #[test]
@@ -124,16 +111,14 @@ fn the_buttons_of_a_model_are_where_those_of_every_other_are() {
             size,
             vec![other("runs/one", Annotation::default()), long.clone()],
         );
-        let buttons = |harness: &Harness<'static, Stage>, first: &str| {
-            [first, "Export…", "Results", "Compare…", "More"]
-                .map(|label| harness.get_by_label(label).rect())
+        let buttons = |harness: &Staged, first: &str| {
+            [first, "Export…", "Results", "Compare…", "More"].map(|label| harness.rect(label))
         };
         let before = buttons(&harness, "Draw with it");
         harness.get_by_label("Draw with it").click();
         serve(&mut harness);
         assert_eq!(buttons(&harness, "In use"), before, "{size:?}: in use");
-        harness.get_by_label_contains(&long.title[..20]).click();
-        harness.run();
+        harness.click_containing(&long.title[..20]);
         let after = buttons(&harness, "Draw with it");
         assert_eq!(
             after, before,
@@ -144,14 +129,13 @@ fn the_buttons_of_a_model_are_where_those_of_every_other_are() {
             "{size:?}"
         );
         // Deleting is in the menu, apart from everything else.
-        harness.get_by_label("More").click();
-        harness.run();
-        let delete = harness.get_by_label("Delete…").rect();
+        harness.click("More");
+        let delete = harness.rect("Delete…");
         assert!(
             after.iter().all(|rect| !rect.intersects(delete)),
             "{size:?}: {delete}"
         );
-        assert!(delete.top() - harness.get_by_label("Open folder").rect().bottom() >= 6.0);
+        assert!(delete.top() - harness.rect("Open folder").bottom() >= 6.0);
     }
 }
 
@@ -178,29 +162,22 @@ fn a_click_beside_a_dialog_keeps_what_was_typed() {
         harness.step();
     }
     harness.run();
-    assert!(harness.query_by_label("Name, note and tags").is_some());
-    harness.key_press(Key::Escape);
-    harness.run();
-    assert!(harness.query_by_label("Name, note and tags").is_none());
+    harness.get_by_label("Name, note and tags");
+    harness.key(Key::Escape);
+    assert!(!harness.has("Name, note and tags"));
 }
 
 #[test]
 fn a_run_offers_everything_one_can_do_with_it() {
     for size in [[700.0, 1200.0], [1280.0, 900.0]] {
         let mut harness = listing(size, vec![finished("runs/one", false)]);
-        assert!(
-            harness
-                .query_by_label_contains("99.00 % on Built-in digits, 100 images (95 % CI")
-                .is_some()
-        );
-        assert!(harness.query_by_label("29,000").is_some(), "the parameters");
-        harness.get_by_label("Draw with it").click();
-        harness.run();
+        harness.get_by_label_contains("99.00 % on Built-in digits, 100 images (95 % CI");
+        assert!(harness.has("29,000"), "the parameters");
+        harness.click("Draw with it");
         for button in ["Reuse settings", "Open folder"] {
             choose(&mut harness, button);
         }
-        harness.get_by_label("Results").click();
-        harness.run();
+        harness.click("Results");
         let done = &harness.state().done;
         assert!(
             done.contains(&Action::DrawWith(ModelRef::File(PathBuf::from(
@@ -210,16 +187,14 @@ fn a_run_offers_everything_one_can_do_with_it() {
         assert!(done.contains(&Action::Configure(Box::default())));
         assert!(done.contains(&Action::OpenFolder(PathBuf::from("runs/one"))));
         assert!(done.contains(&Action::ShowResults(PathBuf::from("runs/one"))));
-        assert_eq!(harness.state().app.shell.screen, Screen::Results);
+        assert_eq!(harness.app().shell.screen, Screen::Results);
     }
 }
 
 /// Chooses this in the menu beside the buttons.
-fn choose(harness: &mut Harness<'static, Stage>, label: &str) {
-    harness.get_by_label("More").click();
-    harness.run();
-    harness.get_by_label_contains(label).click();
-    harness.run();
+fn choose(harness: &mut Staged, label: &str) {
+    harness.click("More");
+    harness.click_containing(label);
 }
 
 #[test]
@@ -228,19 +203,13 @@ fn deleting_asks_first() {
     let deleted = Action::DeleteRun(PathBuf::from("runs/one"));
     choose(&mut harness, "Delete…");
     assert!(!harness.state().done.contains(&deleted));
-    harness.get_by_label("Cancel").click();
-    harness.run();
-    assert!(harness.query_by_label("Delete").is_none());
+    harness.click("Cancel");
+    assert!(!harness.has("Delete"));
     choose(&mut harness, "Delete…");
-    harness.key_press(Key::Escape);
-    harness.run();
-    assert!(
-        harness.query_by_label("Delete").is_none(),
-        "Escape cancels too"
-    );
+    harness.key(Key::Escape);
+    assert!(!harness.has("Delete"), "Escape cancels too");
     choose(&mut harness, "Delete…");
-    harness.get_by_label("Delete").click();
-    harness.run();
+    harness.click("Delete");
     assert!(harness.state().done.contains(&deleted));
 }
 
@@ -256,19 +225,12 @@ fn stopped_and_broken_runs_are_marked_not_hidden() {
         title: "bad".to_owned(),
     };
     let mut harness = listing([1280.0, 900.0], vec![finished("runs/one", true), broken]);
-    assert!(harness.query_by_label_contains("· stopped,").is_some());
-    harness.get_by_label_contains("bad, damaged").click();
-    harness.run();
-    assert!(
-        harness
-            .query_by_label("This run cannot be loaded")
-            .is_some()
-    );
-    assert!(harness.query_by_label_contains("half a file").is_some());
-    harness.get_by_label("Delete…").click();
-    harness.run();
-    harness.get_by_label("Delete").click();
-    harness.run();
+    harness.get_by_label_contains("· stopped,");
+    harness.click_containing("bad, damaged");
+    harness.get_by_label("This run cannot be loaded");
+    harness.get_by_label_contains("half a file");
+    harness.click("Delete…");
+    harness.click("Delete");
     assert_eq!(
         harness.state().done,
         [Action::DeleteRun(PathBuf::from("runs/bad"))]
@@ -294,7 +256,7 @@ fn several() -> Vec<RunEntry> {
 }
 
 /// The accuracies on the cards, from the top down.
-fn listed(harness: &Harness<'static, Stage>) -> Vec<String> {
+fn listed(harness: &Staged) -> Vec<String> {
     let mut cards: Vec<(f32, String)> = harness
         .get_all_by_label_contains("Test accuracy on ")
         .map(|card| {
@@ -315,13 +277,10 @@ fn listed(harness: &Harness<'static, Stage>) -> Vec<String> {
 fn models_are_searched_and_sorted() {
     let mut harness = listing([1280.0, 900.0], several());
     assert_eq!(listed(&harness), ["91", "99", "95", "93"]);
-    harness.get_by_label("Order of models").click();
-    harness.run();
-    harness.get_by_label("Most accurate first").click();
-    harness.run();
+    harness.click("Order of models");
+    harness.click("Most accurate first");
     assert_eq!(listed(&harness), ["99", "95", "93", "91"]);
-    harness.get_by_label("Search models").focus();
-    harness.run();
+    harness.focus("Search models");
     harness
         .get_by_label("Search models")
         .type_text(&ModelKind::Mlp.label().to_lowercase());
@@ -372,13 +331,12 @@ fn a_card_is_used_by_double_click_and_has_a_menu() {
         .unwrap()
         .click_secondary();
     harness.run();
-    harness.get_by_label("Curves").click();
-    harness.run();
+    harness.click("Curves");
     assert!(harness.state().done.contains(&Action::ShowCurves(first)));
 }
 
 /// The annotation that was asked for last, and of which run.
-fn annotated(harness: &Harness<'static, Stage>) -> Option<(PathBuf, Annotation)> {
+fn annotated(harness: &Staged) -> Option<(PathBuf, Annotation)> {
     harness
         .state()
         .done
@@ -391,9 +349,9 @@ fn annotated(harness: &Harness<'static, Stage>) -> Option<(PathBuf, Annotation)>
 }
 
 /// The same runs in their folders on the disk.
-fn stored(size: [f32; 2]) -> Harness<'static, Stage> {
+fn stored(size: [f32; 2]) -> Staged {
     let mut harness = stage(Panel::Models, size);
-    let root = harness.state().app.runs_folder().to_owned();
+    let root = harness.app().runs_folder().to_owned();
     for (index, entry) in several().into_iter().enumerate() {
         let folder = root.join(index.to_string());
         let summary = RunSummary {
@@ -414,49 +372,41 @@ fn stored(size: [f32; 2]) -> Harness<'static, Stage> {
 }
 
 /// The title of a run in this order.
-fn title(harness: &Harness<'static, Stage>, index: usize) -> String {
-    harness.state().app.models.runs.as_ref().unwrap()[index]
+fn title(harness: &Staged, index: usize) -> String {
+    harness.app().models.runs.as_ref().unwrap()[index]
         .title
         .clone()
 }
 
-fn folder(harness: &Harness<'static, Stage>, index: usize) -> PathBuf {
-    harness.state().app.runs_folder().join(index.to_string())
+fn folder(harness: &Staged, index: usize) -> PathBuf {
+    harness.app().runs_folder().join(index.to_string())
 }
 
 #[test]
 fn a_model_is_renamed_by_f2_and_no_two_have_the_same_name() {
     let mut harness = stored([900.0, 600.0]);
     let taken = title(&harness, 1);
-    harness.key_press(Key::F2);
-    harness.run();
+    harness.key(Key::F2);
     harness.get_by_label("Name").type_text(&taken);
     harness.run();
     harness.get_by_label_contains(&format!(
         "Another model is already called “{taken}”. Choose"
     ));
-    harness.key_press(Key::Enter);
-    harness.run();
+    harness.key(Key::Enter);
     assert_eq!(annotated(&harness), None);
-    harness.key_press(Key::Escape);
-    harness.run();
-    assert!(
-        harness.query_by_label("Name, note and tags").is_none(),
-        "Escape cancels"
-    );
+    harness.key(Key::Escape);
+    assert!(!harness.has("Name, note and tags"), "Escape cancels");
 
-    harness.key_press(Key::F2);
-    harness.run();
+    harness.key(Key::F2);
     harness.get_by_label("Name").type_text("Best one");
     harness.run();
-    harness.key_press(Key::Enter);
-    harness.run();
+    harness.key(Key::Enter);
     let expected = Annotation {
         name: "Best one".to_owned(),
         ..Annotation::default()
     };
     assert_eq!(annotated(&harness), Some((folder(&harness, 0), expected)));
-    assert!(harness.query_by_label("Name, note and tags").is_none());
+    assert!(!harness.has("Name, note and tags"));
     let card = harness
         .get_by_label_contains("Best one, ")
         .accesskit_node()
@@ -480,15 +430,13 @@ fn f2_on_a_card_with_the_focus_renames_that_one() {
     let card = format!("{}, 2", title(&harness, 2));
     harness.get_by_label_contains(&card).focus();
     harness.run();
-    harness.key_press(Key::F2);
-    harness.run();
+    harness.key(Key::F2);
     harness
         .input_mut()
         .events
         .push(Event::Text("Third".to_owned()));
     harness.run();
-    harness.get_by_label("Save").click();
-    harness.run();
+    harness.click("Save");
     assert_eq!(annotated(&harness).unwrap().0, folder(&harness, 2));
 }
 
@@ -502,12 +450,10 @@ fn a_note_is_written_from_the_details_and_found_by_the_search() {
         .events
         .push(Event::Text("with rotation".to_owned()));
     harness.run();
-    harness.key_press(Key::Enter);
-    harness.run();
+    harness.key(Key::Enter);
     assert_eq!(annotated(&harness).unwrap().1.note, "with rotation");
-    assert!(harness.query_by_label("with rotation").is_some());
-    harness.get_by_label("Search models").focus();
-    harness.run();
+    harness.get_by_label("with rotation");
+    harness.focus("Search models");
     harness.get_by_label("Search models").type_text("rotation");
     harness.run();
     assert_eq!(listed(&harness), ["91"]);
@@ -522,21 +468,17 @@ fn tags_are_written_found_and_group_the_list() {
         .events
         .push(Event::Text("rotated, Baseline,, rotated".to_owned()));
     harness.run();
-    harness.key_press(Key::Enter);
-    harness.run();
+    harness.key(Key::Enter);
     assert_eq!(annotated(&harness).unwrap().1.tags, ["rotated", "Baseline"]);
-    harness.get_by_label("Order of models").click();
-    harness.run();
-    harness.get_by_label("Grouped by tag").click();
-    harness.run();
+    harness.click("Order of models");
+    harness.click("Grouped by tag");
     assert_eq!(
         listed(&harness).first().map(String::as_str),
         Some("91"),
         "without a tag comes last"
     );
     harness.get_by_label("Without a tag");
-    harness.get_by_label("Baseline").click();
-    harness.run();
+    harness.click("Baseline");
     assert_eq!(listed(&harness), ["91"]);
 }
 
@@ -562,13 +504,10 @@ fn starred_models_are_marked_and_can_come_first() {
         Some((folder(&harness, 2), starred.clone()))
     );
     harness.get_by_label_contains(", starred, ");
-    harness.get_by_label("Order of models").click();
-    harness.run();
-    harness.get_by_label("Starred first").click();
-    harness.run();
+    harness.click("Order of models");
+    harness.click("Starred first");
     assert_eq!(listed(&harness), ["95", "91", "99", "93"]);
-    harness.get_by_label("Star").click();
-    harness.run();
+    harness.click("Star");
     assert_eq!(
         annotated(&harness),
         Some((folder(&harness, 0), starred)),
@@ -584,24 +523,19 @@ fn a_run_of_one_epoch_shows_its_steps() {
         .map(|step| format!("{step},0.5,0.{step:02},0.001\n"))
         .collect();
     std::fs::write(folder(&harness, 0).join("steps.csv"), steps).unwrap();
-    harness.state_mut().app.apply(Action::RefreshRuns);
+    harness.apply(Action::RefreshRuns);
     for _ in 0..1000 {
         harness.step();
-        if harness
-            .state()
-            .app
-            .thumbnail(&folder(&harness, 0))
-            .is_some()
-        {
+        if harness.app().thumbnail(&folder(&harness, 0)).is_some() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     harness.run();
     harness.get_by_role_and_label(Role::Figure, "Accuracy by step");
-    let settings = harness.get_by_label("Settings").rect();
+    let settings = harness.rect("Settings");
     assert!(
-        settings.left() > harness.get_by_label("Parameters").rect().right(),
+        settings.left() > harness.rect("Parameters").right(),
         "a wide window shows the settings beside the results"
     );
 }

@@ -13,7 +13,7 @@ use crate::fake_engine::{FakeEngine, app};
 use crate::jobs::done;
 use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config};
-use crate::window::stage::wait_for;
+use crate::window::stage::Driven;
 
 fn trained(epochs: u32) -> TrainedModel {
     let config = RunConfig {
@@ -34,7 +34,7 @@ fn save(engine: &FakeEngine, trained: &TrainedModel) -> RunSummary {
 fn list(app: &mut App) {
     app.models.runs = None;
     app.apply(Action::RefreshRuns);
-    wait_for(app, |app| app.models.runs.is_some());
+    app.until(|app| app.models.runs.is_some());
 }
 
 fn named(name: &str, starred: bool) -> Annotation {
@@ -142,7 +142,7 @@ fn a_note_that_cannot_be_written_is_a_notice_and_is_not_shown() {
         saved.folder.clone(),
         named("Best one", false),
     ));
-    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+    app.until(|app| !app.ctx.notices.is_empty());
     let unnamed = |app: &App| {
         app.models
             .runs
@@ -150,7 +150,7 @@ fn a_note_that_cannot_be_written_is_a_notice_and_is_not_shown() {
             .flatten()
             .all(|run| run.annotation == Annotation::default())
     };
-    wait_for(&mut app, unnamed);
+    app.until(unnamed);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_deleted_model_comes_back_with_its_name() {
         named("Best one", true),
     ));
     app.apply(Action::DeleteRun(saved.folder.clone()));
-    wait_for(&mut app, |app| {
+    app.until(|app| {
         app.ctx
             .notices
             .iter()
@@ -171,7 +171,7 @@ fn a_deleted_model_comes_back_with_its_name() {
     });
     assert_eq!(app.models.runs.as_ref().map(Vec::len), Some(0));
     app.apply(Action::RestoreRun(saved.folder.clone()));
-    wait_for(&mut app, |app| {
+    app.until(|app| {
         app.models
             .runs
             .iter()
@@ -188,16 +188,12 @@ fn the_starter_model_takes_the_place_of_a_deleted_one_until_it_is_restored() {
     let model = ModelRef::File(saved.model_path.clone());
     app.apply(Action::UseModel(model.clone()));
     app.apply(Action::ShowResults(saved.folder.clone()));
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert!(app.is_in_use(&model) && app.results.shown.is_some());
 
     app.apply(Action::DeleteRun(saved.folder.clone()));
-    wait_for(&mut app, |app| {
-        app.models.runs.as_ref().is_some_and(Vec::is_empty)
-    });
-    engine.serve();
-    app.poll();
+    app.until(|app| app.models.runs.as_ref().is_some_and(Vec::is_empty));
+    app.serve(&mut engine);
     assert!(app.is_in_use(&ModelRef::Starter) && app.ctx.starter_model.is_some());
     assert!(
         app.results.shown.is_none(),
@@ -206,9 +202,8 @@ fn the_starter_model_takes_the_place_of_a_deleted_one_until_it_is_restored() {
     assert_eq!(app.ctx.settings.last_model, None);
 
     app.apply(Action::RestoreRun(saved.folder));
-    wait_for(&mut app, |app| app.results.shown.is_some());
-    engine.serve();
-    app.poll();
+    app.until(|app| app.results.shown.is_some());
+    app.serve(&mut engine);
     assert!(app.is_in_use(&model));
     assert_eq!(
         app.results
@@ -227,7 +222,7 @@ fn each_run_has_a_curve_in_the_list() {
     let without = save(&engine, &trained(1));
     std::fs::remove_file(without.folder.join("steps.csv")).unwrap();
     list(&mut app);
-    wait_for(&mut app, |app| app.thumbnail(&short.folder).is_some());
+    app.until(|app| app.thumbnail(&short.folder).is_some());
     let curve = app.thumbnail(&long.folder).unwrap();
     assert!(curve.validation);
     assert_eq!(
@@ -252,17 +247,12 @@ fn a_run_is_trained_again_and_whether_its_weights_are_the_same_is_said() {
     for (epochs, words) in [(1, "the same, bit for bit"), (2, "not the same")] {
         app.apply(Action::Reproduce(first.folder.clone()));
         assert_eq!(
-            app.train.run.as_ref().unwrap().config,
+            app.the_run().config,
             inkling::runs::reproduced_config(&first)
         );
         engine.serve();
         let id = engine.run.take().unwrap().id;
         engine.send(done(id, JobResult::Train(save(&engine, &trained(epochs)))));
-        wait_for(&mut app, |app| {
-            app.ctx
-                .notices
-                .iter()
-                .any(|notice| notice.message.what.contains(words))
-        });
+        app.until(|app| app.said(words));
     }
 }

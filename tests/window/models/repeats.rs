@@ -4,7 +4,7 @@ use egui_kittest::kittest::Queryable;
 use inkling::runs::set_titles;
 
 use crate::runs::repeats::{config, saved};
-use crate::window::stage::{Panel, sized, stage};
+use crate::window::stage::{Driven, Panel, Seen, sized, stage};
 
 #[test]
 fn repeated_runs_have_one_card_and_each_can_be_selected() {
@@ -29,11 +29,8 @@ fn repeated_runs_have_one_card_and_each_can_be_selected() {
             1,
             "one card"
         );
-        assert!(harness.query_by_label_contains("99.00 %").is_none());
-        harness
-            .get_by_label_contains("Mean test accuracy: 98.00 %")
-            .click();
-        harness.run();
+        assert!(!harness.shows("99.00 %"));
+        harness.click_containing("Mean test accuracy: 98.00 %");
         harness.get_by_label_contains("3 runs: mean test accuracy 98.00 %");
         assert_eq!(
             harness
@@ -42,8 +39,7 @@ fn repeated_runs_have_one_card_and_each_can_be_selected() {
                 .as_deref(),
             Some("mean 95.00 % after epoch 2")
         );
-        harness.get_by_label("seed 8, 99.00 %").click();
-        harness.run();
+        harness.click("seed 8, 99.00 %");
         harness.get_by_label_contains("99.00 % on Built-in digits, 100 images (95 % CI");
         assert_eq!(
             harness
@@ -58,31 +54,23 @@ fn repeated_runs_have_one_card_and_each_can_be_selected() {
 #[test]
 fn repeats_are_queued_and_trained_one_after_another() {
     let (mut window, mut engine) = sized([900.0, 1800.0]);
-    let config = window.state().app().ctx.config.clone();
-    window
-        .state_mut()
-        .apply(inkling::window::Action::Configure(Box::new(
-            inkling::run_config::RunConfig {
-                repeats: 3,
-                ..config
-            },
-        )));
-    window.run_steps(3);
-    window.get_by_label("Start").click();
-    window.run_steps(3);
+    let config = window.app().ctx.config.clone();
+    window.act(inkling::window::Action::Configure(Box::new(
+        inkling::run_config::RunConfig {
+            repeats: 3,
+            ..config
+        },
+    )));
+    window.click("Start");
     for seed in 1..=3 {
-        engine.serve();
-        window.run_steps(3);
-        let app = window.state().app();
+        window.serve(&mut engine);
+        let app = window.app();
         assert_eq!(
-            (
-                app.train.run.as_ref().unwrap().config.seed,
-                app.train.queue.len() as u64
-            ),
+            (app.the_run().config.seed, app.train.queue.len() as u64),
             (seed, 3 - seed)
         );
         engine.finish();
         window.run_steps(3);
     }
-    assert!(!window.state().app().is_training());
+    assert!(!window.app().is_training());
 }

@@ -2,12 +2,12 @@
 
 use eframe::egui::epaint::{Mesh, Vertex};
 use eframe::egui::{Color32, ColorImage, pos2};
-use egui_kittest::kittest::Queryable;
 use inkling::window::Action;
 use inkling::window::plots::figure::{Anchor, Drawing, Element, SIZE, mesh, png, svg};
 
 use super::panel::training;
 use crate::fake_engine::Answers;
+use crate::window::stage::{Driven, Seen};
 
 fn text(at: [f32; 2], text: &str) -> Element {
     Element::Text {
@@ -102,16 +102,14 @@ fn the_figure_names_the_run_and_its_curves() {
             ..Answers::default()
         },
     );
-    harness.get_by_label("Save").click();
-    harness.run();
-    harness.get_by_label("Figure (SVG)").click();
-    harness.run();
+    harness.click("Save");
+    harness.click("Figure (SVG)");
     let Some(Action::SaveFile { name, bytes, .. }) = harness.state().done.last() else {
         panic!("nothing was saved")
     };
     assert!(name.ends_with("-curves.svg"), "{name}");
     let svg = String::from_utf8(bytes.clone()).unwrap();
-    let config = &harness.state().app.train.run.as_ref().unwrap().config;
+    let config = &harness.the_run().config;
     let title = format!("{} on {}", config.model.label(), config.data.label());
     for said in [
         title.as_str(),
@@ -133,10 +131,8 @@ fn the_figure_names_the_run_and_its_curves() {
 #[test]
 fn a_png_is_painted_aside_and_then_saved() {
     let mut harness = training(12, Answers::default());
-    harness.get_by_label("Save").click();
-    harness.run();
-    harness.get_by_label("Figure (PNG)").click();
-    harness.run();
+    harness.click("Save");
+    harness.click("Figure (PNG)");
     let is_saved = |action: &Action| matches!(action, Action::SaveFile { bytes, .. } if bytes.starts_with(b"\x89PNG"));
     while !harness.state().done.iter().any(is_saved) {
         std::thread::yield_now();

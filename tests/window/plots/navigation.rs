@@ -4,16 +4,14 @@ use eframe::egui::{
     Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, Pos2, TouchPhase, pos2,
     vec2,
 };
-use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable;
 
 use super::panel::training;
 use crate::fake_engine::Answers;
-use crate::window::stage::{Stage, value};
+use crate::window::stage::{Driven, Seen, Staged};
 
 /// The steps in view, as the loss plot tells them; `None` for the whole run.
-fn in_view(harness: &Harness<'static, Stage>) -> Option<(u64, u64)> {
-    let told = value(harness, "Loss plot");
+fn in_view(harness: &Staged) -> Option<(u64, u64)> {
+    let told = harness.value("Loss plot");
     let mut figures = told
         .strip_prefix("Steps ")?
         .split(' ')
@@ -22,15 +20,15 @@ fn in_view(harness: &Harness<'static, Stage>) -> Option<(u64, u64)> {
 }
 
 /// A place in a plot, from its left and top, as shares of its size.
-fn at(harness: &Harness<'static, Stage>, plot: &str, x: f32, y: f32) -> Pos2 {
-    let rect = harness.get_by_label(plot).rect();
+fn at(harness: &Staged, plot: &str, x: f32, y: f32) -> Pos2 {
+    let rect = harness.rect(plot);
     pos2(
         rect.left() + x * rect.width(),
         rect.top() + y * rect.height(),
     )
 }
 
-fn scroll(harness: &mut Harness<'static, Stage>, points: f32) {
+fn scroll(harness: &mut Staged, points: f32) {
     let delta = vec2(0.0, points);
     let (unit, phase, source) = (
         MouseWheelUnit::Point,
@@ -47,13 +45,7 @@ fn scroll(harness: &mut Harness<'static, Stage>, points: f32) {
     harness.run_steps(30);
 }
 
-fn drag(
-    harness: &mut Harness<'static, Stage>,
-    from: Pos2,
-    to: Pos2,
-    button: PointerButton,
-    modifiers: Modifiers,
-) {
+fn drag(harness: &mut Staged, from: Pos2, to: Pos2, button: PointerButton, modifiers: Modifiers) {
     let press = |pos, pressed| Event::PointerButton {
         pos,
         button,
@@ -89,9 +81,9 @@ fn scrolling_zooms_all_plots_about_the_pointer() {
         "{from} to {to}"
     );
     assert!(
-        value(&harness, "Loss plot").contains("Step 50"),
+        harness.value("Loss plot").contains("Step 50"),
         "the crosshair stays: {}",
-        value(&harness, "Loss plot")
+        harness.value("Loss plot")
     );
     scroll(&mut harness, -900.0);
     assert_eq!(
@@ -170,8 +162,7 @@ fn a_box_is_drawn_with_shift_or_the_secondary_button() {
             from.abs_diff(250) < 10 && to.abs_diff(750) < 10,
             "{from} to {to}"
         );
-        harness.get_by_label("Fit").click();
-        harness.run();
+        harness.click("Fit");
         assert_eq!(in_view(&harness), None);
     }
 }
@@ -179,8 +170,7 @@ fn a_box_is_drawn_with_shift_or_the_secondary_button() {
 #[test]
 fn keys_zoom_about_the_crosshair_and_it_never_leaves_the_view() {
     let mut harness = training(1000, Answers::default());
-    harness.get_by_label("Loss plot").focus();
-    harness.run();
+    harness.focus("Loss plot");
     for _ in 0..8 {
         harness.key_press(Key::Plus);
         harness.step();
@@ -189,12 +179,11 @@ fn keys_zoom_about_the_crosshair_and_it_never_leaves_the_view() {
     let (from, to) = in_view(&harness).unwrap();
     assert_eq!(to, 1000, "about the newest step");
     assert!(from > 700, "{from}");
-    harness.key_press(Key::Home);
-    harness.run();
+    harness.key(Key::Home);
     assert!(
         in_view(&harness).unwrap().0 <= 1,
         "{}",
-        value(&harness, "Loss plot")
+        harness.value("Loss plot")
     );
     for _ in 0..9 {
         harness.key_press(Key::Minus);
@@ -207,21 +196,17 @@ fn keys_zoom_about_the_crosshair_and_it_never_leaves_the_view() {
 #[test]
 fn the_horizontal_axes_line_up_whatever_stands_beside_them() {
     let mut harness = training(1000, Answers::default());
-    let mut settings = harness.state().app.ctx.settings.clone();
+    let mut settings = harness.app().ctx.settings.clone();
     let place = at(&harness, "Loss plot", 0.9, 0.5);
     harness.hover_at(place);
     for log_loss in [false, true] {
         settings.log_loss = log_loss;
-        harness
-            .state_mut()
-            .app
-            .apply(inkling::window::Action::ChangeSettings(Box::new(
-                settings.clone(),
-            )));
+        harness.apply(inkling::window::Action::ChangeSettings(Box::new(
+            settings.clone(),
+        )));
         for _ in 0..8 {
             scroll(&mut harness, 150.0);
-            let [loss, accuracy] =
-                ["Loss plot", "Accuracy plot"].map(|plot| harness.get_by_label(plot).rect());
+            let [loss, accuracy] = ["Loss plot", "Accuracy plot"].map(|plot| harness.rect(plot));
             assert_eq!(
                 (loss.left(), loss.right()),
                 (accuracy.left(), accuracy.right())

@@ -1,19 +1,18 @@
 //! The plots as a person meets them, and the accuracy above them.
 
 use eframe::egui::Key;
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::records::ModelRef;
 use inkling::run_config::RunConfig;
 use inkling::window::{Action, Screen};
 
 use crate::fake_engine::Answers;
-use crate::window::stage::{Panel, Stage, press, serve, stage, stage_with, value};
+use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage, stage_with};
 
 /// Plots of a run that has done this many steps.
-pub fn training(steps: u64, answers: Answers) -> Harness<'static, Stage> {
+pub fn training(steps: u64, answers: Answers) -> Staged {
     let mut harness = stage_with(Panel::Plots, [900.0, 700.0], answers);
-    harness.state_mut().app.apply(Action::Start);
+    harness.apply(Action::Start);
     serve(&mut harness);
     harness.state_mut().engine.train(steps);
     harness.run();
@@ -23,15 +22,15 @@ pub fn training(steps: u64, answers: Answers) -> Harness<'static, Stage> {
 #[test]
 fn before_a_run_it_is_said_what_to_do() {
     let harness = stage(Panel::Plots, [900.0, 600.0]);
-    assert!(harness.query_by_label("Your next run").is_some());
-    assert!(harness.query_by_label_contains("Press Start").is_some());
-    assert!(harness.query_by_label("Loss plot").is_none());
+    harness.get_by_label("Your next run");
+    harness.get_by_label_contains("Press Start");
+    assert!(!harness.has("Loss plot"));
 }
 
 #[test]
 fn points_that_arrive_are_plotted_and_told() {
     let mut harness = training(4, Answers::default());
-    let before = value(&harness, "Loss plot");
+    let before = harness.value("Loss plot");
     assert!(
         before.starts_with("training ") && before.contains("at step 4"),
         "{before}"
@@ -40,42 +39,46 @@ fn points_that_arrive_are_plotted_and_told() {
     harness.state_mut().engine.train(6);
     harness.run();
     assert!(
-        value(&harness, "Loss plot").contains("validation 0.25 at step 10"),
+        harness
+            .value("Loss plot")
+            .contains("validation 0.25 at step 10"),
         "{}",
-        value(&harness, "Loss plot")
+        harness.value("Loss plot")
     );
-    assert!(value(&harness, "Accuracy plot").contains("validation 92.00 % at step 10"));
     assert!(
-        harness.query_by_label("Throughput plot").is_none(),
+        harness
+            .value("Accuracy plot")
+            .contains("validation 92.00 % at step 10")
+    );
+    assert!(
+        !harness.has("Throughput plot"),
         "the machine's plots are shown on request"
     );
-    harness.get_by_label("Speed and memory").click();
-    harness.run();
-    assert!(harness.state().app.ctx.settings.speed_and_memory);
+    harness.click("Speed and memory");
+    assert!(harness.app().ctx.settings.speed_and_memory);
     assert_eq!(
-        value(&harness, "Throughput plot"),
+        harness.value("Throughput plot"),
         "4,000 images/s at step 10"
     );
-    assert_eq!(value(&harness, "Memory plot"), "100 MiB at step 10");
+    assert_eq!(harness.value("Memory plot"), "100 MiB at step 10");
 }
 
 #[test]
 fn the_arrow_keys_move_the_crosshair_and_its_figures_are_told() {
     let mut harness = training(20, Answers::default());
-    harness.get_by_label("Loss plot").focus();
+    harness.focus("Loss plot");
+    harness.press(Key::ArrowLeft, 3);
     harness.run();
-    press(&mut harness, Key::ArrowLeft, 3);
-    harness.run();
-    let told = value(&harness, "Loss plot");
+    let told = harness.value("Loss plot");
     assert!(told.starts_with("Step 17, epoch 1.70"), "{told}");
     assert!(
         told.contains("validation loss 0.25 nats") && told.contains("throughput 4000 images/s"),
         "{told}"
     );
-    press(&mut harness, Key::Home, 1);
+    harness.press(Key::Home, 1);
     harness.run();
     assert!(
-        value(&harness, "Accuracy plot").starts_with("Step 1, "),
+        harness.value("Accuracy plot").starts_with("Step 1, "),
         "all plots share the crosshair"
     );
 }
@@ -83,42 +86,34 @@ fn the_arrow_keys_move_the_crosshair_and_its_figures_are_told() {
 #[test]
 fn the_pointer_moves_the_crosshair_of_every_plot() {
     let mut harness = training(20, Answers::default());
-    let at = harness.get_by_label("Accuracy plot").rect().center();
+    let at = harness.rect("Accuracy plot").center();
     harness.hover_at(at);
     harness.run();
     assert!(
-        value(&harness, "Loss plot").starts_with("Step "),
+        harness.value("Loss plot").starts_with("Step "),
         "{}",
-        value(&harness, "Loss plot")
+        harness.value("Loss plot")
     );
     harness.remove_cursor();
     harness.run();
-    assert!(value(&harness, "Loss plot").contains("at step 20"));
+    assert!(harness.value("Loss plot").contains("at step 20"));
 }
 
 #[test]
 fn smoothing_scale_and_unit_can_be_chosen() {
     let mut harness = training(20, Answers::default());
-    harness.get_by_label("View").click();
-    harness.run();
-    harness.get_by_label("Logarithmic loss").click();
-    harness.run();
-    assert!(harness.state().app.ctx.settings.log_loss);
+    harness.click("View");
+    harness.click("Logarithmic loss");
+    assert!(harness.app().ctx.settings.log_loss);
     harness.get_by_label("X axis by epoch").click();
-    harness.key_press(Key::Escape);
-    harness.run();
-    harness.get_by_label("Show validation").click();
-    harness.run();
-    assert!(value(&harness, "Loss plot").contains("at step 20"));
-    let before = value(&harness, "Loss plot");
-    let mut settings = harness.state().app.ctx.settings.clone();
+    harness.key(Key::Escape);
+    harness.click("Show validation");
+    assert!(harness.value("Loss plot").contains("at step 20"));
+    let before = harness.value("Loss plot");
+    let mut settings = harness.app().ctx.settings.clone();
     settings.smoothing = 0.0;
-    harness
-        .state_mut()
-        .app
-        .apply(Action::ChangeSettings(Box::new(settings)));
-    harness.run();
-    let after = value(&harness, "Loss plot");
+    harness.act(Action::ChangeSettings(Box::new(settings)));
+    let after = harness.value("Loss plot");
     assert_ne!(before, after);
     assert!(
         after.starts_with("training 0.115,"),
@@ -137,13 +132,11 @@ fn the_curves_are_saved_as_csv() {
             ..Answers::default()
         },
     );
-    harness.get_by_label("Save").click();
-    harness.run();
-    harness.get_by_label("Data (CSV)").click();
-    harness.run();
+    harness.click("Save");
+    harness.click("Data (CSV)");
     assert!(harness.state().done.contains(&Action::SaveCurves));
     // The file is written on a thread of its own; its notice says when it is there.
-    while harness.state().app.ctx.notices.is_empty() {
+    while harness.app().ctx.notices.is_empty() {
         harness.state_mut().app.poll();
         std::thread::yield_now();
     }
@@ -162,33 +155,30 @@ fn a_training_loss_with_label_smoothing_says_so() {
     let note = "Training loss includes label smoothing of 0.1";
     let mut harness = training(4, Answers::default());
     assert!(
-        value(&harness, "Loss plot").ends_with(note),
+        harness.value("Loss plot").ends_with(note),
         "{}",
-        value(&harness, "Loss plot")
+        harness.value("Loss plot")
     );
-    assert!(!value(&harness, "Accuracy plot").contains("label smoothing"));
-    harness.state_mut().app.apply(Action::Stop);
+    assert!(!harness.value("Accuracy plot").contains("label smoothing"));
+    harness.apply(Action::Stop);
     serve(&mut harness);
     let config = RunConfig {
         label_smoothing: 0.0,
         ..RunConfig::default()
     };
-    harness
-        .state_mut()
-        .app
-        .apply(Action::Configure(Box::new(config)));
-    harness.state_mut().app.apply(Action::Start);
+    harness.apply(Action::Configure(Box::new(config)));
+    harness.apply(Action::Start);
     serve(&mut harness);
     harness.state_mut().engine.train(4);
     harness.run();
     assert!(
-        value(&harness, "Loss plot").ends_with("at step 4"),
+        harness.value("Loss plot").ends_with("at step 4"),
         "{}",
-        value(&harness, "Loss plot")
+        harness.value("Loss plot")
     );
 }
 
-fn finished() -> Harness<'static, Stage> {
+fn finished() -> Staged {
     let mut harness = training(1, Answers::default());
     harness.state_mut().engine.finish();
     harness.run();
@@ -200,29 +190,25 @@ fn the_accuracy_that_says_most_stands_above_the_plots() {
     let mut harness = training(1, Answers::default());
     harness.get_by_label("Training accuracy so far");
     harness.get_by_label("10.00 %");
-    assert!(harness.query_by_label("Draw with it").is_none());
+    assert!(!harness.has("Draw with it"));
     harness.state_mut().engine.train(12);
     harness.run();
     harness.get_by_label("Validation accuracy after epoch 1");
     harness.get_by_label("92.00 %");
-    let total = harness.state().app.ctx.config.epochs;
+    let total = harness.app().ctx.config.epochs;
     for figure in [format!("2 of {total}"), "4,000 images/s".to_owned()] {
-        assert!(
-            harness.query_by_label(&figure).is_some(),
-            "{figure} is not shown"
-        );
+        assert!(harness.has(&figure), "{figure} is not shown");
     }
-    harness.state_mut().app.apply(Action::Pause);
+    harness.apply(Action::Pause);
     serve(&mut harness);
     harness.get_by_label("paused");
-    harness.state_mut().app.apply(Action::Resume);
+    harness.apply(Action::Resume);
     serve(&mut harness);
     harness.state_mut().engine.finish();
     harness.run();
     harness.get_by_label("Test accuracy on Built-in digits, 100 images");
-    let title = harness.state().app.train.run.as_ref().unwrap().title();
-    let [title, figure] =
-        [title.as_str(), "99.00 %"].map(|label| harness.get_by_label(label).rect());
+    let title = harness.the_run().title();
+    let [title, figure] = [title.as_str(), "99.00 %"].map(|label| harness.rect(label));
     assert!(
         title.bottom() <= figure.top(),
         "the run's name stands over its figure"
@@ -234,20 +220,17 @@ fn the_accuracy_that_says_most_stands_above_the_plots() {
 fn a_finished_model_is_drawn_with_looked_into_or_exported() {
     let model = ModelRef::File("runs/one/model.safetensors".into());
     let mut harness = finished();
-    harness.get_by_label("Draw with it").click();
-    harness.run();
+    harness.click("Draw with it");
     assert_eq!(
         harness.state().done.last(),
         Some(&Action::DrawWith(model.clone()))
     );
-    assert_eq!(harness.state().app.shell.screen, Screen::Draw);
-    harness.get_by_label("See its mistakes").click();
-    harness.run();
-    assert_eq!(harness.state().app.shell.screen, Screen::Results);
+    assert_eq!(harness.app().shell.screen, Screen::Draw);
+    harness.click("See its mistakes");
+    assert_eq!(harness.app().shell.screen, Screen::Results);
     assert_eq!(
         harness
-            .state()
-            .app
+            .app()
             .results
             .shown
             .as_ref()
@@ -256,15 +239,11 @@ fn a_finished_model_is_drawn_with_looked_into_or_exported() {
             .reference,
         model
     );
-    harness.get_by_label("Export…").click();
-    harness.run();
-    assert_eq!(harness.state().app.shell.screen, Screen::Models);
+    harness.click("Export…");
+    assert_eq!(harness.app().shell.screen, Screen::Models);
+    assert_eq!(harness.app().models.export.as_ref().unwrap().model, model);
     assert_eq!(
-        harness.state().app.models.export.as_ref().unwrap().model,
-        model
-    );
-    assert_eq!(
-        harness.state().app.models.run_to_select,
+        harness.app().models.run_to_select,
         Some("runs/one".into()),
         "that run is the one that is selected"
     );
@@ -285,14 +264,11 @@ fn the_accuracy_and_the_buttons_fit_a_small_window() {
         "Loss plot",
         "Accuracy plot",
     ] {
-        let rect = harness.get_by_label(label).rect();
+        let rect = harness.rect(label);
         assert!(
             rect.left() >= 0.0 && rect.right() <= 548.0 && rect.bottom() <= 480.0,
             "{label}: {rect}"
         );
     }
-    assert!(
-        harness.get_by_label("Draw with it").rect().top()
-            < harness.get_by_label("Loss plot").rect().top() - 40.0
-    );
+    assert!(harness.rect("Draw with it").top() < harness.rect("Loss plot").top() - 40.0);
 }

@@ -1,29 +1,25 @@
 //! Closing the window during training, and the offer to resume at the next start.
 
 use eframe::egui::{Key, ViewportEvent, ViewportId};
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event};
 use inkling::records::{JobId, RunPosition};
-use inkling::window::{Action, Inkling, Phase};
+use inkling::window::Phase;
 
 use crate::fake_engine::FakeEngine;
 use crate::jobs::{cancelled, failed, submitted_run};
-use crate::window::stage::{sized, usual};
+use crate::window::stage::{Driven, Seen, Window, sized, usual};
 
-fn training(size: [f32; 2], steps: u64) -> (Harness<'static, Inkling>, FakeEngine) {
+fn training(size: [f32; 2], steps: u64) -> (Window, FakeEngine) {
     let (mut window, mut engine) = sized(size);
-    window.state_mut().apply(Action::Start);
-    engine.serve();
-    engine.train(steps);
-    window.run_steps(3);
+    window.train(&mut engine, steps);
     engine.heard.clear();
     (window, engine)
 }
 
 /// Somebody closes the window.
-fn close(window: &mut Harness<'static, Inkling>) {
+fn close(window: &mut Window) {
     window
         .input_mut()
         .viewports
@@ -51,11 +47,10 @@ fn a_run_is_resumed_next_time_or_stopped_or_goes_on() {
             ("Keep training", Vec::new()),
         ] {
             let (mut window, mut engine) = training(size, 12);
-            let id = window.state().app().train.run.as_ref().unwrap().id;
+            let id = window.the_run().id;
             close(&mut window);
             window.get_by_label("Training is in progress");
-            window.get_by_label(button).click();
-            window.run_steps(3);
+            window.click(button);
             let asked: Vec<Command> = asked
                 .iter()
                 .map(|command| {
@@ -76,25 +71,18 @@ fn before_the_first_epoch_is_complete_there_is_nothing_to_save() {
     let (mut window, _engine) = training([900.0, 600.0], 3);
     close(&mut window);
     window.get_by_label("Resume next time");
-    assert!(window.query_by_label("Stop and save").is_none());
-    window.key_press(Key::Escape);
-    window.run_steps(3);
-    assert!(
-        window.query_by_label("Resume next time").is_none() && window.state().app().is_training()
-    );
+    assert!(!window.has("Stop and save"));
+    window.key(Key::Escape);
+    assert!(!window.has("Resume next time") && window.app().is_training());
 }
 
 #[test]
 fn a_run_that_was_stopped_in_its_first_epoch_is_offered() {
     let (mut window, mut engine) = usual();
-    window.state_mut().apply(Action::Start);
-    engine.serve();
-    engine.train(3);
-    window.run_steps(3);
-    let id = window.state().app().train.run.as_ref().unwrap().id;
+    window.train(&mut engine, 3);
+    let id = window.the_run().id;
     window.get_by_label_contains("if you stop now, there is no model, but you can resume the run");
-    window.get_by_label("Stop").click();
-    window.run_steps(3);
+    window.click("Stop");
     let position = RunPosition {
         epochs: 0,
         steps: 3,
@@ -108,16 +96,13 @@ fn a_run_that_was_stopped_in_its_first_epoch_is_offered() {
     });
     engine.send(cancelled(id));
     window.run_steps(3);
-    assert_eq!(
-        window.state().app().train.run.as_ref().unwrap().phase,
-        Phase::Discarded
-    );
+    assert_eq!(window.the_run().phase, Phase::Discarded);
     window
         .get_all_by_label_contains("Stopped, epoch 1 of")
         .next()
         .expect("the run's state");
     assert!(
-        window.state().app().ctx.notices.is_empty(),
+        window.app().ctx.notices.is_empty(),
         "it is said once, above the curves"
     );
     window.get_by_label_contains(
@@ -134,13 +119,13 @@ fn a_run_that_was_stopped_in_its_first_epoch_is_offered() {
         .expect("a button")
         .click();
     window.run_steps(3);
-    assert!(window.state().app().is_training());
+    assert!(window.app().is_training());
 }
 
 #[test]
 fn an_interrupted_run_with_an_epoch_can_be_saved_as_a_model() {
     let (mut window, mut engine) = training([1280.0, 800.0], 12);
-    let id = window.state().app().train.run.as_ref().unwrap().id;
+    let id = window.the_run().id;
     let position = RunPosition {
         epochs: 1,
         steps: 0,
@@ -159,8 +144,7 @@ fn an_interrupted_run_with_an_epoch_can_be_saved_as_a_model() {
         },
     ));
     window.run_steps(3);
-    window.get_by_label("Save as a model").click();
-    window.run_steps(3);
+    window.click("Save as a model");
     let asked = engine.listen();
     let [.., submit, Command::Cancel(stopped)] = asked.as_slice() else {
         panic!("{asked:?}")
@@ -184,7 +168,7 @@ fn a_run_that_is_not_saved_and_has_no_checkpoint_is_not_offered_for_later() {
         (Some(position), "Resume next time", "Save what fits"),
     ] {
         let (mut window, engine) = training([1280.0, 800.0], 12);
-        let run = window.state().app().train.run.as_ref().unwrap().id;
+        let run = window.the_run().id;
         engine.send(Event::NotSaved {
             run,
             problem: Problem::Busy,
@@ -192,7 +176,7 @@ fn a_run_that_is_not_saved_and_has_no_checkpoint_is_not_offered_for_later() {
         });
         window.run_steps(3);
         assert_eq!(
-            window.query_by_label("Save what fits").is_some(),
+            window.has("Save what fits"),
             checkpoint.is_none(),
             "instead of Stop"
         );
@@ -209,6 +193,6 @@ fn a_run_that_is_not_saved_and_has_no_checkpoint_is_not_offered_for_later() {
             .expect("it is offered");
         button.click();
         window.run_steps(3);
-        assert!(window.query_by_label("The run is not saved yet").is_none());
+        assert!(!window.has("The run is not saved yet"));
     }
 }

@@ -1,46 +1,35 @@
 //! The download of a data set, in the wizard and in the run panel.
 
 use eframe::egui::accesskit::Role;
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::run_config::{DataSource, DataSpec, NamedSet};
-use inkling::window::{Action, DownloadState, Inkling, WizardStep};
+use inkling::window::{Action, DownloadState, WizardStep};
 
 use crate::fake_engine::{Answers, Download};
-use crate::window::stage::{first_launch, until, usual};
+use crate::window::stage::{Driven, Seen, Window, first_launch, usual};
 
-fn shows(window: &Harness<'static, Inkling>, text: &str) -> bool {
-    window.query_all_by_label_contains(text).count() > 0
+fn shows(window: &Window, text: &str) -> bool {
+    window.mentions(text)
 }
 
 #[test]
 fn the_wizard_downloads_mnist_and_recommends_it() {
     let (mut window, engine) = first_launch(Answers::default());
-    until(&mut window, "the hardware is probed", |app| {
-        app.ctx.hardware.is_some() && app.train.found.is_some()
-    });
-    window.state_mut().apply(Action::Wizard(WizardStep::Data));
-    window.run_steps(3);
-    window.get_by_label("Download MNIST (11.6 MB)").click();
-    window.run_steps(3);
+    window.until(|app| app.ctx.hardware.is_some() && app.train.found.is_some());
+    window.act(Action::Wizard(WizardStep::Data));
+    window.click("Download MNIST (11.6 MB)");
     engine.server.send(Download::Sends(0.34)).unwrap();
-    until(
-        &mut window,
-        "a third is there",
-        |app| matches!(app.train.download.as_ref().map(|download| &download.state), Some(DownloadState::InProgress(fraction)) if *fraction > 0.3),
-    );
+    window.until(|app| matches!(app.train.download.as_ref().map(|download| &download.state), Some(DownloadState::InProgress(fraction)) if *fraction > 0.3));
     assert!(shows(&window, "Downloading MNIST, 34 %"));
     assert!(
-        window.query_by_label("Download MNIST (11.6 MB)").is_none(),
+        !window.has("Download MNIST (11.6 MB)"),
         "it is not started twice"
     );
     engine.server.send(Download::Completes).unwrap();
-    until(&mut window, "everything is there", |app| {
-        app.train.download.is_none()
-    });
+    window.until(|app| app.train.download.is_none());
     let mixed = DataSpec::with_builtin(DataSource::Named(NamedSet::Mnist));
     assert_eq!(
-        window.state().app().ctx.config.data,
+        window.app().ctx.config.data,
         mixed,
         "as it is recommended where MNIST is there"
     );
@@ -50,9 +39,7 @@ fn the_wizard_downloads_mnist_and_recommends_it() {
 #[test]
 fn what_fails_says_why_and_can_be_tried_again() {
     let (mut window, engine) = usual();
-    until(&mut window, "data sets are looked for", |app| {
-        app.train.found.is_some()
-    });
+    window.until(|app| app.train.found.is_some());
     window
         .get_by_role_and_label(Role::ComboBox, "Data set")
         .click();
@@ -60,7 +47,7 @@ fn what_fails_says_why_and_can_be_tried_again() {
     assert!(shows(&window, "Downloads 11.6 MB"));
     window.get_by_label("MNIST").click();
     engine.server.send(Download::IsAway).unwrap();
-    until(&mut window, "it fails", |app| {
+    window.until(|app| {
         app.train
             .download
             .as_ref()
@@ -74,55 +61,44 @@ fn what_fails_says_why_and_can_be_tried_again() {
         &window,
         "By hand: download train-labels-idx1-ubyte.gz"
     ));
-    assert_eq!(window.state().app().ctx.config.data, DataSpec::builtin());
+    assert_eq!(window.app().ctx.config.data, DataSpec::builtin());
     window.get_by_label("Try to download MNIST again").click();
     engine.server.send(Download::Completes).unwrap();
-    until(&mut window, "it succeeds", |app| {
-        app.train.download.is_none()
-    });
+    window.until(|app| app.train.download.is_none());
     assert_eq!(
-        window.state().app().ctx.config.data,
+        window.app().ctx.config.data,
         DataSpec::single(DataSource::Named(NamedSet::Mnist)),
         "the next run trains on it"
     );
-    assert!(window.state().app().validation_errors().is_empty());
+    assert!(window.app().validation_errors().is_empty());
 }
 
 #[test]
 fn it_can_be_cancelled_and_what_was_chosen_meanwhile_stays() {
     let (mut window, engine) = usual();
-    until(&mut window, "data sets are looked for", |app| {
-        app.train.found.is_some()
-    });
-    window.state_mut().apply(Action::Download(NamedSet::Mnist));
-    window.run_steps(3);
+    window.until(|app| app.train.found.is_some());
+    window.act(Action::Download(NamedSet::Mnist));
     window.get_by_label("Cancel").click();
-    until(&mut window, "it is cancelled", |app| {
-        app.train.download.is_none()
-    });
+    window.until(|app| app.train.download.is_none());
     assert!(
-        window.state().app().ctx.notices.is_empty(),
+        window.app().ctx.notices.is_empty(),
         "there is nothing to say about that"
     );
 
-    window.state_mut().apply(Action::Download(NamedSet::Mnist));
-    window.state_mut().apply(Action::Download(NamedSet::Kmnist));
+    window.apply(Action::Download(NamedSet::Mnist));
+    window.apply(Action::Download(NamedSet::Kmnist));
     assert_eq!(
-        window.state().app().train.download.as_ref().unwrap().set,
+        window.app().train.download.as_ref().unwrap().set,
         NamedSet::Mnist,
         "one at a time"
     );
-    let mut config = window.state().app().ctx.config.clone();
+    let mut config = window.app().ctx.config.clone();
     config.data = DataSpec::single(DataSource::Mine);
-    window
-        .state_mut()
-        .apply(Action::Configure(Box::new(config)));
+    window.apply(Action::Configure(Box::new(config)));
     engine.server.send(Download::Completes).unwrap();
-    until(&mut window, "it succeeds", |app| {
-        app.train.download.is_none()
-    });
+    window.until(|app| app.train.download.is_none());
     assert_eq!(
-        window.state().app().ctx.config.data,
+        window.app().ctx.config.data,
         DataSpec::single(DataSource::Mine)
     );
 }
@@ -134,17 +110,14 @@ fn the_wizard_recommends_the_download_where_there_is_a_network() {
             no_network,
             ..Answers::default()
         });
-        until(&mut window, "the machine is searched", |app| {
-            app.ctx.hardware.is_some() && app.train.found.is_some()
-        });
-        window.state_mut().apply(Action::Wizard(WizardStep::Data));
-        window.run_steps(3);
+        window.until(|app| app.ctx.hardware.is_some() && app.train.found.is_some());
+        window.act(Action::Wizard(WizardStep::Data));
         assert_eq!(
             shows(&window, "MNIST + Built-in digits (recommended)"),
             !no_network
         );
-        let [download, builtin] = ["Download MNIST (11.6 MB)", "Built-in digits"]
-            .map(|name| window.get_by_label(name).rect());
+        let [download, builtin] =
+            ["Download MNIST (11.6 MB)", "Built-in digits"].map(|name| window.rect(name));
         assert_eq!(
             download.top() < builtin.top(),
             !no_network,
@@ -160,21 +133,14 @@ fn the_wizard_recommends_the_download_where_there_is_a_network() {
 #[test]
 fn a_download_in_the_wizard_chooses_what_it_recommends_also_after_another_choice() {
     let (mut window, engine) = first_launch(Answers::default());
-    until(&mut window, "the machine is searched", |app| {
-        app.ctx.hardware.is_some() && app.train.found.is_some()
-    });
-    window.state_mut().apply(Action::Wizard(WizardStep::Data));
-    window.run_steps(3);
-    window.get_by_label("Built-in digits").click();
-    window.run_steps(3);
-    window.get_by_label("Download MNIST (11.6 MB)").click();
-    window.run_steps(3);
+    window.until(|app| app.ctx.hardware.is_some() && app.train.found.is_some());
+    window.act(Action::Wizard(WizardStep::Data));
+    window.click("Built-in digits");
+    window.click("Download MNIST (11.6 MB)");
     engine.server.send(Download::Completes).unwrap();
-    until(&mut window, "everything is there", |app| {
-        app.train.download.is_none()
-    });
+    window.until(|app| app.train.download.is_none());
     assert_eq!(
-        window.state().app().ctx.config.data,
+        window.app().ctx.config.data,
         DataSpec::with_builtin(DataSource::Named(NamedSet::Mnist))
     );
 }

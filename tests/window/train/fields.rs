@@ -3,23 +3,18 @@
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers, Vec2};
-use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig};
-use inkling::window::{Action, Field, Inkling};
+use inkling::window::{Action, Field};
 
-use crate::window::stage::{sized, until, usual};
+use crate::window::stage::{Driven, Seen, Window, sized, usual};
 
-fn configured(change: impl FnOnce(&mut RunConfig)) -> Harness<'static, Inkling> {
+fn configured(change: impl FnOnce(&mut RunConfig)) -> Window {
     let (mut window, _engine) = usual();
-    until(&mut window, "the machine is known", |app| {
-        app.ctx.hardware.is_some() && app.train.found.is_some()
-    });
-    let mut config = window.state().app().ctx.config.clone();
+    window.until(|app| app.ctx.hardware.is_some() && app.train.found.is_some());
+    let mut config = window.app().ctx.config.clone();
     change(&mut config);
-    window
-        .state_mut()
-        .apply(Action::Configure(Box::new(config)));
+    window.apply(Action::Configure(Box::new(config)));
     window.run_steps(20);
     window
 }
@@ -28,7 +23,7 @@ fn configured(change: impl FnOnce(&mut RunConfig)) -> Harness<'static, Inkling> 
 fn a_memory_limit_that_is_too_low_is_said_beside_its_field_and_start_leads_there() {
     let mut window = configured(|config| config.memory_limit = Some(1));
     assert_eq!(
-        window.state().app().validation_errors()[0].field,
+        window.app().validation_errors()[0].field,
         Field::MemoryLimit
     );
     window
@@ -46,10 +41,9 @@ fn a_memory_limit_that_is_too_low_is_said_beside_its_field_and_start_leads_there
 #[test]
 fn more_threads_than_cores_are_remarked_on_and_allowed() {
     let window = configured(|config| config.threads = Some(999));
-    assert!(window.state().app().validation_errors().is_empty());
+    assert!(window.app().validation_errors().is_empty());
     assert!(
         window
-            .state()
             .app()
             .field_note(Field::Threads)
             .unwrap()
@@ -68,36 +62,22 @@ fn more_threads_than_cores_are_remarked_on_and_allowed() {
 fn a_folder_without_a_data_set_is_said_as_soon_as_it_is_chosen() {
     let folder = tempfile::tempdir().unwrap();
     let mut window = configured(|_| ());
-    window
-        .state_mut()
-        .apply(Action::UseDataFolder(folder.path().to_owned()));
-    until(&mut window, "the folder is looked at", |app| {
-        !app.validation_errors().is_empty()
-    });
-    assert_eq!(
-        window.state().app().validation_errors()[0].field,
-        Field::Data
-    );
+    window.apply(Action::UseDataFolder(folder.path().to_owned()));
+    window.until(|app| !app.validation_errors().is_empty());
+    assert_eq!(window.app().validation_errors()[0].field, Field::Data);
     window.get_by_label_contains("Cannot start.");
     // Once it holds one, any change looks again.
     crate::support::write_idx_set(folder.path(), 60, 20);
     let config = RunConfig {
         epochs: 2,
-        ..window.state().app().ctx.config.clone()
+        ..window.app().ctx.config.clone()
     };
-    window
-        .state_mut()
-        .apply(Action::Configure(Box::new(config)));
-    until(&mut window, "the folder is looked at again", |app| {
-        app.validation_errors().is_empty()
-    });
+    window.apply(Action::Configure(Box::new(config)));
+    window.until(|app| app.validation_errors().is_empty());
     // A set that is not on this machine.
     let window =
         configured(|config| config.data = DataSpec::single(DataSource::Named(NamedSet::Kmnist)));
-    assert_eq!(
-        window.state().app().validation_errors()[0].field,
-        Field::Data
-    );
+    assert_eq!(window.app().validation_errors()[0].field, Field::Data);
 }
 
 #[test]
@@ -110,9 +90,8 @@ fn layer_widths_are_typed_and_go_with_their_model() {
     let node = window.get_by_role_and_label(Role::TextInput, "Layer widths");
     node.type_text("64, 32");
     window.run_steps(10);
-    let widths = |window: &Harness<'static, Inkling>| {
+    let widths = |window: &Window| {
         window
-            .state()
             .app()
             .ctx
             .config
@@ -120,16 +99,11 @@ fn layer_widths_are_typed_and_go_with_their_model() {
             .map(|widths| widths.to_string())
     };
     assert_eq!(widths(&window).as_deref(), Some("64-32"));
-    assert!(window.state().app().validation_errors().is_empty());
+    assert!(window.app().validation_errors().is_empty());
     // What cannot be is said at once, and Start leads there.
-    window
-        .state_mut()
-        .apply(Action::Type(Field::Widths, "64, 0".to_owned()));
+    window.apply(Action::Type(Field::Widths, "64, 0".to_owned()));
     window.run_steps(10);
-    assert_eq!(
-        window.state().app().validation_errors()[0].field,
-        Field::Widths
-    );
+    assert_eq!(window.app().validation_errors()[0].field, Field::Widths);
     window
         .get_by_label_contains("Cannot start. “64, 0” is not a list of layer widths")
         .click();
@@ -140,20 +114,16 @@ fn layer_widths_are_typed_and_go_with_their_model() {
             .is_focused()
     );
     // Another model has its own, and one without has no field.
-    window
-        .state_mut()
-        .apply(Action::Type(Field::Widths, "64-32".to_owned()));
+    window.apply(Action::Type(Field::Widths, "64-32".to_owned()));
     for (model, has_field) in [(ModelKind::LeNet, true), (ModelKind::Linear, false)] {
         let config = RunConfig {
             model,
-            ..window.state().app().ctx.config.clone()
+            ..window.app().ctx.config.clone()
         };
-        window
-            .state_mut()
-            .apply(Action::Configure(Box::new(config)));
+        window.apply(Action::Configure(Box::new(config)));
         window.run_steps(10);
         assert_eq!(
-            (widths(&window), window.state().app().text(Field::Widths)),
+            (widths(&window), window.app().text(Field::Widths)),
             (None, String::new())
         );
         assert_eq!(
@@ -162,7 +132,7 @@ fn layer_widths_are_typed_and_go_with_their_model() {
                 .is_some(),
             has_field
         );
-        assert!(window.state().app().validation_errors().is_empty());
+        assert!(window.app().validation_errors().is_empty());
     }
 }
 
@@ -182,9 +152,8 @@ fn the_layers_of_a_cnn_are_typed_and_go_with_it() {
         .get_by_role_and_label(Role::TextInput, "Layers")
         .type_text("8c3, mp2, 20");
     window.run_steps(10);
-    let layers = |window: &Harness<'static, Inkling>| {
+    let layers = |window: &Window| {
         window
-            .state()
             .app()
             .ctx
             .config
@@ -192,11 +161,9 @@ fn the_layers_of_a_cnn_are_typed_and_go_with_it() {
             .map(|layers| layers.to_string())
     };
     assert_eq!(layers(&window).as_deref(), Some("8C3-MP2-20"));
-    assert!(window.state().app().validation_errors().is_empty());
+    assert!(window.app().validation_errors().is_empty());
     // What cannot be is said at once, and Start leads there.
-    window
-        .state_mut()
-        .apply(Action::Type(Field::Layers, "8C3-MP2-MP2".to_owned()));
+    window.apply(Action::Type(Field::Layers, "8C3-MP2-MP2".to_owned()));
     window.run_steps(10);
     window.get_by_label_contains("Cannot start. “8C3-MP2-MP2” is not a list of the layers of a CNN: MP2 must follow a convolution").click();
     window.run_steps(20);
@@ -208,14 +175,12 @@ fn the_layers_of_a_cnn_are_typed_and_go_with_it() {
     // Another model has none.
     let config = RunConfig {
         model: ModelKind::Mlp,
-        ..window.state().app().ctx.config.clone()
+        ..window.app().ctx.config.clone()
     };
-    window
-        .state_mut()
-        .apply(Action::Configure(Box::new(config)));
+    window.apply(Action::Configure(Box::new(config)));
     window.run_steps(10);
     assert_eq!(
-        (layers(&window), window.state().app().validation_errors()),
+        (layers(&window), window.app().validation_errors()),
         (None, Vec::new())
     );
     assert!(
@@ -229,9 +194,7 @@ fn the_layers_of_a_cnn_are_typed_and_go_with_it() {
 fn every_setting_that_keeps_a_run_from_starting_is_named() {
     let mut window = configured(|_| ());
     for field in [Field::Epochs, Field::BatchSize] {
-        window
-            .state_mut()
-            .apply(Action::Type(field, "abc".to_owned()));
+        window.apply(Action::Type(field, "abc".to_owned()));
     }
     window.run_steps(3);
     window.get_by_label("Cannot start. “abc” is not valid for the number of epochs.");
@@ -247,9 +210,7 @@ fn every_setting_that_keeps_a_run_from_starting_is_named() {
 fn what_cannot_start_leads_to_its_field_by_pointer_and_keys() {
     for by_key in [false, true] {
         let mut window = configured(|config| config.momentum = 0.9);
-        window
-            .state_mut()
-            .apply(Action::Type(Field::Seed, "seven".to_owned()));
+        window.apply(Action::Type(Field::Seed, "seven".to_owned()));
         window.run_steps(20);
         let link = window.get_by_label_contains("Cannot start.");
         if by_key {
@@ -291,7 +252,7 @@ fn the_chosen_value_of_a_list_is_heard() {
     let mut window = configured(|_| ());
     window.get_by_label("More settings").click_accesskit();
     window.run_steps(40);
-    let config = window.state().app().ctx.config.clone();
+    let config = window.app().ctx.config.clone();
     for (list, value) in [
         ("Data set", config.data.label()),
         ("Model", config.model.label().to_owned()),
@@ -310,8 +271,7 @@ fn the_chosen_value_of_a_list_is_heard() {
 #[test]
 fn all_shortcuts_are_seen_at_once_in_the_usual_window() {
     let (mut window, _engine) = usual();
-    window.key_press(Key::F1);
-    window.run_steps(5);
+    window.key(Key::F1);
     let all = window.ctx.content_rect().shrink2(Vec2::new(20.0, 60.0));
     for topic in ["Everywhere", "Training", "Drawing", "Plots"] {
         assert!(
@@ -322,7 +282,7 @@ fn all_shortcuts_are_seen_at_once_in_the_usual_window() {
         );
     }
     let last = window.get_by_label_contains("Move the crosshair").rect();
-    let close = window.get_by_label("Close").rect();
+    let close = window.rect("Close");
     assert!(
         last.bottom() < close.top(),
         "{last:?} is covered by what is at {close:?}"

@@ -18,7 +18,7 @@ use crate::fake_engine::{FakeEngine, app, plan, summary};
 use crate::jobs::{done, submitted_run};
 use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config, record};
-use crate::window::stage::wait_for;
+use crate::window::stage::Driven;
 
 /// After this many epochs of ten steps.
 fn after(epochs: u32) -> RunPosition {
@@ -56,20 +56,19 @@ fn interrupted_checkpoint() -> (App, FakeEngine) {
     engine.train(5);
     engine.send(killed());
     engine.run = None;
-    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+    app.until(|app| !app.ctx.notices.is_empty());
     (app, engine)
 }
 
 #[test]
 fn a_run_that_is_started_as_its_engine_is_lost_does_not_train_unseen() {
     let (mut app, mut engine) = app();
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     engine.send(killed());
     engine.die();
     // What the engine said last has not been taken in yet.
     app.apply(Action::Start);
-    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+    app.until(|app| !app.ctx.notices.is_empty());
     let submitted = engine
         .listen()
         .iter()
@@ -80,14 +79,7 @@ fn a_run_that_is_started_as_its_engine_is_lost_does_not_train_unseen() {
         "{:?}",
         app.train.run.as_ref().map(|run| &run.phase)
     );
-    assert!(
-        app.ctx
-            .notices
-            .iter()
-            .any(|notice| notice.message.what.contains("SIGKILL")),
-        "{:?}",
-        app.ctx.notices
-    );
+    assert!(app.said("SIGKILL"), "{:?}", app.ctx.notices);
     app.apply(Action::Start);
     assert!(app.is_training(), "the next start is one");
 }
@@ -95,7 +87,7 @@ fn a_run_that_is_started_as_its_engine_is_lost_does_not_train_unseen() {
 #[test]
 fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     let (mut app, mut engine) = interrupted_checkpoint();
-    let run = app.train.run.as_ref().unwrap();
+    let run = app.the_run();
     assert_eq!(run.phase, Phase::Failed);
     assert_eq!(run.state(), "Interrupted; saved after epoch 1 of 3");
     assert_eq!(
@@ -110,7 +102,7 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     assert_eq!(engine.engines(), 2, "another engine has taken its place");
 
     app.apply(Action::ResumeInterrupted("kept".into()));
-    let id = app.train.run.as_ref().unwrap().id;
+    let id = app.the_run().id;
     let asked = engine.listen();
     let Some((run, config, from)) = asked.last().and_then(submitted_run) else {
         panic!("{asked:?}")
@@ -128,7 +120,7 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
         position: after(1),
         folder: "kept".into(),
     });
-    let run = app.train.run.as_ref().unwrap();
+    let run = app.the_run();
     assert_eq!((run.history.steps.len(), run.history.epochs.len()), (10, 1));
     assert_eq!(run.phase, Phase::Training);
     assert!(app.interrupted_checkpoint().is_none());
@@ -141,7 +133,7 @@ fn a_run_that_was_lost_before_its_first_epoch_is_not_offered() {
     engine.serve();
     engine.train(3);
     engine.send(killed());
-    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+    app.until(|app| !app.ctx.notices.is_empty());
     assert!(app.interrupted_checkpoint().is_none());
     assert!(
         app.ctx
@@ -168,7 +160,7 @@ fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
     train(&config(ModelKind::Mlp), &square_set(120, 0), &mut watcher).unwrap();
     let mut place = Checkpoints::new(engine.home.path().join("checkpoints")).begin();
     app.apply(Action::Start);
-    let id = app.train.run.as_ref().unwrap().id;
+    let id = app.the_run().id;
     engine.serve();
     engine.send(Event::Started {
         run: id,
@@ -183,7 +175,7 @@ fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
     let folder = place.path().to_owned();
     drop(place);
     engine.send(killed());
-    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+    app.until(|app| !app.ctx.notices.is_empty());
     assert_eq!(
         app.interrupted_checkpoint()
             .map(|last| (last.folder.clone(), last.position.epochs)),
@@ -199,7 +191,7 @@ fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
     );
     assert_eq!(app.train.interrupted.len(), 1);
     app.apply(Action::ForgetInterrupted(folder));
-    wait_for(&mut app, |app| app.train.interrupted.is_empty());
+    app.until(|app| app.train.interrupted.is_empty());
     assert!(
         app.interrupted_checkpoint().is_none(),
         "what is forgotten does not come back"
@@ -211,10 +203,9 @@ fn the_model_that_read_reads_again_with_the_next_engine() {
     let (mut app, mut engine) = app();
     let model = ModelRef::File("a/model.safetensors".into());
     app.apply(Action::UseModel(model.clone()));
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     engine.send(killed());
-    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+    app.until(|app| !app.ctx.notices.is_empty());
     let told = engine.listen();
     assert!(
         matches!(&told[..], [Command::ChooseInferenceDevice { .. }, Command::UseModel(again)] if *again == model),
@@ -293,7 +284,7 @@ fn a_checkpoint_that_cannot_be_written_is_said_once() {
             "epoch {epochs}"
         );
     }
-    assert!(app.train.run.as_ref().unwrap().checkpoint.is_none());
+    assert!(app.the_run().checkpoint.is_none());
 }
 
 #[test]
@@ -323,10 +314,10 @@ fn interrupted_runs_of_earlier_days_are_listed_gone_on_with_and_forgotten() {
     };
     let (first, second) = (keep(DeviceChoice::Cuda), keep(DeviceChoice::Cpu));
     app.apply(Action::Show(Screen::Models));
-    wait_for(&mut app, |app| app.train.interrupted.len() == 2);
+    app.until(|app| app.train.interrupted.len() == 2);
 
     app.apply(Action::ForgetInterrupted(second));
-    wait_for(&mut app, |app| app.train.interrupted.len() == 1);
+    app.until(|app| app.train.interrupted.len() == 1);
     app.apply(Action::ResumeInterrupted(first.clone()));
     assert_eq!(app.shell.screen, Screen::Train);
     let asked = engine.listen();
@@ -353,7 +344,7 @@ fn an_interrupted_run_becomes_a_model_without_training_on() {
     let (mut app, mut engine) = interrupted_checkpoint();
     engine.listen();
     app.apply(Action::SaveInterrupted("kept".into()));
-    let run = app.train.run.as_ref().unwrap();
+    let run = app.the_run();
     assert_eq!(
         (&run.phase, run.state().as_str()),
         (&Phase::Stopping, "Preparing the data to save the model")
@@ -377,8 +368,7 @@ fn an_interrupted_run_becomes_a_model_without_training_on() {
     ));
     app.poll();
     assert!(
-        app.interrupted_checkpoint().is_none()
-            && matches!(app.train.run.as_ref().unwrap().phase, Phase::Finished(_))
+        app.interrupted_checkpoint().is_none() && matches!(app.the_run().phase, Phase::Finished(_))
     );
 }
 
@@ -406,17 +396,10 @@ fn where_a_run_of_the_command_line_was_saved_is_said() {
     let folder = place.path().to_owned();
     drop(place);
     app.apply(Action::Show(Screen::Models));
-    wait_for(&mut app, |app| app.train.interrupted.len() == 1);
+    app.until(|app| app.train.interrupted.len() == 1);
     app.apply(Action::ResumeInterrupted(folder));
     engine.serve();
     engine.finish();
     app.poll();
-    assert!(
-        app.ctx
-            .notices
-            .iter()
-            .any(|notice| notice.message.what.contains("was saved in")),
-        "{:?}",
-        app.ctx.notices
-    );
+    assert!(app.said("was saved in"), "{:?}", app.ctx.notices);
 }

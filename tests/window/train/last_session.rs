@@ -12,7 +12,7 @@ use crate::fake_engine::{FakeEngine, app, plan};
 use crate::jobs::submitted_run;
 use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config};
-use crate::window::stage::wait_for;
+use crate::window::stage::Driven;
 
 /// A run of two epochs, and what was seen of it.
 fn trained() -> (TrainedModel, Watcher) {
@@ -31,7 +31,7 @@ fn save(engine: &FakeEngine, trained: &TrainedModel) -> RunSummary {
 
 fn begin_session(app: &mut App) {
     app.start_discovery();
-    wait_for(app, |app| app.train.run.is_some());
+    app.until(|app| app.train.run.is_some());
 }
 
 #[test]
@@ -41,14 +41,12 @@ fn the_last_model_comes_back_with_its_curves_and_results() {
     let saved = save(&engine, &trained);
     let model = ModelRef::File(saved.model_path.clone());
     app.apply(Action::UseModel(model.clone()));
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     let settings = app.settings_to_save();
     assert_eq!(settings.last_model.as_ref(), Some(&saved.model_path));
 
     app.apply(Action::UseModel(ModelRef::Starter));
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert_eq!(
         app.settings_to_save().last_model,
         None,
@@ -57,14 +55,13 @@ fn the_last_model_comes_back_with_its_curves_and_results() {
     engine.heard.clear();
     app.ctx.settings = settings;
     begin_session(&mut app);
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert!(
         engine.heard.contains(&Command::UseModel(model)),
         "{:?}",
         engine.heard
     );
-    let run = app.train.run.as_ref().unwrap();
+    let run = app.the_run();
     assert!(matches!(&run.phase, Phase::Finished(summary) if **summary == saved));
     assert_eq!(
         (&run.history.steps, &run.history.epochs),
@@ -91,7 +88,7 @@ fn the_evaluation_that_was_made_last_comes_back_and_a_damaged_one_is_not_missed(
         });
         engine.serve();
         let file = saved.folder.join("evaluation.json");
-        wait_for(&mut app, |app| app.results.shown.is_some() && file.exists());
+        app.until(|app| app.results.shown.is_some() && file.exists());
         let shown = app.results.shown.take().unwrap().measured;
         assert_eq!(
             (&shown.data, shown.evaluation.mistakes.len()),
@@ -102,8 +99,7 @@ fn the_evaluation_that_was_made_last_comes_back_and_a_damaged_one_is_not_missed(
         }
         let settings = app.settings_to_save();
         app.apply(Action::UseModel(ModelRef::Starter));
-        engine.serve();
-        app.poll();
+        app.serve(&mut engine);
         app.ctx.settings = settings;
         begin_session(&mut app);
         let results = app.results.shown.as_ref().unwrap();
@@ -137,7 +133,7 @@ fn where_the_starter_model_was_used_last_results_open_with_the_newest_model() {
     };
     let [newest, _] = [trained, older].map(|trained| save(&engine, &trained));
     app.start_discovery();
-    wait_for(&mut app, |app| app.results.shown.is_some());
+    app.until(|app| app.results.shown.is_some());
     let results = app.results.shown.as_ref().unwrap();
     assert_eq!(results.model.reference, ModelRef::File(newest.model_path));
     assert_eq!(Some(&results.measured), newest.test.as_ref());
@@ -156,11 +152,10 @@ fn a_model_that_is_gone_is_not_missed() {
     let (mut app, mut engine) = app();
     app.ctx.settings.last_model = Some(engine.home.path().join("runs/gone/model.safetensors"));
     app.start_discovery();
-    wait_for(&mut app, |app| {
+    app.until(|app| {
         app.models.runs.is_some() && app.train.found.is_some() && app.ctx.hardware.is_some()
     });
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert!(app.train.run.is_none() && app.ctx.notices.is_empty());
     assert!(
         engine
@@ -192,7 +187,7 @@ fn a_run_that_was_interrupted_is_offered_first_with_its_curve() {
     drop(place);
 
     begin_session(&mut app);
-    let run = app.train.run.as_ref().unwrap();
+    let run = app.the_run();
     assert_eq!(
         (&run.phase, run.state().as_str()),
         (&Phase::Interrupted, "Interrupted; saved after epoch 1 of 2")
@@ -213,10 +208,7 @@ fn a_run_that_was_interrupted_is_offered_first_with_its_curve() {
     let Some((id, of, from)) = asked.iter().find_map(submitted_run) else {
         panic!("{asked:?}")
     };
-    assert_eq!(
-        (of, from),
-        (&app.train.run.as_ref().unwrap().config, Some(&folder))
-    );
+    assert_eq!((of, from), (&app.the_run().config, Some(&folder)));
     let (position, before) = (checkpoint.card.position(), checkpoint.card.epochs.clone());
     let curve = checkpoint.card.curve.points().to_vec();
     app.on_event(Event::Started {
@@ -227,10 +219,7 @@ fn a_run_that_was_interrupted_is_offered_first_with_its_curve() {
         position,
         folder,
     });
-    assert_eq!(
-        app.train.run.as_ref().unwrap().history.steps,
-        watcher.steps[..steps as usize]
-    );
+    assert_eq!(app.the_run().history.steps, watcher.steps[..steps as usize]);
 }
 
 #[test]
@@ -240,10 +229,9 @@ fn what_was_begun_meanwhile_stays() {
     app.ctx.settings.last_model = Some(save(&engine, &trained).model_path);
     app.start_discovery();
     app.apply(Action::Start);
-    let id = app.train.run.as_ref().unwrap().id;
-    wait_for(&mut app, |app| app.results.shown.is_some());
-    engine.serve();
-    app.poll();
+    let id = app.the_run().id;
+    app.until(|app| app.results.shown.is_some());
+    app.serve(&mut engine);
     assert_eq!(app.train.run.as_ref().map(|run| run.id), Some(id));
 }
 
@@ -254,21 +242,18 @@ fn the_curves_of_any_run_can_be_opened() {
     let saved = save(&engine, &trained);
     app.apply(Action::Show(Screen::Models));
     app.apply(Action::ShowCurves(saved.folder.clone()));
-    wait_for(&mut app, |app| app.train.run.is_some());
+    app.until(|app| app.train.run.is_some());
     assert_eq!(
-        (
-            app.shell.screen,
-            &app.train.run.as_ref().unwrap().history.steps
-        ),
+        (app.shell.screen, &app.the_run().history.steps),
         (Screen::Train, &watcher.steps)
     );
-    let csv = app.train.run.as_ref().unwrap().history.csv();
+    let csv = app.the_run().history.csv();
     assert_eq!(
         csv.lines().count(),
         1 + watcher.steps.len() + watcher.epochs.len()
     );
     app.apply(Action::ShowCurves("nowhere".into()));
-    wait_for(&mut app, |app| !app.ctx.notices.is_empty());
+    app.until(|app| !app.ctx.notices.is_empty());
 
     app.apply(Action::Configure(Box::default()));
     app.apply(Action::Start);
@@ -293,11 +278,9 @@ fn a_deleted_run_can_be_had_back_until_the_window_closes() {
     let saved = save(&engine, &trained);
     let count = |app: &App| app.models.runs.as_ref().map_or(usize::MAX, Vec::len);
     app.apply(Action::Show(Screen::Models));
-    wait_for(&mut app, |app| count(app) == 1);
+    app.until(|app| count(app) == 1);
     app.apply(Action::DeleteRun(saved.folder.clone()));
-    wait_for(&mut app, |app| {
-        count(app) == 0 && !app.ctx.notices.is_empty()
-    });
+    app.until(|app| count(app) == 0 && !app.ctx.notices.is_empty());
     let undo = app.ctx.notices[0].offer.clone().unwrap();
     assert_eq!(
         (undo.label, &undo.action),
@@ -305,10 +288,10 @@ fn a_deleted_run_can_be_had_back_until_the_window_closes() {
     );
     app.apply(undo.action);
     assert!(app.ctx.notices.is_empty(), "it cannot be undone twice");
-    wait_for(&mut app, |app| count(app) == 1);
+    app.until(|app| count(app) == 1);
 
     app.apply(Action::DeleteRun(saved.folder));
-    wait_for(&mut app, |app| count(app) == 0);
+    app.until(|app| count(app) == 0);
     app.close();
     assert_eq!(
         std::fs::read_dir(engine.home.path().join("runs"))

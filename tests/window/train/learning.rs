@@ -3,7 +3,6 @@
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers};
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::ink::{Image, PIXELS};
 use inkling::nn::parameter_count;
@@ -14,38 +13,31 @@ use inkling::records::{
 };
 use inkling::run_config::{Activation, Initialization, ModelKind, Preset, RunConfig};
 use inkling::text::format::grouped;
-use inkling::window::{Action, App, ClassCount, Field, Inkling, Settings, blocks};
+use inkling::window::{Action, App, ClassCount, Field, Settings, blocks};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, held_out, learning, starter};
-use crate::window::stage::{open, sized, usual};
+use crate::window::stage::{Driven, Seen, Window, open, sized, usual};
 
 /// A window with a run after this many steps.
-fn after(steps: u64) -> (Harness<'static, Inkling>, FakeEngine) {
+fn after(steps: u64) -> (Window, FakeEngine) {
     let (mut window, mut engine) = usual();
-    window.state_mut().apply(Action::Start);
-    engine.serve();
-    engine.train(steps);
-    window.run_steps(4);
+    window.train(&mut engine, steps);
     (window, engine)
-}
-
-fn value(window: &Harness<'static, Inkling>, label: &str) -> String {
-    window.get_by_label(label).value().unwrap_or_default()
 }
 
 #[test]
 fn before_a_run_it_is_said_what_will_be_shown() {
     let (window, _engine) = usual();
     window.get_by_label_contains("During a run, 100 images");
-    assert!(window.query_by_label("Held-out images").is_none());
+    assert!(!window.has("Held-out images"));
 }
 
 #[test]
 fn images_are_counted_and_a_click_tells_more() {
     let (mut window, mut engine) = after(4);
-    assert_eq!(value(&window, "Held-out images"), "40 of 100 correct");
-    assert_eq!(value(&window, "Held-out images of a 3"), "10 of 10 correct");
-    assert_eq!(value(&window, "Held-out images of a 4"), "0 of 10 correct");
+    assert_eq!(window.value("Held-out images"), "40 of 100 correct");
+    assert_eq!(window.value("Held-out images of a 3"), "10 of 10 correct");
+    assert_eq!(window.value("Held-out images of a 4"), "0 of 10 correct");
     let wrong = "True digit 4: recognised as 5, 62 % sure. Probability of 4: 30 %.";
     assert_eq!(window.get_all_by_label(wrong).count(), 10);
     window.get_all_by_label(wrong).next().unwrap().click();
@@ -69,8 +61,7 @@ fn images_are_counted_and_a_click_tells_more() {
 #[test]
 fn images_can_be_chosen_by_keys() {
     let (mut window, _engine) = after(4);
-    window.get_by_label("Held-out images").focus();
-    window.run_steps(2);
+    window.focus("Held-out images");
     for key in [
         Key::ArrowRight,
         Key::ArrowDown,
@@ -78,53 +69,47 @@ fn images_can_be_chosen_by_keys() {
         Key::ArrowDown,
         Key::ArrowDown,
     ] {
-        window.key_press(key);
-        window.run_steps(2);
+        window.key(key);
     }
     let sentence = "True digit 4: recognised as 5, 62 % sure. Probability of 4: 30 %.";
     assert_eq!(window.get_all_by_label(sentence).count(), 11);
-    window.key_press(Key::Escape);
-    window.run_steps(2);
+    window.key(Key::Escape);
     assert_eq!(window.get_all_by_label(sentence).count(), 10);
 }
 
 #[test]
 fn the_first_layer_is_shown_instead() {
     let (mut window, _engine) = after(2);
-    window.get_by_label("Filters").click();
-    window.run_steps(3);
+    window.click("Filters");
     assert_eq!(
-        value(&window, "First layer"),
+        window.value("First layer"),
         "First layer at step 2: 2 kernels of 5 × 5 weights."
     );
-    assert!(window.query_by_label("Held-out images").is_none());
-    window.get_by_label("Images").click();
-    window.run_steps(3);
+    assert!(!window.has("Held-out images"));
+    window.click("Images");
     window.get_by_label("Held-out images");
 }
 
 #[test]
 fn the_panel_can_be_folded_away_and_stays_so() {
     let (mut window, _engine) = usual();
-    window.get_by_label("Hide side panel").click();
-    window.run_steps(3);
-    assert!(window.query_by_label("Drawing canvas").is_none());
-    let settings = window.state().app().ctx.settings.clone();
+    window.click("Hide side panel");
+    assert!(!window.has("Drawing canvas"));
+    let settings = window.app().ctx.settings.clone();
     assert_eq!(
         Settings::from_json(&serde_json::to_vec(&settings).unwrap()).unwrap(),
         settings
     );
     let (app, _engine) = app_with(settings, Answers::default());
     let mut window = open(app, [1280.0, 800.0]);
-    assert!(window.query_by_label("Drawing canvas").is_none());
-    window.get_by_label("Show side panel").click();
-    window.run_steps(3);
+    assert!(!window.has("Drawing canvas"));
+    window.click("Show side panel");
     window.get_by_label("Drawing canvas");
 }
 
 #[test]
 fn nothing_moves_when_a_run_begins() {
-    let place = |window: &Harness<'static, Inkling>| window.get_by_label("Drawing canvas").rect();
+    let place = |window: &Window| window.rect("Drawing canvas");
     let (window, _engine) = usual();
     let (running, _engine) = after(3);
     assert_eq!(place(&window), place(&running));
@@ -150,11 +135,10 @@ const SIZES: [[f32; 2]; 7] = [
 fn the_tools_and_the_fold_button_lie_apart_in_one_row() {
     for size in SIZES.into_iter().chain([[1280.0 / 1.5, 800.0 / 1.5]]) {
         let (mut window, _engine) = sized(size);
-        if window.query_by_label("Drawing canvas").is_none() {
-            window.get_by_label("Show side panel").click();
-            window.run_steps(3);
+        if !window.has("Drawing canvas") {
+            window.click("Show side panel");
         }
-        let place = |name| window.get_by_label(name).rect();
+        let place = |name| window.rect(name);
         let tools = ["Undo", "Redo", "Eraser", "Clear"].map(place);
         let canvas = place("Drawing canvas");
         for tool in tools {
@@ -178,32 +162,26 @@ fn the_tools_and_the_fold_button_lie_apart_in_one_row() {
 #[test]
 fn in_a_narrow_window_the_canvas_and_the_images_take_the_place_of_the_plots() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
-    window.state_mut().apply(Action::Start);
-    engine.serve();
-    engine.train(4);
-    window.run_steps(4);
-    window.get_by_label("Show side panel").click();
-    window.run_steps(3);
-    let bottom = window.get_by_label("Monitor").rect().top();
+    window.train(&mut engine, 4);
+    window.click("Show side panel");
+    let bottom = window.rect("Monitor").top();
     for shown in ["Drawing canvas", "Probability of 3", "Held-out images"] {
         assert!(
-            window.get_by_label(shown).rect().bottom() < bottom,
+            window.rect(shown).bottom() < bottom,
             "{shown} is seen whole"
         );
     }
     // The settings and the buttons of the run stay.
     window.get_by_label("Pause");
     assert!(
-        window.state().app().ctx.settings.side_panel,
+        window.app().ctx.settings.side_panel,
         "in a wide window it is as it was"
     );
-    window.get_by_label("Hide side panel").click();
-    window.run_steps(3);
-    assert!(window.query_by_label("Drawing canvas").is_none());
+    window.click("Hide side panel");
+    assert!(!window.has("Drawing canvas"));
     for shown in [true, false] {
-        window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::D);
-        window.run_steps(3);
-        assert_eq!(window.query_by_label("Drawing canvas").is_some(), shown);
+        window.keys(Modifiers::COMMAND | Modifiers::SHIFT, Key::D);
+        assert_eq!(window.has("Drawing canvas"), shown);
     }
 }
 
@@ -211,10 +189,10 @@ fn in_a_narrow_window_the_canvas_and_the_images_take_the_place_of_the_plots() {
 fn before_the_first_run_its_data_network_and_plan_are_shown() {
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
         let (mut window, _engine) = sized(size);
-        crate::window::stage::until(&mut window, "samples", |app| app.samples().is_some());
+        window.until(|app| app.samples().is_some());
         window.get_by_label("Your next run");
         window.get_by_label("Samples of Built-in digits");
-        let parameters = grouped(parameter_count(window.state().app().ctx.config.model, 10));
+        let parameters = grouped(parameter_count(window.app().ctx.config.model, 10));
         window.get_by_label(&format!("{parameters} parameters in all."));
         window.get_by_label_contains("images a step");
     }
@@ -230,13 +208,11 @@ fn what_may_be_wrong_with_the_data_is_seen_before_training() {
     }
     let (mut window, mut engine) = sized([1280.0, 800.0]);
     let data = folder.path().display().to_string().parse().unwrap();
-    window
-        .state_mut()
-        .apply(Action::Configure(Box::new(RunConfig {
-            data,
-            ..RunConfig::default()
-        })));
-    crate::window::stage::until(&mut window, "samples", |app| {
+    window.apply(Action::Configure(Box::new(RunConfig {
+        data,
+        ..RunConfig::default()
+    })));
+    window.until(|app| {
         app.samples()
             .is_some_and(|samples| samples.overview.is_some())
     });
@@ -244,14 +220,8 @@ fn what_may_be_wrong_with_the_data_is_seen_before_training() {
     window.get_by_label_contains("40 test images are in the training images too.");
     window.get_by_role_and_label(Role::Image, "Test image 3 (from 0), labelled 3");
     // Beside a run there is no room for the images.
-    window.state_mut().apply(Action::Start);
-    engine.serve();
-    window.run_steps(4);
-    assert!(
-        window
-            .query_by_label("40 training images, 4 of each class.")
-            .is_none()
-    );
+    window.start(&mut engine);
+    assert!(!window.has("40 training images, 4 of each class."));
     window.get_by_label_contains("40 test images are in the training images too.");
 }
 
@@ -264,36 +234,23 @@ fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
         .get_by_role_and_label(Role::ComboBox, "Initialisation")
         .click_accesskit();
     window.run_steps(3);
-    window
-        .get_by_label("PCA (principal components)")
-        .click_accesskit();
-    window.run_steps(3);
-    assert_eq!(
-        window.state().app().ctx.config.initialization,
-        Initialization::Pca
-    );
+    window.activate("PCA (principal components)");
+    assert_eq!(window.app().ctx.config.initialization, Initialization::Pca);
     window.get_by_label_contains(
         "Before the first step, statistics of the training images: principal components",
     );
-    window.state_mut().apply(Action::Start);
-    engine.serve();
-    engine.train(4);
-    window.run_steps(4);
-    assert!(
-        window.query_by_label("At the start").is_none(),
-        "not known yet"
-    );
-    let run = window.state().app().train.run.as_ref().unwrap().id;
+    window.train(&mut engine, 4);
+    assert!(!window.has("At the start"), "not known yet");
+    let run = window.the_run().id;
     engine.send(Event::Initialized {
         run,
         report: initialization(),
     });
     window.run_steps(3);
-    window.get_by_label("At the start").click();
-    window.run_steps(3);
+    window.click("At the start");
     window.get_by_role_and_label(Role::Image, "Principal components");
     assert_eq!(
-        value(&window, "Variance explained by each component"),
+        window.value("Variance explained by each component"),
         "Principal components of 4,096 patches of 3 x 3 pixels: 3 of 9 explain 75.0 % of the variance."
     );
     window.get_by_label("conv1");
@@ -303,12 +260,10 @@ fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
     engine.finish();
     window.run_steps(4);
     window.get_by_role_and_label(Role::Image, "Principal components");
-    window.state_mut().apply(Action::Configure(Box::default()));
-    window.state_mut().apply(Action::Start);
-    engine.serve();
-    window.run_steps(4);
+    window.apply(Action::Configure(Box::default()));
+    window.start(&mut engine);
     assert!(
-        window.query_by_label("At the start").is_none()
+        !window.has("At the start")
             && window.query_all_by_label("Principal components").count() == 0
     );
 }
@@ -343,43 +298,37 @@ fn initialization() -> InitializationReport {
 #[test]
 fn the_next_run_is_seen_beside_a_run_that_there_is_and_follows_what_is_typed() {
     let (mut window, mut engine) = after(12);
-    assert!(window.query_by_label("Your next run").is_none());
-    window.get_by_label("Next run").click();
-    window.run_steps(3);
+    assert!(!window.has("Your next run"));
+    window.click("Next run");
     window.get_by_label("Your next run");
     window.get_by_label_contains("Add it to the queue");
-    crate::window::stage::until(&mut window, "samples", |app| app.samples().is_some());
+    window.until(|app| app.samples().is_some());
     window.get_by_label("Samples of Built-in digits");
     let cnn = RunConfig {
         model: ModelKind::Cnn,
         ..RunConfig::default()
     };
-    window.state_mut().apply(Action::Configure(Box::new(cnn)));
-    window.state_mut().apply(Action::Type(
+    window.apply(Action::Configure(Box::new(cnn)));
+    window.act(Action::Type(
         Field::Layers,
         "16C5-MP2-32C3-MP2-64".to_owned(),
     ));
-    window.run_steps(3);
-    let parameters = grouped(parameter_count(
-        window.state().app().ctx.config.network(),
-        10,
-    ));
+    let parameters = grouped(parameter_count(window.app().ctx.config.network(), 10));
     window.get_by_label(&format!("{parameters} parameters in all."));
     assert_eq!(window.get_all_by_label("Convolution").count(), 2);
     // What is being prepared stays in view when a run of the queue begins, and goes when the person
     // starts it.
-    window.state_mut().apply(Action::QueueRun);
+    window.apply(Action::QueueRun);
     engine.finish();
     window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
-    assert!(window.state().app().is_training());
+    window.serve(&mut engine);
+    assert!(window.app().is_training());
     window.get_by_label("Your next run");
     window
         .get_by_role_and_label(Role::Button, "This run")
         .click();
     window.run_steps(3);
-    assert!(window.query_by_label("Your next run").is_none());
+    assert!(!window.has("Your next run"));
 }
 
 #[test]
@@ -388,26 +337,22 @@ fn keys_switch_between_this_run_and_the_next_and_a_start_shows_the_run() {
     engine.finish();
     window.run_steps(3);
     for shown in [true, false, true] {
-        window.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::N);
-        window.run_steps(3);
-        assert_eq!(window.query_by_label("Your next run").is_some(), shown);
+        window.keys(Modifiers::COMMAND | Modifiers::SHIFT, Key::N);
+        assert_eq!(window.has("Your next run"), shown);
     }
     window.get_by_label_contains("Press Start");
-    window.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
-    assert!(window.query_by_label("Your next run").is_none() && window.state().app().is_training());
+    window.keys(Modifiers::COMMAND, Key::Enter);
+    window.serve(&mut engine);
+    assert!(!window.has("Your next run") && window.app().is_training());
 }
 
 #[test]
 fn while_its_data_is_prepared_the_images_of_a_run_are_shown() {
     let (mut window, engine) = usual();
-    window.state_mut().apply(Action::Start);
-    window.run_steps(3);
-    let run = window.state().app().train.run.as_ref().unwrap().id;
+    window.act(Action::Start);
+    let run = window.the_run().id;
     assert!(
-        window.query_by_label("Images of Built-in digits").is_none(),
+        !window.has("Images of Built-in digits"),
         "there are none yet"
     );
     let images = |count: usize| Event::DataImages {
@@ -416,7 +361,7 @@ fn while_its_data_is_prepared_the_images_of_a_run_are_shown() {
     };
     engine.send(images(20));
     window.run_steps(3);
-    assert_eq!(value(&window, "Images of Built-in digits"), "20");
+    assert_eq!(window.value("Images of Built-in digits"), "20");
     let slowed = JobProgress {
         fraction: 0.3,
         background_load: 0.9,
@@ -432,7 +377,7 @@ fn while_its_data_is_prepared_the_images_of_a_run_are_shown() {
     engine.send(crate::jobs::progress(run.0, 1.0));
     window.run_steps(3);
     assert_eq!(
-        value(&window, "Images of Built-in digits"),
+        window.value("Images of Built-in digits"),
         "100",
         "the newest take the places of the oldest"
     );
@@ -440,25 +385,12 @@ fn while_its_data_is_prepared_the_images_of_a_run_are_shown() {
         .get_all_by_label("Starting the run")
         .next()
         .expect("what is done now that the data is ready");
-    assert_eq!(
-        window
-            .state()
-            .app()
-            .train
-            .run
-            .as_ref()
-            .unwrap()
-            .data_images
-            .count,
-        110
-    );
+    assert_eq!(window.the_run().data_images.count, 110);
 }
 
 fn app_training() -> (App, FakeEngine) {
     let (mut app, mut engine) = app();
-    app.apply(Action::Start);
-    engine.serve();
-    app.poll();
+    app.start(&mut engine);
     (app, engine)
 }
 
@@ -532,7 +464,7 @@ fn what_belongs_to_another_run_is_dropped() {
 #[test]
 fn a_drawing_is_recognised_anew_several_times_a_second_of_training() {
     let (mut app, mut engine) = app_training();
-    let run = app.train.run.as_ref().unwrap().id;
+    let run = app.the_run().id;
     app.apply(Action::PenDown([50.0, 50.0]));
     app.apply(Action::PenMove([50.0, 200.0]));
     engine.send(Event::ModelInUse(ModelInfo {
@@ -540,8 +472,7 @@ fn a_drawing_is_recognised_anew_several_times_a_second_of_training() {
         ..starter()
     }));
     app.poll();
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     let mut asked = 0;
     for tenth in 1..=20 {
         let now = inkling::records::Telemetry {
@@ -596,7 +527,7 @@ fn samples_of_the_chosen_data_are_shown_before_the_first_run() {
         ..RunConfig::default()
     })));
     app.start_discovery();
-    crate::window::stage::wait_for(&mut app, |app| app.samples().is_some());
+    app.until(|app| app.samples().is_some());
     assert_eq!(app.samples().unwrap().images.len(), 40);
     let outline = app.run_outline();
     assert_eq!(
@@ -658,7 +589,7 @@ fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
     let image = Image::new(std::array::from_fn(|place| (place % 251) as u8));
     let shapes = class_folders(&["line", "ring", "star"], &image.to_png());
     choose(&mut app, &shapes);
-    crate::window::stage::wait_for(&mut app, |app| app.samples().is_some());
+    app.until(|app| app.samples().is_some());
     assert!(!app.is_looking_at_data());
     assert_eq!(
         app.data_classes().names().collect::<Vec<_>>(),
@@ -667,7 +598,7 @@ fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
     // Images that cannot be read are named beside the field, before Start.
     let damaged = class_folders(&["line", "ring"], b"no image");
     choose(&mut app, &damaged);
-    crate::window::stage::wait_for(&mut app, |app| !app.validation_errors().is_empty());
+    app.until(|app| !app.validation_errors().is_empty());
     let said = app.validation_errors().remove(0);
     assert!(
         said.field == Field::Data && said.message.what.contains("1.png"),
@@ -683,8 +614,6 @@ fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
         epochs: 3,
         ..app.ctx.config.clone()
     })));
-    crate::window::stage::wait_for(&mut app, |app| {
-        app.validation_errors().is_empty() && app.samples().is_some()
-    });
+    app.until(|app| app.validation_errors().is_empty() && app.samples().is_some());
     assert_eq!(app.data_classes().len(), 2);
 }

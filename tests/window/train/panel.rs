@@ -2,7 +2,6 @@
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers};
-use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::bench::side_of;
 use inkling::nn::ComputeError;
@@ -14,17 +13,16 @@ use inkling::run_config::{
     Activation, Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig,
     ScheduleKind,
 };
-use inkling::window::{Action, Inkling, Phase};
+use inkling::window::{Action, Phase};
 
 use crate::jobs::{submitted, submitted_run};
-use crate::window::stage::{sized, usual};
+use crate::window::stage::{Driven, Seen, Window, sized, usual};
 
 /// Replaces what stands in a field.
-fn type_into(window: &mut Harness<'static, Inkling>, field: &str, text: &str) {
+fn type_into(window: &mut Window, field: &str, text: &str) {
     window.get_by_role_and_label(Role::TextInput, field).focus();
     window.run_steps(2);
-    window.key_press_modifiers(Modifiers::COMMAND, Key::A);
-    window.run_steps(2);
+    window.keys(Modifiers::COMMAND, Key::A);
     window
         .get_by_role_and_label(Role::TextInput, field)
         .type_text(text);
@@ -32,23 +30,22 @@ fn type_into(window: &mut Harness<'static, Inkling>, field: &str, text: &str) {
 }
 
 /// Empties a field.
-fn empty(window: &mut Harness<'static, Inkling>, field: &str) {
+fn empty(window: &mut Window, field: &str) {
     window.get_by_role_and_label(Role::TextInput, field).focus();
     window.run_steps(2);
     window.key_press_modifiers(Modifiers::COMMAND, Key::A);
-    window.key_press(Key::Delete);
-    window.run_steps(3);
+    window.key(Key::Delete);
 }
 
 /// Opens or closes the section of what a learner can leave alone.
-fn open_more(window: &mut Harness<'static, Inkling>) {
+fn open_more(window: &mut Window) {
     // It may be below the visible part of the panel.
     window.get_by_label("More settings").click_accesskit();
     // The section opens over a few frames.
     window.run_steps(20);
 }
 
-fn choose(window: &mut Harness<'static, Inkling>, list: &str, option: &str) {
+fn choose(window: &mut Window, list: &str, option: &str) {
     window
         .get_by_role_and_label(Role::ComboBox, list)
         .click_accesskit();
@@ -62,12 +59,11 @@ fn choose(window: &mut Harness<'static, Inkling>, list: &str, option: &str) {
 #[test]
 fn start_pause_resume_and_stop() {
     let (mut window, mut engine) = usual();
-    window.get_by_label("Start").click();
-    window.run_steps(3);
+    window.click("Start");
     engine.serve();
     engine.train(4);
     window.run_steps(3);
-    assert!(window.query_by_label("Start").is_none());
+    assert!(!window.has("Start"));
     window
         .get_all_by_label_contains("epoch 1 of")
         .next()
@@ -76,26 +72,14 @@ fn start_pause_resume_and_stop() {
         .get_all_by_label_contains("images/s")
         .next()
         .expect("and the pace");
-    window.get_by_label("Pause").click();
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
-    assert_eq!(
-        window.state().app().train.run.as_ref().unwrap().phase,
-        Phase::Paused
-    );
-    window.get_by_label("Resume").click();
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
-    assert_eq!(
-        window.state().app().train.run.as_ref().unwrap().phase,
-        Phase::Training
-    );
-    window.get_by_label("Stop").click();
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
+    window.click("Pause");
+    window.serve(&mut engine);
+    assert_eq!(window.the_run().phase, Phase::Paused);
+    window.click("Resume");
+    window.serve(&mut engine);
+    assert_eq!(window.the_run().phase, Phase::Training);
+    window.click("Stop");
+    window.serve(&mut engine);
     window.get_by_label("Start");
     assert!(
         engine
@@ -115,8 +99,7 @@ fn what_is_typed_is_what_runs() {
     choose(&mut window, "Optimiser", "SGD with momentum");
     type_into(&mut window, "Learning rate", "0,05");
     type_into(&mut window, "Seed", "42");
-    window.get_by_label("Start").click();
-    window.run_steps(3);
+    window.click("Start");
     engine.serve();
     let config = &engine.run.as_ref().unwrap().config;
     assert_eq!((config.epochs, config.batch_size, config.seed), (7, 96, 42));
@@ -143,10 +126,7 @@ fn a_value_that_cannot_be_says_why_beside_it_and_start_waits() {
             .get_all_by_label_contains(reason)
             .next()
             .expect(reason);
-        assert!(
-            window.get_by_label("Start").accesskit_node().is_disabled(),
-            "{field} {text}"
-        );
+        assert!(window.is_disabled("Start"), "{field} {text}");
         assert_eq!(
             window
                 .get_by_role_and_label(Role::TextInput, field)
@@ -155,12 +135,11 @@ fn a_value_that_cannot_be_says_why_beside_it_and_start_waits() {
             Some(text),
             "left as it was typed"
         );
-        window.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
-        window.run_steps(3);
+        window.keys(Modifiers::COMMAND, Key::Enter);
         assert!(engine.listen().is_empty(), "the shortcut waits too");
         type_into(&mut window, field, "5");
     }
-    assert!(!window.get_by_label("Start").accesskit_node().is_disabled());
+    assert!(!window.is_disabled("Start"));
 }
 
 #[test]
@@ -180,30 +159,22 @@ fn a_wrong_learning_rate_opens_the_section_it_is_in() {
 fn every_precision_can_be_chosen_and_says_what_it_means_here() {
     let (mut window, mut engine) = sized([1280.0, 1400.0]);
     assert!(
-        !window.state().app().precisions().contains(&Precision::Tf32),
+        !window.app().precisions().contains(&Precision::Tf32),
         "what makes no difference is not offered"
     );
     for precision in Precision::on(DeviceChoice::Cpu) {
         choose(&mut window, "Precision", precision.label());
-        assert_eq!(window.state().app().ctx.config.precision, precision);
-        if let Some(note) = window.state().app().precision_note(precision) {
+        assert_eq!(window.app().ctx.config.precision, precision);
+        if let Some(note) = window.app().precision_note(precision) {
             window.get_by_label(&note);
         }
     }
-    let before = window
-        .state()
-        .app()
-        .precision_note(Precision::Bf16)
-        .unwrap();
-    window.state_mut().apply(Action::Benchmark(Extent::Full));
+    let before = window.app().precision_note(Precision::Bf16).unwrap();
+    window.apply(Action::Benchmark(Extent::Full));
     engine.serve();
     engine.finish_benchmark();
     window.run_steps(3);
-    let after = window
-        .state()
-        .app()
-        .precision_note(Precision::Bf16)
-        .unwrap();
+    let after = window.app().precision_note(Precision::Bf16).unwrap();
     assert!(
         before.contains("benchmark") && after.contains("2.0 times as long"),
         "{before} {after}"
@@ -241,8 +212,7 @@ fn everything_a_run_can_be_is_set_here() {
         .get_by_role_and_label(Role::CheckBox, "Nesterov")
         .click();
     window.run_steps(3);
-    window.get_by_label("Start").click();
-    window.run_steps(3);
+    window.click("Start");
     engine.serve();
     let config = engine.run.as_ref().unwrap().config.clone();
     let expected = RunConfig {
@@ -289,7 +259,7 @@ fn an_empty_field_turns_off_what_can_be_turned_off() {
     ] {
         type_into(&mut window, field, text);
     }
-    let config = window.state().app().ctx.config.clone();
+    let config = window.app().ctx.config.clone();
     assert_eq!(
         (
             config.clip_norm,
@@ -307,7 +277,7 @@ fn an_empty_field_turns_off_what_can_be_turned_off() {
     ] {
         empty(&mut window, field);
     }
-    let config = window.state().app().ctx.config.clone();
+    let config = window.app().ctx.config.clone();
     assert_eq!(
         (
             config.clip_norm,
@@ -317,7 +287,7 @@ fn an_empty_field_turns_off_what_can_be_turned_off() {
         ),
         (None, None, None, None)
     );
-    assert!(!window.get_by_label("Start").accesskit_node().is_disabled());
+    assert!(!window.is_disabled("Start"));
     empty(&mut window, "Epochs");
     window
         .get_all_by_label_contains("The number of epochs is missing")
@@ -334,14 +304,12 @@ fn once_measured_the_panel_says_how_long_a_run_takes() {
             .count(),
         0
     );
-    window
-        .state_mut()
-        .apply(Action::Configure(Box::new(RunConfig {
-            model: ModelKind::ConvNet,
-            epochs: 2,
-            ..RunConfig::default()
-        })));
-    window.state_mut().apply(Action::Benchmark(Extent::Full));
+    window.apply(Action::Configure(Box::new(RunConfig {
+        model: ModelKind::ConvNet,
+        epochs: 2,
+        ..RunConfig::default()
+    })));
+    window.apply(Action::Benchmark(Extent::Full));
     engine.serve();
     engine.finish_benchmark();
     window.run_steps(3);
@@ -353,8 +321,7 @@ fn once_measured_the_panel_says_how_long_a_run_takes() {
 #[test]
 fn presets_fill_the_fields_in_and_other_values_belong_to_none() {
     let (mut window, _engine) = usual();
-    window.get_by_label("Best").click();
-    window.run_steps(3);
+    window.click("Best");
     let best = RunConfig::preset(Preset::Best);
     let epochs = window
         .get_by_role_and_label(Role::TextInput, "Epochs")
@@ -367,25 +334,14 @@ fn presets_fill_the_fields_in_and_other_values_belong_to_none() {
 #[test]
 fn while_a_run_is_in_progress_the_next_one_is_prepared_and_queued() {
     let (mut window, mut engine) = sized([900.0, 1800.0]);
-    window.get_by_label("Start").click();
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
+    window.click("Start");
+    window.serve(&mut engine);
     window.get_by_role_and_label(Role::Label, "This run");
     type_into(&mut window, "Epochs", "2");
-    window.get_by_label("Add to queue").click();
-    window.run_steps(3);
-    let epochs = |window: &Harness<'_, Inkling>| {
-        window
-            .state()
-            .app()
-            .train
-            .run
-            .as_ref()
-            .map(|run| run.config.epochs)
-    };
+    window.click("Add to queue");
+    let epochs = |window: &Window| window.app().train.run.as_ref().map(|run| run.config.epochs);
     assert_eq!(
-        (window.state().app().train.queue.len(), epochs(&window)),
+        (window.app().train.queue.len(), epochs(&window)),
         (1, Some(12)),
         "the run in progress stays as it is"
     );
@@ -395,32 +351,26 @@ fn while_a_run_is_in_progress_the_next_one_is_prepared_and_queued() {
         .get_all_by_label_contains("99.00 %")
         .next()
         .expect("what came of it");
-    engine.serve();
-    window.run_steps(3);
+    window.serve(&mut engine);
     assert_eq!(
-        (window.state().app().train.queue.len(), epochs(&window)),
+        (window.app().train.queue.len(), epochs(&window)),
         (0, Some(2))
     );
-    assert!(window.state().app().is_training(), "the next one");
+    assert!(window.app().is_training(), "the next one");
 
     // Whoever stops a run wants quiet.
-    window.get_by_label("Add to queue").click();
-    window.run_steps(3);
-    window.get_by_label("Stop").click();
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
-    assert!(!window.state().app().is_training() && window.state().app().train.queue.len() == 1);
-    window.get_by_label("Remove").click();
-    window.run_steps(3);
-    assert!(window.state().app().train.queue.is_empty());
+    window.click("Add to queue");
+    window.click("Stop");
+    window.serve(&mut engine);
+    assert!(!window.app().is_training() && window.app().train.queue.len() == 1);
+    window.click("Remove");
+    assert!(window.app().train.queue.is_empty());
 }
 
 #[test]
 fn what_a_run_does_by_itself_is_said_and_stays_to_be_read() {
     let (mut window, mut engine) = usual();
-    window.get_by_label("Start").click();
-    window.run_steps(3);
+    window.click("Start");
     engine.serve();
     engine.train(4);
     let run = engine.run.as_ref().unwrap().id;
@@ -445,8 +395,7 @@ fn what_a_run_does_by_itself_is_said_and_stays_to_be_read() {
         2,
         "a notice and a line"
     );
-    window.get_by_label("Dismiss").click();
-    window.run_steps(3);
+    window.click("Dismiss");
     window.get_by_label_contains("rolled back to step 2");
     assert_eq!(
         window.query_all_by_label_contains("Loss scale").count(),
@@ -472,12 +421,10 @@ fn what_a_run_does_by_itself_is_said_and_stays_to_be_read() {
 #[test]
 fn batch_sizes_are_compared_and_the_one_that_is_enough_can_be_taken() {
     let (mut window, mut engine) = sized([1280.0, 1400.0]);
-    window.get_by_label("Compare batch sizes").click();
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
+    window.click("Compare batch sizes");
+    window.serve(&mut engine);
     assert!(
-        matches!(engine.heard.last().and_then(submitted), Some((_, Job::Compare { config, .. })) if *config == window.state().app().ctx.config)
+        matches!(engine.heard.last().and_then(submitted), Some((_, Job::Compare { config, .. })) if *config == window.app().ctx.config)
     );
     window.get_by_label_contains("Comparing batch sizes, 6 s left");
     window.get_by_label("Comparison progress");
@@ -494,15 +441,14 @@ fn batch_sizes_are_compared_and_the_one_that_is_enough_can_be_taken() {
     );
     enough.click();
     window.run_steps(3);
-    assert_eq!(window.state().app().ctx.config.batch_size, 64);
+    assert_eq!(window.app().ctx.config.batch_size, 64);
     window.get_by_label("Compare again");
     // Figures of other settings are not shown for these.
     let other = RunConfig {
         model: ModelKind::Mlp,
-        ..window.state().app().ctx.config.clone()
+        ..window.app().ctx.config.clone()
     };
-    window.state_mut().apply(Action::Configure(Box::new(other)));
-    window.run_steps(3);
+    window.act(Action::Configure(Box::new(other)));
     window.get_by_label("Compare batch sizes");
     assert_eq!(window.query_all_by_label_contains("images/s").count(), 0);
 }
@@ -510,24 +456,18 @@ fn batch_sizes_are_compared_and_the_one_that_is_enough_can_be_taken() {
 #[test]
 fn a_comparison_of_batch_sizes_can_be_cancelled() {
     let (mut window, mut engine) = sized([1280.0, 1400.0]);
-    window.get_by_label("Compare batch sizes").click();
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
-    window.get_by_label("Cancel").click();
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
+    window.click("Compare batch sizes");
+    window.serve(&mut engine);
+    window.click("Cancel");
+    window.serve(&mut engine);
     window.get_by_label("Compare batch sizes");
 }
 
 #[test]
 fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
     let (mut window, mut engine) = sized([1280.0, 1400.0]);
-    window.get_by_label("Compare devices").click();
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
+    window.click("Compare devices");
+    window.serve(&mut engine);
     window.get_by_label_contains("Comparing devices, 6 s left");
     let asked = engine
         .heard
@@ -537,7 +477,7 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
     let Some(Job::Compare { config, sides }) = asked else {
         panic!("{:?}", engine.heard)
     };
-    assert_eq!(config, window.state().app().ctx.config);
+    assert_eq!(config, window.app().ctx.config);
     let of = |precision| Side {
         precision,
         ..side_of(&config)
@@ -570,11 +510,8 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
         "CUDA f32 could not be measured. A computation failed: the driver is gone.",
     );
     window.get_by_label_contains("No GPU available");
-    window
-        .get_by_label("CPU bf16: 8,000 images/s, 2.00×, recommended, about 1 min 25 s")
-        .click();
-    window.run_steps(3);
-    let app = window.state().app();
+    window.click("CPU bf16: 8,000 images/s, 2.00×, recommended, about 1 min 25 s");
+    let app = window.app();
     assert_eq!(
         (
             app.ctx.config.precision,
@@ -592,15 +529,14 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
         batch_size: 32,
         ..app.ctx.config.clone()
     };
-    window.state_mut().apply(Action::Configure(Box::new(other)));
-    window.run_steps(3);
+    window.act(Action::Configure(Box::new(other)));
     assert_eq!(window.query_all_by_label_contains("images/s").count(), 0);
 }
 
 #[test]
 fn once_other_settings_are_chosen_the_keys_start_a_new_run_and_not_the_interrupted_one() {
     let (mut window, mut engine) = usual();
-    window.state_mut().apply(Action::Start);
+    window.apply(Action::Start);
     engine.serve();
     engine.train(10);
     let run = engine.run.as_ref().unwrap().id;
@@ -616,26 +552,22 @@ fn once_other_settings_are_chosen_the_keys_start_a_new_run_and_not_the_interrupt
         kept: Ok(()),
     });
     // Settings of the next run that are chosen before there is an offer say nothing about it.
-    window
-        .state_mut()
-        .apply(Action::ApplyPreset(Preset::Balanced));
+    window.apply(Action::ApplyPreset(Preset::Balanced));
     engine.fail(Problem::EngineGone);
     window.run_steps(3);
     assert_eq!(window.get_all_by_label("Resume after epoch 1").count(), 2);
-    let app = window.state().app();
+    let app = window.app();
     assert_eq!(app.run_to_resume(), app.interrupted_checkpoint());
     // The preset is the one that is chosen already: clicking it is a choice all the same.
-    window.get_by_label(Preset::Balanced.label()).click();
-    window.run_steps(3);
-    assert_eq!(window.state().app().run_to_resume(), None);
+    window.click(Preset::Balanced.label());
+    assert_eq!(window.app().run_to_resume(), None);
     assert_eq!(
         window.get_all_by_label("Resume after epoch 1").count(),
         2,
         "it can still be resumed"
     );
     engine.heard.clear();
-    window.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
-    window.run_steps(3);
+    window.keys(Modifiers::COMMAND, Key::Enter);
     engine.serve();
     let started = engine
         .heard
@@ -648,7 +580,7 @@ fn once_other_settings_are_chosen_the_keys_start_a_new_run_and_not_the_interrupt
 #[test]
 fn an_interrupted_run_is_resumed_by_its_button_after_other_settings_were_chosen() {
     let (mut window, mut engine) = usual();
-    window.state_mut().apply(Action::Start);
+    window.apply(Action::Start);
     engine.serve();
     engine.train(10);
     let run = engine.run.as_ref().unwrap().id;
@@ -665,13 +597,13 @@ fn an_interrupted_run_is_resumed_by_its_button_after_other_settings_were_chosen(
     });
     engine.fail(Problem::EngineGone);
     window.run_steps(3);
-    let places = |window: &Harness<'static, Inkling>| {
+    let places = |window: &Window| {
         ["Resume after epoch 1", "Start new run"]
             .map(|name| window.get_all_by_label(name).map(|node| node.rect()).next())
     };
     let before = places(&window);
     type_into(&mut window, "Epochs", "7");
-    assert_eq!(window.state().app().run_to_resume(), None);
+    assert_eq!(window.app().run_to_resume(), None);
     assert_eq!(places(&window), before, "no button moves");
     engine.heard.clear();
     window
@@ -698,10 +630,7 @@ fn that_built_in_digits_are_harder_is_said_wherever_an_accuracy_on_them_is() {
         1,
         "below the presets"
     );
-    window.state_mut().apply(Action::Start);
-    engine.serve();
-    engine.train(12);
-    window.run_steps(3);
+    window.train(&mut engine, 12);
     assert_eq!(
         window.get_all_by_label(sentence).count(),
         2,
@@ -712,13 +641,10 @@ fn that_built_in_digits_are_harder_is_said_wherever_an_accuracy_on_them_is() {
     assert_eq!(window.get_all_by_label(sentence).count(), 2);
     // What is tested on MNIST needs no such words.
     let data = "mnist+builtin".parse().unwrap();
-    window
-        .state_mut()
-        .apply(Action::Configure(Box::new(RunConfig {
-            data,
-            ..RunConfig::default()
-        })));
-    window.run_steps(3);
+    window.act(Action::Configure(Box::new(RunConfig {
+        data,
+        ..RunConfig::default()
+    })));
     assert_eq!(
         window.get_all_by_label(sentence).count(),
         1,

@@ -6,10 +6,11 @@ use inkling::protocol::{Command, Event, Job, JobResult};
 use inkling::records::{JobId, ModelRef, Rescue, RunPosition, Telemetry};
 use inkling::run_config::{DeviceChoice, RunConfig};
 use inkling::system::WriteError;
-use inkling::window::{Action, App, Phase, Screen, Settings};
+use inkling::window::{Action, App, Phase, Screen};
 
-use crate::fake_engine::{Answers, app, app_with, evaluation, starter, summary};
+use crate::fake_engine::{Answers, app, app_with, evaluation, past_wizard, starter, summary};
 use crate::jobs::{cancelled, done, failed, progress};
+use crate::window::stage::Driven;
 
 fn classified(commands: &[Command]) -> Vec<(u64, usize)> {
     let of = |command: &Command| match command {
@@ -31,24 +32,13 @@ fn a_run_goes_from_start_to_results() {
     app.apply(Action::Show(Screen::Models));
     app.apply(Action::Start);
     assert_eq!(app.shell.screen, Screen::Train);
-    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Preparing(0.0));
-    engine.serve();
-    app.poll();
-    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Training);
-    assert_eq!(
-        app.train
-            .run
-            .as_ref()
-            .unwrap()
-            .plan
-            .as_ref()
-            .unwrap()
-            .total_steps,
-        30
-    );
+    assert_eq!(app.the_run().phase, Phase::Preparing(0.0));
+    app.serve(&mut engine);
+    assert_eq!(app.the_run().phase, Phase::Training);
+    assert_eq!(app.the_run().plan.as_ref().unwrap().total_steps, 30);
     engine.train(12);
     app.poll();
-    let run = app.train.run.as_ref().unwrap();
+    let run = app.the_run();
     assert_eq!(
         (
             run.history.steps.len(),
@@ -64,30 +54,19 @@ fn a_run_goes_from_start_to_results() {
     app.apply(Action::Show(Screen::Draw));
     engine.finish();
     app.poll();
-    assert!(matches!(
-        app.train.run.as_ref().unwrap().phase,
-        Phase::Finished(_)
-    ));
+    assert!(matches!(app.the_run().phase, Phase::Finished(_)));
     assert!(!app.is_training());
     assert_eq!(
         app.results.shown.as_ref().unwrap().measured.evaluation,
         evaluation()
     );
-    assert!(
-        app.ctx
-            .notices
-            .iter()
-            .any(|notice| notice.message.what.contains("99"))
-    );
+    assert!(app.said("99"));
 }
 
 #[test]
 fn a_run_that_cannot_be_saved_waits_for_another_try_or_another_folder() {
     let chosen = std::path::PathBuf::from("elsewhere");
-    let settings = Settings {
-        wizard_done: true,
-        ..Settings::default()
-    };
+    let settings = past_wizard();
     let (mut app, mut engine) = app_with(
         settings,
         Answers {
@@ -98,7 +77,7 @@ fn a_run_that_cannot_be_saved_waits_for_another_try_or_another_folder() {
     app.apply(Action::SaveRun);
     app.apply(Action::Start);
     engine.serve();
-    let run = app.train.run.as_ref().unwrap().id;
+    let run = app.the_run().id;
     let full = |path: &str| {
         Problem::Write(WriteError::new(
             path.as_ref(),
@@ -112,13 +91,10 @@ fn a_run_that_cannot_be_saved_waits_for_another_try_or_another_folder() {
             checkpoint: Some(RunPosition::default()),
         });
         app.poll();
-        assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::NotSaved);
+        assert_eq!(app.the_run().phase, Phase::NotSaved);
         assert!(app.is_training(), "nothing else may take its place");
     }
-    assert_eq!(
-        app.train.run.as_ref().unwrap().state(),
-        "Finished, but not saved yet"
-    );
+    assert_eq!(app.the_run().state(), "Finished, but not saved yet");
     let said: Vec<&str> = app
         .ctx
         .notices
@@ -133,7 +109,7 @@ fn a_run_that_cannot_be_saved_waits_for_another_try_or_another_folder() {
     assert_eq!(engine.listen(), [Command::Save { run, folder: None }]);
     app.apply(Action::ChooseRunFolder);
     let engine = std::cell::RefCell::new(engine);
-    crate::window::stage::wait_for(&mut app, |_| !engine.borrow_mut().listen().is_empty());
+    app.until(|_| !engine.borrow_mut().listen().is_empty());
     let engine = engine.into_inner();
     assert_eq!(
         engine.heard.last(),
@@ -147,17 +123,8 @@ fn a_run_that_cannot_be_saved_waits_for_another_try_or_another_folder() {
         JobResult::Train(summary(&RunConfig::default(), Vec::new(), false)),
     ));
     app.poll();
-    assert!(matches!(
-        app.train.run.as_ref().unwrap().phase,
-        Phase::Finished(_)
-    ));
-    assert!(
-        app.ctx
-            .notices
-            .iter()
-            .all(|notice| !notice.message.what.contains("not saved yet")),
-        "it is saved now"
-    );
+    assert!(matches!(app.the_run().phase, Phase::Finished(_)));
+    assert!(!app.said("not saved yet"), "it is saved now");
 }
 
 #[test]
@@ -165,7 +132,7 @@ fn a_run_of_which_nothing_can_be_saved_is_not_lost_unheard() {
     let (mut app, mut engine) = app();
     app.apply(Action::Start);
     engine.serve();
-    let run = app.train.run.as_ref().unwrap().id;
+    let run = app.the_run().id;
     let full = |path: &str| {
         Problem::Write(WriteError::new(
             path.as_ref(),
@@ -189,18 +156,14 @@ fn a_run_of_which_nothing_can_be_saved_is_not_lost_unheard() {
     assert!(said(&app).contains("cannot be resumed"), "{}", said(&app));
     app.apply(Action::Stop);
     assert_eq!(engine.listen(), [Command::Cancel(run)]);
-    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Stopping);
+    assert_eq!(app.the_run().phase, Phase::Stopping);
     engine.send(Event::NotSaved {
         run,
         problem: full("temporary"),
         checkpoint: None,
     });
     app.poll();
-    assert_eq!(
-        app.train.run.as_ref().unwrap().phase,
-        Phase::NotSaved,
-        "it waits on"
-    );
+    assert_eq!(app.the_run().phase, Phase::NotSaved, "it waits on");
     assert!(said(&app).contains("temporary"), "{}", said(&app));
     let rescue = Rescue {
         folder: "temporary/run".into(),
@@ -235,24 +198,18 @@ fn pausing_resuming_and_stopping_are_passed_on_and_shown() {
         engine.listen().is_empty(),
         "without a run there is nothing to hold"
     );
-    app.apply(Action::Start);
-    engine.serve();
-    engine.train(3);
-    app.poll();
+    app.train(&mut engine, 3);
     app.apply(Action::Pause);
-    engine.serve();
-    app.poll();
-    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Paused);
+    app.serve(&mut engine);
+    assert_eq!(app.the_run().phase, Phase::Paused);
     app.apply(Action::Resume);
-    engine.serve();
-    app.poll();
-    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Training);
+    app.serve(&mut engine);
+    assert_eq!(app.the_run().phase, Phase::Training);
     app.apply(Action::Stop);
-    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Stopping);
-    engine.serve();
-    app.poll();
+    assert_eq!(app.the_run().phase, Phase::Stopping);
+    app.serve(&mut engine);
     assert_eq!(
-        app.train.run.as_ref().unwrap().phase,
+        app.the_run().phase,
         Phase::Discarded,
         "no epoch was complete"
     );
@@ -261,14 +218,12 @@ fn pausing_resuming_and_stopping_are_passed_on_and_shown() {
 #[test]
 fn a_pause_that_is_confirmed_after_stop_does_not_undo_the_stop() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Start);
-    engine.serve();
-    app.poll();
-    let id = app.train.run.as_ref().unwrap().id;
+    app.start(&mut engine);
+    let id = app.the_run().id;
     app.apply(Action::Pause);
     app.apply(Action::Stop);
     app.on_event(Event::Paused(id));
-    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Stopping);
+    assert_eq!(app.the_run().phase, Phase::Stopping);
 }
 
 #[test]
@@ -297,10 +252,8 @@ fn a_second_start_and_an_invalid_configuration_reach_no_engine() {
 #[test]
 fn events_of_another_run_change_nothing() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Start);
-    engine.serve();
-    app.poll();
-    let (id, stale) = (app.train.run.as_ref().unwrap().id, JobId(9999));
+    app.start(&mut engine);
+    let (id, stale) = (app.the_run().id, JobId(9999));
     let config = app.ctx.config.clone();
     app.on_event(Event::Steps {
         run: stale,
@@ -317,7 +270,7 @@ fn events_of_another_run_change_nothing() {
         stale,
         JobResult::Train(summary(&config, Vec::new(), false)),
     ));
-    let run = app.train.run.as_ref().unwrap();
+    let run = app.the_run();
     assert_eq!(
         (run.id, &run.phase, run.now.step),
         (id, &Phase::Training, 0)
@@ -360,12 +313,10 @@ fn a_reading_that_comes_after_clearing_is_not_shown() {
     app.apply(Action::PenDown([10.0, 10.0]));
     app.apply(Action::PenUp);
     app.apply(Action::ClearDrawing);
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert!(app.prediction().is_none());
     app.apply(Action::Undo);
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert_eq!(
         app.prediction().unwrap().digit,
         1,
@@ -385,8 +336,7 @@ fn answers_to_requests_never_made_are_dropped() {
         prediction: Ok(Box::new(crate::fake_engine::prediction(&ink))),
     });
     assert!(app.prediction().is_none());
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert!(app.prediction().is_some());
 }
 
@@ -394,12 +344,10 @@ fn answers_to_requests_never_made_are_dropped() {
 fn another_reader_reads_the_drawing_again() {
     let (mut app, mut engine) = app();
     app.apply(Action::PenDown([10.0, 10.0]));
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     engine.listen();
     app.apply(Action::UseModel(ModelRef::File("a.safetensors".into())));
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert_eq!(classified(&engine.listen()).len(), 1);
 }
 
@@ -407,18 +355,13 @@ fn another_reader_reads_the_drawing_again() {
 fn the_drawing_is_read_again_while_the_reader_learns() {
     let (mut app, mut engine) = app();
     app.apply(Action::PenDown([10.0, 10.0]));
-    app.apply(Action::Start);
-    engine.serve();
-    engine.train(10);
-    app.poll();
-    engine.serve();
-    app.poll();
+    app.train(&mut engine, 10);
+    app.serve(&mut engine);
     engine.heard.clear();
     for _ in 0..5 {
         engine.train(1);
         app.poll();
-        engine.serve();
-        app.poll();
+        app.serve(&mut engine);
     }
     assert_eq!(
         classified(&engine.heard).len(),
@@ -430,10 +373,8 @@ fn the_drawing_is_read_again_while_the_reader_learns() {
 #[test]
 fn a_broken_engine_costs_the_run_and_a_sentence() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Start);
-    engine.serve();
-    app.poll();
-    let id = app.train.run.as_ref().unwrap().id;
+    app.start(&mut engine);
+    let id = app.the_run().id;
     engine.send(failed(
         id,
         Problem::Panicked {
@@ -443,14 +384,9 @@ fn a_broken_engine_costs_the_run_and_a_sentence() {
     engine.send(Event::Restarted);
     engine.send(Event::ModelInUse(starter()));
     app.poll();
-    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Failed);
-    assert!(
-        app.ctx
-            .notices
-            .iter()
-            .any(|notice| notice.message.what.contains("index 3"))
-    );
-    crate::window::stage::wait_for(&mut app, |app| app.ctx.notices.len() > 1);
+    assert_eq!(app.the_run().phase, Phase::Failed);
+    assert!(app.said("index 3"));
+    app.until(|app| app.ctx.notices.len() > 1);
     assert!(
         app.ctx
             .notices
@@ -467,22 +403,17 @@ fn a_broken_engine_costs_the_run_and_a_sentence() {
 fn an_engine_that_is_gone_is_replaced() {
     let (mut app, mut engine) = app();
     app.apply(Action::PenDown([10.0, 10.0]));
-    app.apply(Action::Start);
-    engine.serve();
-    app.poll();
+    app.start(&mut engine);
     engine.die();
     app.poll();
-    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Failed);
+    assert_eq!(app.the_run().phase, Phase::Failed);
     assert_eq!(engine.engines(), 2);
-    crate::window::stage::wait_for(&mut app, |app| app.ctx.notices.len() == 1);
+    app.until(|app| app.ctx.notices.len() == 1);
     app.apply(Action::PenMove([20.0, 10.0]));
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert!(app.prediction().is_some(), "the fresh engine reads");
-    app.apply(Action::Start);
-    engine.serve();
-    app.poll();
-    assert_eq!(app.train.run.as_ref().unwrap().phase, Phase::Training);
+    app.start(&mut engine);
+    assert_eq!(app.the_run().phase, Phase::Training);
 }
 
 #[test]
@@ -513,8 +444,7 @@ fn measuring_shows_progress_and_can_be_broken_off() {
         model: ModelRef::Starter,
         data: inkling::run_config::DataSpec::builtin(),
     });
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     assert!(app.ctx.jobs.evaluation().is_none());
     assert_eq!(
         app.results
@@ -544,19 +474,13 @@ fn the_same_problem_twice_is_one_notice() {
 fn a_run_on_little_data_starts_again_with_settings_that_fit_and_says_so() {
     let (mut app, mut engine) = app();
     app.ctx.config.data = "/tmp/few".parse().unwrap();
-    app.apply(Action::Start);
-    engine.serve();
-    app.poll();
-    engine.serve();
-    app.poll();
-    let run = app.train.run.as_ref().unwrap();
+    app.start(&mut engine);
+    app.serve(&mut engine);
+    let run = app.the_run();
     assert_eq!((run.config.batch_size, run.config.epochs), (8, 80));
     assert!(run.is_active(), "{:?}", run.phase);
     assert!(
-        app.ctx
-            .notices
-            .iter()
-            .any(|notice| notice.message.what.contains("batch size 8 instead of 128")),
+        app.said("batch size 8 instead of 128"),
         "{:?}",
         app.ctx.notices
     );

@@ -17,7 +17,7 @@ use inkling::window::{
 
 use crate::fake_engine::app;
 use crate::jobs::{failed, submitted};
-use crate::window::stage::sized;
+use crate::window::stage::{Driven, Seen, sized};
 
 const FOUND: RateFinding = RateFinding {
     suggestion: Some(RateSuggestion {
@@ -35,12 +35,8 @@ fn the_suggestion_goes_into_the_field_in_every_size_and_nothing_moves_when_it_co
         let (mut window, mut engine) = sized(size);
         window.get_by_label("More settings").click_accesskit();
         window.run_steps(20);
-        window
-            .get_by_label("Find a learning rate…")
-            .click_accesskit();
-        window.run_steps(3);
-        engine.serve();
-        window.run_steps(3);
+        window.activate("Find a learning rate…");
+        window.serve(&mut engine);
         window.get_by_label("Search progress");
         let figure = window.get_by_role_and_label(Role::Figure, "Loss by learning rate");
         assert!(
@@ -48,23 +44,18 @@ fn the_suggestion_goes_into_the_field_in_every_size_and_nothing_moves_when_it_co
             "{:?}",
             figure.value()
         );
-        assert!(window.get_by_label("Use").accesskit_node().is_disabled());
-        let cancel = window.get_by_label("Cancel").rect();
+        assert!(window.is_disabled("Use"));
+        let cancel = window.rect("Cancel");
         assert!(
             cancel.bottom() < size[1] && cancel.top() > 0.0,
             "{size:?}: {cancel:?}"
         );
         engine.finish_search(FOUND);
         window.run_steps(3);
-        assert_eq!(
-            window.get_by_label("Close").rect().min,
-            cancel.min,
-            "{size:?}"
-        );
+        assert_eq!(window.rect("Close").min, cancel.min, "{size:?}");
         window.get_by_label_contains("The loss falls fastest at");
-        window.get_by_label("Use 0.0031").click();
-        window.run_steps(3);
-        assert!(window.state().app().train.rate_search.is_none());
+        window.click("Use 0.0031");
+        assert!(window.app().train.rate_search.is_none());
         assert_eq!(
             window
                 .get_by_role_and_label(Role::TextInput, "Learning rate")
@@ -80,21 +71,13 @@ fn for_a_search_for_a_rate_the_keyboard_suffices() {
     let (mut window, mut engine) = sized([1280.0, 800.0]);
     window.get_by_label("More settings").click_accesskit();
     window.run_steps(20);
-    window.get_by_label("Find a learning rate…").focus();
-    window.run_steps(2);
-    window.key_press(Key::Enter);
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
-    assert!(window.state().app().train.rate_search.is_some());
-    window.key_press(Key::Escape);
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
-    assert!(
-        window.state().app().train.rate_search.is_none()
-            && window.state().app().ctx.jobs.is_empty()
-    );
+    window.focus("Find a learning rate…");
+    window.key(Key::Enter);
+    window.serve(&mut engine);
+    assert!(window.app().train.rate_search.is_some());
+    window.key(Key::Escape);
+    window.serve(&mut engine);
+    assert!(window.app().train.rate_search.is_none() && window.app().ctx.jobs.is_empty());
 }
 
 /// A finding that suggests this.
@@ -114,8 +97,7 @@ fn rate_finding(rate: f64) -> RateFinding {
 fn a_search_for_a_rate_shows_its_steps_and_what_it_found_is_used() {
     let (mut app, mut engine) = app();
     app.apply(Action::FindLearningRate);
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     let asked = engine.heard.iter().find_map(submitted).expect("a job");
     assert!(
         matches!(asked.1, Job::FindLearningRate(config) if config.model == app.ctx.config.model)
@@ -152,8 +134,7 @@ fn a_search_for_a_rate_shows_its_steps_and_what_it_found_is_used() {
 fn closing_cancels_and_what_comes_later_is_dropped() {
     let (mut app, mut engine) = app();
     app.apply(Action::FindLearningRate);
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     let id = app.train.rate_search.as_ref().unwrap().id;
     app.apply(Action::CloseRateSearch);
     assert!(engine.listen().contains(&Command::Cancel(id)));
@@ -168,8 +149,7 @@ fn closing_cancels_and_what_comes_later_is_dropped() {
 fn a_search_for_a_rate_that_fails_says_so_in_its_dialog_alone() {
     let (mut app, mut engine) = app();
     app.apply(Action::FindLearningRate);
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     let id = app.train.rate_search.as_ref().unwrap().id;
     engine.send(failed(id, Problem::NoSuchRun));
     app.poll();
@@ -189,9 +169,7 @@ fn there_is_no_search_during_training_or_with_invalid_settings_but_with_an_inval
     app.apply(Action::Type(Field::LearningRate, "many".to_owned()));
     assert_eq!(app.why_not_find_rate(), None);
     app.apply(Action::Type(Field::LearningRate, "0.01".to_owned()));
-    app.apply(Action::Start);
-    engine.serve();
-    app.poll();
+    app.start(&mut engine);
     app.apply(Action::FindLearningRate);
     assert!(app.why_not_find_rate().is_some() && app.train.rate_search.is_none());
 }
@@ -200,38 +178,26 @@ fn there_is_no_search_during_training_or_with_invalid_settings_but_with_an_inval
 fn the_recommended_size_goes_into_the_field_in_every_size_and_nothing_moves_when_it_comes() {
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
         let (mut window, mut engine) = sized(size);
-        window.get_by_label("Find a batch size…").click_accesskit();
-        window.run_steps(3);
-        let start = window.get_by_label("Start search").rect();
+        window.activate("Find a batch size…");
+        let start = window.rect("Start search");
         assert!(
             start.bottom() < size[1] && start.top() > 0.0,
             "{size:?}: {start:?}"
         );
-        window.get_by_label("Start search").click();
-        window.run_steps(3);
-        engine.serve();
-        window.run_steps(3);
+        window.click("Start search");
+        window.serve(&mut engine);
         window.get_by_label("Search progress");
         window.get_by_label("Batch size 1024: not timed yet");
-        assert_eq!(
-            window.get_by_label("Cancel").rect().min,
-            start.min,
-            "{size:?}"
-        );
-        let config = window.state().app().ctx.config.clone();
+        assert_eq!(window.rect("Cancel").min, start.min, "{size:?}");
+        let config = window.app().ctx.config.clone();
         engine.finish_batch_size_search(&config);
         window.run_steps(3);
         window.get_by_label_contains("Gradient noise scale: about 310 images");
         window.get_by_label_contains("Batch size 512: not reached in");
         window.get_by_label_contains("Batch size 1024: diverged after");
-        assert_eq!(
-            window.get_by_label("Use 256").rect().min,
-            start.min,
-            "{size:?}"
-        );
-        window.get_by_label("Use 256").click();
-        window.run_steps(3);
-        assert!(window.state().app().train.batch_size_search.is_none());
+        assert_eq!(window.rect("Use 256").min, start.min, "{size:?}");
+        window.click("Use 256");
+        assert!(window.app().train.batch_size_search.is_none());
         assert_eq!(
             window
                 .get_by_role_and_label(Role::TextInput, "Batch size")
@@ -245,29 +211,20 @@ fn the_recommended_size_goes_into_the_field_in_every_size_and_nothing_moves_when
 #[test]
 fn for_a_search_for_a_batch_size_the_keyboard_suffices() {
     let (mut window, mut engine) = sized([1280.0, 800.0]);
-    window.get_by_label("Find a batch size…").focus();
-    window.run_steps(2);
-    window.key_press(Key::Enter);
-    window.run_steps(3);
+    window.focus("Find a batch size…");
+    window.key(Key::Enter);
     assert!(
         window
             .get_by_label("Start search")
             .accesskit_node()
             .is_focused()
     );
-    window.key_press(Key::Enter);
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
+    window.key(Key::Enter);
+    window.serve(&mut engine);
     window.get_by_label("Search progress");
-    window.key_press(Key::Escape);
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
-    assert!(
-        window.state().app().train.batch_size_search.is_none()
-            && window.state().app().ctx.jobs.is_empty()
-    );
+    window.key(Key::Escape);
+    window.serve(&mut engine);
+    assert!(window.app().train.batch_size_search.is_none() && window.app().ctx.jobs.is_empty());
 }
 
 fn batch_view(app: &App) -> &BatchSizeSearchView {
@@ -298,8 +255,7 @@ fn a_search_shows_its_times_and_what_it_found_is_used() {
     );
     app.apply(Action::TypeTargetAccuracy("98,5 %".to_owned()));
     app.apply(Action::FindBatchSize);
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     let asked = engine.heard.iter().find_map(submitted).expect("a job");
     assert!(
         matches!(asked.1, Job::FindBatchSize(BatchSizeSpec { accuracy, .. }) if (accuracy - 0.985).abs() < 1e-9)
@@ -367,8 +323,7 @@ fn it_can_be_cancelled_and_started_again_and_closing_cancels() {
     let (mut app, mut engine) = app();
     app.apply(Action::OpenBatchSizeSearch);
     app.apply(Action::FindBatchSize);
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     let first = batch_job(&app);
     app.apply(Action::CancelBatchSizeSearch);
     assert!(engine.listen().contains(&Command::Cancel(first)));
@@ -379,8 +334,7 @@ fn it_can_be_cancelled_and_started_again_and_closing_cancels() {
     app.poll();
     assert_eq!(batch_view(&app).state, BatchSizeSearchState::Cancelled);
     app.apply(Action::FindBatchSize);
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     let second = batch_job(&app);
     assert!(second != first && batch_view(&app).rows.len() == 1);
     app.apply(Action::CloseBatchSizeSearch);
@@ -400,8 +354,7 @@ fn a_search_that_fails_says_so_in_its_dialog_alone() {
     let (mut app, mut engine) = app();
     app.apply(Action::OpenBatchSizeSearch);
     app.apply(Action::FindBatchSize);
-    engine.serve();
-    app.poll();
+    app.serve(&mut engine);
     engine.send(failed(batch_job(&app), Problem::NoSuchRun));
     app.poll();
     assert!(matches!(
@@ -466,16 +419,10 @@ fn profile() -> Profile {
 fn the_dialog_shows_steps_and_layers_in_every_size() {
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
         let (mut window, mut engine) = sized(size);
-        window.get_by_label("Profile a step…").click_accesskit();
-        window.run_steps(3);
+        window.activate("Profile a step…");
         window.get_by_label("Recording progress");
-        assert!(
-            window
-                .get_by_label("Save trace…")
-                .accesskit_node()
-                .is_disabled()
-        );
-        let close = window.get_by_label("Cancel").rect();
+        assert!(window.is_disabled("Save trace…"));
+        let close = window.rect("Cancel");
         assert!(
             close.bottom() < size[1] && close.top() > 0.0,
             "{size:?}: {close:?}"
@@ -484,7 +431,7 @@ fn the_dialog_shows_steps_and_layers_in_every_size() {
         engine.finish_profile(profile());
         window.run_steps(3);
         assert_eq!(
-            window.get_by_label("Close").rect().min.y,
+            window.rect("Close").min.y,
             close.min.y,
             "{size:?}: nothing moves"
         );
@@ -498,15 +445,9 @@ fn the_dialog_shows_steps_and_layers_in_every_size() {
             window.query_all_by_label("1.5 of 2").count() >= 2,
             "threads at work"
         );
-        assert!(
-            !window
-                .get_by_label("Save trace…")
-                .accesskit_node()
-                .is_disabled()
-        );
-        window.get_by_label("Record again").click();
-        window.run_steps(3);
-        let app = window.state().app();
+        assert!(!window.is_disabled("Save trace…"));
+        window.click("Record again");
+        let app = window.app();
         assert!(
             app.train
                 .profile
@@ -520,27 +461,13 @@ fn the_dialog_shows_steps_and_layers_in_every_size() {
 #[test]
 fn it_opens_and_closes_by_keyboard_and_not_during_training() {
     let (mut window, mut engine) = sized([1280.0, 800.0]);
-    window.get_by_label("Profile a step…").focus();
-    window.run_steps(2);
-    window.key_press(Key::Enter);
-    window.run_steps(3);
+    window.focus("Profile a step…");
+    window.key(Key::Enter);
     engine.serve();
-    assert!(window.state().app().train.profile.is_some());
-    window.key_press(Key::Escape);
-    window.run_steps(3);
-    engine.serve();
-    window.run_steps(3);
-    assert!(
-        window.state().app().train.profile.is_none() && window.state().app().ctx.jobs.is_empty()
-    );
-    window.state_mut().apply(Action::Start);
-    engine.serve();
-    engine.train(2);
-    window.run_steps(3);
-    assert!(
-        window
-            .get_by_label("Profile a step…")
-            .accesskit_node()
-            .is_disabled()
-    );
+    assert!(window.app().train.profile.is_some());
+    window.key(Key::Escape);
+    window.serve(&mut engine);
+    assert!(window.app().train.profile.is_none() && window.app().ctx.jobs.is_empty());
+    window.train(&mut engine, 2);
+    assert!(window.is_disabled("Profile a step…"));
 }
