@@ -7,13 +7,10 @@ use super::ResultsView;
 use super::action::{Action, Screen, WizardStep};
 use super::background::{BackgroundResult, SharedFolder};
 use super::desktop::Purpose;
-use super::messages::Message;
-use super::notice::Severity;
 use super::state::App;
 use super::train::run::Phase;
 use crate::ink::IMAGE_ENDINGS;
-use crate::problem::Problem;
-use crate::protocol::{Command, Job};
+use crate::protocol::Job;
 use crate::records::{EvaluationSpec, ModelInfo, ModelRef, RunSummary, SplitEvaluation};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice};
 use crate::runs::Store;
@@ -23,13 +20,17 @@ const INK_ENDINGS: [&str; 5] = ["json", "jsonl", "ndjson", "gz", "ink"];
 
 impl App {
     pub fn apply(&mut self, action: Action) {
-        if self.apply_to_image(&action) || self.ask_before_sending(&action) {
-            return;
+        if !self.apply_to_image(&action) && !self.ask_before_sending(&action) {
+            self.update(action);
         }
+        self.settle();
+    }
+
+    fn update(&mut self, action: Action) {
         match action {
-            Action::Show(screen) => self.show(screen),
+            Action::Show(screen) => self.ctx.show(screen),
             Action::Wizard(step) => {
-                self.wizard = Some(step);
+                self.ctx.wizard = Some(step);
                 self.start_discovery();
                 if step == WizardStep::Hardware
                     && !self.machine.checks.contains_key(&DeviceChoice::Cpu)
@@ -41,7 +42,7 @@ impl App {
                 self.time_presets();
             }
             Action::CloseWizard => {
-                self.wizard = None;
+                self.ctx.wizard = None;
                 self.ctx.settings.wizard_done = true;
                 self.machine.benchmark.presets_wanted = true;
                 self.time_presets();
@@ -135,12 +136,12 @@ impl App {
                 self.keep_drawing();
                 self.draw.drawing.put(&drawing.ink);
                 self.drawing_changed();
-                self.show(Screen::Draw);
+                self.ctx.show(Screen::Draw);
             }
             Action::UndoKept => {
                 if !self.undo_just_kept() {
                     self.undo_kept();
-                } else if self.shell.screen == Screen::Draw {
+                } else if self.ctx.screen == Screen::Draw {
                     self.draw.drawing.undo();
                     self.drawing_changed();
                 }
@@ -176,10 +177,10 @@ impl App {
                 );
             }
             Action::PasteImage { size, pixels } => self.paste_image(size, pixels),
-            Action::UseModel(model) => self.use_model(model),
+            Action::UseModel(model) => self.ctx.use_model(model),
             Action::DrawWith(model) => {
-                self.use_model(model);
-                self.show(Screen::Draw);
+                self.ctx.use_model(model);
+                self.ctx.show(Screen::Draw);
             }
             Action::ChooseInferenceDevice(choice) => self.choose_inference_device(choice),
             Action::RefreshRuns => self.list_runs(),
@@ -198,11 +199,11 @@ impl App {
             Action::ChooseComparisonData(data) => self.choose_comparison_data(data),
             Action::CompareModels => self.compare_models(),
             Action::CloseComparison => self.close_comparison(),
-            Action::CancelJob(id) => self.cancel_job(id),
+            Action::CancelJob(id) => self.ctx.cancel_job(id),
             Action::ShowModel(folder) => {
                 self.close_comparison();
                 self.models.run_to_select = Some(folder);
-                self.show(Screen::Models);
+                self.ctx.show(Screen::Models);
             }
             Action::OpenExport(model) => self.open_export(model),
             Action::ChangeExport(spec) => self.change_export(spec),
@@ -282,19 +283,11 @@ impl App {
         }
     }
 
-    /// Changes the screen, and nothing else.
-    pub(in crate::window) fn go_to(&mut self, screen: Screen) {
-        if screen != self.shell.screen {
-            self.ctx
-                .notices
-                .retain(|notice| !notice.goes_with_its_screen());
-        }
-        self.shell.screen = screen;
-    }
-
-    pub(super) fn show(&mut self, screen: Screen) {
+    /// Prepares the screen that is shown in the place of this one.
+    pub(super) fn screen_changed(&mut self, before: Screen) {
+        let screen = std::mem::replace(&mut self.ctx.screen, before);
         let before = (self.draws_several(), self.steps_in_use());
-        self.go_to(screen);
+        self.ctx.screen = screen;
         // The other canvas may have been read by another model, or with other steps.
         if before != (self.draws_several(), self.steps_in_use()) && !self.is_canvas_empty() {
             self.steps_changed();
@@ -341,13 +334,6 @@ impl App {
         }
     }
 
-    pub(super) fn use_model(&mut self, model: ModelRef) {
-        if model == ModelRef::Starter {
-            self.ctx.settings.last_model = None;
-        }
-        self.send(Command::UseModel(model));
-    }
-
     pub(super) fn list_runs(&self) {
         self.list_finished();
         self.list_interrupted();
@@ -376,7 +362,7 @@ impl App {
         let Some(summary) = self.listed(folder).or(last).cloned() else {
             return;
         };
-        self.go_to(Screen::Results);
+        self.ctx.go_to(Screen::Results);
         if !self.show_test(&summary) {
             self.evaluate(
                 ModelRef::File(summary.model_path),
@@ -410,9 +396,10 @@ impl App {
     }
 
     fn evaluate(&mut self, model: ModelRef, data: DataSpec) {
-        if !self.is_too_busy() {
+        if !self.ctx.is_too_busy() {
             self.ctx.jobs.forget(|job| matches!(job, Job::Evaluate(_)));
-            self.submit(Job::Evaluate(EvaluationSpec::new(model, data)));
+            self.ctx
+                .submit(Job::Evaluate(EvaluationSpec::new(model, data)));
         }
     }
 
@@ -424,12 +411,5 @@ impl App {
         self.ctx.config.data = DataSpec::single(DataSource::Path(folder));
         self.check_data();
         self.find_data();
-    }
-
-    /// Says what went wrong and what to do.
-    pub(super) fn show_problem(&mut self, problem: &Problem) {
-        tracing::info!(problem = problem.name(), %problem, "a problem is shown");
-        self.ctx
-            .show_notice(Severity::Error, Message::from(problem));
     }
 }

@@ -1,22 +1,27 @@
 //! What every feature may use besides its own state.
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::action::{Screen, WizardStep};
 use super::background::{BackgroundTasks, Wake};
 use super::desktop::{Desktop, Dialogs};
 use super::engine_link::EngineLink;
 use super::hardware::{DeleteReceived, ListReceived, ReachHost, SampleLoad, SelfTest};
 use super::jobs::Jobs;
 use super::messages::Message;
+use super::my_digits::Collection;
 use super::notice::{Notice, Offer, Severity};
 use super::settings::{Autosave, Settings};
 use super::sweeps::ExecutorFactory;
 use crate::download::Downloader;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings};
 use crate::hardware::Hardware;
-use crate::records::ModelInfo;
+use crate::problem::Problem;
+use crate::protocol::{Command, Job};
+use crate::records::{JobId, ModelInfo, ModelRef};
 use crate::run_config::RunConfig;
 use crate::system::paths::Paths;
 
@@ -58,6 +63,16 @@ pub struct AppDeps {
 
 /// What every feature may use besides its own state.
 pub struct Ctx {
+    pub screen: Screen,
+    /// The wizard's page while it is open.
+    pub wizard: Option<WizardStep>,
+    /// The guided collection of drawings, while it is in progress: the canvas is for one digit then.
+    pub collection: Option<Collection>,
+    /// What features want of the engine and of each other; carried out when the action or event in
+    /// hand is.
+    pub(in crate::window) requests: VecDeque<Request>,
+    /// True while a sweep is in progress.
+    pub(in crate::window) sweeping: bool,
     pub settings: Settings,
     pub(in crate::window) autosave: Autosave,
     pub config: RunConfig,
@@ -77,7 +92,104 @@ pub struct Ctx {
     pub(in crate::window) last_id: u64,
 }
 
+/// What a feature wants of the engine or of another feature.
+#[derive(Debug)]
+pub enum Request {
+    /// Send this to the engine.
+    Send(Box<Command>),
+    /// Prepare the screen that is shown now in the place of this one.
+    Prepare { before: Screen },
+}
+
 impl Ctx {
+    /// True while a run is in progress.
+    pub fn is_training(&self) -> bool {
+        self.jobs.is_training()
+    }
+
+    /// True while a sweep is in progress.
+    pub const fn is_sweeping(&self) -> bool {
+        self.sweeping
+    }
+
+    /// True while the engine is busy, so that replacing it would lose work.
+    pub(in crate::window) fn is_at_work(&self) -> bool {
+        !self.jobs.is_empty()
+    }
+
+    /// True while there is something that takes long and can be resumed later: a run or a sweep.
+    pub fn is_at_long_work(&self) -> bool {
+        self.is_training() || self.is_sweeping()
+    }
+
+    pub(in crate::window) fn request(&mut self, request: Request) {
+        self.requests.push_back(request);
+    }
+
+    /// Sends a command to the engine.
+    pub(in crate::window) fn send(&mut self, command: Command) {
+        self.request(Request::Send(Box::new(command)));
+    }
+
+    /// Hands a job to the engine.
+    pub(in crate::window) fn submit(&mut self, job: Job) {
+        let id = JobId(self.next_id());
+        self.submit_as(id, job);
+    }
+
+    pub(in crate::window) fn submit_as(&mut self, id: JobId, job: Job) {
+        self.jobs.add(id, job.clone());
+        self.send(Command::Submit {
+            id,
+            job: Box::new(job),
+            data: None,
+        });
+    }
+
+    pub(in crate::window) fn cancel_job(&mut self, id: JobId) {
+        if self.jobs.cancel(id) {
+            self.send(Command::Cancel(id));
+        }
+    }
+
+    /// Says why a job cannot be submitted now; false if it can.
+    pub(in crate::window) fn is_too_busy(&mut self) -> bool {
+        if self.is_sweeping() {
+            self.show_notice(Severity::Info, Message::sweep_in_progress());
+        } else if self.is_training() {
+            self.show_problem(&Problem::Busy);
+        }
+        self.is_sweeping() || self.is_training()
+    }
+
+    pub(in crate::window) fn use_model(&mut self, model: ModelRef) {
+        if model == ModelRef::Starter {
+            self.settings.last_model = None;
+        }
+        self.send(Command::UseModel(model));
+    }
+
+    /// Goes to a screen, as the person does by its tab.
+    pub(in crate::window) fn show(&mut self, screen: Screen) {
+        let before = self.screen;
+        self.go_to(screen);
+        self.request(Request::Prepare { before });
+    }
+
+    /// Changes the screen, and nothing else.
+    pub(in crate::window) fn go_to(&mut self, screen: Screen) {
+        if screen != self.screen {
+            self.notices.retain(|notice| !notice.goes_with_its_screen());
+        }
+        self.screen = screen;
+    }
+
+    /// Says what went wrong and what to do.
+    pub(in crate::window) fn show_problem(&mut self, problem: &Problem) {
+        tracing::info!(problem = problem.name(), %problem, "a problem is shown");
+        self.show_notice(Severity::Error, Message::from(problem));
+    }
+
     pub(in crate::window) fn next_id(&mut self) -> u64 {
         self.last_id += 1;
         self.last_id

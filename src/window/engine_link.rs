@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::background::{BackgroundResult, SharedFolder};
-use super::ctx::AppDeps;
+use super::ctx::{AppDeps, Request};
+use super::jobs::device_of;
 use super::settings::Settings;
 use super::state::App;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
@@ -111,7 +112,7 @@ impl App {
     /// Waits at most this long for the newest drawing to be recognised, and says whether it has
     /// been. Does not wait while a job keeps the engine busy.
     pub fn wait_for_verdict(&mut self, limit: Duration) -> bool {
-        let limit = if self.ctx.jobs.is_empty() && !self.is_training() {
+        let limit = if self.ctx.jobs.is_empty() && !self.ctx.is_training() {
             limit
         } else {
             Duration::ZERO
@@ -127,6 +128,7 @@ impl App {
                 Ok(Some(event)) => {
                     self.ctx.engine.responded = true;
                     self.on_event(event);
+                    self.settle();
                 }
                 Ok(None) => break,
                 Err(_) => self.engine_disconnected(),
@@ -135,8 +137,33 @@ impl App {
         !self.is_behind()
     }
 
+    /// Carries out what features want of the engine and of each other.
+    pub(super) fn settle(&mut self) {
+        loop {
+            self.ctx.sweeping = self.sweeps.is_active();
+            match self.ctx.requests.pop_front() {
+                Some(Request::Send(command)) => self.send_now(*command),
+                Some(Request::Prepare { before }) => self.screen_changed(before),
+                None => return,
+            }
+        }
+    }
+
+    fn send_now(&mut self, command: Command) {
+        let job = match &command {
+            Command::Submit { job, .. } => Some(device_of(job)),
+            _ => None,
+        };
+        if let Some(device) = job.flatten() {
+            self.move_engine_for(device);
+        }
+        if !self.deliver(command) && job.is_some() {
+            self.engine_disconnected();
+        }
+    }
+
     /// Sends a command, starting a new engine if there is none. False when none can be had.
-    pub(super) fn send(&mut self, command: Command) -> bool {
+    fn deliver(&mut self, command: Command) -> bool {
         let Err(command) = self.try_send(command) else {
             return true;
         };
@@ -190,7 +217,7 @@ impl App {
             .as_ref()
             .map(|model| model.reference.clone())
         {
-            self.send(Command::UseModel(model));
+            self.send_now(Command::UseModel(model));
         }
         if was_behind {
             self.recognize_again();
@@ -211,14 +238,14 @@ impl App {
     /// The engine's process exited: one on a thread takes its place, for good, as a process that
     /// was lost once may be lost again.
     pub(super) fn engine_exited(&mut self, exit: EngineExit) {
-        let was_training = self.is_training();
+        let was_training = self.ctx.is_training();
         self.abandon_jobs();
         if self.ctx.engine.host == EngineHost::Thread
             && matches!(exit, EngineExit::NotStarted { .. })
         {
             // Another would have as little to start with.
             self.ctx.engine.alive = false;
-            return self.show_problem(&Problem::EngineExited(exit));
+            return self.ctx.show_problem(&Problem::EngineExited(exit));
         }
         (self.ctx.engine.host, self.ctx.engine.usual_host) =
             (EngineHost::Thread, EngineHost::Thread);
@@ -231,7 +258,7 @@ impl App {
 
     /// The engine restarted itself after a panic.
     pub(super) fn engine_restarted(&mut self) {
-        let was_training = self.is_training();
+        let was_training = self.ctx.is_training();
         self.abandon_jobs();
         self.report_engine_loss(None, was_training);
     }
@@ -253,7 +280,7 @@ impl App {
     /// Nobody is at the engine's end any more: a new engine takes its place, unless this one never
     /// worked.
     pub(super) fn engine_disconnected(&mut self) {
-        let was_training = self.is_training();
+        let was_training = self.ctx.is_training();
         self.abandon_jobs();
         if self.ctx.engine.ending {
             self.ctx.engine.alive = false;
@@ -262,7 +289,7 @@ impl App {
             self.report_engine_loss(None, was_training);
         } else {
             self.ctx.engine.alive = false;
-            self.show_problem(&Problem::EngineGone);
+            self.ctx.show_problem(&Problem::EngineGone);
         }
     }
 }

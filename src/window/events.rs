@@ -28,8 +28,10 @@ impl App {
     /// Takes in everything that has come; gives when to look again even if nothing comes.
     pub fn poll(&mut self) -> Option<Duration> {
         self.poll_engine();
+        self.settle();
         while let Some(result) = self.ctx.background.next() {
             self.on_background_result(result);
+            self.settle();
         }
         self.update_inference_device();
         self.update_desktop();
@@ -37,6 +39,7 @@ impl App {
         self.update_stages();
         self.update_answers();
         self.sample_monitor();
+        self.settle();
         let expiry = self.expire_notices();
         [self.autosave_settings(), expiry]
             .into_iter()
@@ -165,7 +168,7 @@ impl App {
             Event::TimedToAccuracy { id, row } => self.on_time_to_accuracy(id, row),
             // Whoever opens the weights of another program wants to use them.
             Event::Failed(Problem::Model(ModelError::Foreign { path })) => self.import(path),
-            Event::Failed(problem) => self.show_problem(&problem),
+            Event::Failed(problem) => self.ctx.show_problem(&problem),
             Event::ModelInUse(model) => {
                 let known = |present: &ModelInfo| {
                     (&present.reference, present.epochs) == (&model.reference, model.epochs)
@@ -202,7 +205,7 @@ impl App {
                     self.classify(next);
                 }
                 if let Some(problem) = problem {
-                    self.show_problem(&problem);
+                    self.ctx.show_problem(&problem);
                 }
             }
             Event::ClassifiedAll { request, answers } => self.on_answers(request, answers),
@@ -212,7 +215,7 @@ impl App {
                     self.read_number(next);
                 }
                 if let Some(problem) = problem {
-                    self.show_problem(&problem);
+                    self.ctx.show_problem(&problem);
                 }
             }
             // What files the engine has sent is taken in before.
@@ -343,7 +346,7 @@ impl App {
                         .show_notice(Severity::Info, Message::settings_not_saved(&problem));
                 }
             }
-            BackgroundResult::Failed(problem) => self.show_problem(&problem),
+            BackgroundResult::Failed(problem) => self.ctx.show_problem(&problem),
         }
     }
 

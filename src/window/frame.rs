@@ -175,7 +175,7 @@ impl Inkling {
             Theme::Light => ThemePreference::Light,
             Theme::Dark => ThemePreference::Dark,
         });
-        if let Some(step) = self.app.wizard {
+        if let Some(step) = self.app.ctx.wizard {
             wizard::show(ui, &self.app, step, &mut self.views.draw, &mut self.actions);
         } else {
             shortcuts::listen(ui, &self.app, &mut self.views.shortcuts, &mut self.actions);
@@ -291,7 +291,7 @@ impl Inkling {
                 input.viewport().visible().unwrap_or(true),
             )
         });
-        if asked && self.app.is_at_long_work() && self.views.closing != Closing::Yes {
+        if asked && self.app.ctx.is_at_long_work() && self.views.closing != Closing::Yes {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
             self.views.closing = Closing::Asking;
             if !shown {
@@ -305,7 +305,7 @@ impl Inkling {
         if self.views.closing != Closing::Asking {
             return;
         }
-        if !self.app.is_at_long_work() {
+        if !self.app.ctx.is_at_long_work() {
             self.views.closing = Closing::No;
             return;
         }

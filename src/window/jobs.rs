@@ -10,7 +10,7 @@ use super::state::App;
 use super::train::run::Phase;
 use super::train::setup::{BatchSizeSearchState, ProfileState, RateSearchState};
 use crate::problem::Problem;
-use crate::protocol::{Command, Job, JobEvent, JobProgress, JobResult};
+use crate::protocol::{Job, JobEvent, JobProgress, JobResult};
 use crate::records::benchmark::Row;
 use crate::records::{BatchSizeSpec, EvaluationReport, JobId};
 use crate::run_config::DeviceChoice;
@@ -162,6 +162,31 @@ impl Jobs {
         self.0.is_empty()
     }
 
+    /// True while a run is in progress.
+    pub fn is_training(&self) -> bool {
+        self.newest(|job| matches!(job, Job::Train { .. }))
+            .is_some()
+    }
+
+    pub(super) fn add(&mut self, id: JobId, job: Job) {
+        self.0.insert(
+            id,
+            RunningJob {
+                id,
+                job,
+                progress: JobProgress::default(),
+                rows: Vec::new(),
+                cancelling: false,
+            },
+        );
+    }
+
+    /// Notes that this job is to end; false if it has ended.
+    pub(super) fn cancel(&mut self, id: JobId) -> bool {
+        let running = self.0.get_mut(&id);
+        running.map(|running| running.cancelling = true).is_some()
+    }
+
     /// Drops jobs whose results nobody waits for any more.
     pub(super) fn forget(&mut self, is_meant: impl Fn(&Job) -> bool) {
         self.0.retain(|_, running| !is_meant(&running.job));
@@ -173,51 +198,6 @@ impl Jobs {
 }
 
 impl App {
-    /// Hands a job to the engine.
-    pub(super) fn submit(&mut self, job: Job) {
-        let id = JobId(self.ctx.next_id());
-        self.submit_as(id, job);
-    }
-
-    pub(super) fn submit_as(&mut self, id: JobId, job: Job) {
-        if let Some(device) = device_of(&job) {
-            self.move_engine_for(device);
-        }
-        let running = RunningJob {
-            id,
-            job: job.clone(),
-            progress: JobProgress::default(),
-            rows: Vec::new(),
-            cancelling: false,
-        };
-        self.ctx.jobs.0.insert(id, running);
-        if !self.send(Command::Submit {
-            id,
-            job: Box::new(job),
-            data: None,
-        }) {
-            self.engine_disconnected();
-        }
-    }
-
-    /// Says why a job cannot be submitted now; false where it can.
-    pub(super) fn is_too_busy(&mut self) -> bool {
-        if self.is_sweeping() {
-            self.ctx
-                .show_notice(Severity::Info, Message::sweep_in_progress());
-        } else if self.is_training() {
-            self.show_problem(&Problem::Busy);
-        }
-        self.is_sweeping() || self.is_training()
-    }
-
-    pub(super) fn cancel_job(&mut self, id: JobId) {
-        if let Some(running) = self.ctx.jobs.0.get_mut(&id) {
-            running.cancelling = true;
-            self.send(Command::Cancel(id));
-        }
-    }
-
     /// The engine that did them is gone.
     pub(super) fn abandon_jobs(&mut self) {
         if let Some(run) = self.train.run.as_mut().filter(|run| run.is_active()) {
@@ -270,7 +250,7 @@ impl App {
                     || self.profile_failed(id, &problem)
                     || self.batch_size_search_failed(id, &problem);
                 if !matches!(ended.job, Job::TimeSteps(_)) && !shown {
-                    self.show_problem(&problem);
+                    self.ctx.show_problem(&problem);
                 }
             }
         }
@@ -282,7 +262,7 @@ impl App {
             JobResult::Train(summary) => {
                 self.show_test(&summary);
                 // Train shows it large, unless the next run begins there.
-                if self.shell.screen != Screen::Train || !self.train.queue.is_empty() {
+                if self.ctx.screen != Screen::Train || !self.train.queue.is_empty() {
                     self.ctx
                         .show_notice(Severity::Info, Message::run_finished(&summary));
                 }
@@ -315,7 +295,7 @@ impl App {
                 let problem = saved.as_ref().err().cloned();
                 self.machine.benchmark.last = Some((report, saved.ok()));
                 if let Some(problem) = problem {
-                    self.show_problem(&problem);
+                    self.ctx.show_problem(&problem);
                 }
             }
             JobResult::Compare {
@@ -377,7 +357,7 @@ impl App {
                 self.list_interrupted();
                 // Train says it above the curves, with a button to resume it.
                 if stopped
-                    && self.shell.screen != Screen::Train
+                    && self.ctx.screen != Screen::Train
                     && self.interrupted_checkpoint().is_some()
                 {
                     self.ctx
@@ -400,7 +380,7 @@ impl App {
 }
 
 /// The device a job needs the engine to reach, if it depends on one.
-fn device_of(job: &Job) -> Option<DeviceChoice> {
+pub(super) fn device_of(job: &Job) -> Option<DeviceChoice> {
     match job {
         Job::Train { config, .. }
         | Job::Profile(config)

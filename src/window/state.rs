@@ -1,6 +1,6 @@
 //! The application's state: creating it, queries of the window, and closing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,7 +24,6 @@ use super::results::Results;
 use super::settings::{Autosave, Settings};
 use super::sweeps::Sweeps;
 use super::train::Train;
-use super::train::run::RunView;
 use super::train::setup::Form;
 use crate::data::Found;
 use crate::records::Prediction;
@@ -40,13 +39,10 @@ pub struct App {
     pub sweeps: Sweeps,
     pub machine: Machine,
     pub my_digits: MyDigitsView,
-    /// The wizard's page while it is open.
-    pub wizard: Option<WizardStep>,
 }
 
-/// Which screen is shown, and what the system is told.
+/// What is asked for a path where no dialog can be shown, and what the system is told.
 pub struct Shell {
-    pub screen: Screen,
     /// The question for a path, where no dialog could be shown.
     pub path_question: Option<PathQuestion>,
     pub(in crate::window) desktop_state: DesktopState,
@@ -62,9 +58,13 @@ impl App {
         drawing.pen = settings.pen;
         let mut number = NumberCanvas::default();
         number.drawing.pen = settings.pen;
-        let wizard = (!settings.wizard_done).then_some(WizardStep::Welcome);
         let mut app = Self {
             ctx: Ctx {
+                screen: Screen::Train,
+                wizard: (!settings.wizard_done).then_some(WizardStep::Welcome),
+                collection: None,
+                requests: VecDeque::new(),
+                sweeping: false,
                 autosave: Autosave::new(settings.clone()),
                 config: settings.config.clone(),
                 settings,
@@ -80,7 +80,6 @@ impl App {
                 last_id: 0,
             },
             shell: Shell {
-                screen: Screen::Train,
                 path_question: None,
                 desktop_state: DesktopState::default(),
             },
@@ -137,7 +136,6 @@ impl App {
             results: Results::default(),
             sweeps: Sweeps::default(),
             my_digits: MyDigitsView::default(),
-            wizard,
         };
         if let Some(aside) = set_aside {
             app.ctx
@@ -155,21 +153,6 @@ impl App {
     /// True while Train shows the next run: if there is no other, or the person has chosen so.
     pub const fn shows_next_run(&self) -> bool {
         self.train.run.is_none() || self.train.next_run_shown
-    }
-
-    /// True while a run is in progress.
-    pub fn is_training(&self) -> bool {
-        self.train.run.as_ref().is_some_and(RunView::is_active)
-    }
-
-    /// True while there is something that takes long and can be resumed later: a run or a sweep.
-    pub fn is_at_long_work(&self) -> bool {
-        self.is_training() || self.is_sweeping()
-    }
-
-    /// True while the engine is busy, so that replacing it would lose work.
-    pub(super) fn is_at_work(&self) -> bool {
-        !self.ctx.jobs.is_empty()
     }
 
     /// The source of a found data set: its name if the engine finds it by name, else its path.
@@ -196,7 +179,7 @@ impl App {
 impl std::fmt::Debug for App {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("App")
-            .field("screen", &self.shell.screen)
+            .field("screen", &self.ctx.screen)
             .field("run", &self.train.run)
             .finish_non_exhaustive()
     }

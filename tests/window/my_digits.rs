@@ -43,7 +43,7 @@ fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
         .collect();
     assert_eq!(digits, [1, 2]);
     window.click("2 of yours");
-    assert_eq!(window.app().shell.screen, Screen::MyDigits);
+    assert_eq!(window.app().ctx.screen, Screen::MyDigits);
     for _ in 0..3 {
         window.serve(&mut engine);
     }
@@ -121,10 +121,7 @@ fn the_collection_says_what_another_digit_looks_like_and_escape_leaves_it() {
     window.get_by_label("Round 1 of 3, 29 left");
     window.key(Key::Escape);
     assert_eq!(
-        (
-            window.app().my_digits.collection.clone(),
-            window.app().shell.screen
-        ),
+        (window.app().ctx.collection.clone(), window.app().ctx.screen),
         (None, Screen::MyDigits)
     );
 }
@@ -281,7 +278,7 @@ fn what_could_not_be_written_is_not_taken_back() {
     app.apply(Action::Keep(None));
     app.until(|app| !app.ctx.notices.is_empty());
     assert_eq!(
-        app.my_digits.collection.as_ref().map(Collection::digit),
+        app.ctx.collection.as_ref().map(Collection::digit),
         Some(0),
         "it is asked for again"
     );
@@ -381,8 +378,8 @@ fn what_was_taken_back_is_said_and_can_be_made_again() {
 fn the_collection_asks_for_each_digit_five_times() {
     let (mut app, mut engine) = app();
     app.apply(Action::Collect(5));
-    assert_eq!(app.shell.screen, Screen::Draw);
-    let asked = |app: &App| app.my_digits.collection.as_ref().map(Collection::digit);
+    assert_eq!(app.ctx.screen, Screen::Draw);
+    let asked = |app: &App| app.ctx.collection.as_ref().map(Collection::digit);
     for digit in 0..10 {
         assert_eq!(asked(&app), Some(digit));
         draw_strokes(&mut app, &mut engine, 1);
@@ -401,7 +398,7 @@ fn the_collection_asks_for_each_digit_five_times() {
         app.apply(Action::SkipDigit);
     }
     assert_eq!(
-        (asked(&app), app.shell.screen),
+        (asked(&app), app.ctx.screen),
         (None, Screen::MyDigits),
         "it ends where the drawings are"
     );

@@ -21,14 +21,14 @@ fn tabs_and_shortcuts_lead_to_every_screen() {
     ];
     for (name, screen) in tabs {
         window.click(name);
-        assert_eq!(window.app().shell.screen, screen);
+        assert_eq!(window.app().ctx.screen, screen);
     }
     for (key, screen) in [Key::Num2, Key::Num3, Key::Num4, Key::Num1]
         .into_iter()
         .zip(tabs.map(|(_, screen)| screen))
     {
         window.keys(Modifiers::COMMAND, key);
-        assert_eq!(window.app().shell.screen, screen);
+        assert_eq!(window.app().ctx.screen, screen);
     }
 }
 
@@ -41,10 +41,10 @@ fn one_shortcut_starts_holds_and_goes_on_and_another_stops() {
         assert_eq!(window.the_run().phase, phase);
     }
     window.key(Key::Escape);
-    assert!(window.app().is_training(), "no single key ends a run");
+    assert!(window.app().ctx.is_training(), "no single key ends a run");
     window.keys(Modifiers::COMMAND | Modifiers::SHIFT, Key::Enter);
     window.serve(&mut engine);
-    assert!(!window.app().is_training());
+    assert!(!window.app().ctx.is_training());
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
     window.act(Action::Show(Screen::Train));
     window.get_by_label("Unavailable while a benchmark is running.");
     window.click("Benchmark, 25 %, 30 s left");
-    assert_eq!(window.app().shell.screen, Screen::Hardware);
+    assert_eq!(window.app().ctx.screen, Screen::Hardware);
     window.click("Cancel the job");
     window.get_by_label("Benchmark, cancelling…");
     window.serve(&mut engine);

@@ -48,7 +48,7 @@ fn a_sweep_is_started_by_keyboard_and_its_best_settings_are_used() {
         }
         window.click("Use these settings");
         assert_eq!(
-            (window.app().shell.screen, &window.app().ctx.config),
+            (window.app().ctx.screen, &window.app().ctx.config),
             (Screen::Train, &best.config)
         );
     }
@@ -137,7 +137,7 @@ fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end() {
             .any(|dimension| dimension.setting == Setting::LearningRate)
     );
     act(&mut app, SweepAction::Start);
-    assert!(app.is_sweeping());
+    assert!(app.ctx.is_sweeping());
     app.until(|app| phase(app) == Some(SweepPhase::Complete));
     let view = app.sweeps.shown.as_ref().unwrap();
     assert_eq!((view.ends.len(), view.fraction()), (30, 1.0));
@@ -168,7 +168,7 @@ fn the_settings_of_a_trial_are_put_into_the_run_panel_exactly() {
     assert_ne!(best.config.learning_rate, app.ctx.config.learning_rate);
     act(&mut app, SweepAction::Use(best.number));
     assert_eq!(
-        (&app.ctx.config, app.shell.screen),
+        (&app.ctx.config, app.ctx.screen),
         (&best.config, Screen::Train)
     );
 }
@@ -222,7 +222,7 @@ fn a_run_and_a_sweep_do_not_fight_for_the_cores() {
     engine.trial_epochs.store(0, Ordering::Relaxed);
     act(&mut app, SweepAction::Start);
     app.apply(Action::Start);
-    assert!(app.is_sweeping() && !app.is_training());
+    assert!(app.ctx.is_sweeping() && !app.ctx.is_training());
     assert!(app.why_not_find_rate().is_some());
     app.close();
     assert_eq!(
@@ -233,9 +233,9 @@ fn a_run_and_a_sweep_do_not_fight_for_the_cores() {
 
     let (mut app, _engine) = opened();
     app.apply(Action::Start);
-    assert!(app.is_training() && app.why_not_sweep().is_some());
+    assert!(app.ctx.is_training() && app.why_not_sweep().is_some());
     act(&mut app, SweepAction::Start);
-    assert!(!app.is_sweeping());
+    assert!(!app.ctx.is_sweeping());
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn what_is_wrong_is_said_beside_its_field() {
         ]
     );
     act(&mut app, SweepAction::Start);
-    assert!(!app.is_sweeping());
+    assert!(!app.ctx.is_sweeping());
     act(&mut app, SweepAction::Reset);
     for (field, wrong) in [
         (SweepField::Trials, "0"),

@@ -16,14 +16,14 @@ use crate::window::stage::{Driven, Seen, Window, first_launch, usual};
 fn enter_alone_leads_through_every_page() {
     let (mut window, mut engine) = first_launch(Answers::default());
     for step in WizardStep::ALL {
-        assert_eq!(window.app().wizard, Some(step));
+        assert_eq!(window.app().ctx.wizard, Some(step));
         window.key(Key::Enter);
     }
-    assert_eq!(window.app().wizard, None);
+    assert_eq!(window.app().ctx.wizard, None);
     assert!(window.app().ctx.settings.wizard_done);
     window.serve(&mut engine);
     assert!(
-        window.app().is_training(),
+        window.app().ctx.is_training(),
         "the last page's main button starts the first run"
     );
 }
@@ -34,23 +34,23 @@ fn every_step_can_be_gone_back() {
     for _ in 0..4 {
         window.click("Next");
     }
-    assert_eq!(window.app().wizard, Some(WizardStep::Done));
+    assert_eq!(window.app().ctx.wizard, Some(WizardStep::Done));
     window.click("Back");
     window.key(Key::Backspace);
     window.keys(Modifiers::ALT, Key::ArrowLeft);
-    assert_eq!(window.app().wizard, Some(WizardStep::Hardware));
+    assert_eq!(window.app().ctx.wizard, Some(WizardStep::Hardware));
     window.click("Welcome");
-    assert_eq!(window.app().wizard, Some(WizardStep::Welcome));
+    assert_eq!(window.app().ctx.wizard, Some(WizardStep::Welcome));
 }
 
 #[test]
 fn escape_skips_and_the_menu_brings_it_back() {
     let (mut window, _engine) = first_launch(Answers::default());
     window.key(Key::Escape);
-    assert_eq!(window.app().wizard, None);
+    assert_eq!(window.app().ctx.wizard, None);
     window.click("Menu");
     window.click("Run setup again…");
-    assert_eq!(window.app().wizard, Some(WizardStep::Welcome));
+    assert_eq!(window.app().ctx.wizard, Some(WizardStep::Welcome));
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_folder_without_a_data_set_is_said_at_once_and_the_last_page_offers_other_da
     assert!(!window.shows("The next run trains on"));
     assert!(!window.shows("Start training"));
     window.click("Choose other data");
-    assert_eq!(window.app().wizard, Some(WizardStep::Data));
+    assert_eq!(window.app().ctx.wizard, Some(WizardStep::Data));
     window.act(Action::CloseWizard);
     window.get_by_label("There is no data to train on");
     assert!(!window.shows("Press Start"));
@@ -233,7 +233,7 @@ fn enter_moves_on_from_a_radio_button_too() {
         .focus();
     window.run_steps(3);
     window.key(Key::Enter);
-    assert_eq!(window.app().wizard, Some(WizardStep::Done));
+    assert_eq!(window.app().ctx.wizard, Some(WizardStep::Done));
 }
 
 #[test]
@@ -243,13 +243,16 @@ fn the_last_page_can_start_the_first_run() {
     window.click("Start training");
     window.serve(&mut engine);
     let app = window.app();
-    assert_eq!((app.wizard, &app.the_run().phase), (None, &Phase::Training));
+    assert_eq!(
+        (app.ctx.wizard, &app.the_run().phase),
+        (None, &Phase::Training)
+    );
 }
 
 #[test]
 fn after_the_first_time_it_stays_away() {
     let (window, _engine) = usual();
-    assert_eq!(window.app().wizard, None);
+    assert_eq!(window.app().ctx.wizard, None);
     assert!(!window.has("Skip setup"));
 }
 

@@ -88,7 +88,7 @@ impl App {
 
     /// Follows the run: keeps the machine awake while it trains, and announces its end.
     pub(in crate::window) fn update_desktop(&mut self) {
-        let works = self.is_sweeping()
+        let works = self.ctx.is_sweeping()
             || self
                 .train
                 .run
@@ -104,7 +104,7 @@ impl App {
             }
             _ => {}
         }
-        let training = self.is_at_long_work();
+        let training = self.ctx.is_at_long_work();
         if std::mem::replace(&mut self.shell.desktop_state.was_training, training)
             && !training
             && !self.ctx.focused

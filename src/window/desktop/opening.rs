@@ -16,7 +16,7 @@ impl App {
     /// Opens models and drawings; the last of each kind is shown.
     pub(in crate::window) fn open(&mut self, files: Vec<PathBuf>) {
         // Whoever opens a file knows what to do next; the wizard comes back at the next launch.
-        self.wizard = None;
+        self.ctx.wizard = None;
         self.raise_window();
         for file in files {
             if let Some(model) = model(&file) {

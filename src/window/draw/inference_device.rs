@@ -139,7 +139,10 @@ impl App {
             InferenceChoice::Cpu | InferenceChoice::Metal
         ) && !self.draw.inference.gave_up;
         let elsewhere = self.ctx.engine.host != self.ctx.engine.host_for(gpu);
-        if wants_gpu && elsewhere && !self.is_at_work() && self.why_not_inference_on(gpu).is_none()
+        if wants_gpu
+            && elsewhere
+            && !self.ctx.is_at_work()
+            && self.why_not_inference_on(gpu).is_none()
         {
             self.move_engine_for(gpu);
         }

@@ -51,8 +51,8 @@ impl App {
     /// at a time.
     pub fn draws_several(&self) -> bool {
         self.ctx.settings.several_digits
-            && self.shell.screen == Screen::Draw
-            && self.my_digits.collection.is_none()
+            && self.ctx.screen == Screen::Draw
+            && self.ctx.collection.is_none()
     }
 
     /// True where what is on the canvas is read as writing with several digits: there, and of an
@@ -171,7 +171,7 @@ impl App {
 
     pub(in crate::window) fn classify(&mut self, request: u64) {
         let (ink, steps) = (self.draw.drawing.ink(), self.steps_in_use());
-        self.send(Command::Classify {
+        self.ctx.send(Command::Classify {
             request,
             ink,
             steps,
@@ -183,7 +183,7 @@ impl App {
             return self.read_image(request);
         }
         let (ink, steps) = (self.draw.number.drawing.ink(), self.steps_in_use());
-        self.send(Command::ReadNumber {
+        self.ctx.send(Command::ReadNumber {
             request,
             ink,
             steps,
@@ -202,7 +202,7 @@ impl App {
     pub(in crate::window) fn put_ink(&mut self, ink: &Ink, pressures: &[Vec<f32>]) {
         let finite = |point: &[f32; 2]| point.iter().all(|value| value.is_finite());
         let bounds = Bounds::of(ink.strokes.iter().flatten().copied().filter(finite));
-        self.go_to(Screen::Draw);
+        self.ctx.go_to(Screen::Draw);
         self.ctx.settings.several_digits |=
             bounds.size(0) > ONE_DIGIT * bounds.size(1) && ink.strokes.len() > 1;
         self.drawing_shown_mut().put_pressed(ink, pressures);

@@ -54,7 +54,7 @@ pub struct ImageReading {
 impl App {
     /// The image over the canvas, if one is open there.
     pub fn image_shown(&self) -> Option<&Arc<OpenImage>> {
-        let draws = self.shell.screen == Screen::Draw && self.my_digits.collection.is_none();
+        let draws = self.ctx.screen == Screen::Draw && self.ctx.collection.is_none();
         self.draw.images.open.last().filter(|_| draws)
     }
 
@@ -103,7 +103,7 @@ impl App {
 
     pub(in crate::window) fn on_image_opened(&mut self, name: String, source: SourceImage) {
         let id = self.ctx.next_id();
-        self.show(Screen::Draw);
+        self.ctx.show(Screen::Draw);
         self.drawing_shown_mut().end();
         self.draw
             .images
@@ -123,13 +123,13 @@ impl App {
                 self.images_changed();
             }
             Action::Undo
-                if !self.draw.images.cleared.is_empty() && self.shell.screen == Screen::Draw =>
+                if !self.draw.images.cleared.is_empty() && self.ctx.screen == Screen::Draw =>
             {
                 self.draw.images.open = std::mem::take(&mut self.draw.images.cleared);
                 self.images_changed();
             }
             Action::Redo
-                if !self.draw.images.undone.is_empty() && self.shell.screen == Screen::Draw =>
+                if !self.draw.images.undone.is_empty() && self.ctx.screen == Screen::Draw =>
             {
                 self.draw.images.open.extend(self.draw.images.undone.pop());
                 self.images_changed();
@@ -215,7 +215,7 @@ impl App {
             .image_reading()
             .map(|reading| reading.candidates.clone())
             .unwrap_or_default();
-        self.send(Command::ReadCandidates {
+        self.ctx.send(Command::ReadCandidates {
             request,
             candidates,
         });

@@ -67,7 +67,7 @@ impl App {
 
     /// The steps for what is on the canvas: only Draw shows that one is left out.
     pub(in crate::window) fn steps_in_use(&self) -> Steps {
-        let steps = if self.shell.screen == Screen::Draw && self.wizard.is_none() {
+        let steps = if self.ctx.screen == Screen::Draw && self.ctx.wizard.is_none() {
             self.draw.preprocessing.steps
         } else {
             Steps::ALL
@@ -101,7 +101,7 @@ impl App {
     /// Follows what is on the canvas with the stages, while they are shown. Those of an image are
     /// made on another thread.
     pub(in crate::window) fn update_stages(&mut self) {
-        if !self.ctx.settings.steps_shown || self.shell.screen != Screen::Draw {
+        if !self.ctx.settings.steps_shown || self.ctx.screen != Screen::Draw {
             self.draw.preprocessing.stages = None;
             return;
         }

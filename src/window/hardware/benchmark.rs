@@ -120,13 +120,13 @@ impl BenchmarkView {
 
 impl App {
     pub(in crate::window) fn benchmark(&mut self, extent: Extent) {
-        if !self.is_too_busy() && self.ctx.jobs.benchmark().is_none() {
-            self.submit(Job::Benchmark(extent));
+        if !self.ctx.is_too_busy() && self.ctx.jobs.benchmark().is_none() {
+            self.ctx.submit(Job::Benchmark(extent));
         }
     }
 
     pub(in crate::window) fn compare(&mut self, what: ComparisonKind) {
-        if self.is_too_busy() || self.ctx.jobs.benchmark().is_some() {
+        if self.ctx.is_too_busy() || self.ctx.jobs.benchmark().is_some() {
             return;
         }
         let config = self.with_device(&self.ctx.config);
@@ -135,7 +135,7 @@ impl App {
             ComparisonKind::Devices => bench::devices(&config, &self.usable_for_training()),
         };
         self.machine.benchmark.comparing = Some((what, self.ctx.config.clone()));
-        self.submit(Job::Compare { config, sides });
+        self.ctx.submit(Job::Compare { config, sides });
     }
 
     /// The devices usable for training, the CPU first, with their usable precisions.

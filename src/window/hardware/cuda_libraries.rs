@@ -16,7 +16,7 @@ impl App {
         self.probe();
         // A process looks for its libraries once. One that trains has what it needs and is left
         // alone.
-        if self.ctx.engine.host == EngineHost::Process && !self.is_training() {
+        if self.ctx.engine.host == EngineHost::Process && !self.ctx.is_training() {
             self.restart_engine();
         }
     }

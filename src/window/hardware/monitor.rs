@@ -57,7 +57,7 @@ impl Monitor {
 impl App {
     /// True while the monitor is visible.
     pub const fn monitor_is_shown(&self) -> bool {
-        self.ctx.settings.monitor && self.wizard.is_none()
+        self.ctx.settings.monitor && self.ctx.wizard.is_none()
     }
 
     /// Takes the next sample in its time, if the monitor is visible. Called for each frame: a

@@ -122,11 +122,11 @@ impl App {
 
     /// Why the engine cannot move to another machine now.
     pub fn why_not_move(&self) -> Option<&'static str> {
-        if self.is_training() {
+        if self.ctx.is_training() {
             Some("Unavailable during training. Wait for the run to end, or stop it")
-        } else if self.is_sweeping() {
+        } else if self.ctx.is_sweeping() {
             Some("Unavailable during a sweep. Wait for it to end, or pause it")
-        } else if self.is_at_work() {
+        } else if self.ctx.is_at_work() {
             Some("Unavailable while something else is computed")
         } else {
             None
@@ -230,7 +230,7 @@ impl App {
         self.read_recipients();
         self.machine.sent = SentView::default();
         self.move_engine_to(host);
-        if self.shell.screen == Screen::Hardware {
+        if self.ctx.screen == Screen::Hardware {
             self.list_sent();
         }
     }

@@ -74,7 +74,7 @@ impl App {
                 self.read_recipients();
                 self.apply(then);
             }
-            Err(error) => self.show_problem(&error.into()),
+            Err(error) => self.ctx.show_problem(&error.into()),
         }
     }
 
@@ -86,7 +86,7 @@ impl App {
         if let Err(error) =
             Recipients::in_file(&self.ctx.deps.paths.recipients).remove(host.recipient())
         {
-            self.show_problem(&error.into());
+            self.ctx.show_problem(&error.into());
         }
         self.read_recipients();
     }

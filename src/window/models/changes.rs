@@ -177,7 +177,7 @@ impl App {
     pub(in crate::window) fn on_change(&mut self, change: Change, outcome: Result<(), RunError>) {
         self.models.changes.in_progress = false;
         match (change, outcome) {
-            (_, Err(error)) => self.show_problem(&error.into()),
+            (_, Err(error)) => self.ctx.show_problem(&error.into()),
             (Change::Delete { folder, title }, Ok(())) => {
                 self.models
                     .runs
@@ -227,7 +227,7 @@ impl App {
             .shown
             .take_if(|results| is_gone(&results.model.reference));
         if in_use.is_some() {
-            self.use_model(ModelRef::Starter);
+            self.ctx.use_model(ModelRef::Starter);
         }
         self.models
             .changes
@@ -247,7 +247,7 @@ impl App {
             .as_ref()
             .is_none_or(|model| model.reference == ModelRef::Starter);
         if let Some(model) = in_use.filter(|_| untouched) {
-            self.use_model(model);
+            self.ctx.use_model(model);
         }
         if self.results.shown.is_none() {
             self.results.shown = results;

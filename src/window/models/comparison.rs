@@ -188,12 +188,13 @@ impl App {
 
     pub(in crate::window) fn compare_models(&mut self) {
         let models = self.compared_models();
-        if COMPARED_MODELS.contains(&models.len()) && !self.is_too_busy() {
+        if COMPARED_MODELS.contains(&models.len()) && !self.ctx.is_too_busy() {
             let data = self.comparison_data();
             self.ctx
                 .jobs
                 .forget(|job| matches!(job, Job::CompareModels(_)));
-            self.submit(Job::CompareModels(ComparisonSpec { models, data }));
+            self.ctx
+                .submit(Job::CompareModels(ComparisonSpec { models, data }));
         }
     }
 
@@ -206,7 +207,7 @@ impl App {
     /// Goes back to the list of models; a measurement in progress is cancelled.
     pub(in crate::window) fn close_comparison(&mut self) {
         if let Some(id) = self.ctx.jobs.comparison().map(|running| running.id) {
-            self.cancel_job(id);
+            self.ctx.cancel_job(id);
         }
         self.models.comparison = None;
     }

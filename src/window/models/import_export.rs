@@ -130,7 +130,7 @@ impl App {
         self.ctx
             .jobs
             .forget(|job| matches!(job, Job::Export { to: None, .. }));
-        self.submit(job);
+        self.ctx.submit(job);
     }
 
     pub(in crate::window) fn choose_export_file(&mut self) {
@@ -167,7 +167,7 @@ impl App {
             to: Some(to),
             replace,
         };
-        self.submit(job);
+        self.ctx.submit(job);
     }
 
     /// An export has failed. Files in the way are a question to the person; true where that is all.
@@ -201,13 +201,13 @@ impl App {
             to: Some(to),
             replace: Replace::Everything,
         };
-        self.submit(job);
+        self.ctx.submit(job);
     }
 
     /// Closes the choice; an export in progress is cancelled.
     pub(in crate::window) fn close_export(&mut self) {
         if let Some(id) = self.ctx.jobs.export().map(|running| running.id) {
-            self.cancel_job(id);
+            self.ctx.cancel_job(id);
         }
         self.ctx
             .jobs
@@ -239,9 +239,9 @@ impl App {
     }
 
     pub(in crate::window) fn import(&mut self, path: PathBuf) {
-        if !self.is_too_busy() {
-            self.show(Screen::Models);
-            self.submit(Job::Import(ImportSpec::of(path)));
+        if !self.ctx.is_too_busy() {
+            self.ctx.show(Screen::Models);
+            self.ctx.submit(Job::Import(ImportSpec::of(path)));
         }
     }
 
@@ -262,8 +262,8 @@ impl App {
 
     pub(in crate::window) fn import_as(&mut self, spec: ImportSpec) {
         self.models.import_question = None;
-        if !self.is_too_busy() {
-            self.submit(Job::Import(spec));
+        if !self.ctx.is_too_busy() {
+            self.ctx.submit(Job::Import(spec));
         }
     }
 
@@ -289,7 +289,7 @@ impl App {
         let config = summary.config.clone().further(summary.model_path);
         self.ctx.config = config;
         self.ctx.config.preset = self.ctx.config.matching_preset();
-        self.show(Screen::Train);
+        self.ctx.show(Screen::Train);
     }
 }
 

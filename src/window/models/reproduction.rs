@@ -16,7 +16,7 @@ impl App {
         let Some(first) = self.listed(folder).cloned() else {
             return;
         };
-        if self.is_too_busy() {
+        if self.ctx.is_too_busy() {
             return;
         }
         let (id, config) = (JobId(self.ctx.next_id()), reproduced_config(&first));
@@ -45,7 +45,7 @@ impl App {
             Ok(found) => self
                 .ctx
                 .show_notice(Severity::Info, Message::reproduced(&found)),
-            Err(error) => self.show_problem(&error.into()),
+            Err(error) => self.ctx.show_problem(&error.into()),
         }
     }
 }

@@ -61,7 +61,7 @@ fn is_right(answer: DrawingAnswer, drawing: &MyDrawing) -> bool {
 impl App {
     /// Asks for answers where they are shown and not known yet.
     pub(in crate::window) fn update_answers(&mut self) {
-        let shown = self.shell.screen == Screen::MyDigits
+        let shown = self.ctx.screen == Screen::MyDigits
             && self.ctx.model_in_use.is_some()
             && self.may_send_my_digits() != Some(false);
         if !shown || self.my_digits.asked.is_some() {
@@ -79,7 +79,7 @@ impl App {
         if !drawings.is_empty() {
             let request = self.ctx.next_id();
             self.my_digits.asked = Some((request, lines));
-            self.send(Command::ClassifyAll { request, drawings });
+            self.ctx.send(Command::ClassifyAll { request, drawings });
         }
     }
 
@@ -99,7 +99,7 @@ impl App {
             Err(problem) => {
                 // Asked again at once, it would fail again.
                 self.my_digits.asked = Some((request, lines));
-                self.show_problem(&problem);
+                self.ctx.show_problem(&problem);
             }
         }
     }

@@ -64,13 +64,13 @@ impl Collection {
 impl App {
     pub(in crate::window) fn start_collection(&mut self, rounds: usize) {
         self.clear_drawing();
-        self.my_digits.collection = Some(Collection::new(rounds));
-        self.show(Screen::Draw);
+        self.ctx.collection = Some(Collection::new(rounds));
+        self.ctx.show(Screen::Draw);
     }
 
     pub(in crate::window) fn stop_collection(&mut self) {
-        if self.my_digits.collection.take().is_some() {
-            self.show(Screen::MyDigits);
+        if self.ctx.collection.take().is_some() {
+            self.ctx.show(Screen::MyDigits);
         }
     }
 
@@ -84,7 +84,7 @@ impl App {
     pub(in crate::window) fn previous_digit(&mut self) {
         self.clear_drawing();
         let was_kept = self
-            .my_digits
+            .ctx
             .collection
             .as_mut()
             .is_some_and(Collection::go_back);
@@ -95,7 +95,7 @@ impl App {
 
     /// Goes on to the next digit; after the last one, to the drawings.
     pub(super) fn collected(&mut self, kept: bool) {
-        let Some(collection) = &mut self.my_digits.collection else {
+        let Some(collection) = &mut self.ctx.collection else {
             return;
         };
         collection.past.push(kept);

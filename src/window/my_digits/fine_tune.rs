@@ -22,7 +22,7 @@ impl App {
     pub fn why_not_fine_tune(&self) -> Option<&'static str> {
         if self.my_digits.drawings().is_empty() {
             Some("Keep some drawings first")
-        } else if self.is_training() {
+        } else if self.ctx.is_training() {
             Some("Unavailable while training is in progress")
         } else if self.ctx.model_in_use.as_ref().is_none_or(|model| {
             matches!(
@@ -50,7 +50,7 @@ impl App {
         if let Some(model) = &self.ctx.model_in_use {
             let model = model.reference.clone();
             self.my_digits.fine_tuned = None;
-            self.submit(Job::FineTune(model));
+            self.ctx.submit(Job::FineTune(model));
         }
     }
 
@@ -64,7 +64,7 @@ impl App {
             self.show_test(&summary);
         }
         // My digits says it itself.
-        if self.shell.screen != Screen::MyDigits {
+        if self.ctx.screen != Screen::MyDigits {
             let offer = saved.is_some().then_some(Offer {
                 label: "Use the previous model",
                 action: Action::UndoFineTune,
@@ -74,7 +74,7 @@ impl App {
         }
         self.my_digits.fine_tuned = Some(FineTuneResult { tuned, before });
         if let Some(path) = saved {
-            self.use_model(ModelRef::File(path));
+            self.ctx.use_model(ModelRef::File(path));
             self.list_finished();
         }
     }
@@ -100,7 +100,7 @@ impl App {
                     .as_ref()
                     .is_none_or(|offer| offer.action != Action::UndoFineTune)
             });
-            self.use_model(before);
+            self.ctx.use_model(before);
         }
     }
 

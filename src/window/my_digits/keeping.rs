@@ -34,7 +34,7 @@ impl App {
     /// Keeps the drawing on the canvas with this digit, or without one with the digit that is asked
     /// for or was named, and clears the canvas.
     pub(in crate::window) fn keep(&mut self, digit: Option<u8>) {
-        let asked = self.my_digits.collection.as_ref().map(Collection::digit);
+        let asked = self.ctx.collection.as_ref().map(Collection::digit);
         let Some(digit) = asked
             .or(digit)
             .or_else(|| self.digit_to_keep())
@@ -90,7 +90,7 @@ impl App {
         if is_last {
             self.my_digits.just_kept = None;
             self.undo_kept();
-            if let Some(collection) = &mut self.my_digits.collection {
+            if let Some(collection) = &mut self.ctx.collection {
                 collection.go_back();
             }
         }

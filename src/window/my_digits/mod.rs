@@ -67,8 +67,6 @@ pub struct MyDigitsView {
     answers: BTreeMap<Vec<u8>, DrawingAnswer>,
     /// The request in flight, and the lines that it asks about.
     asked: Option<(u64, Vec<Vec<u8>>)>,
-    /// The guided collection, while it is in progress.
-    pub collection: Option<Collection>,
     pub fine_tuned: Option<FineTuneResult>,
 }
 
@@ -174,8 +172,8 @@ impl App {
                 }
             }
             Err(problem) => {
-                view.step_failed(step);
-                self.show_problem(&problem);
+                view.step_failed(step, self.ctx.collection.as_mut());
+                self.ctx.show_problem(&problem);
             }
         }
         self.next_my_digits_step();

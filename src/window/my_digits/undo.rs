@@ -2,10 +2,10 @@
 
 use super::{FileStep, MyDigitsView};
 use crate::data::my_digits::Edit;
-use crate::window::App;
 use crate::window::action::{Action, Screen};
 use crate::window::messages::Message;
 use crate::window::notice::{Offer, Severity};
+use crate::window::{App, Collection};
 
 const UNDONE: usize = 200;
 
@@ -35,7 +35,7 @@ impl MyDigitsView {
 
     /// The file is as it was: what was not changed is not taken back, and what was not taken back
     /// can still be.
-    pub(super) fn step_failed(&mut self, step: FileStep) {
+    pub(super) fn step_failed(&mut self, step: FileStep, collection: Option<&mut Collection>) {
         match step {
             FileStep::Read => {}
             FileStep::Change(edit) => {
@@ -45,9 +45,7 @@ impl MyDigitsView {
                 // The canvas's own history brings the drawing back, and the collection asks for it
                 // again.
                 self.just_kept = None;
-                if let Some(collection) =
-                    self.collection.as_mut().filter(|_| edit.remove.is_empty())
-                {
+                if let Some(collection) = collection.filter(|_| edit.remove.is_empty()) {
                     collection.go_back();
                 }
             }
@@ -68,7 +66,7 @@ impl App {
         };
         self.withdraw_redo();
         self.my_digits.redo.push(edit.clone());
-        if self.shell.screen == Screen::MyDigits {
+        if self.ctx.screen == Screen::MyDigits {
             let offer = Offer {
                 label: "Redo",
                 action: Action::RedoKept,

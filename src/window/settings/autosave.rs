@@ -100,8 +100,8 @@ impl App {
         self.interrupt_sweep();
         let start = Instant::now();
         // A run that is stopped keeps its last full epoch, if it is given the time to write it.
-        while (self.is_training()
-            || self.is_sweeping()
+        while (self.ctx.is_training()
+            || self.ctx.is_sweeping()
             || self.ctx.autosave.writing.is_some()
             || self.models.changes.are_pending())
             && start.elapsed() < CLOSE_TIMEOUT

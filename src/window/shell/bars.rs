@@ -30,7 +30,7 @@ pub(in crate::window) fn top_bar(
             for (screen, shortcut) in Screen::ALL.into_iter().zip(&shortcuts::SCREENS) {
                 tab(
                     ui,
-                    app.shell.screen == screen,
+                    app.ctx.screen == screen,
                     screen,
                     &ui.ctx().format_shortcut(shortcut),
                     actions,
@@ -119,7 +119,7 @@ fn menu(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
         ui.close();
     }
     if ui
-        .add_enabled(!app.is_at_long_work(), Button::new("Run setup again…"))
+        .add_enabled(!app.ctx.is_at_long_work(), Button::new("Run setup again…"))
         .on_disabled_hover_text("Unavailable while training is in progress")
         .clicked()
     {

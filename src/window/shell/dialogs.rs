@@ -156,14 +156,14 @@ pub enum CloseAnswer {
 /// Asks what is to become of the run or the sweep; `None` while there is no answer. Escape keeps
 /// the window open.
 pub fn confirm_close(ui: &Ui, app: &App) -> Option<CloseAnswer> {
-    let run = app.train.run.as_ref().filter(|_| !app.is_sweeping());
+    let run = app.train.run.as_ref().filter(|_| !app.ctx.is_sweeping());
     let unsaved = run.filter(|run| run.phase == Phase::NotSaved);
     let has_model = unsaved.is_none() && run.is_some_and(RunView::has_completed_epoch);
     // Without a checkpoint there is nothing to resume.
     let is_lost = unsaved.is_some_and(|run| run.checkpoint.is_none());
     let modal = Modal::new(Id::unique("before closing")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {
         ui.set_width(440.0_f32.min(ui.ctx().content_rect().width() - 80.0));
-        let sweeping = app.is_sweeping();
+        let sweeping = app.ctx.is_sweeping();
         let title = if sweeping { "A sweep is in progress" } else { "Training is in progress" };
         ui.label(RichText::new(if unsaved.is_some() { "The run is not saved yet" } else { title }).heading());
         ui.label(if is_lost {

@@ -47,7 +47,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
     }
     let screen = ui.available_rect_before_wrap();
     let mut side_panel = Shown::Folded;
-    if app.shell.screen == Screen::Train {
+    if app.ctx.screen == Screen::Train {
         Panel::left("run")
             .frame(style::side_frame(ui))
             .exact_size(RUN_PANEL)
@@ -57,7 +57,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
     }
     CentralPanel::no_frame()
         .frame(style::screen_frame())
-        .show(ui, |ui| match app.shell.screen {
+        .show(ui, |ui| match app.ctx.screen {
             Screen::Train if side_panel == Shown::InsteadOfPlots => {
                 side_panel::show_instead_of_plots(ui, app, views, actions)
             }
@@ -74,7 +74,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
             Screen::Hardware => hardware::show(ui, app, actions),
             Screen::MyDigits => my_digits::show(ui, app, &mut views.my_digits, actions),
         });
-    let place = if app.shell.screen == Screen::Draw {
+    let place = if app.ctx.screen == Screen::Draw {
         draw::place_for_notices(screen.shrink2(style::SCREEN_MARGIN), app, ui)
     } else {
         screen
@@ -201,7 +201,7 @@ fn announcement(app: &App, first: Option<&PathBuf>, count: usize) -> String {
         return "Drop to open".to_owned();
     };
     let dropped = Dropped::of(path);
-    if dropped == Dropped::Weights && app.is_training() {
+    if dropped == Dropped::Weights && app.ctx.is_training() {
         return "Training is in progress: models can be imported when it has finished".to_owned();
     }
     let name = visible::label(

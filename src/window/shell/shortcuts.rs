@@ -54,12 +54,12 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
     if pressed(&MONITOR) {
         actions.push(Action::ShowMonitor(!app.ctx.settings.monitor));
     }
-    if app.shell.screen == Screen::Train && pressed(&NEXT_RUN) {
+    if app.ctx.screen == Screen::Train && pressed(&NEXT_RUN) {
         actions.push(Action::ShowNextRun(!app.shows_next_run()));
     }
     // The longer one first: the shorter matches it too.
     if pressed(&STOP) {
-        actions.push(if app.is_sweeping() {
+        actions.push(if app.ctx.is_sweeping() {
             Action::Sweep(SweepAction::Stop)
         } else {
             Action::Stop
@@ -100,8 +100,8 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
 fn sweep(app: &App) -> Option<Action> {
     let shown = app.sweeps.shown.as_ref();
     let action = match shown.map(|sweep| &sweep.phase) {
-        Some(_) if app.is_sweeping() => SweepAction::Pause,
-        _ if app.shell.screen != Screen::Sweep || app.is_training() => return None,
+        Some(_) if app.ctx.is_sweeping() => SweepAction::Pause,
+        _ if app.ctx.screen != Screen::Sweep || app.ctx.is_training() => return None,
         None => SweepAction::Start,
         Some(_) => SweepAction::Resume(shown?.folder.clone()?),
     };

@@ -20,16 +20,11 @@ use crate::window::messages::Message;
 use crate::window::notice::Severity;
 
 impl App {
-    /// True while a sweep is in progress.
-    pub fn is_sweeping(&self) -> bool {
-        self.sweeps.shown.as_ref().is_some_and(SweepView::is_active)
-    }
-
     /// Why no sweep can begin or go on now, apart from what is wrong with its settings.
     pub fn why_not_sweep(&self) -> Option<&'static str> {
-        if self.is_sweeping() {
+        if self.ctx.is_sweeping() {
             Some("A sweep is in progress already")
-        } else if self.is_training() {
+        } else if self.ctx.is_training() {
             Some(
                 "Unavailable during training: both would want every core. Wait for the run to end, or stop it",
             )
@@ -62,7 +57,7 @@ impl App {
             SweepAction::Extend(folder, more) => self.resume_sweep(&folder, Some(more)),
             SweepAction::Open(folder) => self.open_sweep(folder),
             SweepAction::Close => {
-                if !self.is_sweeping() {
+                if !self.ctx.is_sweeping() {
                     self.sweeps.shown = None;
                     self.list_sweeps();
                 }
@@ -169,7 +164,7 @@ impl App {
         if self.why_not_sweep().is_some() {
             return;
         }
-        self.go_to(Screen::Sweep);
+        self.ctx.go_to(Screen::Sweep);
         self.sweeps.shown = Some(view);
         let requests = Arc::new(Requests::default());
         self.sweeps.requests = Some(Arc::clone(&requests));
@@ -247,7 +242,7 @@ impl App {
                 self.list_sweeps();
             }
             SweepNews::Opened(loaded) => {
-                if !self.is_sweeping() {
+                if !self.ctx.is_sweeping() {
                     let phase = if loaded.complete {
                         SweepPhase::Complete
                     } else {
@@ -271,7 +266,7 @@ impl App {
             selected,
             ..SweepView::of(loaded, phase)
         };
-        if self.shell.screen != Screen::Sweep
+        if self.ctx.screen != Screen::Sweep
             && let SweepPhase::Complete | SweepPhase::Failed(_) = view.phase
         {
             self.ctx

@@ -36,3 +36,10 @@ pub struct Sweeps {
     /// The run that is to tell the test accuracy of a trial's settings.
     testing: Option<TestRun>,
 }
+
+impl Sweeps {
+    /// True while a sweep is in progress.
+    pub fn is_active(&self) -> bool {
+        self.shown.as_ref().is_some_and(SweepView::is_active)
+    }
+}

@@ -14,7 +14,7 @@ impl App {
     pub(in crate::window) fn list_sweeps(&self) {
         let store = self.sweep_store();
         // The one in progress holds its lock.
-        if !self.is_sweeping() {
+        if !self.ctx.is_sweeping() {
             self.ctx.background.run_on(SharedFolder::Sweeps, move || {
                 BackgroundResult::Sweeps(store.list())
             });
@@ -26,7 +26,7 @@ impl App {
     }
 
     pub(super) fn open_sweep(&self, folder: PathBuf) {
-        if self.is_sweeping() {
+        if self.ctx.is_sweeping() {
             return;
         }
         self.ctx.background.run_on(SharedFolder::Sweeps, move || {
@@ -38,7 +38,7 @@ impl App {
     }
 
     pub(super) fn delete_sweep(&mut self, folder: PathBuf) {
-        if self.is_sweeping() {
+        if self.ctx.is_sweeping() {
             return;
         }
         self.sweeps

@@ -37,7 +37,7 @@ impl App {
         self.ctx.settings.former_learning_rate = None;
         self.ctx.config = config;
         self.check_data();
-        self.show(Screen::Train);
+        self.ctx.show(Screen::Train);
     }
 
     /// Why the best settings cannot be tested now.
@@ -45,9 +45,9 @@ impl App {
         let view = self.sweeps.shown.as_ref()?;
         if view.best().is_none() {
             Some("No trial has trained to its end")
-        } else if self.is_sweeping() {
+        } else if self.ctx.is_sweeping() {
             Some("Available once the sweep has ended or is paused")
-        } else if self.is_training() {
+        } else if self.ctx.is_training() {
             Some("Unavailable during training")
         } else {
             None

@@ -56,7 +56,7 @@ fn an_image_is_read_as_predict_reads_it() {
             Action::Open(vec![file.clone()])
         });
         until_read(&mut app, &mut engine, 2);
-        assert_eq!(app.shell.screen, Screen::Draw);
+        assert_eq!(app.ctx.screen, Screen::Draw);
         assert_eq!(app.image_shown().unwrap().name, "eleven.png");
         assert_eq!(
             candidates(&mut engine).unwrap(),

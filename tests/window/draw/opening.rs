@@ -24,7 +24,7 @@ fn a_model_or_its_run_folder_is_drawn_with() {
     for opened in [model.clone(), run] {
         app.apply(Action::Show(Screen::Train));
         app.apply(Action::Open(vec![opened]));
-        assert_eq!(app.shell.screen, Screen::Draw);
+        assert_eq!(app.ctx.screen, Screen::Draw);
         assert!(
             engine
                 .listen()
@@ -54,7 +54,7 @@ fn weights_of_other_programs_are_imported() {
         app.apply(Action::Show(Screen::Train));
         app.apply(Action::Open(vec![name.into()]));
         assert_eq!(
-            (app.shell.screen, imports(&mut engine)),
+            (app.ctx.screen, imports(&mut engine)),
             (Screen::Models, vec![PathBuf::from(name)])
         );
     }
@@ -65,7 +65,7 @@ fn weights_of_other_programs_are_imported() {
     engine.send(Event::Failed(Problem::Model(ModelError::Foreign {
         path: path.clone(),
     })));
-    app.until(|app| app.shell.screen == Screen::Models);
+    app.until(|app| app.ctx.screen == Screen::Models);
     assert_eq!(imports(&mut engine), [path]);
 }
 
@@ -80,7 +80,7 @@ fn ink_fills_the_canvas_and_can_be_undone() {
     .unwrap();
     app.apply(Action::Open(vec![file]));
     app.until(|app| !app.draw.drawing.strokes().is_empty());
-    assert_eq!(app.shell.screen, Screen::Draw);
+    assert_eq!(app.ctx.screen, Screen::Draw);
     let points = app.draw.drawing.strokes()[0].points.clone();
     // Eight units high become 20 of 28 pixels, in the middle.
     assert_eq!(points[2], [CANVAS / 2.0, CANVAS / 2.0 + 100.0]);
@@ -153,10 +153,10 @@ fn anything_else_is_a_sentence_and_the_drawing_stays() {
 #[test]
 fn whoever_opens_a_file_is_not_asked_by_the_wizard() {
     let (mut app, _engine) = app_with(Settings::default(), Answers::default());
-    assert!(app.wizard.is_some());
+    assert!(app.ctx.wizard.is_some());
     app.apply(Action::Open(vec!["model.safetensors".into()]));
     assert!(
-        app.wizard.is_none() && !app.ctx.settings.wizard_done,
+        app.ctx.wizard.is_none() && !app.ctx.settings.wizard_done,
         "it comes back at the next launch"
     );
 }

@@ -149,7 +149,7 @@ fn my_digits_are_asked_about_before_they_are_sent() {
                 app.machine.sending_question.is_none()
                     && app.train.run.is_none()
                     && app.ctx.jobs.is_empty()
-                    && !app.is_sweeping()
+                    && !app.ctx.is_sweeping()
             );
         }
         window.act(Action::Start);

@@ -49,10 +49,10 @@ fn without_runs_the_starter_model_is_offered_and_training_suggested() {
     let mut harness = listing([900.0, 600.0], Vec::new());
     harness.get_by_label_contains("Your trained models will appear here");
     harness.click("Train a model");
-    assert_eq!(harness.app().shell.screen, Screen::Train);
+    assert_eq!(harness.app().ctx.screen, Screen::Train);
     assert!(!harness.has("Draw with it"), "it is in use");
     harness.click("In use");
-    assert_eq!(harness.app().shell.screen, Screen::Draw);
+    assert_eq!(harness.app().ctx.screen, Screen::Draw);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_run_offers_everything_one_can_do_with_it() {
         assert!(done.contains(&Action::Configure(Box::default())));
         assert!(done.contains(&Action::OpenFolder(PathBuf::from("runs/one"))));
         assert!(done.contains(&Action::ShowResults(PathBuf::from("runs/one"))));
-        assert_eq!(harness.app().shell.screen, Screen::Results);
+        assert_eq!(harness.app().ctx.screen, Screen::Results);
     }
 }
 

@@ -72,5 +72,5 @@ fn repeats_are_queued_and_trained_one_after_another() {
         engine.finish();
         window.run_steps(3);
     }
-    assert!(!window.app().is_training());
+    assert!(!window.app().ctx.is_training());
 }

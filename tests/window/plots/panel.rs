@@ -225,9 +225,9 @@ fn a_finished_model_is_drawn_with_looked_into_or_exported() {
         harness.state().done.last(),
         Some(&Action::DrawWith(model.clone()))
     );
-    assert_eq!(harness.app().shell.screen, Screen::Draw);
+    assert_eq!(harness.app().ctx.screen, Screen::Draw);
     harness.click("See its mistakes");
-    assert_eq!(harness.app().shell.screen, Screen::Results);
+    assert_eq!(harness.app().ctx.screen, Screen::Results);
     assert_eq!(
         harness
             .app()
@@ -240,7 +240,7 @@ fn a_finished_model_is_drawn_with_looked_into_or_exported() {
         model
     );
     harness.click("Export…");
-    assert_eq!(harness.app().shell.screen, Screen::Models);
+    assert_eq!(harness.app().ctx.screen, Screen::Models);
     assert_eq!(harness.app().models.export.as_ref().unwrap().model, model);
     assert_eq!(
         harness.app().models.run_to_select,

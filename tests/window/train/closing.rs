@@ -73,7 +73,7 @@ fn before_the_first_epoch_is_complete_there_is_nothing_to_save() {
     window.get_by_label("Resume next time");
     assert!(!window.has("Stop and save"));
     window.key(Key::Escape);
-    assert!(!window.has("Resume next time") && window.app().is_training());
+    assert!(!window.has("Resume next time") && window.app().ctx.is_training());
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_run_that_was_stopped_in_its_first_epoch_is_offered() {
         .expect("a button")
         .click();
     window.run_steps(3);
-    assert!(window.app().is_training());
+    assert!(window.app().ctx.is_training());
 }
 
 #[test]

@@ -75,13 +75,13 @@ fn a_run_that_is_started_as_its_engine_is_lost_does_not_train_unseen() {
         .any(|command| submitted_run(command).is_some());
     assert_eq!(
         submitted,
-        app.is_training(),
+        app.ctx.is_training(),
         "{:?}",
         app.train.run.as_ref().map(|run| &run.phase)
     );
     assert!(app.said("SIGKILL"), "{:?}", app.ctx.notices);
     app.apply(Action::Start);
-    assert!(app.is_training(), "the next start is one");
+    assert!(app.ctx.is_training(), "the next start is one");
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn interrupted_runs_of_earlier_days_are_listed_gone_on_with_and_forgotten() {
     app.apply(Action::ForgetInterrupted(second));
     app.until(|app| app.train.interrupted.len() == 1);
     app.apply(Action::ResumeInterrupted(first.clone()));
-    assert_eq!(app.shell.screen, Screen::Train);
+    assert_eq!(app.ctx.screen, Screen::Train);
     let asked = engine.listen();
     let Some((_, config, from)) = asked.last().and_then(submitted_run) else {
         panic!("nothing was started")

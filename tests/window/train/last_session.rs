@@ -71,7 +71,7 @@ fn the_last_model_comes_back_with_its_curves_and_results() {
         app.results.shown.as_ref().map(|results| &results.measured),
         saved.test.as_ref()
     );
-    assert!(!app.is_training() && app.ctx.notices.is_empty());
+    assert!(!app.ctx.is_training() && app.ctx.notices.is_empty());
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn the_curves_of_any_run_can_be_opened() {
     app.apply(Action::ShowCurves(saved.folder.clone()));
     app.until(|app| app.train.run.is_some());
     assert_eq!(
-        (app.shell.screen, &app.the_run().history.steps),
+        (app.ctx.screen, &app.the_run().history.steps),
         (Screen::Train, &watcher.steps)
     );
     let csv = app.the_run().history.csv();

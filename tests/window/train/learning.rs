@@ -322,7 +322,7 @@ fn the_next_run_is_seen_beside_a_run_that_there_is_and_follows_what_is_typed() {
     engine.finish();
     window.run_steps(3);
     window.serve(&mut engine);
-    assert!(window.app().is_training());
+    assert!(window.app().ctx.is_training());
     window.get_by_label("Your next run");
     window
         .get_by_role_and_label(Role::Button, "This run")
@@ -343,7 +343,7 @@ fn keys_switch_between_this_run_and_the_next_and_a_start_shows_the_run() {
     window.get_by_label_contains("Press Start");
     window.keys(Modifiers::COMMAND, Key::Enter);
     window.serve(&mut engine);
-    assert!(!window.has("Your next run") && window.app().is_training());
+    assert!(!window.has("Your next run") && window.app().ctx.is_training());
 }
 
 #[test]
@@ -436,7 +436,7 @@ fn images_wait_for_answers_and_then_follow_the_run() {
     // They stay as they were when the run has ended.
     engine.finish();
     app.poll();
-    assert!(!app.is_training());
+    assert!(!app.ctx.is_training());
     assert_eq!(total(&app), "100 of 100 correct");
 }
 

@@ -356,13 +356,13 @@ fn while_a_run_is_in_progress_the_next_one_is_prepared_and_queued() {
         (window.app().train.queue.len(), epochs(&window)),
         (0, Some(2))
     );
-    assert!(window.app().is_training(), "the next one");
+    assert!(window.app().ctx.is_training(), "the next one");
 
     // Whoever stops a run wants quiet.
     window.click("Add to queue");
     window.click("Stop");
     window.serve(&mut engine);
-    assert!(!window.app().is_training() && window.app().train.queue.len() == 1);
+    assert!(!window.app().ctx.is_training() && window.app().train.queue.len() == 1);
     window.click("Remove");
     assert!(window.app().train.queue.is_empty());
 }

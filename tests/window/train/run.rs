@@ -31,7 +31,7 @@ fn a_run_goes_from_start_to_results() {
     })));
     app.apply(Action::Show(Screen::Models));
     app.apply(Action::Start);
-    assert_eq!(app.shell.screen, Screen::Train);
+    assert_eq!(app.ctx.screen, Screen::Train);
     assert_eq!(app.the_run().phase, Phase::Preparing(0.0));
     app.serve(&mut engine);
     assert_eq!(app.the_run().phase, Phase::Training);
@@ -55,7 +55,7 @@ fn a_run_goes_from_start_to_results() {
     engine.finish();
     app.poll();
     assert!(matches!(app.the_run().phase, Phase::Finished(_)));
-    assert!(!app.is_training());
+    assert!(!app.ctx.is_training());
     assert_eq!(
         app.results.shown.as_ref().unwrap().measured.evaluation,
         evaluation()
@@ -92,7 +92,7 @@ fn a_run_that_cannot_be_saved_waits_for_another_try_or_another_folder() {
         });
         app.poll();
         assert_eq!(app.the_run().phase, Phase::NotSaved);
-        assert!(app.is_training(), "nothing else may take its place");
+        assert!(app.ctx.is_training(), "nothing else may take its place");
     }
     assert_eq!(app.the_run().state(), "Finished, but not saved yet");
     let said: Vec<&str> = app
@@ -396,7 +396,7 @@ fn a_broken_engine_costs_the_run_and_a_sentence() {
         app.ctx.notices
     );
     app.apply(Action::Start);
-    assert!(app.is_training());
+    assert!(app.ctx.is_training());
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub fn shortcuts(ui: &Ui, app: &App, canvas_focused: bool, actions: &mut Vec<Act
     if ctx.text_edit_focused() {
         return;
     }
-    if app.my_digits.collection.is_some()
+    if app.ctx.collection.is_some()
         && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
     {
         return actions.push(Action::StopCollecting);
@@ -48,7 +48,7 @@ pub fn shortcuts(ui: &Ui, app: &App, canvas_focused: bool, actions: &mut Vec<Act
 
 /// The buttons below the verdict, and how many drawings are kept.
 pub fn row(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(collection) = &app.my_digits.collection {
+    if let Some(collection) = &app.ctx.collection {
         return collection_row(ui, app, collection, actions);
     }
     ui.horizontal(|ui| {

@@ -182,7 +182,7 @@ fn prediction_column(
     } else {
         size
     };
-    match &app.my_digits.collection {
+    match &app.ctx.collection {
         Some(collection) => keep::prompt(ui, collection, reading, size),
         None if app.image_shown().is_some() && app.draw.number.digits().is_empty() => {
             ui.label(RichText::new("No digit was found in this image").weak());

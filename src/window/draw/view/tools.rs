@@ -123,7 +123,7 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     }
     shortcuts::undo_and_redo(ui, Action::Undo, Action::Redo, actions);
     ui.input_mut(|input| {
-        if app.shell.screen == Screen::Draw && input.consume_shortcut(&CANVAS_CHOICE) {
+        if app.ctx.screen == Screen::Draw && input.consume_shortcut(&CANVAS_CHOICE) {
             actions.push(Action::ChooseCanvas {
                 several: !app.ctx.settings.several_digits,
             });
@@ -135,7 +135,7 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
                 Tool::Eraser
             }));
         }
-        if app.shell.screen == Screen::Draw && input.consume_shortcut(&OPEN) {
+        if app.ctx.screen == Screen::Draw && input.consume_shortcut(&OPEN) {
             actions.push(Action::OpenInDraw);
         }
         // As for copying; text on the clipboard arrives as another event.
@@ -146,18 +146,18 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
                 None
             }
         });
-        if let Some(image) = pasted.filter(|_| app.shell.screen == Screen::Draw) {
+        if let Some(image) = pasted.filter(|_| app.ctx.screen == Screen::Draw) {
             let pixels = image.pixels.iter().flat_map(Color32::to_array).collect();
             actions.push(Action::PasteImage {
                 size: image.size,
                 pixels: Arc::new(pixels),
             });
         }
-        if app.shell.screen == Screen::Draw && input.consume_shortcut(&STEPS) {
+        if app.ctx.screen == Screen::Draw && input.consume_shortcut(&STEPS) {
             actions.push(Action::ShowSteps(!app.ctx.settings.steps_shown));
         }
         // What copies is Ctrl+C or a key of its own; either arrives as this event.
-        if app.shell.screen == Screen::Draw
+        if app.ctx.screen == Screen::Draw
             && input
                 .events
                 .iter()

@@ -140,7 +140,7 @@ pub fn benchmark(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let busy = app.is_training() || app.ctx.jobs.benchmark().is_some();
+    let busy = app.ctx.is_training() || app.ctx.jobs.benchmark().is_some();
     ui.horizontal_wrapped(|ui| {
         let why = "Unavailable while training or another benchmark is running.";
         let full = ui.add_enabled(!busy, style::primary_button(ui, "Run benchmark"));

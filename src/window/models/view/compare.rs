@@ -213,7 +213,7 @@ fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             return;
         }
         let compare = ui.add_enabled(
-            !app.is_training(),
+            !app.ctx.is_training(),
             style::primary_button(ui, "Compare accuracies"),
         );
         let about = format!(

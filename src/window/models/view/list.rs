@@ -193,13 +193,13 @@ fn interrupted_card(
         let how = if was_stopped { "Stopped" } else { "Interrupted" };
         ui.add(Label::new(style::hint(format!("{how} on {} · {saved}", local_time(&card.made_at)))).wrap());
         ui.horizontal(|ui| {
-            let resume = ui.add_enabled(!app.is_training(), style::primary_button(ui, "Resume"));
+            let resume = ui.add_enabled(!app.ctx.is_training(), style::primary_button(ui, "Resume"));
             let about = "Resumes from where the run was last saved and gives the same weights as an uninterrupted run";
             if resume.on_hover_text(about).on_disabled_hover_text("Unavailable while another run is in progress").clicked() {
                 actions.push(Action::ResumeInterrupted(run.folder.clone()));
             }
             if !card.epochs.is_empty() {
-                let save = ui.add_enabled(!app.is_training(), style::secondary_button("Save as a model"));
+                let save = ui.add_enabled(!app.ctx.is_training(), style::secondary_button("Save as a model"));
                 if save.on_hover_text(ABOUT_SAVING).on_disabled_hover_text("Unavailable while another run is in progress").clicked() {
                     actions.push(Action::SaveInterrupted(run.folder.clone()));
                 }

@@ -59,7 +59,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
             if ui.button("Refresh").on_hover_text("Reload the list of models from disk").clicked() {
                 actions.push(Action::RefreshRuns);
             }
-            let import = ui.add_enabled(!app.is_training() && app.ctx.jobs.import().is_none(), Button::new("Import…"));
+            let import = ui.add_enabled(!app.ctx.is_training() && app.ctx.jobs.import().is_none(), Button::new("Import…"));
             let about = "Import weights: safetensors, a PyTorch state dict, or a file exported by Inkling. You can also drop the file on the window";
             if import.on_hover_text(about).on_disabled_hover_text("Unavailable while training or another import is in progress").clicked() {
                 actions.push(Action::ChooseImport);

@@ -104,7 +104,7 @@ fn usual(app: &App, entry: &RunEntry, summary: &RunSummary) -> Vec<Offer> {
 fn further(app: &App, entry: &RunEntry, summary: &RunSummary) -> Vec<Offer> {
     const TRAINING: &str = "Unavailable while a run is in progress";
     let folder = || entry.folder.clone();
-    let training = app.is_training();
+    let training = app.ctx.is_training();
     let ensembles = app.ensembles_of(summary).into_iter().map(|ensemble| {
         let (label, about) = ensemble_button(&ensemble);
         Offer::new(label, about, Action::DrawWith(ModelRef::Ensemble(ensemble)))
@@ -132,7 +132,7 @@ fn further(app: &App, entry: &RunEntry, summary: &RunSummary) -> Vec<Offer> {
             fine_tune,
             reuse,
             Offer::new("Reproduce", reproduce, Action::Reproduce(folder())).unless(
-                training || app.is_sweeping(),
+                training || app.ctx.is_sweeping(),
                 "Unavailable while a run or a sweep is in progress",
             ),
         ]);

@@ -287,7 +287,7 @@ pub fn selection(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut
                 actions.push(Action::CancelJob(running.id));
             }
         } else {
-            let busy = app.is_training();
+            let busy = app.ctx.is_training();
             let evaluate = ui.add_enabled(!busy, style::primary_button(ui, "Evaluate"));
             let why_not = "Inkling does one thing at a time: an evaluation would slow down the run in progress";
             if evaluate.on_disabled_hover_text(why_not).clicked() {

@@ -15,7 +15,8 @@ use crate::window::notice::Severity;
 impl App {
     /// Starts a run with the current configuration.
     pub(in crate::window) fn start(&mut self) {
-        if self.is_training() || self.is_sweeping() || !self.validation_errors().is_empty() {
+        if self.ctx.is_training() || self.ctx.is_sweeping() || !self.validation_errors().is_empty()
+        {
             return;
         }
         let mut runs = self.repetitions();
@@ -60,9 +61,9 @@ impl App {
         let (id, config) = (run.id, run.config.clone());
         self.train.run = Some(run);
         self.train.next_run_shown = false;
-        self.go_to(Screen::Train);
+        self.ctx.go_to(Screen::Train);
         self.draw.classified_at = 0.0;
-        self.submit_as(id, Job::Train { config, from });
+        self.ctx.submit_as(id, Job::Train { config, from });
     }
 
     pub(in crate::window) fn pause(&mut self) {
@@ -132,7 +133,7 @@ impl App {
                 .any(|phase| std::mem::discriminant(phase) == std::mem::discriminant(&run.phase))
         };
         if let Some(id) = self.train.run.as_ref().filter(fits).map(|run| run.id) {
-            self.send(command(id));
+            self.ctx.send(command(id));
         }
     }
 

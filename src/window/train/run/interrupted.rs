@@ -86,7 +86,7 @@ impl App {
 
     /// Resumes an interrupted run from its checkpoint; on the CPU if its device cannot be used.
     pub(in crate::window) fn resume_interrupted(&mut self, folder: &Path) {
-        if self.is_too_busy() {
+        if self.ctx.is_too_busy() {
             return;
         }
         let Some(run) = self.take_interrupted(folder) else {
@@ -99,7 +99,7 @@ impl App {
     /// Makes a model of an interrupted run without training on: it is resumed, and stopped before
     /// its next step.
     pub(in crate::window) fn save_interrupted(&mut self, folder: &Path) {
-        if self.is_too_busy() {
+        if self.ctx.is_too_busy() {
             return;
         }
         let Some(run) = self.take_interrupted(folder) else {

@@ -60,7 +60,8 @@ impl App {
             .is_none_or(|model| model.reference == ModelRef::Starter)
             && self.results.shown.is_none();
         if let Some(run) = finished.as_ref().filter(|_| untouched) {
-            self.use_model(ModelRef::File(run.summary.model_path.clone()));
+            self.ctx
+                .use_model(ModelRef::File(run.summary.model_path.clone()));
         }
         if let Some(run) = finished.as_deref().or(newest).filter(|_| untouched)
             && let Some(evaluation) = &run.evaluation
@@ -88,7 +89,7 @@ impl App {
 
     /// Reads the run in this folder in the background, to show its curves.
     pub(in crate::window) fn show_curves(&mut self, folder: PathBuf) {
-        if !self.is_too_busy() {
+        if !self.ctx.is_too_busy() {
             self.ctx.background.run(move || {
                 Some(match FinishedRun::load(&folder) {
                     Ok(run) => BackgroundResult::Curves(Box::new(run)),
@@ -101,12 +102,12 @@ impl App {
     /// Shows the curves of a finished run, unless another has been started by now.
     pub(in crate::window) fn show_finished(&mut self, run: FinishedRun) {
         let id = JobId(self.ctx.next_id());
-        if !self.is_training()
+        if !self.ctx.is_training()
             && let Some(run) = RunView::finished(id, run)
         {
             self.train.run = Some(run);
             self.train.next_run_shown = false;
-            self.show(Screen::Train);
+            self.ctx.show(Screen::Train);
         }
     }
 }

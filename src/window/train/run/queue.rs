@@ -9,7 +9,7 @@ use crate::window::App;
 impl App {
     /// Adds a run with the current settings to the queue, while another is in progress.
     pub(in crate::window) fn queue_run(&mut self) {
-        if self.is_training() && self.validation_errors().is_empty() {
+        if self.ctx.is_training() && self.validation_errors().is_empty() {
             self.train.queue.extend(self.repetitions());
         }
     }
@@ -38,17 +38,17 @@ impl App {
     /// Starts the first run that waits, if none is in progress. What is shown stays: nobody asked
     /// for anything else.
     pub(in crate::window) fn start_queued(&mut self) {
-        if self.is_training() || self.is_sweeping() || self.train.queue.is_empty() {
+        if self.ctx.is_training() || self.ctx.is_sweeping() || self.train.queue.is_empty() {
             return;
         }
         let config = self.train.queue.remove(0);
         let (id, screen, next_run_shown) = (
             JobId(self.ctx.next_id()),
-            self.shell.screen,
+            self.ctx.screen,
             self.train.next_run_shown,
         );
         self.start_run(RunView::new(id, config), None);
-        self.go_to(screen);
+        self.ctx.go_to(screen);
         self.train.next_run_shown = next_run_shown;
     }
 }

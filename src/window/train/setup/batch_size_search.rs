@@ -116,7 +116,8 @@ impl App {
         view.state = BatchSizeSearchState::Running(id);
         view.rows.clear();
         let config = view.config.clone();
-        self.submit_as(id, Job::FindBatchSize(BatchSizeSpec { config, accuracy }));
+        self.ctx
+            .submit_as(id, Job::FindBatchSize(BatchSizeSpec { config, accuracy }));
     }
 
     /// Cancels the search; its dialog stays open.
@@ -127,7 +128,7 @@ impl App {
             .as_ref()
             .map(|view| view.state.clone())
         {
-            self.cancel_job(id);
+            self.ctx.cancel_job(id);
         }
     }
 

@@ -160,7 +160,7 @@ impl App {
                 if self.ctx.config.data == download.data_before {
                     let recommended = self
                         .mnist_and_builtin()
-                        .filter(|_| download.set == NamedSet::Mnist && self.wizard.is_some());
+                        .filter(|_| download.set == NamedSet::Mnist && self.ctx.wizard.is_some());
                     self.ctx.config.data = recommended
                         .unwrap_or_else(|| DataSpec::single(DataSource::Named(download.set)));
                 }

@@ -92,7 +92,7 @@ impl App {
         let is_measuring = self.ctx.hardware.is_none()
             || self.is_checking_a_device()
             || !self.ctx.jobs.is_empty()
-            || self.is_sweeping();
+            || self.ctx.is_sweeping();
         if !self.machine.benchmark.presets_wanted || is_measuring {
             return;
         }
@@ -102,7 +102,7 @@ impl App {
                 .iter()
                 .map(|&preset| self.with_device(&self.with_preset(preset)))
                 .collect();
-            self.submit(Job::TimeSteps(configs));
+            self.ctx.submit(Job::TimeSteps(configs));
         }
     }
 

@@ -43,13 +43,13 @@ impl App {
             title: config.network().label(),
             state: ProfileState::Running,
         });
-        self.submit_as(id, Job::Profile(config));
+        self.ctx.submit_as(id, Job::Profile(config));
     }
 
     /// Closes the dialog. A recording in progress is cancelled.
     pub(in crate::window) fn close_profile(&mut self) {
         if let Some(view) = self.train.profile.take() {
-            self.cancel_job(view.id);
+            self.ctx.cancel_job(view.id);
         }
     }
 

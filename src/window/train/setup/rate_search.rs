@@ -42,9 +42,9 @@ impl App {
 
     /// Why there can be no short training now that searches for the value of this field.
     pub(super) fn why_not_train_briefly(&self, wanted: Field) -> Option<&'static str> {
-        if self.is_training() {
+        if self.ctx.is_training() {
             Some("Unavailable during training")
-        } else if self.is_sweeping() {
+        } else if self.ctx.is_sweeping() {
             Some("Unavailable while a sweep is in progress")
         } else if self.ctx.jobs.benchmark().is_some() {
             Some("Unavailable while a benchmark is running")
@@ -73,13 +73,13 @@ impl App {
             search: RateSearch::default(),
             state: RateSearchState::Running,
         });
-        self.submit_as(id, Job::FindLearningRate(config));
+        self.ctx.submit_as(id, Job::FindLearningRate(config));
     }
 
     /// Closes the dialog. A search that is still in progress is cancelled.
     pub(in crate::window) fn close_rate_search(&mut self) {
         if let Some(view) = self.train.rate_search.take() {
-            self.cancel_job(view.id);
+            self.ctx.cancel_job(view.id);
         }
     }
 

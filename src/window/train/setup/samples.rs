@@ -79,9 +79,9 @@ impl App {
             .sources()
             .iter()
             .any(|source| matches!(source, DataSource::Path(_)));
-        let seen = self.shell.screen == Screen::Train
+        let seen = self.ctx.screen == Screen::Train
             && (self.shows_next_run() || own)
-            && self.wizard.is_none()
+            && self.ctx.wizard.is_none()
             && self.machine.discovery_started;
         let loaded = self
             .train

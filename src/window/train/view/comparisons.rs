@@ -64,7 +64,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         sides(ui, app, found, actions);
     }
     ui.horizontal_wrapped(|ui| {
-        let can = app.ctx.jobs.benchmark().is_none() && !app.is_training() && app.validation_errors().is_empty();
+        let can = app.ctx.jobs.benchmark().is_none() && !app.ctx.is_training() && app.validation_errors().is_empty();
         let mut ask = |text: &str, about: &str, what| {
             let response = ui.add_enabled(can, style::small_button(text));
             if response

@@ -37,7 +37,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             if app.train.run.as_ref().is_some_and(RunView::is_active) {
                 return;
             }
-            if app.is_sweeping() {
+            if app.ctx.is_sweeping() {
                 let reason =
                     "Cannot start: a sweep is in progress. Pause it, or wait until it has ended.";
                 if style::invalid_link(ui, reason)
@@ -134,7 +134,7 @@ fn save(ui: &mut Ui, run: &RunView, actions: &mut Vec<Action>) {
 }
 
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let free = !app.is_sweeping();
+    let free = !app.ctx.is_sweeping();
     let startable = free && app.validation_errors().is_empty();
     let size = [ui.available_width(), 40.0];
     // In a horizontal layout the label is centred in its button.
@@ -312,7 +312,7 @@ pub fn this_run(ui: &mut Ui, run: &RunView) {
 
 /// Draws the runs that wait, and what adds another.
 pub fn queue(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if app.is_training() {
+    if app.ctx.is_training() {
         let ready = app.validation_errors().is_empty();
         let add = ui.add_enabled(ready, style::secondary_button("Add to queue"));
         if add
@@ -330,7 +330,7 @@ pub fn queue(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.push_id(("queued", index), |ui| {
             ui.add(Label::new(format!("{}. {}", index + 1, run_name(config))).wrap());
             ui.horizontal(|ui| {
-                if index == 0 && !app.is_training() && ui.button("Start this run").clicked() {
+                if index == 0 && !app.ctx.is_training() && ui.button("Start this run").clicked() {
                     actions.push(Action::StartQueued);
                 }
                 if ui.button(RichText::new("Remove")).clicked() {

@@ -32,7 +32,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         if let Some(run) = app.train.run.as_ref().filter(|run| run.is_active()) {
             controls::this_run(ui, run);
         }
-        let title = if app.is_training() {
+        let title = if app.ctx.is_training() {
             "Next run: training data"
         } else {
             "Training data"

@@ -61,7 +61,7 @@ impl Sheets {
 pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.label(RichText::new("Your next run").heading());
-        let advice = if app.is_training() {
+        let advice = if app.ctx.is_training() {
             "Add it to the queue, or start it once the run in progress has ended."
         } else {
             "Press Start, and watch here how it learns."
