@@ -12,7 +12,7 @@ mod files;
 mod model_card;
 mod onnx;
 mod pytorch;
-pub mod quantize;
+mod quantize;
 mod report;
 pub mod tensorboard;
 mod untrusted;
@@ -21,9 +21,27 @@ pub use error::ExportError;
 pub use exported_model::{ExportedModel, RUN_KEY};
 pub use files::{Export, ExportedFile, export};
 pub use pytorch::CALIBRATION;
+pub use quantize::quantized;
+
+use half::f16;
+
+use crate::run_config::WeightFormat;
 
 impl From<candle_core::Error> for ExportError {
     fn from(error: candle_core::Error) -> Self {
         crate::nn::ComputeError::from(error).into()
+    }
+}
+
+fn little_endian(values: &[f32], format: WeightFormat) -> Vec<u8> {
+    match format {
+        WeightFormat::F32 => values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect(),
+        WeightFormat::F16 => {
+            let halves = values.iter().map(|&value| f16::from_f32(value));
+            halves.flat_map(f16::to_le_bytes).collect()
+        }
     }
 }

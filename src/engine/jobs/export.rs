@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::saved_model::{SavedModel, may_be_read, not_trusted};
 use super::{JobContext, JobError, Workspace};
-use crate::export::quantize::quantized;
+use crate::export::quantized;
 use crate::export::{ExportedModel, export};
 use crate::infer::measure;
 use crate::problem::Problem;

@@ -1,11 +1,9 @@
 //! How weights are stored in an ONNX file: as f32, as f16 with a cast, or as 8-bit integers with
 //! scales. Computation is always in f32.
 
-use half::f16;
-
 use super::graph::int;
-use crate::export::ExportError;
 use crate::export::quantize::{Quantized, is_quantized};
+use crate::export::{ExportError, little_endian};
 use crate::nn::Net;
 use crate::nn::onnx::proto::{AttributeProto, NodeProto, TensorProto, data_type};
 use crate::records::{TensorFormat, TensorInfo};
@@ -50,69 +48,37 @@ impl<'a> Weights<'a> {
 
     fn add(&mut self, name: &str, transpose: bool) -> Result<String, ExportError> {
         let parameter = self.net.parameter(name)?;
-        let shape = parameter.tensor().dims().to_vec();
+        let shape = parameter.dims().to_vec();
         let values = parameter.values()?;
-        let dims = if transpose {
-            shape.iter().rev().copied().collect()
-        } else {
-            shape.clone()
-        };
+        let mut dims = shape.clone();
+        if transpose {
+            dims.reverse();
+        }
         if self.quantize && is_quantized(parameter) {
-            let Quantized { values, scales } =
-                Quantized::of(&values, shape.first().copied().unwrap_or(1));
-            let values = if transpose {
-                transposed(&values, &shape)
-            } else {
-                values
-            };
-            let bytes = values.iter().map(|value| value.cast_unsigned()).collect();
+            let channels = shape.first().copied().unwrap_or(1);
+            let Quantized { values, scales } = Quantized::of(&values, channels);
+            let bytes = in_order(values, &shape, transpose);
+            let bytes = bytes.into_iter().map(i8::cast_unsigned).collect();
             let [stored, scale] = [format!("{name}_int8"), format!("{name}_scale")];
             self.list(name, &dims, TensorFormat::Int8);
             self.list(&scale, &[scales.len()], TensorFormat::F32);
             self.constant(&stored, &dims, data_type::INT8, bytes);
-            self.constant(
-                &scale,
-                &[scales.len()],
-                data_type::FLOAT,
-                le_bytes(&scales, f32::to_le_bytes),
-            );
+            let bytes = little_endian(&scales, WeightFormat::F32);
+            self.constant(&scale, &[scales.len()], data_type::FLOAT, bytes);
+            let inputs = [stored, scale];
             let axis = int("axis", i64::from(transpose));
-            self.convert(
-                "DequantizeLinear",
-                &[&stored, &scale],
-                name,
-                "dequantize",
-                axis,
-            );
+            self.convert("DequantizeLinear", inputs, name, "dequantize", axis);
             return Ok(name.to_owned());
         }
-        let values = if transpose {
-            transposed(&values, &shape)
-        } else {
-            values
-        };
+        let bytes = little_endian(&in_order(values, &shape, transpose), self.format);
+        self.list(name, &dims, self.format.into());
         match self.format {
-            WeightFormat::F32 => {
-                self.list(name, &dims, TensorFormat::F32);
-                self.constant(
-                    name,
-                    &dims,
-                    data_type::FLOAT,
-                    le_bytes(&values, f32::to_le_bytes),
-                );
-            }
+            WeightFormat::F32 => self.constant(name, &dims, data_type::FLOAT, bytes),
             WeightFormat::F16 => {
                 let stored = format!("{name}_f16");
-                let bytes = le_bytes(&values, |value| f16::from_f32(value).to_le_bytes());
-                self.list(name, &dims, TensorFormat::F16);
                 self.constant(&stored, &dims, data_type::FLOAT16, bytes);
-                self.convert(
-                    "Cast",
-                    &[&stored],
-                    name,
-                    "widen",
-                    int("to", i64::from(data_type::FLOAT)),
-                );
+                let to = int("to", i64::from(data_type::FLOAT));
+                self.convert("Cast", [stored], name, "widen", to);
             }
         }
         Ok(name.to_owned())
@@ -157,16 +123,16 @@ impl<'a> Weights<'a> {
         });
     }
 
-    fn convert(
+    fn convert<const N: usize>(
         &mut self,
         op_type: &str,
-        inputs: &[&str],
+        inputs: [String; N],
         output: &str,
         how: &str,
         attribute: AttributeProto,
     ) {
         self.conversions.push(NodeProto {
-            input: inputs.iter().map(|&input| input.to_owned()).collect(),
+            input: inputs.into(),
             output: vec![output.to_owned()],
             name: format!("{output}.{how}"),
             op_type: op_type.to_owned(),
@@ -183,12 +149,11 @@ impl<'a> Weights<'a> {
     }
 }
 
-fn le_bytes<const N: usize>(values: &[f32], bytes: impl Fn(f32) -> [u8; N]) -> Vec<u8> {
-    values.iter().flat_map(|&value| bytes(value)).collect()
-}
-
-/// The transpose of a row-major matrix of this shape.
-fn transposed<T: Copy>(values: &[T], shape: &[usize]) -> Vec<T> {
+/// The numbers of a row-major matrix of this shape, or of its transpose.
+fn in_order<T: Copy>(values: Vec<T>, shape: &[usize], transpose: bool) -> Vec<T> {
+    if !transpose {
+        return values;
+    }
     let columns = shape.get(1).copied().unwrap_or(1).max(1);
     (0..columns)
         .flat_map(|column| values.iter().skip(column).step_by(columns).copied())

@@ -3,16 +3,13 @@
 
 mod model_py;
 mod modules;
-mod pickle;
 
 use std::io::{Cursor, Write};
 
-use half::f16;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use self::pickle::{Pickler, Storage};
-use super::{ExportError, ExportedModel};
+use super::{ExportError, ExportedModel, little_endian};
 use crate::records::TensorInfo;
 use crate::run_config::WeightFormat;
 
@@ -30,14 +27,11 @@ pub fn write(
     model: &ExportedModel,
     format: WeightFormat,
 ) -> Result<(Vec<u8>, Vec<TensorInfo>), ExportError> {
-    let (storage, folder) = (
-        if format == WeightFormat::F16 {
-            Storage::Half
-        } else {
-            Storage::Float
-        },
-        model.name(),
-    );
+    let storage = match format {
+        WeightFormat::F32 => "FloatStorage",
+        WeightFormat::F16 => "HalfStorage",
+    };
+    let folder = model.name();
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let stored = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
@@ -64,17 +58,7 @@ pub fn write(
     add("data.pkl", &pickler.finish())?;
     add("byteorder", b"little")?;
     for (index, parameter) in parameters.iter().enumerate() {
-        let values = parameter.values()?;
-        let bytes: Vec<u8> = match format {
-            WeightFormat::F32 => values
-                .iter()
-                .flat_map(|value| value.to_le_bytes())
-                .collect(),
-            WeightFormat::F16 => values
-                .iter()
-                .flat_map(|&value| f16::from_f32(value).to_le_bytes())
-                .collect(),
-        };
+        let bytes = little_endian(&parameter.values()?, format);
         add(&format!("data/{index}"), &bytes)?;
     }
     // Torch reads only what it knows; an import brings this back.
@@ -89,4 +73,90 @@ pub fn write(
         .map_err(|error| ExportError::of(&error))?
         .into_inner();
     Ok((bytes, listed))
+}
+
+/// The pickle of a state dict: protocol 2, with the same opcodes that `torch.save` writes for a dict
+/// of tensors.
+struct Pickler {
+    bytes: Vec<u8>,
+}
+
+impl Pickler {
+    /// Starts an empty ordered dict; `tensors` is the expected number of tensors.
+    fn new(tensors: usize) -> Self {
+        let mut pickler = Self {
+            bytes: Vec::with_capacity(128 * tensors),
+        };
+        pickler.op(b"\x80\x02");
+        pickler.empty_dict();
+        // The items between this mark and the final opcode are added to it.
+        pickler.op(b"(");
+        pickler
+    }
+
+    /// Adds the tensor `name` of this shape, whose values are in storage `index` of this class in
+    /// row-major order.
+    fn tensor(&mut self, name: &str, index: usize, storage: &str, shape: &[usize]) {
+        let count: usize = shape.iter().product();
+        self.text(name);
+        self.global("torch._utils", "_rebuild_tensor_v2");
+        self.op(b"(");
+        self.op(b"(");
+        self.text("storage");
+        self.global("torch", storage);
+        self.text(&index.to_string());
+        self.text("cpu");
+        self.integer(count);
+        // A tuple of these five is the persistent id by which torch finds the storage.
+        self.op(b"tQ");
+        self.integer(0);
+        self.integers(shape);
+        let strides: Vec<usize> = (0..shape.len())
+            .map(|axis| shape.iter().skip(axis + 1).product())
+            .collect();
+        self.integers(&strides);
+        // requires_grad is false, and there are no hooks.
+        self.op(b"\x89");
+        self.empty_dict();
+        self.op(b"tR");
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        self.op(b"u.");
+        self.bytes
+    }
+
+    fn empty_dict(&mut self) {
+        self.global("collections", "OrderedDict");
+        self.op(b")R");
+    }
+
+    fn op(&mut self, code: &[u8]) {
+        self.bytes.extend_from_slice(code);
+    }
+
+    fn global(&mut self, module: &str, name: &str) {
+        self.op(b"c");
+        self.op(module.as_bytes());
+        self.op(b"\n");
+        self.op(name.as_bytes());
+        self.op(b"\n");
+    }
+
+    fn text(&mut self, text: &str) {
+        self.op(b"X");
+        self.op(&(text.len() as u32).to_le_bytes());
+        self.op(text.as_bytes());
+    }
+
+    fn integer(&mut self, value: usize) {
+        self.op(b"J");
+        self.op(&(value as i32).to_le_bytes());
+    }
+
+    fn integers(&mut self, values: &[usize]) {
+        self.op(b"(");
+        values.iter().for_each(|&value| self.integer(value));
+        self.op(b"t");
+    }
 }

@@ -1,15 +1,19 @@
 //! The report: one self-contained HTML page, without network access or scripts.
 
-mod curves;
-mod mistakes;
-mod reliability;
+mod charts;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use image::{ExtendedColorType, ImageEncoder, codecs::png::PngEncoder};
 
 use super::model_card::limits;
 use super::untrusted::Untrusted;
 use super::{ExportedModel, details};
+use crate::ink::SIDE;
 use crate::math::statistics::class_scores;
-use crate::records::Evaluation;
+use crate::records::{Evaluation, Mistake};
 use crate::run_config::Classes;
+use crate::text::format::percent;
 
 const STYLE: &str = include_str!("../../../assets/export/report.css");
 
@@ -22,14 +26,14 @@ pub fn html(model: &ExportedModel) -> String {
     body += &headline(model);
     if let Some(run) = model.run.as_ref().filter(|run| !run.epochs.is_empty()) {
         body += "<h2>Learning curves</h2>\n<div class=charts>\n";
-        body += &curves::accuracy(&run.epochs);
-        body += &curves::loss(&run.epochs);
+        body += &charts::accuracy(&run.epochs);
+        body += &charts::loss(&run.epochs);
         body += "</div>\n";
     }
     if let Some(test) = model.test() {
         body += &confusion(test, &model.classes());
-        body += &reliability::html(test);
-        body += &mistakes::html(test, &model.classes());
+        body += &charts::reliability(test);
+        body += &mistakes(test, &model.classes());
     }
     for (heading, rows) in details::sections(model) {
         let rows: String = rows
@@ -111,11 +115,58 @@ fn confusion(test: &Evaluation, classes: &Classes) -> String {
             };
             table += &format!("<td class={class} style=\"--shade:{shade:.2}\">{count}</td>");
         }
-        let share = score.accuracy().map_or_else(
-            || "–".to_owned(),
-            |share| crate::text::format::percent(share, 1),
-        );
+        let share = score
+            .accuracy()
+            .map_or_else(|| "–".to_owned(), |share| percent(share, 1));
         table += &format!("<td>{share}</td></tr>\n");
     }
     table + "</table>\n"
+}
+
+/// The mistakes that are shown.
+const SHOWN: usize = 20;
+
+/// The most confident errors as embedded images; empty if there are none.
+fn mistakes(test: &Evaluation, classes: &Classes) -> String {
+    let figures: String = test
+        .mistakes
+        .iter()
+        .take(SHOWN)
+        .map(|mistake| figure(mistake, classes))
+        .collect();
+    if figures.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<h2>Most confident errors</h2>\n<p>Misclassified test images with the highest probability for the wrong {}.</p>\n<div class=mistakes>\n{figures}</div>\n",
+        classes.noun()
+    )
+}
+
+fn figure(mistake: &Mistake, classes: &Classes) -> String {
+    let Mistake {
+        image,
+        label,
+        answer,
+        confidence,
+        ..
+    } = mistake;
+    let [label, answer] = [label, answer].map(|class| Untrusted::from(classes.name(*class)).html());
+    // Inverted: dark ink on light paper.
+    let pixels: Vec<u8> = image.pixels().iter().map(|&pixel| 255 - pixel).collect();
+    let mut png = Vec::new();
+    let written = PngEncoder::new(&mut png).write_image(
+        &pixels,
+        SIDE as u32,
+        SIDE as u32,
+        ExtendedColorType::L8,
+    );
+    if written.is_err() {
+        return String::new();
+    }
+    let confidence = percent(f64::from(*confidence), 1);
+    format!(
+        "<figure><img alt=\"{label}\" width=56 height=56 src=\"data:image/png;base64,{}\"><figcaption>{label}, predicted {answer}<br>{confidence}</figcaption></figure>\n",
+        STANDARD.encode(&png)
+    )
 }

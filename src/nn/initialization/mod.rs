@@ -2,7 +2,6 @@
 //! from their mean and deviation, principal components as the first filters, and unit variance
 //! after every layer.
 
-mod principal_components;
 mod statistics;
 
 use std::slice;
@@ -16,8 +15,7 @@ use crate::data::{Split, gather_batch};
 use crate::math::random::Random;
 use crate::records::{InitializationReport, LayerVariance};
 use crate::run_config::{Activation, Initialization, Network};
-use principal_components::{PrincipalComponents, Whitening};
-use statistics::PixelStatistics;
+use statistics::{PixelStatistics, PrincipalComponents, Whitening};
 
 /// Images that go through the network: enough to know a variance to a few percent, and little work
 /// for a large network.

@@ -1,12 +1,13 @@
-//! The learning curves of a run as SVG.
+//! The learning curves of a run, and the reliability diagram, as SVG.
 
-use crate::records::EpochRecord;
+use crate::math::statistics::reliability_sentence;
+use crate::records::{EpochRecord, Evaluation};
 
 /// The size of a chart, in its own unit.
-pub const WIDTH: f64 = 460.0;
-pub const HEIGHT: f64 = 260.0;
+const WIDTH: f64 = 460.0;
+const HEIGHT: f64 = 260.0;
 /// Space for the axes: left, right, top, bottom.
-pub const MARGIN: [f64; 4] = [56.0, 16.0, 34.0, 38.0];
+const MARGIN: [f64; 4] = [56.0, 16.0, 34.0, 38.0];
 /// The approximate number of ticks per axis.
 const TICKS: f64 = 5.0;
 
@@ -54,9 +55,7 @@ fn chart(title: &str, training: &[[f64; 2]], validation: &[[f64; 2]]) -> String 
     let x = |value: f64| left + (value - x_low) / (x_high - x_low) * (WIDTH - left - right);
     let y =
         |value: f64| HEIGHT - bottom - (value - y_low) / (y_high - y_low) * (HEIGHT - top - bottom);
-    let mut svg = format!(
-        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=img aria-label=\"{title}\">\n<title>{title}</title>\n<text class=title x={left} y=18>{title}</text>\n"
-    );
+    let mut svg = beginning(title);
     svg += &legend();
     for tick in ticks(y_low, y_high) {
         let at = y(tick);
@@ -99,6 +98,13 @@ fn chart(title: &str, training: &[[f64; 2]], validation: &[[f64; 2]]) -> String 
         }
     }
     svg + "\n</svg>\n"
+}
+
+fn beginning(title: &str) -> String {
+    format!(
+        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=img aria-label=\"{title}\">\n<title>{title}</title>\n<text class=title x={} y=18>{title}</text>\n",
+        MARGIN[0]
+    )
 }
 
 fn legend() -> String {
@@ -149,4 +155,53 @@ fn ticks(low: f64, high: f64) -> Vec<f64> {
 fn tick_label(tick: f64) -> String {
     let text = format!("{tick:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// How often answers of each confidence are right, as a diagram with its sentence; empty without
+/// images.
+pub fn reliability(test: &Evaluation) -> String {
+    let Some(sentence) = reliability_sentence(test) else {
+        return String::new();
+    };
+    let bins = &test.reliability;
+    let title = "Accuracy by confidence, in %";
+    let [left, right, top, bottom] = MARGIN;
+    let x = |share: f64| left + share * (WIDTH - left - right);
+    let y = |share: f64| HEIGHT - bottom - share * (HEIGHT - top - bottom);
+    let mut svg = beginning(title);
+    for percent in (0..=100).step_by(20) {
+        let share = f64::from(percent) / 100.0;
+        let at = y(share);
+        svg += &format!(
+            "<line class=grid x1={left} x2={:.1} y1={at:.1} y2={at:.1} /><text class=y x={:.1} y={:.1}>{percent}</text>\
+             <text class=x x={:.1} y={:.1}>{percent}</text>\n",
+            x(1.0),
+            left - 8.0,
+            at + 4.0,
+            x(share),
+            HEIGHT - bottom + 20.0
+        );
+    }
+    svg += &format!(
+        "<line class=ideal x1={:.1} y1={:.1} x2={:.1} y2={:.1} />\n",
+        x(0.0),
+        y(0.0),
+        x(1.0),
+        y(1.0)
+    );
+    for bin in bins {
+        let Some(accuracy) = bin.accuracy() else {
+            continue;
+        };
+        let [confidence, accuracy] = [bin.confidence, accuracy].map(|share| share.clamp(0.0, 1.0));
+        let (at, from, to) = (x(confidence), y(confidence), y(accuracy));
+        svg += &format!(
+            "<line class=gap x1={at:.1} y1={from:.1} x2={at:.1} y2={to:.1} /><circle class=training cx={at:.1} cy={to:.1} r=4 />\n"
+        );
+    }
+    format!(
+        "<h2>Reliability</h2>\n<p>Across: how sure the model is, in {} bins. Up: how often it is right then. Dashed: exactly as sure as right. \
+         {sentence}</p>\n<div class=charts>\n{svg}</svg>\n</div>\n",
+        bins.len()
+    )
 }
