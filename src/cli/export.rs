@@ -132,7 +132,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
 /// The export that the arguments ask for. An option that has no effect on the format is an error.
 fn spec(arguments: &Arguments) -> Result<ExportSpec, Failure> {
     let usual = ExportSpec::new(arguments.format);
-    let has_onnx = matches!(arguments.format, ExportFormat::Onnx | ExportFormat::Zip);
+    let has_onnx = arguments.format.has_onnx();
     let given = [
         ("--quantize", arguments.quantize),
         ("--preprocessing", arguments.preprocessing.is_some()),
@@ -144,8 +144,7 @@ fn spec(arguments: &Arguments) -> Result<ExportSpec, Failure> {
             "{option} applies only to ONNX, which the format {format} does not include. Leave it out, or choose the format onnx or zip."
         )));
     }
-    let has_weights = !matches!(arguments.format, ExportFormat::Card | ExportFormat::Report);
-    if arguments.weights != WeightFormat::F32 && !has_weights {
+    if arguments.weights != WeightFormat::F32 && !arguments.format.has_weights() {
         let format = arguments.format;
         return Err(Failure::Usage(format!(
             "--weights sets how weights are stored, but the format {format} contains none. Leave it out."

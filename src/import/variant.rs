@@ -9,7 +9,7 @@ use candle_core::{Device, Result, Tensor};
 use super::identify::CLASSES;
 use crate::ink::{PIXELS, SIDE};
 use crate::nn::ops::{self, Context};
-use crate::nn::{Layer, layers, parameter_specs};
+use crate::nn::{Layer, Shape, Step, layers, parameter_specs, walk};
 use crate::records::{Reading, TriedActivation};
 use crate::run_config::{Activation, Network};
 
@@ -28,7 +28,10 @@ impl Variants {
     /// have no variants.
     pub fn new(network: Network, values: &[Vec<f32>]) -> Result<Option<Self>> {
         let layers = layers(network, Activation::default(), CLASSES);
-        if layers.iter().any(|layer| matches!(layer, Layer::Tokens)) {
+        let have_variants = walk(&layers, Shape::INPUT)
+            .flat_map(Step::flattened)
+            .all(|step| has_variants(step.layer));
+        if !have_variants {
             return Ok(None);
         }
         let named = parameter_specs(network, CLASSES).into_iter().zip(values);
@@ -117,6 +120,21 @@ impl Variants {
     }
 }
 
+/// Whether a layer can be computed here.
+const fn has_variants(layer: &Layer) -> bool {
+    matches!(
+        layer,
+        Layer::Conv { .. }
+            | Layer::BatchNorm { .. }
+            | Layer::Activation(_)
+            | Layer::GlobalAveragePool
+            | Layer::Residual { .. }
+            | Layer::Flatten
+            | Layer::Linear { .. }
+            | Layer::Dropout(_)
+    )
+}
+
 struct Forward<'a> {
     weights: &'a HashMap<String, Tensor>,
     reading: &'a Reading,
@@ -194,12 +212,7 @@ impl Forward<'_> {
                 self.activate(product, activation.is_some())
             }
             Layer::Dropout(_) => Ok(x),
-            Layer::Tokens
-            | Layer::Positions { .. }
-            | Layer::LayerNorm { .. }
-            | Layer::Attention { .. } => {
-                candle_core::bail!("transformers have no variants")
-            }
+            other => candle_core::bail!("{} has no variants", other.name()),
         }
     }
 

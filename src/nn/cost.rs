@@ -110,7 +110,7 @@ impl Cost {
     fn of(network: impl Into<Network>) -> Self {
         let mut cost = Self::default();
         for step in walk(&layers_of(network), Shape::INPUT).flat_map(Step::flattened) {
-            cost.add_flops(step.layer.name(), multiplications(step));
+            cost.add_flops(step.layer.name(), step.multiplications());
             cost.activations += step.output.values();
             let (saved, workspace) = gpu_values(step);
             cost.saved += saved;
@@ -131,31 +131,6 @@ impl Cost {
         if forward > 0 {
             self.layers.push((name.to_owned(), flops));
         }
-    }
-}
-
-fn multiplications(Step { layer, input, .. }: Step<'_>) -> usize {
-    match *layer {
-        Layer::Conv {
-            inputs,
-            outputs,
-            kernel,
-            ..
-        } => kernel.positions(input.side()).pow(2) * outputs * inputs * kernel.size * kernel.size,
-        Layer::Linear {
-            inputs, outputs, ..
-        } => input.places() * inputs * outputs,
-        // Queries with keys, and attention weights with values.
-        Layer::Attention { features, .. } => 2 * input.places().pow(2) * features,
-        Layer::BatchNorm { .. }
-        | Layer::Activation(_)
-        | Layer::GlobalAveragePool
-        | Layer::Residual { .. }
-        | Layer::Tokens
-        | Layer::Positions { .. }
-        | Layer::LayerNorm { .. }
-        | Layer::Flatten
-        | Layer::Dropout(_) => 0,
     }
 }
 

@@ -290,6 +290,35 @@ impl<'a> Step<'a> {
         steps.push(self);
         steps
     }
+
+    /// The multiplications in its products, for one image.
+    pub(super) fn multiplications(self) -> usize {
+        let input = self.input;
+        match *self.layer {
+            Layer::Conv {
+                inputs,
+                outputs,
+                kernel,
+                ..
+            } => {
+                kernel.positions(input.side()).pow(2) * outputs * inputs * kernel.size * kernel.size
+            }
+            Layer::Linear {
+                inputs, outputs, ..
+            } => input.places() * inputs * outputs,
+            // Queries with keys, and attention weights with values.
+            Layer::Attention { features, .. } => 2 * input.places().pow(2) * features,
+            Layer::BatchNorm { .. }
+            | Layer::Activation(_)
+            | Layer::GlobalAveragePool
+            | Layer::Residual { .. }
+            | Layer::Tokens
+            | Layer::Positions { .. }
+            | Layer::LayerNorm { .. }
+            | Layer::Flatten
+            | Layer::Dropout(_) => 0,
+        }
+    }
 }
 
 fn parameter(layer: &str, what: &str, shape: Vec<usize>, role: Role, init: Init) -> ParameterSpec {

@@ -47,7 +47,7 @@ impl ExportSpec {
     /// True where some of the weights are stored as 8-bit integers, whose accuracy is then
     /// measured.
     pub const fn is_quantized(&self) -> bool {
-        self.quantize && matches!(self.format, ExportFormat::Onnx | ExportFormat::Zip)
+        self.quantize && self.format.has_onnx()
     }
 }
 

@@ -309,6 +309,39 @@ impl ExportFormat {
             Self::Zip => "model.zip",
         }
     }
+
+    /// What it contains and what it is for.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Safetensors => {
+                "The weights with their names and a description. Can be loaded by candle, PyTorch and Inkling."
+            }
+            Self::Onnx => {
+                "The whole model in one file that runs in ONNX Runtime, tract, browsers and on phones, with a script that recognises images."
+            }
+            Self::PyTorch => {
+                "The weights as a state dict and the network as a readable Python module."
+            }
+            Self::Candle => "A small Rust program that recognises images, and its weights.",
+            Self::Card => {
+                "A description of the model with its accuracy and limitations, as Markdown and JSON."
+            }
+            Self::Report => {
+                "A web page with training curves, confusion matrix and misclassified images; it works offline."
+            }
+            Self::Zip => "All formats in one archive.",
+        }
+    }
+
+    /// Whether an ONNX file is part of it.
+    pub const fn has_onnx(self) -> bool {
+        matches!(self, Self::Onnx | Self::Zip)
+    }
+
+    /// Whether weights are part of it.
+    pub const fn has_weights(self) -> bool {
+        !matches!(self, Self::Card | Self::Report)
+    }
 }
 
 choices! {

@@ -61,7 +61,7 @@ fn choices(ui: &mut Ui, kind: ModelKind, spec: &ExportSpec, actions: &mut Vec<Ac
                 format.exists_for(kind),
                 style::toggle(ui, format.label(), spec.format == format),
             );
-            let toggle = toggle.on_hover_text(about(format)).on_disabled_hover_text(
+            let toggle = toggle.on_hover_text(format.about()).on_disabled_hover_text(
                 "An imported ONNX network cannot be exported in this format",
             );
             if toggle.clicked() {
@@ -69,11 +69,9 @@ fn choices(ui: &mut Ui, kind: ModelKind, spec: &ExportSpec, actions: &mut Vec<Ac
             }
         }
     });
-    ui.add(Label::new(style::hint(about(chosen.format))).wrap());
-    let onnx =
-        matches!(chosen.format, ExportFormat::Onnx | ExportFormat::Zip) && kind.is_trainable();
-    let weights =
-        !matches!(chosen.format, ExportFormat::Card | ExportFormat::Report) && kind.is_trainable();
+    ui.add(Label::new(style::hint(chosen.format.about())).wrap());
+    let onnx = chosen.format.has_onnx() && kind.is_trainable();
+    let weights = chosen.format.has_weights() && kind.is_trainable();
     // The boxes never move: those that do not apply to the format are disabled.
     let mut half = chosen.weights == WeightFormat::F16;
     let only = if kind.is_trainable() {
@@ -244,27 +242,4 @@ fn tensors(ui: &mut Ui, file: &FileInfo) {
                     }
                 });
         });
-}
-
-/// What a format contains and what it is for.
-const fn about(format: ExportFormat) -> &'static str {
-    match format {
-        ExportFormat::Safetensors => {
-            "The weights with their names and a description. Can be loaded by candle, PyTorch and Inkling."
-        }
-        ExportFormat::Onnx => {
-            "The whole model in one file that runs in ONNX Runtime, tract, browsers and on phones, with a script that recognises images."
-        }
-        ExportFormat::PyTorch => {
-            "The weights as a state dict and the network as a readable Python module."
-        }
-        ExportFormat::Candle => "A small Rust program that recognises images, and its weights.",
-        ExportFormat::Card => {
-            "A description of the model with its accuracy and limitations, as Markdown and JSON."
-        }
-        ExportFormat::Report => {
-            "A web page with training curves, confusion matrix and misclassified images; it works offline."
-        }
-        ExportFormat::Zip => "All formats in one archive.",
-    }
 }
