@@ -7,11 +7,11 @@ use super::draw::Tool;
 use super::hardware::{ComparisonKind, MachineAction};
 use super::settings::{Settings, Theme};
 use super::sweeps::SweepAction;
-use super::train::setup::Field;
+use super::train::setup::{Field, SearchAction};
 use crate::data::my_digits::KeptDrawing;
 use crate::ink::Step;
 use crate::records::benchmark::Extent;
-use crate::records::{Annotation, ExportSpec, ImportSpec, JobId, ModelRef, TimeToAccuracy};
+use crate::records::{Annotation, ExportSpec, ImportSpec, JobId, ModelRef};
 use crate::run_config::{
     DataSpec, DeviceChoice, InferenceChoice, NamedSet, Preset, RunConfig, SetFormat,
 };
@@ -244,30 +244,10 @@ pub enum Action {
     Benchmark(Extent),
     /// Compare batch sizes or devices with the current settings.
     Compare(ComparisonKind),
-    /// Search for a learning rate with the current settings.
-    FindLearningRate,
-    /// Record where the time of a training step with the current settings goes, in a dialog.
-    Profile,
-    /// Close that dialog; a recording in progress is cancelled.
-    CloseProfile,
-    /// Use this learning rate for the next run, and close the dialog of the search.
-    UseLearningRate(f64),
-    /// Close that dialog; a search that is in progress is cancelled.
-    CloseRateSearch,
-    /// Open the dialog of the search for a batch size.
-    OpenBatchSizeSearch,
+    /// A short training that finds something out about the next run.
+    Search(SearchAction),
     /// Something about another machine to train on.
     Machine(MachineAction),
-    /// The validation accuracy to be reached in it, in percent, was typed.
-    TypeTargetAccuracy(String),
-    /// Start the search, with the settings it was opened with.
-    FindBatchSize,
-    /// Cancel it, and leave the dialog open.
-    CancelBatchSizeSearch,
-    /// Use this batch size and its learning rate for the next run, and close the dialog.
-    UseBatchSize(TimeToAccuracy),
-    /// Close that dialog; a search that is in progress is cancelled.
-    CloseBatchSizeSearch,
     /// Open files passed on by a double click or another start of the program.
     Open(Vec<PathBuf>),
     /// Choose a data folder in a dialog.

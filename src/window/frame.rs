@@ -20,8 +20,8 @@ use super::results::view::ResultsScreen;
 use super::shell::dialogs::{About, CloseAnswer};
 use super::shell::{dialogs, drop_zone, shortcuts};
 use super::sweeps::view::SweepScreen;
-use super::train::view as run_panel;
 use super::train::view::learning::LearningPanel;
+use super::train::view::search;
 use super::{
     Action, App, Phase, RunView, SweepView, Theme, WindowGeometry, WindowRequest, ZOOM, shell,
     style, wizard,
@@ -182,9 +182,7 @@ impl Inkling {
             shell::show(ui, &self.app, &mut self.views, &mut self.actions);
             shortcuts::overview(ui, &mut self.views.shortcuts);
             dialogs::about_dialog(ui, &self.app, &mut self.views.about);
-            run_panel::rate_search::show(ui, &self.app, &mut self.actions);
-            run_panel::profile::show(ui, &self.app, &mut self.actions);
-            run_panel::batch_size_search::show(ui, &self.app, &mut self.actions);
+            search::show(ui, &self.app, &mut self.actions);
             other_machine::show(ui, &self.app, &mut self.actions);
         }
         other_machine::sending_question(ui, &self.app, &mut self.actions);

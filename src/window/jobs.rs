@@ -8,7 +8,7 @@ use super::messages::Message;
 use super::notice::Severity;
 use super::state::App;
 use super::train::run::Phase;
-use super::train::setup::{BatchSizeSearchState, ProfileState, RateSearchState};
+use super::train::setup::{SearchResult, SearchState};
 use crate::problem::Problem;
 use crate::protocol::{Job, JobEvent, JobProgress, JobResult};
 use crate::records::benchmark::Row;
@@ -113,18 +113,15 @@ impl Jobs {
         self.newest(|job| matches!(job, Job::CompareModels(_)))
     }
 
-    /// The search for a learning rate in progress.
-    pub fn rate_search(&self) -> Option<&RunningJob> {
-        self.newest(|job| matches!(job, Job::FindLearningRate(_)))
-    }
-
-    pub fn profile(&self) -> Option<&RunningJob> {
-        self.newest(|job| matches!(job, Job::Profile(_)))
-    }
-
-    /// The search for a batch size in progress.
-    pub fn batch_size_search(&self) -> Option<&RunningJob> {
-        self.newest(|job| matches!(job, Job::FindBatchSize(_)))
+    /// The search for a learning rate or a batch size, or the profile, in progress.
+    pub fn search(&self) -> Option<&RunningJob> {
+        let is_meant = |job: &Job| {
+            matches!(
+                job,
+                Job::FindLearningRate(_) | Job::FindBatchSize(_) | Job::Profile(_)
+            )
+        };
+        self.newest(is_meant)
     }
 
     /// True while the presets are timed.
@@ -205,9 +202,7 @@ impl App {
         }
         self.ctx.jobs.0.clear();
         self.machine.benchmark.comparing = None;
-        self.train.rate_search = None;
-        self.train.profile = None;
-        self.train.batch_size_search = None;
+        self.train.search = None;
         self.models.export = None;
         self.forget_requests();
     }
@@ -246,9 +241,7 @@ impl App {
                 let shown = self.export_failed(&ended.job, &problem)
                     || self.import_undecided(&ended.job, &problem)
                     || self.fit_to_small_data(&ended.job, &problem)
-                    || self.rate_search_failed(id, &problem)
-                    || self.profile_failed(id, &problem)
-                    || self.batch_size_search_failed(id, &problem);
+                    || self.search_failed(id, &problem);
                 if !matches!(ended.job, Job::TimeSteps(_)) && !shown {
                     self.ctx.show_problem(&problem);
                 }
@@ -318,19 +311,19 @@ impl App {
                 profile,
                 background_load,
             } => {
-                self.profile_ended(
-                    id,
-                    ProfileState::Done {
-                        profile: Box::new(profile),
-                        background_load,
-                    },
-                );
+                let profile = Box::new(profile);
+                let found = SearchResult::Profile {
+                    profile,
+                    background_load,
+                };
+                self.search_ended(id, SearchState::Done(found));
             }
             JobResult::FindLearningRate(finding) => {
-                self.rate_search_ended(id, RateSearchState::Done(finding))
+                let found = SearchResult::LearningRate(finding);
+                self.search_ended(id, SearchState::Done(found));
             }
             JobResult::FindBatchSize(finding) => {
-                self.batch_size_search_ended(id, BatchSizeSearchState::Done(finding))
+                self.search_ended(id, SearchState::Done(SearchResult::BatchSize(finding)))
             }
             JobResult::FineTune(tuned) => {
                 if let Job::FineTune(before) = job {
@@ -365,12 +358,10 @@ impl App {
                 }
             }
             Job::Compare { .. } => self.machine.benchmark.comparing = None,
-            Job::FindLearningRate(_) => {
-                self.rate_search_ended(ended.id, RateSearchState::Cancelled)
-            }
-            Job::Profile(_) => self.profile_ended(ended.id, ProfileState::Cancelled),
-            Job::FindBatchSize(_) if phase == Phase::Discarded => {
-                self.batch_size_search_ended(ended.id, BatchSizeSearchState::Cancelled);
+            Job::FindLearningRate(_) | Job::Profile(_) | Job::FindBatchSize(_)
+                if phase == Phase::Discarded =>
+            {
+                self.search_ended(ended.id, SearchState::Cancelled);
             }
             // Later: something else was asked for.
             Job::TimeSteps(_) => self.machine.benchmark.presets_wanted = phase == Phase::Discarded,

@@ -67,9 +67,8 @@ pub use sweeps::{
     SweepPhase, SweepProblem, SweepView, Sweeps,
 };
 pub use train::{
-    BatchSizeSearchState, BatchSizeSearchView, Block, DownloadState, DownloadView, Field,
-    ProfileState, ProfileView, RateSearchState, RateSearchView, Samples, ValidationError, blocks,
-    expected_accuracy, harder_data_note,
+    Block, DownloadState, DownloadView, Field, Samples, Search, SearchAction, SearchKind,
+    SearchResult, SearchState, ValidationError, blocks, expected_accuracy, harder_data_note,
 };
 pub use train::{ClassCount, Learning};
 pub use train::{

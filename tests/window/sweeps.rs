@@ -6,7 +6,7 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use inkling::sweep::{Asha, SamplerKind, Setting, Sweep, Trial};
-use inkling::window::{Action, App, Screen, SweepAction, SweepField, SweepPhase};
+use inkling::window::{Action, App, Screen, SearchKind, SweepAction, SweepField, SweepPhase};
 
 use crate::fake_engine::{FakeEngine, app};
 use crate::window::stage::{Driven, Seen, sized};
@@ -223,7 +223,7 @@ fn a_run_and_a_sweep_do_not_fight_for_the_cores() {
     act(&mut app, SweepAction::Start);
     app.apply(Action::Start);
     assert!(app.ctx.is_sweeping() && !app.ctx.is_training());
-    assert!(app.why_not_find_rate().is_some());
+    assert!(app.why_not_search(SearchKind::LearningRate).is_some());
     app.close();
     assert_eq!(
         phase(&app),

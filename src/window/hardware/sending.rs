@@ -6,6 +6,7 @@ use crate::run_config::DataSpec;
 use crate::window::App;
 use crate::window::action::Action;
 use crate::window::sweeps::SweepAction;
+use crate::window::train::{SearchAction, SearchKind};
 
 /// The question whether My digits may be sent to the other machine, while it is asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,14 +97,13 @@ impl App {
         match action {
             Action::Start
             | Action::QueueRun
-            | Action::FindLearningRate
+            | Action::Search(SearchAction::Open(SearchKind::LearningRate))
             | Action::Sweep(SweepAction::Start) => Some(&self.ctx.config.data),
             Action::StartQueued => self.train.queue.first().map(|config| &config.data),
-            Action::FindBatchSize => self
-                .train
-                .batch_size_search
-                .as_ref()
-                .map(|view| &view.config.data),
+            Action::Search(SearchAction::Start) => {
+                let search = self.train.search.as_ref();
+                search.map(|search| &search.config.data)
+            }
             Action::Reproduce(folder) => self.listed(folder).map(|run| &run.config.data),
             Action::ResumeInterrupted(folder) | Action::SaveInterrupted(folder) => {
                 let here = self.train.run.as_ref().filter(|run| {

@@ -154,6 +154,13 @@ pub fn escaped<T>(dialog: &ModalResponse<T>) -> bool {
             .input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
 }
 
+/// Whoever opened a dialog by keyboard goes on in it, at this control.
+pub fn focus_first(ui: &Ui, control: &Response) {
+    if ui.memory(|memory| memory.focused().is_none()) {
+        control.request_focus();
+    }
+}
+
 /// Explains a drop-down list, where there is more to say than its value. Screen readers hear the
 /// value with that: they do not say it otherwise.
 pub fn explain_list(list: Response, value: &str, about: &str) -> Response {

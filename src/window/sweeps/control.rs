@@ -28,11 +28,7 @@ impl App {
             Some(
                 "Unavailable during training: both would want every core. Wait for the run to end, or stop it",
             )
-        } else if self.ctx.jobs.benchmark().is_some()
-            || self.ctx.jobs.rate_search().is_some()
-            || self.ctx.jobs.profile().is_some()
-            || self.ctx.jobs.batch_size_search().is_some()
-        {
+        } else if self.ctx.jobs.benchmark().is_some() || self.ctx.jobs.search().is_some() {
             Some("Unavailable while something is measured")
         } else if self.ctx.jobs.fine_tuning().is_some() {
             Some("Unavailable while a model is fine-tuned")

@@ -15,9 +15,8 @@ pub use run::{
 };
 use setup::Form;
 pub use setup::{
-    BatchSizeSearchState, BatchSizeSearchView, Block, DownloadState, DownloadView, Field,
-    ProfileState, ProfileView, RateSearchState, RateSearchView, Samples, ValidationError, blocks,
-    expected_accuracy, harder_data_note,
+    Block, DownloadState, DownloadView, Field, Samples, Search, SearchAction, SearchKind,
+    SearchResult, SearchState, ValidationError, blocks, expected_accuracy, harder_data_note,
 };
 
 use crate::data::{DataError, Found};
@@ -40,12 +39,8 @@ pub struct Train {
     pub download: Option<DownloadView>,
     /// True if data sets can be downloaded, as far as is known.
     pub has_network: bool,
-    /// The search for a learning rate, while its dialog is open.
-    pub rate_search: Option<RateSearchView>,
-    /// Where the time of a training step goes, while its dialog is open.
-    pub profile: Option<ProfileView>,
-    /// The search for a batch size, while its dialog is open.
-    pub batch_size_search: Option<BatchSizeSearchView>,
+    /// A short training that finds something out about the next run, while its dialog is open.
+    pub search: Option<Search>,
     pub(in crate::window) form: Form,
     /// What is wrong with folders and files that were chosen as data.
     pub(in crate::window) data_problems: BTreeMap<PathBuf, DataError>,

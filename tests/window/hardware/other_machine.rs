@@ -8,7 +8,7 @@ use inkling::protocol::{Command, Event, Job};
 use inkling::records::{BundleId, ExportSpec, ModelRef, ReceivedBundle};
 use inkling::run_config::{DataSpec, DeviceChoice, ExportFormat, Precision};
 use inkling::window::messages::Message;
-use inkling::window::{Action, App, MachineAction, ReachState, Screen};
+use inkling::window::{Action, App, MachineAction, ReachState, Screen, SearchAction, SearchKind};
 
 use crate::fake_engine::{FakeEngine, app};
 use crate::jobs::submitted;
@@ -128,7 +128,7 @@ fn my_digits_are_asked_about_before_they_are_sent() {
         on_gpu_box(&mut window, &home);
         let actions = [
             Action::Start,
-            Action::FindLearningRate,
+            Action::Search(SearchAction::Open(SearchKind::LearningRate)),
             Action::Sweep(inkling::window::SweepAction::Start),
         ];
         window.apply(Action::Show(Screen::Sweep));

@@ -11,9 +11,7 @@ use inkling::records::{
     SpanKind,
 };
 use inkling::run_config::{DeviceChoice, Precision};
-use inkling::window::{
-    Action, App, BatchSizeSearchState, BatchSizeSearchView, Field, ProfileState, RateSearchState,
-};
+use inkling::window::{Action, App, Field, Search, SearchAction, SearchKind, SearchState};
 
 use crate::fake_engine::app;
 use crate::jobs::{failed, submitted};
@@ -55,7 +53,7 @@ fn the_suggestion_goes_into_the_field_in_every_size_and_nothing_moves_when_it_co
         assert_eq!(window.rect("Close").min, cancel.min, "{size:?}");
         window.get_by_label_contains("The loss falls fastest at");
         window.click("Use 0.0031");
-        assert!(window.app().train.rate_search.is_none());
+        assert!(window.app().train.search.is_none());
         assert_eq!(
             window
                 .get_by_role_and_label(Role::TextInput, "Learning rate")
@@ -74,10 +72,10 @@ fn for_a_search_for_a_rate_the_keyboard_suffices() {
     window.focus("Find a learning rate…");
     window.key(Key::Enter);
     window.serve(&mut engine);
-    assert!(window.app().train.rate_search.is_some());
+    assert!(window.app().train.search.is_some());
     window.key(Key::Escape);
     window.serve(&mut engine);
-    assert!(window.app().train.rate_search.is_none() && window.app().ctx.jobs.is_empty());
+    assert!(window.app().train.search.is_none() && window.app().ctx.jobs.is_empty());
 }
 
 /// A finding that suggests this.
@@ -96,29 +94,33 @@ fn rate_finding(rate: f64) -> RateFinding {
 #[test]
 fn a_search_for_a_rate_shows_its_steps_and_what_it_found_is_used() {
     let (mut app, mut engine) = app();
-    app.apply(Action::FindLearningRate);
+    app.apply(Action::Search(SearchAction::Open(SearchKind::LearningRate)));
     app.serve(&mut engine);
     let asked = engine.heard.iter().find_map(submitted).expect("a job");
     assert!(
         matches!(asked.1, Job::FindLearningRate(config) if config.model == app.ctx.config.model)
     );
-    let view = app.train.rate_search.as_ref().unwrap();
+    let view = app.train.search.as_ref().unwrap();
     assert_eq!(
-        (view.search.points().len(), &view.state, view.suggested()),
-        (100, &RateSearchState::Running, None)
+        (
+            view.steps.points().len(),
+            view.is_running(),
+            view.suggested()
+        ),
+        (100, true, None)
     );
     engine.finish_search(rate_finding(0.0031));
     app.poll();
-    let view = app.train.rate_search.as_ref().unwrap();
+    let view = app.train.search.as_ref().unwrap();
     assert_eq!(
-        (view.search.points().len(), view.suggested()),
+        (view.steps.points().len(), view.suggested()),
         (150, Some(0.0031))
     );
     assert!(
         app.ctx.config.preset.is_some(),
         "nothing is changed before it is asked for"
     );
-    app.apply(Action::UseLearningRate(0.0031));
+    app.apply(Action::Search(SearchAction::UseRate(0.0031)));
     assert_eq!(
         (
             app.ctx.config.learning_rate,
@@ -127,35 +129,33 @@ fn a_search_for_a_rate_shows_its_steps_and_what_it_found_is_used() {
         ),
         (0.0031, "0.0031", None)
     );
-    assert!(app.train.rate_search.is_none());
+    assert!(app.train.search.is_none());
 }
 
 #[test]
 fn closing_cancels_and_what_comes_later_is_dropped() {
     let (mut app, mut engine) = app();
-    app.apply(Action::FindLearningRate);
+    app.apply(Action::Search(SearchAction::Open(SearchKind::LearningRate)));
     app.serve(&mut engine);
-    let id = app.train.rate_search.as_ref().unwrap().id;
-    app.apply(Action::CloseRateSearch);
+    let id = search_job(&app);
+    app.apply(Action::Search(SearchAction::Close));
     assert!(engine.listen().contains(&Command::Cancel(id)));
     engine.finish_search(rate_finding(0.1));
     app.poll();
-    assert!(
-        app.train.rate_search.is_none() && app.ctx.jobs.is_empty() && app.ctx.notices.is_empty()
-    );
+    assert!(app.train.search.is_none() && app.ctx.jobs.is_empty() && app.ctx.notices.is_empty());
 }
 
 #[test]
 fn a_search_for_a_rate_that_fails_says_so_in_its_dialog_alone() {
     let (mut app, mut engine) = app();
-    app.apply(Action::FindLearningRate);
+    app.apply(Action::Search(SearchAction::Open(SearchKind::LearningRate)));
     app.serve(&mut engine);
-    let id = app.train.rate_search.as_ref().unwrap().id;
+    let id = search_job(&app);
     engine.send(failed(id, Problem::NoSuchRun));
     app.poll();
     assert!(matches!(
-        app.train.rate_search.as_ref().unwrap().state,
-        RateSearchState::Failed(_)
+        app.train.search.as_ref().unwrap().state,
+        SearchState::Failed(_)
     ));
     assert!(app.ctx.notices.is_empty());
 }
@@ -164,14 +164,14 @@ fn a_search_for_a_rate_that_fails_says_so_in_its_dialog_alone() {
 fn there_is_no_search_during_training_or_with_invalid_settings_but_with_an_invalid_rate() {
     let (mut app, mut engine) = app();
     app.apply(Action::Type(Field::Epochs, "0".to_owned()));
-    assert!(app.why_not_find_rate().is_some());
+    assert!(app.why_not_search(SearchKind::LearningRate).is_some());
     app.apply(Action::Type(Field::Epochs, "3".to_owned()));
     app.apply(Action::Type(Field::LearningRate, "many".to_owned()));
-    assert_eq!(app.why_not_find_rate(), None);
+    assert_eq!(app.why_not_search(SearchKind::LearningRate), None);
     app.apply(Action::Type(Field::LearningRate, "0.01".to_owned()));
     app.start(&mut engine);
-    app.apply(Action::FindLearningRate);
-    assert!(app.why_not_find_rate().is_some() && app.train.rate_search.is_none());
+    app.apply(Action::Search(SearchAction::Open(SearchKind::LearningRate)));
+    assert!(app.why_not_search(SearchKind::LearningRate).is_some() && app.train.search.is_none());
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn the_recommended_size_goes_into_the_field_in_every_size_and_nothing_moves_when
         window.get_by_label_contains("Batch size 1024: diverged after");
         assert_eq!(window.rect("Use 256").min, start.min, "{size:?}");
         window.click("Use 256");
-        assert!(window.app().train.batch_size_search.is_none());
+        assert!(window.app().train.search.is_none());
         assert_eq!(
             window
                 .get_by_role_and_label(Role::TextInput, "Batch size")
@@ -224,19 +224,16 @@ fn for_a_search_for_a_batch_size_the_keyboard_suffices() {
     window.get_by_label("Search progress");
     window.key(Key::Escape);
     window.serve(&mut engine);
-    assert!(window.app().train.batch_size_search.is_none() && window.app().ctx.jobs.is_empty());
+    assert!(window.app().train.search.is_none() && window.app().ctx.jobs.is_empty());
 }
 
-fn batch_view(app: &App) -> &BatchSizeSearchView {
-    app.train
-        .batch_size_search
-        .as_ref()
-        .expect("the dialog is open")
+fn search(app: &App) -> &Search {
+    app.train.search.as_ref().expect("the dialog is open")
 }
 
-fn batch_job(app: &App) -> JobId {
-    let BatchSizeSearchState::Running(id) = batch_view(app).state else {
-        panic!("{:?}", batch_view(app).state)
+fn search_job(app: &App) -> JobId {
+    let SearchState::Running(id) = search(app).state else {
+        panic!("{:?}", search(app).state)
     };
     id
 }
@@ -244,34 +241,36 @@ fn batch_job(app: &App) -> JobId {
 #[test]
 fn a_search_shows_its_times_and_what_it_found_is_used() {
     let (mut app, mut engine) = app();
-    app.apply(Action::OpenBatchSizeSearch);
+    app.apply(Action::Search(SearchAction::Open(SearchKind::BatchSize)));
     assert_eq!(
         (
-            &batch_view(&app).state,
-            batch_view(&app).accuracy(),
-            batch_view(&app).batch_sizes().len()
+            &search(&app).state,
+            search(&app).accuracy(),
+            search(&app).batch_sizes().len()
         ),
-        (&BatchSizeSearchState::Ready, Some(0.95), 6)
+        (&SearchState::Ready, Some(0.95), 6)
     );
-    app.apply(Action::TypeTargetAccuracy("98,5 %".to_owned()));
-    app.apply(Action::FindBatchSize);
+    app.apply(Action::Search(SearchAction::TypeAccuracy(
+        "98,5 %".to_owned(),
+    )));
+    app.apply(Action::Search(SearchAction::Start));
     app.serve(&mut engine);
     let asked = engine.heard.iter().find_map(submitted).expect("a job");
     assert!(
         matches!(asked.1, Job::FindBatchSize(BatchSizeSpec { accuracy, .. }) if (accuracy - 0.985).abs() < 1e-9)
     );
     assert_eq!(
-        (batch_view(&app).rows.len(), batch_view(&app).recommended()),
+        (search(&app).rows.len(), search(&app).recommended()),
         (1, None)
     );
-    let config = batch_view(&app).config.clone();
+    let config = search(&app).config.clone();
     engine.finish_batch_size_search(&config);
     app.poll();
     assert_eq!(
         (
-            batch_view(&app).rows.len(),
-            batch_view(&app).recommended(),
-            batch_view(&app).next()
+            search(&app).rows.len(),
+            search(&app).recommended(),
+            search(&app).next()
         ),
         (6, Some(256), None)
     );
@@ -279,13 +278,13 @@ fn a_search_shows_its_times_and_what_it_found_is_used() {
         app.ctx.config.preset.is_some(),
         "nothing is changed before it is asked for"
     );
-    let row = batch_view(&app)
+    let row = search(&app)
         .rows
         .iter()
         .copied()
         .find(|row| row.batch_size == 256)
         .unwrap();
-    app.apply(Action::UseBatchSize(row));
+    app.apply(Action::Search(SearchAction::UseBatchSize(row)));
     assert_eq!(
         (
             app.ctx.config.batch_size,
@@ -295,18 +294,18 @@ fn a_search_shows_its_times_and_what_it_found_is_used() {
         (256, "256", None)
     );
     assert_eq!(app.ctx.config.learning_rate, row.learning_rate);
-    assert!(app.train.batch_size_search.is_none());
+    assert!(app.train.search.is_none());
 }
 
 #[test]
 fn an_accuracy_that_cannot_be_starts_nothing() {
     let (mut app, mut engine) = app();
-    app.apply(Action::OpenBatchSizeSearch);
+    app.apply(Action::Search(SearchAction::Open(SearchKind::BatchSize)));
     for text in ["", "high", "100", "19", "nan"] {
-        app.apply(Action::TypeTargetAccuracy(text.to_owned()));
-        assert_eq!(batch_view(&app).accuracy(), None, "{text}");
-        app.apply(Action::FindBatchSize);
-        assert_eq!(batch_view(&app).state, BatchSizeSearchState::Ready);
+        app.apply(Action::Search(SearchAction::TypeAccuracy(text.to_owned())));
+        assert_eq!(search(&app).accuracy(), None, "{text}");
+        app.apply(Action::Search(SearchAction::Start));
+        assert_eq!(search(&app).state, SearchState::Ready);
     }
     engine.serve();
     assert!(
@@ -321,46 +320,39 @@ fn an_accuracy_that_cannot_be_starts_nothing() {
 #[test]
 fn it_can_be_cancelled_and_started_again_and_closing_cancels() {
     let (mut app, mut engine) = app();
-    app.apply(Action::OpenBatchSizeSearch);
-    app.apply(Action::FindBatchSize);
+    app.apply(Action::Search(SearchAction::Open(SearchKind::BatchSize)));
+    app.apply(Action::Search(SearchAction::Start));
     app.serve(&mut engine);
-    let first = batch_job(&app);
-    app.apply(Action::CancelBatchSizeSearch);
+    let first = search_job(&app);
+    app.apply(Action::Search(SearchAction::Cancel));
     assert!(engine.listen().contains(&Command::Cancel(first)));
     engine.send(inkling::protocol::Event::Job {
         id: first,
         event: inkling::protocol::JobEvent::Cancelled,
     });
     app.poll();
-    assert_eq!(batch_view(&app).state, BatchSizeSearchState::Cancelled);
-    app.apply(Action::FindBatchSize);
+    assert_eq!(search(&app).state, SearchState::Cancelled);
+    app.apply(Action::Search(SearchAction::Start));
     app.serve(&mut engine);
-    let second = batch_job(&app);
-    assert!(second != first && batch_view(&app).rows.len() == 1);
-    app.apply(Action::CloseBatchSizeSearch);
+    let second = search_job(&app);
+    assert!(second != first && search(&app).rows.len() == 1);
+    app.apply(Action::Search(SearchAction::Close));
     assert!(engine.listen().contains(&Command::Cancel(second)));
     let config = app.ctx.config.clone();
     engine.finish_batch_size_search(&config);
     app.poll();
-    assert!(
-        app.train.batch_size_search.is_none()
-            && app.ctx.jobs.is_empty()
-            && app.ctx.notices.is_empty()
-    );
+    assert!(app.train.search.is_none() && app.ctx.jobs.is_empty() && app.ctx.notices.is_empty());
 }
 
 #[test]
 fn a_search_that_fails_says_so_in_its_dialog_alone() {
     let (mut app, mut engine) = app();
-    app.apply(Action::OpenBatchSizeSearch);
-    app.apply(Action::FindBatchSize);
+    app.apply(Action::Search(SearchAction::Open(SearchKind::BatchSize)));
+    app.apply(Action::Search(SearchAction::Start));
     app.serve(&mut engine);
-    engine.send(failed(batch_job(&app), Problem::NoSuchRun));
+    engine.send(failed(search_job(&app), Problem::NoSuchRun));
     app.poll();
-    assert!(matches!(
-        batch_view(&app).state,
-        BatchSizeSearchState::Failed(_)
-    ));
+    assert!(matches!(search(&app).state, SearchState::Failed(_)));
     assert!(app.ctx.notices.is_empty());
 }
 
@@ -450,11 +442,11 @@ fn the_dialog_shows_steps_and_layers_in_every_size() {
         let app = window.app();
         assert!(
             app.train
-                .profile
+                .search
                 .as_ref()
-                .is_some_and(|view| view.state == ProfileState::Running)
+                .is_some_and(|view| view.is_running())
         );
-        assert!(app.ctx.jobs.profile().is_some());
+        assert!(app.ctx.jobs.search().is_some());
     }
 }
 
@@ -464,10 +456,10 @@ fn it_opens_and_closes_by_keyboard_and_not_during_training() {
     window.focus("Profile a step…");
     window.key(Key::Enter);
     engine.serve();
-    assert!(window.app().train.profile.is_some());
+    assert!(window.app().train.search.is_some());
     window.key(Key::Escape);
     window.serve(&mut engine);
-    assert!(window.app().train.profile.is_none() && window.app().ctx.jobs.is_empty());
+    assert!(window.app().train.search.is_none() && window.app().ctx.jobs.is_empty());
     window.train(&mut engine, 2);
     assert!(window.is_disabled("Profile a step…"));
 }

@@ -7,7 +7,7 @@ use crate::bench::{busy, fastest, rates, sweet_spot};
 use crate::records::benchmark::{BUSY, Side};
 use crate::run_config::RunConfig;
 use crate::text::format::{grouped, memory, remaining};
-use crate::window::{Action, App, Comparison, ComparisonKind, style};
+use crate::window::{Action, App, Comparison, ComparisonKind, SearchAction, SearchKind, style};
 
 /// The height of a bar with one and with two lines of text, in points.
 const HEIGHT: f32 = 24.0;
@@ -80,10 +80,10 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let about = "Times a few training steps on each device and in each precision available there. Takes a few seconds each";
         ask("Compare devices", about, ComparisonKind::Devices);
         let about = "Records a few seconds of training with the current settings, and shows how long each layer takes";
-        let why_not = app.why_not_profile();
+        let why_not = app.why_not_search(SearchKind::Profile);
         let response = ui.add_enabled(why_not.is_none(), style::small_button("Profile a step…"));
         if response.on_hover_text(about).on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
-            actions.push(Action::Profile);
+            actions.push(Action::Search(SearchAction::Open(SearchKind::Profile)));
         }
     });
     if let Some(benchmark) = app

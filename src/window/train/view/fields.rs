@@ -5,7 +5,7 @@ use eframe::egui::{Align, Button, ComboBox, Id, Label, Layout, Response, TextEdi
 use crate::run_config::RunConfig;
 use crate::text::visible;
 use crate::window::style::icons;
-use crate::window::{Action, App, Field, MachineAction, style};
+use crate::window::{Action, App, Field, MachineAction, SearchAction, SearchKind, style};
 
 /// The labels' width, in points, so that the controls line up.
 const LABEL_WIDTH: f32 = 120.0;
@@ -196,8 +196,7 @@ pub struct Searched {
     /// What the button is called for screen readers, and what it does.
     button: &'static str,
     explanation: &'static str,
-    why_not: fn(&App) -> Option<&'static str>,
-    search: Action,
+    kind: SearchKind,
 }
 
 pub const LEARNING_RATE: Searched = Searched {
@@ -205,8 +204,7 @@ pub const LEARNING_RATE: Searched = Searched {
     label: "Learning rate",
     button: "Find a learning rate…",
     explanation: "Searches for a good learning rate in some seconds of training",
-    why_not: App::why_not_find_rate,
-    search: Action::FindLearningRate,
+    kind: SearchKind::LearningRate,
 };
 
 pub const BATCH_SIZE: Searched = Searched {
@@ -214,8 +212,7 @@ pub const BATCH_SIZE: Searched = Searched {
     label: "Batch size",
     button: "Find a batch size…",
     explanation: "Compares how long each batch size takes to reach an accuracy",
-    why_not: App::why_not_find_batch_size,
-    search: Action::OpenBatchSizeSearch,
+    kind: SearchKind::BatchSize,
 };
 
 /// A row with a field for a number, and the button that searches for its value.
@@ -231,8 +228,7 @@ pub fn searched(
         label,
         button,
         explanation,
-        why_not,
-        search,
+        kind,
     } = searched;
     let mut text = app.text(*field);
     let response = row(ui, label, |ui| {
@@ -244,7 +240,7 @@ pub fn searched(
         if response.changed() {
             actions.push(Action::Type(*field, text));
         }
-        let why_not = why_not(app);
+        let why_not = app.why_not_search(*kind);
         let find = ui.add_enabled(
             why_not.is_none(),
             Button::new("Find…").min_size(vec2(FIND_WIDTH, 0.0)),
@@ -254,7 +250,7 @@ pub fn searched(
             .on_disabled_hover_text(why_not.unwrap_or_default())
             .clicked()
         {
-            actions.push(search.clone());
+            actions.push(Action::Search(SearchAction::Open(*kind)));
         }
         response
     });

@@ -1,7 +1,6 @@
 //! The run panel: the settings of the next run, and starting, pausing and stopping it. Typed text
 //! is held by [`App`].
 
-pub(in crate::window) mod batch_size_search;
 mod comparisons;
 pub(in crate::window) mod controls;
 pub mod data;
@@ -10,8 +9,8 @@ mod fields;
 pub mod learning;
 mod presets;
 pub mod preview;
-pub(in crate::window) mod profile;
-pub(in crate::window) mod rate_search;
+mod profile;
+pub(in crate::window) mod search;
 mod weights;
 
 use eframe::egui::{Align, CollapsingHeader, CollapsingResponse, Label, ScrollArea, Ui};

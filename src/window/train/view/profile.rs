@@ -1,93 +1,70 @@
-//! The dialog that shows where the time of a training step goes: the step as a flame graph, and
-//! tables of its passes and layers.
+//! Where the time of a training step goes: the step as a flame graph, and tables of its passes and
+//! layers.
 
 use eframe::egui::{
-    Align2, Color32, CornerRadius, Id, Label, Modal, Rect, RichText, Role, ScrollArea, Sense,
-    TextStyle, Ui, WidgetInfo, pos2, vec2,
+    Align2, Color32, CornerRadius, Label, Rect, RichText, Role, ScrollArea, Sense, TextStyle, Ui,
+    WidgetInfo, pos2, vec2,
 };
 
+use super::search::act;
 use crate::bench::{busy, chrome_trace, profile_sections};
 use crate::records::benchmark::BUSY;
 use crate::records::{Profile, Span, SpanKind};
-use crate::text::format::{milliseconds, remaining};
+use crate::text::format::milliseconds;
 use crate::window::style::{Palette, table};
-use crate::window::{Action, App, ProfileState, ProfileView, style};
+use crate::window::{Action, Search, SearchAction, SearchKind, SearchResult, SearchState, style};
 
-/// The dialog's width, and what stands around its tables, in points.
-const WIDTH: f32 = 860.0;
-const AROUND: f32 = 190.0;
+/// The greatest height of the tables, and what stands around them in the dialog, in points.
 const HEIGHT: f32 = 560.0;
+const AROUND: f32 = 190.0;
 /// The height of a row of the flame graph, and of a worker thread's below it, in points.
 const ROW: f32 = 22.0;
 const WORKER_ROW: f32 = 10.0;
 /// A name is written into a bar that is at least so much wider than it, in points.
 const PADDING: f32 = 8.0;
 
-/// Shows the dialog while it is open. Escape closes it; a click beside it does not.
-pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(view) = &app.train.profile else {
-        return;
-    };
-    let room = ui.ctx().content_rect().size();
-    let modal = Modal::new(Id::unique("profile"))
-        .frame(style::dialog_frame(ui))
-        .show(ui.ctx(), |ui| {
-            ui.set_width(WIDTH.min(room.x - 80.0));
-            ui.label(RichText::new("Where the time goes").heading());
-            let about = format!(
-                "{}: some training steps on the built-in digits, layer by layer. Nothing is saved.",
-                view.title
-            );
-            ui.add(Label::new(RichText::new(about).weak()).wrap());
-            ui.add_space(style::GAP / 2.0);
-            let height = (room.y - AROUND).min(HEIGHT);
-            ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
-                ui.set_min_height(height);
-                ScrollArea::vertical()
-                    .auto_shrink(false)
-                    .max_height(height)
-                    .show(ui, |ui| content(ui, app, view));
-            });
-            ui.add_space(style::GAP / 2.0);
-            buttons(ui, view, actions);
-        });
-    if style::escaped(&modal) {
-        actions.push(Action::CloseProfile);
-    }
+/// What the dialog shows, in a window of this height.
+pub(super) fn content(ui: &mut Ui, window: f32, show: impl FnOnce(&mut Ui)) {
+    let height = (window - AROUND).min(HEIGHT);
+    ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
+        ui.set_min_height(height);
+        ScrollArea::vertical()
+            .auto_shrink(false)
+            .max_height(height)
+            .show(ui, show);
+    });
+    ui.add_space(style::GAP / 2.0);
 }
 
-fn content(ui: &mut Ui, app: &App, view: &ProfileView) {
-    match &view.state {
-        ProfileState::Running => {
-            let progress = app
-                .ctx
-                .jobs
-                .profile()
-                .map(|running| running.progress)
-                .unwrap_or_default();
-            let left = progress
-                .remaining_seconds
-                .map_or_else(String::new, |seconds| {
-                    format!(", {} left", remaining(seconds))
-                });
-            ui.label(format!("Recording{left}"));
-            ui.add(style::progress_bar(ui, progress.fraction).desired_height(10.0))
-                .accessible_name("Recording progress");
-        }
-        ProfileState::Done {
-            profile,
-            background_load,
-        } => {
-            ui.add(Label::new(RichText::new(profile.summary()).strong()).wrap());
-            if *background_load > BUSY {
-                style::caution(ui, &busy(*background_load));
-            }
-            ui.add_space(style::GAP / 2.0);
-            flame_graph(ui, profile);
-            table::show(ui, &profile_sections(profile));
-        }
-        ProfileState::Cancelled => drop(ui.label("The recording was cancelled.")),
-        ProfileState::Failed(message) => drop(style::invalid(ui, &message.to_string())),
+pub(super) fn result(ui: &mut Ui, profile: &Profile, background_load: f32) {
+    ui.add(Label::new(RichText::new(profile.summary()).strong()).wrap());
+    if background_load > BUSY {
+        style::caution(ui, &busy(background_load));
+    }
+    ui.add_space(style::GAP / 2.0);
+    flame_graph(ui, profile);
+    table::show(ui, &profile_sections(profile));
+}
+
+pub(super) fn buttons(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
+    let done = match &view.state {
+        SearchState::Done(SearchResult::Profile { profile, .. }) => Some(profile),
+        _ => None,
+    };
+    let save = ui.add_enabled(done.is_some(), style::secondary_button("Save trace…"));
+    let about = "Every recorded step as a file that Perfetto (ui.perfetto.dev) and Chrome open";
+    if save.on_hover_text(about).clicked()
+        && let Some(profile) = done
+    {
+        actions.push(Action::SaveFile {
+            title: "Save the trace",
+            name: "inkling-trace.json".to_owned(),
+            bytes: chrome_trace(profile).into_bytes(),
+        });
+    }
+    let again = ui.add_enabled(!view.is_running(), style::secondary_button("Record again"));
+    if again.clicked() {
+        actions.push(act(SearchAction::Open(SearchKind::Profile)));
     }
 }
 
@@ -247,53 +224,4 @@ fn color(kind: Option<SpanKind>, palette: Palette) -> Color32 {
         Some(SpanKind::Optimizer) => mixed(palette.train, 0.25),
         Some(SpanKind::Data | SpanKind::Loading) => mixed(palette.faded, 0.35),
     }
-}
-
-fn buttons(ui: &mut Ui, view: &ProfileView, actions: &mut Vec<Action>) {
-    ui.horizontal(|ui| {
-        let done = if let ProfileState::Done { profile, .. } = &view.state {
-            Some(profile)
-        } else {
-            None
-        };
-        let save = ui.add_enabled(done.is_some(), style::secondary_button("Save trace…"));
-        if save
-            .on_hover_text(
-                "Every recorded step as a file that Perfetto (ui.perfetto.dev) and Chrome open",
-            )
-            .clicked()
-            && let Some(profile) = done
-        {
-            let (name, bytes) = (
-                "inkling-trace.json".to_owned(),
-                chrome_trace(profile).into_bytes(),
-            );
-            actions.push(Action::SaveFile {
-                title: "Save the trace",
-                name,
-                bytes,
-            });
-        }
-        let running = view.state == ProfileState::Running;
-        if ui
-            .add_enabled(!running, style::secondary_button("Record again"))
-            .clicked()
-        {
-            actions.push(Action::Profile);
-        }
-        let close = ui
-            .add(style::secondary_button(if running {
-                "Cancel"
-            } else {
-                "Close"
-            }))
-            .on_hover_text("Escape");
-        // Whoever opened the dialog by keyboard goes on in it.
-        if ui.memory(|memory| memory.focused().is_none()) {
-            close.request_focus();
-        }
-        if close.clicked() {
-            actions.push(Action::CloseProfile);
-        }
-    });
 }

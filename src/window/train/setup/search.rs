@@ -1,0 +1,255 @@
+//! The dialog in which a short training finds something out about the next run: a good learning
+//! rate, the fastest batch size, or where the time of a step goes.
+
+use super::Field;
+use crate::problem::Problem;
+use crate::protocol::Job;
+use crate::records::{
+    BatchSizeFinding, BatchSizeSpec, JobId, Profile, RateFinding, RateSearch, StepPoint,
+    TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy, batch_size_configs, fastest_batch_size,
+};
+use crate::run_config::RunConfig;
+use crate::text::format::plain;
+use crate::window::App;
+use crate::window::messages::Message;
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchKind {
+    LearningRate,
+    BatchSize,
+    /// Where the time of a training step goes.
+    Profile,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum SearchAction {
+    /// Open the dialog with the current settings. Only the search for a batch size waits to be
+    /// started.
+    Open(SearchKind),
+    /// The validation accuracy to be reached, in percent, was typed.
+    TypeAccuracy(String),
+    Start,
+    /// Cancel, and leave the dialog open.
+    Cancel,
+    /// Use this learning rate for the next run, and close the dialog.
+    UseRate(f64),
+    /// Use this batch size and its learning rate for the next run, and close the dialog.
+    UseBatchSize(TimeToAccuracy),
+    /// Close the dialog; what is in progress is cancelled.
+    Close,
+}
+
+/// A search, while its dialog is open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    pub kind: SearchKind,
+    pub config: RunConfig,
+    pub state: SearchState,
+    /// The steps of a search for a learning rate so far.
+    pub steps: RateSearch,
+    /// The validation accuracy that is to be reached, in percent, as it is typed.
+    pub percent: String,
+    /// The batch sizes that were timed so far.
+    pub rows: Vec<TimeToAccuracy>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum SearchState {
+    /// It has not begun.
+    Ready,
+    Running(JobId),
+    Done(SearchResult),
+    Cancelled,
+    Failed(Message),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum SearchResult {
+    LearningRate(RateFinding),
+    BatchSize(BatchSizeFinding),
+    Profile {
+        profile: Box<Profile>,
+        /// The share of the CPU that other programs used meanwhile, 0 to 1.
+        background_load: f32,
+    },
+}
+
+impl Search {
+    /// The learning rate that was found.
+    pub fn suggested(&self) -> Option<f64> {
+        match &self.state {
+            SearchState::Done(SearchResult::LearningRate(finding)) => {
+                finding.suggestion.map(|suggestion| suggestion.rate)
+            }
+            _ => None,
+        }
+    }
+
+    /// The accuracy that was typed, 0 to 1; `None` where it is none that can be asked for.
+    pub fn accuracy(&self) -> Option<f64> {
+        let text = self.percent.trim().trim_end_matches('%').trim_end();
+        let percent: f64 = text.replace(',', ".").parse().ok()?;
+        Some(percent / 100.0).filter(|accuracy| TARGET_ACCURACIES.contains(accuracy))
+    }
+
+    /// The batch size to recommend, once all were timed.
+    pub fn recommended(&self) -> Option<u32> {
+        matches!(self.state, SearchState::Done(_))
+            .then(|| fastest_batch_size(&self.rows))
+            .flatten()
+    }
+
+    /// The batch sizes that are timed, the smallest first.
+    pub fn batch_sizes(&self) -> Vec<u32> {
+        let configs = batch_size_configs(&self.config, usize::MAX).into_iter();
+        let mut sizes: Vec<u32> = configs.map(|config| config.batch_size).collect();
+        sizes.sort_unstable();
+        sizes
+    }
+
+    /// The batch size that is timed next, or now.
+    pub fn next(&self) -> Option<u32> {
+        let configs = batch_size_configs(&self.config, usize::MAX);
+        configs.get(self.rows.len()).map(|config| config.batch_size)
+    }
+
+    pub fn is_running(&self) -> bool {
+        matches!(self.state, SearchState::Running(_))
+    }
+}
+
+impl App {
+    /// Why there can be no such search now.
+    pub fn why_not_search(&self, kind: SearchKind) -> Option<&'static str> {
+        // What is searched for may be invalid.
+        let sought = match kind {
+            SearchKind::LearningRate => Field::LearningRate,
+            SearchKind::BatchSize => Field::BatchSize,
+            SearchKind::Profile => Field::Data,
+        };
+        let is_invalid = || {
+            let errors = self.validation_errors();
+            errors.iter().any(|error| error.field != sought)
+        };
+        if self.ctx.is_training() {
+            Some("Unavailable during training")
+        } else if self.ctx.is_sweeping() {
+            Some("Unavailable while a sweep is in progress")
+        } else if self.ctx.jobs.benchmark().is_some() {
+            Some("Unavailable while a benchmark is running")
+        } else if is_invalid() {
+            Some("Unavailable because a setting is invalid")
+        } else {
+            None
+        }
+    }
+
+    pub(in crate::window) fn apply_to_search(&mut self, action: SearchAction) {
+        match action {
+            SearchAction::Open(kind) => self.open_search(kind),
+            SearchAction::TypeAccuracy(text) => {
+                if let Some(search) = &mut self.train.search {
+                    search.percent = text;
+                }
+            }
+            SearchAction::Start => self.start_search(),
+            SearchAction::Cancel => self.cancel_search(),
+            SearchAction::UseRate(rate) => {
+                self.setting_chosen();
+                self.type_text(Field::LearningRate, plain(rate));
+                self.close_search();
+            }
+            SearchAction::UseBatchSize(row) => {
+                self.configure(RunConfig {
+                    batch_size: row.batch_size,
+                    learning_rate: row.learning_rate,
+                    ..self.ctx.config.clone()
+                });
+                self.close_search();
+            }
+            SearchAction::Close => self.close_search(),
+        }
+    }
+
+    fn open_search(&mut self, kind: SearchKind) {
+        if self.why_not_search(kind).is_some() {
+            return;
+        }
+        self.close_search();
+        self.train.search = Some(Search {
+            kind,
+            config: self.with_device(&self.ctx.config),
+            state: SearchState::Ready,
+            steps: RateSearch::default(),
+            percent: format!("{}", TARGET_ACCURACY * 100.0),
+            rows: Vec::new(),
+        });
+        if kind != SearchKind::BatchSize {
+            self.start_search();
+        }
+    }
+
+    fn start_search(&mut self) {
+        let id = JobId(self.ctx.next_id());
+        let Some(search) = self.train.search.as_mut().filter(|open| !open.is_running()) else {
+            return;
+        };
+        let config = search.config.clone();
+        let job = match (search.kind, search.accuracy()) {
+            (SearchKind::LearningRate, _) => Job::FindLearningRate(config),
+            (SearchKind::Profile, _) => Job::Profile(config),
+            (SearchKind::BatchSize, Some(accuracy)) => {
+                Job::FindBatchSize(BatchSizeSpec { config, accuracy })
+            }
+            (SearchKind::BatchSize, None) => return,
+        };
+        search.state = SearchState::Running(id);
+        search.rows.clear();
+        self.ctx.submit_as(id, job);
+    }
+
+    fn cancel_search(&mut self) {
+        if let Some(SearchState::Running(id)) = self.train.search.as_ref().map(|open| &open.state) {
+            self.ctx.cancel_job(*id);
+        }
+    }
+
+    fn close_search(&mut self) {
+        self.cancel_search();
+        self.train.search = None;
+    }
+
+    /// The search that this job does; `None` where its dialog is not open.
+    fn search_of(&mut self, id: JobId) -> Option<&mut Search> {
+        let search = self.train.search.as_mut();
+        search.filter(|search| search.state == SearchState::Running(id))
+    }
+
+    pub(in crate::window) fn on_search_steps(&mut self, id: JobId, steps: &[StepPoint]) {
+        if let Some(search) = self.search_of(id) {
+            for point in steps {
+                search.steps.add(point.learning_rate, point.loss);
+            }
+        }
+    }
+
+    pub(in crate::window) fn on_time_to_accuracy(&mut self, id: JobId, row: TimeToAccuracy) {
+        if let Some(search) = self.search_of(id) {
+            search.rows.push(row);
+        }
+    }
+
+    pub(in crate::window) fn search_ended(&mut self, id: JobId, state: SearchState) {
+        if let Some(search) = self.search_of(id) {
+            search.state = state;
+        }
+    }
+
+    /// Notes that the search with this job has failed; false where its dialog is not open.
+    pub(in crate::window) fn search_failed(&mut self, id: JobId, problem: &Problem) -> bool {
+        let is_shown = self.search_of(id).is_some();
+        self.search_ended(id, SearchState::Failed(Message::from(problem)));
+        is_shown
+    }
+}

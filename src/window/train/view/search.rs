@@ -1,0 +1,475 @@
+//! The dialog in which a short training finds something out about the next run: what it has found
+//! so far, how far it is, and taking what was found.
+
+use eframe::egui::{
+    Align2, Id, Label, Modal, Rangef, Rect, RichText, Role, Sense, TextEdit, TextStyle, Ui,
+    WidgetInfo, pos2, vec2,
+};
+use egui_plot::{Line, MarkerShape, PlotBounds, PlotPoint, PlotPoints, Points, Text, VLine};
+
+use super::profile;
+use crate::bench::busy;
+use crate::records::benchmark::BUSY;
+use crate::records::{RatePoint, SEARCH_RATES, SEARCH_STEPS, TARGET_ACCURACIES, TimeToAccuracy};
+use crate::text::format::{
+    capitalised, duration, grouped, percent, plain, plain_percent, remaining, significant,
+};
+use crate::window::messages::Message;
+use crate::window::plots::scale::{GRID, YAxis, marks, static_plot};
+use crate::window::{
+    Action, App, Search, SearchAction, SearchKind, SearchResult, SearchState, style,
+};
+
+/// The height of the plot of a search for a learning rate, and what stands around it, in points.
+const PLOT_HEIGHT: f32 = 320.0;
+const AROUND_PLOT: f32 = 340.0;
+/// The highest loss in view, before there is one, and as a multiple of the first.
+const HIGHEST: f64 = 3.0;
+const ABOVE_FIRST: f64 = 1.3;
+/// The height of the bar of a batch size, and where bars start after it, in points.
+const BAR_HEIGHT: f32 = 40.0;
+const AFTER_SIZES: f32 = 56.0;
+
+/// Shows the dialog while it is open. Escape closes it; a click beside it does not.
+pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
+    let Some(view) = &app.train.search else {
+        return;
+    };
+    let room = ui.ctx().content_rect().size();
+    let (width, title) = match view.kind {
+        SearchKind::LearningRate => (680.0_f32, "Find a learning rate"),
+        SearchKind::BatchSize => (640.0, "Find a batch size"),
+        SearchKind::Profile => (860.0, "Where the time goes"),
+    };
+    let modal = Modal::new(Id::unique(title))
+        .frame(style::dialog_frame(ui))
+        .show(ui.ctx(), |ui| {
+            ui.set_width(width.min(room.x - 80.0));
+            ui.label(RichText::new(title).heading());
+            ui.add(Label::new(RichText::new(about(view)).weak()).wrap());
+            ui.add_space(style::GAP / 2.0);
+            match view.kind {
+                SearchKind::LearningRate => {
+                    plot(ui, view, (room.y - AROUND_PLOT).min(PLOT_HEIGHT));
+                    ui.label(style::hint("Loss in nats by learning rate. Thin line: each batch. Thick line: smoothed. Diamond: suggestion."));
+                    ui.add_space(style::GAP / 2.0);
+                    said(ui, app, view, 84.0);
+                    ui.add_space(style::GAP / 2.0);
+                }
+                SearchKind::BatchSize => {
+                    batch_sizes(ui, view, actions);
+                    said(ui, app, view, 92.0);
+                }
+                SearchKind::Profile => {
+                    profile::content(ui, room.y, |ui| outcome(ui, app, view));
+                }
+            }
+            ui.horizontal(|ui| match view.kind {
+                SearchKind::LearningRate => rate_buttons(ui, view, actions),
+                SearchKind::BatchSize => batch_size_buttons(ui, view, actions),
+                SearchKind::Profile => {
+                    profile::buttons(ui, view, actions);
+                    close(ui, view, actions);
+                }
+            });
+        });
+    if style::escaped(&modal) {
+        actions.push(act(SearchAction::Close));
+    }
+}
+
+pub(super) const fn act(action: SearchAction) -> Action {
+    Action::Search(action)
+}
+
+fn about(view: &Search) -> String {
+    match view.kind {
+        SearchKind::LearningRate => format!(
+            "{}: up to {SEARCH_STEPS} training steps, each with a higher learning rate than the one before. Nothing is saved.",
+            view.config.title()
+        ),
+        SearchKind::BatchSize => format!(
+            "{}: trains with each batch size until it reaches a validation accuracy, with the learning rate scaled to the batch size and \
+             constant. Nothing is saved.",
+            view.config.title()
+        ),
+        SearchKind::Profile => format!(
+            "{}: some training steps on the built-in digits, layer by layer. Nothing is saved.",
+            view.config.network().label()
+        ),
+    }
+}
+
+/// How far it is, or what came of it, in room of this height, so that nothing moves when it changes.
+fn said(ui: &mut Ui, app: &App, view: &Search, height: f32) {
+    ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
+        ui.set_min_height(height);
+        ui.vertical(|ui| outcome(ui, app, view));
+    });
+}
+
+fn outcome(ui: &mut Ui, app: &App, view: &Search) {
+    let message = |ui: &mut Ui, Message { what, remedy }: Message| {
+        ui.add(Label::new(RichText::new(what).strong()).wrap());
+        ui.add(Label::new(RichText::new(remedy).weak()).wrap());
+    };
+    let name = match view.kind {
+        SearchKind::Profile => "recording",
+        _ => "search",
+    };
+    match &view.state {
+        SearchState::Ready => {
+            let about = "Takes some seconds for each batch size, three minutes at most in all. There is one run for each, so that times scatter by some 10 %.";
+            ui.add(Label::new(RichText::new(about).weak()).wrap());
+        }
+        SearchState::Running(id) => {
+            let progress = app.ctx.jobs.progress_of(*id).unwrap_or_default();
+            let left = progress.remaining_seconds.map(remaining);
+            ui.label(match (view.kind, left, view.next()) {
+                (SearchKind::Profile, Some(left), _) => format!("Recording, {left} left"),
+                (SearchKind::Profile, None, _) => "Recording".to_owned(),
+                (SearchKind::LearningRate, Some(left), _) => {
+                    format!("Searching, at most {left} left")
+                }
+                (SearchKind::BatchSize, Some(left), Some(size)) => {
+                    format!("Training with batch size {size}, about {left} left")
+                }
+                _ => "Preparing the data…".to_owned(),
+            });
+            ui.add(style::progress_bar(ui, progress.fraction).desired_height(10.0))
+                .accessible_name(capitalised(&format!("{name} progress")));
+            if view.kind == SearchKind::BatchSize && progress.background_load > BUSY {
+                style::caution(ui, &busy(progress.background_load));
+            }
+        }
+        SearchState::Done(SearchResult::LearningRate(finding)) => {
+            message(ui, Message::learning_rate_found(finding));
+        }
+        SearchState::Done(SearchResult::BatchSize(finding)) => {
+            let accuracy = view.accuracy().unwrap_or_default();
+            message(ui, Message::batch_size_found(&view.rows, accuracy, finding));
+            if finding.background_load > BUSY {
+                let busy = busy(finding.background_load);
+                style::caution(ui, &format!("{busy} These times are not reliable."));
+            }
+        }
+        SearchState::Done(SearchResult::Profile {
+            profile,
+            background_load,
+        }) => profile::result(ui, profile, *background_load),
+        SearchState::Cancelled => drop(ui.label(format!("The {name} was cancelled."))),
+        SearchState::Failed(message) => drop(style::invalid(ui, &message.to_string())),
+    }
+}
+
+/// The button that closes the dialog, and so cancels what is in progress.
+fn close(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
+    let name = if view.is_running() { "Cancel" } else { "Close" };
+    let close = ui
+        .add(style::secondary_button(name))
+        .on_hover_text("Escape");
+    style::focus_first(ui, &close);
+    if close.clicked() {
+        actions.push(act(SearchAction::Close));
+    }
+}
+
+fn rate_buttons(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
+    let suggested = view.suggested();
+    let text = suggested.map_or_else(|| "Use".to_owned(), |rate| format!("Use {}", plain(rate)));
+    let button = style::primary_button(ui, text).min_size(vec2(120.0, 34.0));
+    let used = ui.add_enabled(suggested.is_some(), button);
+    let about = "Puts it into the field “Learning rate”";
+    if used.on_hover_text(about).clicked() {
+        actions.extend(suggested.map(|rate| act(SearchAction::UseRate(rate))));
+    }
+    close(ui, view, actions);
+}
+
+fn batch_size_buttons(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
+    let wide = vec2(120.0, 34.0);
+    let found = view
+        .recommended()
+        .and_then(|size| view.rows.iter().find(|row| row.batch_size == size));
+    let can_start = view.accuracy().is_some();
+    if view.is_running() {
+        let cancel = ui.add(style::secondary_button("Cancel").min_size(wide));
+        if cancel.clicked() {
+            actions.push(act(SearchAction::Cancel));
+        }
+    } else if let Some(row) = found {
+        let button = style::primary_button(ui, format!("Use {}", row.batch_size)).min_size(wide);
+        let about = "Puts the batch size and its learning rate into their fields";
+        if ui.add(button).on_hover_text(about).clicked() {
+            actions.push(act(SearchAction::UseBatchSize(*row)));
+        }
+        let again = ui.add_enabled(can_start, style::secondary_button("Search again"));
+        if again.clicked() {
+            actions.push(act(SearchAction::Start));
+        }
+    } else {
+        let button = style::primary_button(ui, "Start search").min_size(wide);
+        let start = ui.add_enabled(can_start, button);
+        style::focus_first(ui, &start);
+        if start.clicked() {
+            actions.push(act(SearchAction::Start));
+        }
+    }
+    let close = ui.add(style::secondary_button("Close"));
+    if close.on_hover_text("Escape").clicked() {
+        actions.push(act(SearchAction::Close));
+    }
+}
+
+/// The loss by learning rate, and where the suggestion is.
+fn plot(ui: &mut Ui, view: &Search, height: f32) {
+    let palette = style::palette(ui);
+    let points = view.steps.points();
+    let at = |rate: f64, loss: f64| [rate.log10(), loss];
+    let curve = |of: fn(&RatePoint) -> f64| {
+        points
+            .iter()
+            .map(|point| at(point.learning_rate, of(point)))
+            .collect::<PlotPoints<'_>>()
+    };
+    let [left, right] = SEARCH_RATES.map(f64::log10);
+    let top = points
+        .first()
+        .map_or(HIGHEST, |first| ABOVE_FIRST * first.loss);
+    let marked = view.suggested().and_then(|rate| {
+        let nearest = |a: &&RatePoint, b: &&RatePoint| {
+            (a.learning_rate / rate)
+                .ln()
+                .abs()
+                .total_cmp(&(b.learning_rate / rate).ln().abs())
+        };
+        points
+            .iter()
+            .min_by(nearest)
+            .map(|point| (rate, point.smoothed))
+    });
+    let shown = static_plot(
+        "learning rates",
+        vec2(ui.available_width(), height),
+        &palette,
+    )
+    .grid_spacing(Rangef::new(GRID, 3.0 * GRID))
+    .x_grid_spacer(|input| YAxis::log_marks(&input))
+    .y_grid_spacer(|input| marks(&input, 32.0))
+    .x_axis_formatter(|mark, _| {
+        if mark.step_size < 1.0 {
+            String::new()
+        } else {
+            plain(10f64.powi(mark.value.round() as i32))
+        }
+    })
+    // Where the axes meet, the lowest rate has the room.
+    .y_axis_formatter(|mark, _| {
+        if mark.value == 0.0 {
+            String::new()
+        } else {
+            plain((mark.value * 1e3).round() / 1e3)
+        }
+    })
+    .show(ui, |plot_ui| {
+        plot_ui.set_plot_bounds(PlotBounds::from_min_max([left, 0.0], [right, top]));
+        plot_ui.line(
+            Line::new("loss", curve(|point| point.loss))
+                .color(palette.train.gamma_multiply(0.35))
+                .width(1.0),
+        );
+        plot_ui.line(
+            Line::new("smoothed loss", curve(|point| point.smoothed))
+                .color(palette.train)
+                .width(2.0),
+        );
+        if let Some((rate, loss)) = marked {
+            plot_ui.vline(
+                VLine::new("suggestion", rate.log10())
+                    .color(palette.validation)
+                    .width(1.5),
+            );
+            let [x, y] = at(rate, loss);
+            let mark = Points::new("suggestion", vec![[x, y]])
+                .radius(6.0)
+                .color(palette.validation);
+            plot_ui.points(mark.shape(MarkerShape::Diamond));
+            let name = RichText::new(plain(rate))
+                .strong()
+                .color(palette.validation);
+            plot_ui.text(
+                Text::new("suggestion", PlotPoint::new(x, top * 0.94), name)
+                    .anchor(Align2::LEFT_CENTER),
+            );
+        }
+    });
+    let value = match (view.suggested(), points.last()) {
+        (Some(rate), _) => format!("suggested learning rate {}", plain(rate)),
+        (None, Some(last)) => format!(
+            "loss {} at learning rate {:.1e}",
+            significant(last.smoothed),
+            last.learning_rate
+        ),
+        (None, None) => "no steps yet".to_owned(),
+    };
+    let info = || WidgetInfo {
+        current_text_value: Some(value.clone()),
+        ..WidgetInfo::labeled(Role::Figure, true, "Loss by learning rate")
+    };
+    shown.response.widget_info(info);
+}
+
+/// The accuracy that is asked for, and a bar for the time of each batch size.
+fn batch_sizes(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
+    target(ui, view, actions);
+    ui.add_space(style::GAP / 2.0);
+    let seconds = view.rows.iter().map(|row| row.seconds);
+    let slowest = seconds.fold(f64::MIN_POSITIVE, f64::max);
+    for size in view.batch_sizes() {
+        match view.rows.iter().find(|row| row.batch_size == size) {
+            Some(row) => bar(ui, view, row, slowest, actions),
+            None => waiting(ui, size),
+        }
+    }
+    ui.add_space(style::GAP / 2.0);
+}
+
+/// The accuracy to be reached.
+fn target(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
+    let mut text = view.percent.clone();
+    ui.horizontal(|ui| {
+        let label = ui.label("Validation accuracy to reach");
+        let field = TextEdit::singleline(&mut text)
+            .desired_width(64.0)
+            .char_limit(8);
+        if ui
+            .add_enabled(!view.is_running(), field)
+            .labelled_by(label.id)
+            .changed()
+        {
+            actions.push(act(SearchAction::TypeAccuracy(text)));
+        }
+        ui.label("%");
+        if view.accuracy().is_none() {
+            let [low, high] =
+                [TARGET_ACCURACIES.start(), TARGET_ACCURACIES.end()].map(|end| plain(end * 100.0));
+            style::invalid(ui, &format!("Enter a number from {low} to {high}."));
+        }
+    });
+}
+
+/// What is known of a batch size, in two lines: its time, and what that is made of.
+fn lines(view: &Search, row: &TimeToAccuracy) -> [String; 2] {
+    let target = view.accuracy().map_or_else(String::new, plain_percent);
+    let recommended = if view.recommended() == Some(row.batch_size) {
+        ", recommended"
+    } else {
+        ""
+    };
+    let time = match row.reached {
+        Some(reached) => format!("{} to {target}{recommended}", duration(reached.seconds)),
+        None if row.diverged => format!("diverged after {}", duration(row.seconds)),
+        None => format!(
+            "not reached in {}; highest {}",
+            duration(row.seconds),
+            percent(row.best_accuracy, 1)
+        ),
+    };
+    let work = row.reached.map_or_else(String::new, |reached| {
+        format!(
+            "{} images in {} steps, ",
+            grouped(reached.images.round() as u64),
+            grouped(reached.steps.ceil() as u64)
+        )
+    });
+    let speed = grouped(row.images_per_second.round() as u64);
+    [
+        time,
+        format!(
+            "{work}{speed} images/s, learning rate {}",
+            plain(row.learning_rate)
+        ),
+    ]
+}
+
+/// The bar of a batch size, its length the time; a click uses the batch size.
+fn bar(ui: &mut Ui, view: &Search, row: &TimeToAccuracy, slowest: f64, actions: &mut Vec<Action>) {
+    let palette = style::palette(ui);
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), BAR_HEIGHT), Sense::click());
+    let [time, work] = lines(view, row);
+    let best = view.recommended() == Some(row.batch_size);
+    let fonts = [TextStyle::Body, TextStyle::Small].map(|font| font.resolve(ui.style()));
+    let (color, weak) = (ui.visuals().text_color(), ui.visuals().weak_text_color());
+    let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
+    let full = Rect::from_min_max(
+        pos2(rect.left() + AFTER_SIZES, rect.top() + 2.0),
+        pos2(rect.right(), rect.bottom() - 2.0),
+    );
+    let share = (row.reached.map_or(row.seconds, |reached| reached.seconds) / slowest)
+        .clamp(0.0, 1.0) as f32;
+    let filled = Rect::from_min_size(full.min, vec2(full.width() * share, full.height()));
+    let strength = if row.reached.is_none() {
+        0.08
+    } else if best {
+        0.38
+    } else {
+        0.18
+    };
+    painter.rect_filled(filled, 3.0, palette.accent.gamma_multiply(strength));
+    let [body, small] = fonts;
+    painter.text(
+        pos2(full.left() - 8.0, rect.center().y),
+        Align2::RIGHT_CENTER,
+        row.batch_size,
+        body.clone(),
+        color,
+    );
+    painter.text(
+        pos2(full.left() + 8.0, rect.top() + rect.height() * 0.31),
+        Align2::LEFT_CENTER,
+        &time,
+        body,
+        color,
+    );
+    painter.text(
+        pos2(full.left() + 8.0, rect.top() + rect.height() * 0.71),
+        Align2::LEFT_CENTER,
+        &work,
+        small,
+        weak,
+    );
+    if response.has_focus() {
+        style::focus_ring(ui, rect);
+    }
+    let name = format!("Batch size {}: {time}; {work}", row.batch_size);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+    if response
+        .on_hover_text("Click to use this batch size and its learning rate")
+        .clicked()
+    {
+        actions.push(act(SearchAction::UseBatchSize(*row)));
+    }
+}
+
+/// The place of a batch size that has not been timed.
+fn waiting(ui: &mut Ui, size: u32) {
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), BAR_HEIGHT), Sense::hover());
+    let font = TextStyle::Body.resolve(ui.style());
+    let at = pos2(rect.left() + AFTER_SIZES - 8.0, rect.center().y);
+    ui.painter().text(
+        at,
+        Align2::RIGHT_CENTER,
+        size,
+        font,
+        ui.visuals().weak_text_color(),
+    );
+    response.widget_info(|| {
+        WidgetInfo::labeled(
+            Role::Label,
+            true,
+            format!("Batch size {size}: not timed yet"),
+        )
+    });
+}
