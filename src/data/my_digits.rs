@@ -209,7 +209,7 @@ impl MyDigits {
         let text = match read_limited(&self.file, MAX_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(unreadable(&self.file, &error)),
+            Err(error) => return Err(unreadable(&self.file)(error)),
         };
         let ended = |line: &[u8]| line.strip_suffix(b"\r").unwrap_or(line).to_vec();
         Ok(text

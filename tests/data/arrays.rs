@@ -2,24 +2,15 @@
 
 use std::fs;
 use std::io::{Cursor, Write};
-use std::path::Path;
 
-use inkling::data::{DataError, DataSet, load};
+use inkling::data::{DataError, DataSet};
 use inkling::ink::PIXELS;
-use inkling::progress::Unwatched;
 use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use super::read_path;
 use crate::meter::peak_of;
-
-fn read(path: &Path) -> Result<DataSet, DataError> {
-    load(
-        &path.to_str().unwrap().parse().unwrap(),
-        &[],
-        &mut Unwatched,
-    )
-}
 
 fn npy(kind: &str, shape: &str, numbers: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}\n");
@@ -67,7 +58,7 @@ fn read_npz(arrays: &[(&str, Vec<u8>)]) -> Result<DataSet, DataError> {
     let root = TempDir::new().unwrap();
     let path = root.path().join("mnist.npz");
     fs::write(&path, npz(arrays)).unwrap();
-    read(&path)
+    read_path(&path)
 }
 
 #[test]
@@ -218,11 +209,11 @@ fn an_archive_of_something_else_is_to_be_unpacked() {
     )
     .unwrap();
     assert!(
-        matches!(read(&path), Err(DataError::NoData { reason, .. }) if reason.contains("unpack it"))
+        matches!(read_path(&path), Err(DataError::NoData { reason, .. }) if reason.contains("unpack it"))
     );
     let whole = npz(&keras());
     fs::write(&broken, &whole[..whole.len() / 2]).unwrap();
     assert!(
-        matches!(read(&broken), Err(DataError::Malformed { reason, .. }) if reason.contains("zip archive"))
+        matches!(read_path(&broken), Err(DataError::Malformed { reason, .. }) if reason.contains("zip archive"))
     );
 }

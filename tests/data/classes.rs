@@ -2,24 +2,17 @@
 //! numbers.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use image::GrayImage;
-use inkling::data::{DataError, DataSet, export_set, load};
+use inkling::data::{DataError, DataSet, export_set};
 use inkling::ink::{PIXELS, SIDE};
 use inkling::progress::Unwatched;
 use inkling::run_config::{Classes, SetFormat};
 use tempfile::TempDir;
 
+use super::{read, read_path};
 use crate::support::write_idx_set;
-
-fn read(spec: &str, folders: &[PathBuf]) -> Result<DataSet, DataError> {
-    load(&spec.parse().unwrap(), folders, &mut Unwatched)
-}
-
-fn read_path(path: &Path) -> Result<DataSet, DataError> {
-    read(path.to_str().unwrap(), &[])
-}
 
 fn reason(read: Result<DataSet, DataError>) -> String {
     read.unwrap_err().to_string()

@@ -1,41 +1,25 @@
 //! Data sets on disk: every format, and everything that can be wrong with one.
 
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use inkling::data::{DataError, DataSet, contact_sheet, find, load};
+use inkling::data::{DataError, contact_sheet, find, load};
 use inkling::ink::PIXELS;
-use inkling::progress::{Cancelled, Unwatched};
+use inkling::progress::Cancelled;
 use inkling::run_config::NamedSet;
 use tempfile::TempDir;
 
+use super::{gzip, read, read_path};
 use crate::support::{mnist_folder, write_idx_set};
 
 const IMAGES: &str = "train-images-idx3-ubyte";
 const LABELS: &str = "train-labels-idx1-ubyte";
-
-fn read(spec: &str, folders: &[PathBuf]) -> Result<DataSet, DataError> {
-    load(&spec.parse().unwrap(), folders, &mut Unwatched)
-}
-
-fn read_path(path: &Path) -> Result<DataSet, DataError> {
-    read(path.to_str().unwrap(), &[])
-}
 
 fn idx_set() -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let set = folder.path().join("mnist");
     write_idx_set(&set, 70, 20);
     (folder, set)
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
 }
 
 /// What reading says after `spoil` had its way with one file.
@@ -56,7 +40,7 @@ fn assert_malformed((error, expected): (DataError, PathBuf), word: &str) {
 }
 
 #[test]
-fn idx_files_are_read_plain_gzipped_and_in_either_spelling() {
+fn idx_files_are_read_plain_gzipped_whatever_their_name_and_in_either_spelling() {
     let (_folder, set) = idx_set();
     let plain = read_path(&set).unwrap();
     assert_eq!((plain.train.len(), plain.test.len()), (70, 20));
@@ -66,12 +50,13 @@ fn idx_files_are_read_plain_gzipped_and_in_either_spelling() {
     );
     for name in [IMAGES, LABELS] {
         let path = set.join(name);
-        fs::write(
+        fs::write(&path, gzip(&fs::read(&path).unwrap())).unwrap();
+        assert_eq!(read_path(&set).unwrap(), plain, "known by its content");
+        fs::rename(
+            path,
             set.join(format!("{}.gz", name.replace("-idx", ".idx"))),
-            gzip(&fs::read(&path).unwrap()),
         )
         .unwrap();
-        fs::remove_file(path).unwrap();
     }
     assert_eq!(read_path(&set).unwrap(), plain);
 }
@@ -96,14 +81,6 @@ fn half_of_the_built_in_digits_are_mixed_with_a_large_set_and_all_with_a_small_o
         );
         assert_eq!(other_way.train.labels[builtin..], alone.train.labels);
     }
-}
-
-#[test]
-fn a_gzipped_file_is_known_by_its_content() {
-    let (_folder, set) = idx_set();
-    let plain = read_path(&set).unwrap();
-    fs::write(set.join(IMAGES), gzip(&fs::read(set.join(IMAGES)).unwrap())).unwrap();
-    assert_eq!(read_path(&set).unwrap(), plain);
 }
 
 #[test]
@@ -146,13 +123,8 @@ fn mnist_is_recognised_by_content() {
         )
         .unwrap();
         // Compressed anew, differently: only the content is the same.
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(&bytes).unwrap();
-        fs::write(
-            copy.path().join(path.file_name().unwrap()),
-            encoder.finish().unwrap(),
-        )
-        .unwrap();
+        let packed = copy.path().join(path.file_name().unwrap());
+        fs::write(packed, gzip(&bytes)).unwrap();
     }
     let found = find(&[copy.path().to_owned()]);
     assert_eq!(
@@ -173,37 +145,32 @@ fn a_damaged_idx_file_is_named_with_what_is_wrong() {
             bytes
         }
     };
-    assert_malformed(
-        spoiled(IMAGES, |bytes| bytes[..bytes.len() / 2].to_vec()),
-        "truncated",
-    );
-    assert_malformed(spoiled(IMAGES, |bytes| bytes[..9].to_vec()), "header");
-    assert_malformed(spoiled(IMAGES, |_| Vec::new()), "empty");
-    assert_malformed(spoiled(LABELS, |_| Vec::new()), "empty");
-    assert_malformed(
-        spoiled(IMAGES, with(0, 0x0801)),
-        "it holds labels, not images",
-    );
-    assert_malformed(spoiled(IMAGES, with(4, 71)), "cannot hold");
-    assert_malformed(spoiled(LABELS, with(0, 77)), "magic number");
-    assert_malformed(spoiled(IMAGES, with(8, 280)), "280x28");
-    assert_malformed(spoiled(IMAGES, with(4, 69)), "69 images");
-    assert_malformed(spoiled(LABELS, with(4, 69)), "extra data");
-    assert_malformed(
-        spoiled(LABELS, |mut bytes| {
-            bytes[20] = 100;
-            bytes
-        }),
-        "label 100 of image 13 is larger than 99",
-    );
-    assert_malformed(
-        spoiled(IMAGES, |bytes| [bytes, vec![0]].concat()),
-        "extra data",
-    );
-    assert_malformed(
-        spoiled(LABELS, |_| b"not labels at all".to_vec()),
-        "magic number",
-    );
+    let cases: [(&str, &dyn Fn(Vec<u8>) -> Vec<u8>, &str); 13] = [
+        (
+            IMAGES,
+            &|bytes| bytes[..bytes.len() / 2].to_vec(),
+            "truncated",
+        ),
+        (IMAGES, &|bytes| bytes[..9].to_vec(), "header"),
+        (IMAGES, &|_| Vec::new(), "empty"),
+        (LABELS, &|_| Vec::new(), "empty"),
+        (IMAGES, &with(0, 0x0801), "it holds labels, not images"),
+        (IMAGES, &with(4, 71), "cannot hold"),
+        (LABELS, &with(0, 77), "magic number"),
+        (IMAGES, &with(8, 280), "280x28"),
+        (IMAGES, &with(4, 69), "69 images"),
+        (LABELS, &with(4, 69), "extra data"),
+        (
+            LABELS,
+            &|bytes| [&bytes[..20], &[100], &bytes[21..]].concat(),
+            "label 100 of image 13 is larger than 99",
+        ),
+        (IMAGES, &|bytes| [bytes, vec![0]].concat(), "extra data"),
+        (LABELS, &|_| b"not labels at all".to_vec(), "magic number"),
+    ];
+    for (file, spoil, word) in cases {
+        assert_malformed(spoiled(file, spoil), word);
+    }
     let (error, _) = spoiled(IMAGES, with(4, u32::MAX));
     assert!(matches!(error, DataError::TooLarge { .. }), "{error}");
 }

@@ -2,17 +2,14 @@
 //! like data.
 
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use inkling::data::{DataError, DataSet, find, load};
+use inkling::data::{DataError, find, load};
 use inkling::ink::PIXELS;
-use inkling::progress::{Cancelled, Unwatched};
+use inkling::progress::Cancelled;
 use inkling::run_config::NamedSet;
 use tempfile::TempDir;
 
+use super::{gzip, read, read_path, write_image};
 use crate::support::write_idx_set;
 
 const FILES: [&str; 4] = [
@@ -21,14 +18,6 @@ const FILES: [&str; 4] = [
     "t10k-images-idx3-ubyte",
     "t10k-labels-idx1-ubyte",
 ];
-
-fn read(spec: &str, folders: &[PathBuf]) -> Result<DataSet, DataError> {
-    load(&spec.parse().unwrap(), folders, &mut Unwatched)
-}
-
-fn read_path(path: &Path) -> Result<DataSet, DataError> {
-    read(path.to_str().unwrap(), &[])
-}
 
 #[test]
 fn a_file_of_a_set_that_is_missing_is_named() {
@@ -130,16 +119,9 @@ fn reading_a_large_file_can_be_broken_off_in_the_middle() {
 fn a_packed_file_that_claims_more_than_can_be_in_it_is_not_unpacked() {
     let root = TempDir::new().unwrap();
     write_idx_set(root.path(), 20, 10);
-    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
-    packer
-        .write_all(
-            &[0x0803_u32, 1_999_999, 28, 28]
-                .map(u32::to_be_bytes)
-                .concat(),
-        )
-        .unwrap();
+    let header = [0x0803_u32, 1_999_999, 28, 28].map(u32::to_be_bytes);
     let path = root.path().join(FILES[2]);
-    fs::write(&path, packer.finish().unwrap()).unwrap();
+    fs::write(&path, gzip(&header.concat())).unwrap();
     let DataError::Malformed {
         path: named,
         reason,
@@ -197,16 +179,7 @@ fn a_test_table_counts_when_it_has_labels_and_is_not_passed_over_when_damaged() 
 fn hidden_files_beside_images_are_no_images() {
     let root = TempDir::new().unwrap();
     let class = root.path().join("3");
-    fs::create_dir(&class).unwrap();
-    image::GrayImage::from_fn(28, 28, |x, y| {
-        image::Luma([if (10..14).contains(&x) && (4..24).contains(&y) {
-            255
-        } else {
-            0
-        }])
-    })
-    .save(class.join("1.png"))
-    .unwrap();
+    write_image(&class.join("1.png"));
     fs::write(class.join("._1.png"), "Mac OS X").unwrap();
     assert_eq!(read_path(root.path()).unwrap().train.labels, [3]);
 }

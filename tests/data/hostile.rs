@@ -5,33 +5,19 @@ use std::fs;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use inkling::data::{DataError, DataSet, IdxKind, load, read_idx, read_table};
+use inkling::data::{DataError, IdxKind, read_idx, read_table};
 use inkling::ink::PIXELS;
 use inkling::progress::Unwatched;
 use inkling::system::input_file::InputFile;
 use tempfile::TempDir;
 
-fn read(path: &Path) -> Result<DataSet, DataError> {
-    load(
-        &path.to_str().unwrap().parse().unwrap(),
-        &[],
-        &mut Unwatched,
-    )
-}
+use super::{read_path, write_image};
 
 /// A folder with a class folder, and an image in it.
 fn class_folder() -> (TempDir, PathBuf) {
     let root = TempDir::new().unwrap();
     let class = root.path().join("3");
-    fs::create_dir(&class).unwrap();
-    let image = image::GrayImage::from_fn(28, 28, |x, y| {
-        image::Luma([if (10..14).contains(&x) && (4..24).contains(&y) {
-            255
-        } else {
-            0
-        }])
-    });
-    image.save(class.join("1.png")).unwrap();
+    write_image(&class.join("1.png"));
     (root, class)
 }
 
@@ -52,7 +38,7 @@ fn a_pipe_among_images_is_refused_rather_than_waited_for() {
     let (root, class) = class_folder();
     let path = class.join("2.png");
     pipe(&path);
-    let error = read(root.path()).unwrap_err();
+    let error = read_path(root.path()).unwrap_err();
     assert!(
         matches!(&error, DataError::Unreadable { path: named, reason } if *named == path && reason.contains("pipe")),
         "{error}"
@@ -67,7 +53,7 @@ fn pipes_with_the_names_of_data_files_are_refused() {
         let path = root.path().join(name);
         pipe(&path);
         assert!(
-            matches!(read(&path), Err(DataError::Unreadable { path: named, .. }) if named == path),
+            matches!(read_path(&path), Err(DataError::Unreadable { path: named, .. }) if named == path),
             "{name}"
         );
     }
@@ -84,10 +70,10 @@ fn links_that_lead_in_circles_are_named_or_passed_over() {
     symlink(root.path().join("5"), root.path().join("6")).unwrap();
     symlink(root.path().join("nothing"), root.path().join("7")).unwrap();
     symlink(&class, class.join("loop")).unwrap();
-    assert_eq!(read(root.path()).unwrap().train.labels, [3]);
+    assert_eq!(read_path(root.path()).unwrap().train.labels, [3]);
     let path = class.join("2.png");
     symlink(&path, &path).unwrap();
-    let error = read(root.path()).unwrap_err();
+    let error = read_path(root.path()).unwrap_err();
     assert!(
         matches!(&error, DataError::Unreadable { path: named, .. } if *named == path),
         "{error}"
@@ -100,10 +86,10 @@ fn names_with_line_breaks_and_escape_codes_stay_what_they_are() {
     let (root, class) = class_folder();
     let path = class.join("a\n\u{1b}[2J\u{202e}.png");
     fs::rename(class.join("1.png"), &path).unwrap();
-    assert_eq!(read(root.path()).unwrap().train.labels, [3]);
+    assert_eq!(read_path(root.path()).unwrap().train.labels, [3]);
     fs::write(&path, "no image").unwrap();
     assert!(
-        matches!(read(root.path()), Err(DataError::Malformed { path: named, .. }) if named == path)
+        matches!(read_path(root.path()), Err(DataError::Malformed { path: named, .. }) if named == path)
     );
 }
 
@@ -116,7 +102,7 @@ fn an_image_that_may_not_be_read_is_named() {
     for closed in [&path, &class] {
         fs::set_permissions(closed, fs::Permissions::from_mode(0o000)).unwrap();
         let allowed = fs::read(&path).is_ok();
-        let read = read(root.path());
+        let read = read_path(root.path());
         fs::set_permissions(closed, fs::Permissions::from_mode(0o700)).unwrap();
         if allowed {
             eprintln!("skipped: this user may read everything");
@@ -136,7 +122,7 @@ fn thousands_of_other_folders_are_not_searched() {
         fs::create_dir(root.path().join(index.to_string())).unwrap();
         fs::create_dir(class.join(format!("{index}.folder"))).unwrap();
     }
-    assert_eq!(read(root.path()).unwrap().train.labels, [3]);
+    assert_eq!(read_path(root.path()).unwrap().train.labels, [3]);
 }
 
 #[test]

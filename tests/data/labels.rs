@@ -1,33 +1,11 @@
 //! Images whose labels are in their names, or in a table beside them.
 
 use std::fs;
-use std::path::Path;
 
-use inkling::data::{DataError, DataSet, check, load};
-use inkling::progress::Unwatched;
+use inkling::data::{DataError, check};
 use tempfile::TempDir;
 
-fn read(path: &Path) -> Result<DataSet, DataError> {
-    load(
-        &path.to_str().unwrap().parse().unwrap(),
-        &[],
-        &mut Unwatched,
-    )
-}
-
-fn write_image(path: &Path) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let stroke = |x, y| {
-        image::Luma([if (10..14).contains(&x) && (4..24).contains(&y) {
-            255
-        } else {
-            0
-        }])
-    };
-    image::GrayImage::from_fn(28, 28, stroke)
-        .save(path)
-        .unwrap();
-}
+use super::{gzip, read_path, write_image};
 
 fn folder_of(names: &[&str]) -> TempDir {
     let root = TempDir::new().unwrap();
@@ -39,7 +17,7 @@ fn folder_of(names: &[&str]) -> TempDir {
 
 /// All labels of these images, sorted.
 fn labels(names: &[&str]) -> Result<Vec<u8>, DataError> {
-    let set = read(folder_of(names).path())?;
+    let set = read_path(folder_of(names).path())?;
     let mut labels = [set.train.labels, set.test.labels].concat();
     labels.sort_unstable();
     Ok(labels)
@@ -84,7 +62,7 @@ fn names_that_do_not_tell_the_label_are_refused_with_an_example() {
     ] {
         let root = folder_of(names);
         for error in [
-            read(root.path()).unwrap_err(),
+            read_path(root.path()).unwrap_err(),
             check(root.path()).unwrap_err(),
         ] {
             let DataError::Malformed { path, reason } = error else {
@@ -99,7 +77,7 @@ fn names_that_do_not_tell_the_label_are_refused_with_an_example() {
 #[test]
 fn a_folder_for_test_is_the_test_split() {
     let root = folder_of(&["train/7_1.png", "train/3_10.png", "test/digit-4.png"]);
-    let set = read(root.path()).unwrap();
+    let set = read_path(root.path()).unwrap();
     // In the order of their names.
     assert_eq!((set.train.labels, set.test.labels), (vec![3, 7], vec![4]));
 }
@@ -107,14 +85,14 @@ fn a_folder_for_test_is_the_test_split() {
 #[test]
 fn class_folders_and_tables_come_before_names() {
     let root = folder_of(&["3/7_01.png", "7_01.png"]);
-    assert_eq!(read(root.path()).unwrap().train.labels, [3]);
+    assert_eq!(read_path(root.path()).unwrap().train.labels, [3]);
     let root = folder_of(&["7_01.png", "7_02.png"]);
     fs::write(
         root.path().join("labels.csv"),
         "image,label\n7_01.png,4\n7_02.png,4\n",
     )
     .unwrap();
-    assert_eq!(read(root.path()).unwrap().train.labels, [4, 4]);
+    assert_eq!(read_path(root.path()).unwrap().train.labels, [4, 4]);
 }
 
 #[test]
@@ -127,7 +105,7 @@ fn a_table_of_files_names_images_beside_it_and_below() {
     ] {
         let table = root.path().join("digits.csv");
         fs::write(&table, text).unwrap();
-        let mut labels = read(&table).unwrap().train.labels;
+        let mut labels = read_path(&table).unwrap().train.labels;
         labels.sort_unstable();
         assert_eq!(labels, [1, 2, 3], "{text}");
     }
@@ -142,7 +120,7 @@ fn a_table_for_test_without_labels_is_left_out() {
     )
     .unwrap();
     fs::write(root.path().join("test.csv"), "file\nb.png\n").unwrap();
-    let set = read(root.path()).unwrap();
+    let set = read_path(root.path()).unwrap();
     assert_eq!((set.train.len(), set.test.len()), (6, 1));
 }
 
@@ -166,7 +144,7 @@ fn what_is_wrong_with_a_table_of_files_is_told() {
         ("", "no rows"),
     ] {
         fs::write(&table, format!("file,label\n{rows}")).unwrap();
-        let DataError::Malformed { path, reason } = read(&table).unwrap_err() else {
+        let DataError::Malformed { path, reason } = read_path(&table).unwrap_err() else {
             panic!("{rows}")
         };
         assert_eq!(path, table);
@@ -178,15 +156,7 @@ fn what_is_wrong_with_a_table_of_files_is_told() {
 fn a_packed_table_that_names_one_image_for_ever_is_refused() {
     let root = folder_of(&["a.png"]);
     let table = root.path().join("digits.csv.gz");
-    let mut packer = flate2::write::GzEncoder::new(
-        fs::File::create(&table).unwrap(),
-        flate2::Compression::best(),
-    );
-    std::io::Write::write_all(
-        &mut packer,
-        format!("file,label\n{}", "a.png,1\n".repeat(200_000)).as_bytes(),
-    )
-    .unwrap();
-    packer.finish().unwrap();
-    assert!(matches!(read(&table), Err(DataError::TooLarge { path, .. }) if path == table));
+    let rows = "a.png,1\n".repeat(200_000);
+    fs::write(&table, gzip(format!("file,label\n{rows}").as_bytes())).unwrap();
+    assert!(matches!(read_path(&table), Err(DataError::TooLarge { path, .. }) if path == table));
 }

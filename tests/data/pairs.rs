@@ -1,31 +1,19 @@
 //! IDX files with names of their own.
 
 use std::fs;
-use std::io::Write;
-use std::path::Path;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use inkling::data::{DataError, DataSet, load};
+use inkling::data::{DataError, DataSet};
 use inkling::ink::PIXELS;
-use inkling::progress::Unwatched;
 use tempfile::TempDir;
 
+use super::{pack, read_path};
 use crate::support::write_idx_set;
-
-fn read(path: &Path) -> Result<DataSet, DataError> {
-    load(
-        &path.to_str().unwrap().parse().unwrap(),
-        &[],
-        &mut Unwatched,
-    )
-}
 
 /// A folder with the files of MNIST under other names: what replaces `train-`, `t10k-`.
 fn renamed(train: [&str; 2], test: Option<[&str; 2]>) -> (TempDir, DataSet) {
     let root = TempDir::new().unwrap();
     write_idx_set(root.path(), 21, 10);
-    let set = read(root.path()).unwrap();
+    let set = read_path(root.path()).unwrap();
     for (old, new) in [("train", Some(train)), ("t10k", test)] {
         for (index, what) in ["images-idx3-ubyte", "labels-idx1-ubyte"]
             .into_iter()
@@ -50,7 +38,7 @@ fn a_file_of_images_is_read_with_the_labels_beside_it() {
     ] {
         let (root, set) = renamed(names, None);
         for path in [root.path().join(names[0]), root.path().to_owned()] {
-            let read = read(&path).unwrap();
+            let read = read_path(&path).unwrap();
             // Nothing is for test: one in seven is set apart.
             assert_eq!((read.train.len(), read.test.len()), (18, 3), "{names:?}");
             assert!(
@@ -66,34 +54,18 @@ fn a_file_of_images_is_read_with_the_labels_beside_it() {
 #[test]
 fn either_file_may_be_gzipped() {
     let names = ["digits.images.idx3", "digits.labels.idx1"];
-    let (root, _) = renamed(names, None);
     for packed in names {
-        let path = root.path().join(packed);
-        let mut packer = GzEncoder::new(
-            fs::File::create(root.path().join(format!("{packed}.gz"))).unwrap(),
-            Compression::fast(),
-        );
-        packer.write_all(&fs::read(&path).unwrap()).unwrap();
-        packer.finish().unwrap();
-        fs::remove_file(path).unwrap();
+        let (root, _) = renamed(names, None);
+        let whole = read_path(root.path()).unwrap();
+        pack(&root.path().join(packed));
         let images = if packed == names[0] {
             "digits.images.idx3.gz"
         } else {
             names[0]
         };
-        assert_eq!(
-            read(root.path()).unwrap(),
-            read(&root.path().join(images)).unwrap()
-        );
-        let mut unpacked = Vec::new();
-        let packed_path = root.path().join(format!("{packed}.gz"));
-        std::io::Read::read_to_end(
-            &mut flate2::read::GzDecoder::new(fs::File::open(&packed_path).unwrap()),
-            &mut unpacked,
-        )
-        .unwrap();
-        fs::write(root.path().join(packed), unpacked).unwrap();
-        fs::remove_file(packed_path).unwrap();
+        for path in [root.path().to_owned(), root.path().join(images)] {
+            assert_eq!(read_path(&path).unwrap(), whole);
+        }
     }
 }
 
@@ -103,9 +75,9 @@ fn two_pairs_are_told_apart_by_their_names() {
         ["a-train-images", "a-train-labels"],
         Some(["a-test-images", "a-test-labels"]),
     );
-    assert_eq!(read(root.path()).unwrap(), set);
+    assert_eq!(read_path(root.path()).unwrap(), set);
     let (root, _) = renamed(["a-images", "a-labels"], Some(["b-images", "b-labels"]));
-    let DataError::NoData { path, reason } = read(root.path()).unwrap_err() else {
+    let DataError::NoData { path, reason } = read_path(root.path()).unwrap_err() else {
         panic!()
     };
     assert_eq!(path, root.path());
@@ -122,7 +94,7 @@ fn labels_that_are_missing_are_named() {
     fs::remove_file(&labels).unwrap();
     for path in [root.path().to_owned(), root.path().join("a-images-idx3")] {
         assert_eq!(
-            read(&path).unwrap_err(),
+            read_path(&path).unwrap_err(),
             DataError::Missing {
                 path: labels.clone()
             }
@@ -139,7 +111,7 @@ fn all_sets_of_emnist_are_set_upright() {
         ],
         None,
     );
-    let upright = read(&root.path().join("emnist-mnist-train-images-idx3-ubyte")).unwrap();
+    let upright = read_path(&root.path().join("emnist-mnist-train-images-idx3-ubyte")).unwrap();
     let first: Vec<u8> = (0..PIXELS)
         .map(|place| upright.train.images[place % 28 * 28 + place / 28])
         .collect();

@@ -9,7 +9,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::{
-    DataError, MAX_IMAGES, file_name, malformed, open, too_large, too_large_label, unreadable,
+    DataError, MAX_IMAGES, file_name, first_bytes, malformed, open, too_large, too_large_label,
+    unreadable,
 };
 use crate::data::Split;
 use crate::ink::{PIXELS, SIDE};
@@ -94,7 +95,7 @@ pub fn read_idx(
             .by_ref()
             .take(wanted)
             .read_to_end(&mut items)
-            .map_err(|error| unreadable(path, &error))? as u64;
+            .map_err(unreadable(path))? as u64;
         if kind == Kind::Images {
             let whole = items.len() / PIXELS * PIXELS;
             progress.images(&items[shown..whole]);
@@ -141,7 +142,7 @@ fn read_header(file: &mut InputFile, path: &Path, kind: Kind) -> Result<u64, Dat
                 std::io::ErrorKind::UnexpectedEof => {
                     malformed(path, "it ends in the middle of its header")
                 }
-                _ => unreadable(path, &error),
+                _ => unreadable(path)(error),
             })
     };
     let other = if kind == Kind::Images {
@@ -252,12 +253,7 @@ impl Pair {
         let Some(labels) = name_of_labels(&name) else {
             return Ok(None);
         };
-        let mut start = Vec::new();
-        open(path)?
-            .take(4)
-            .read_to_end(&mut start)
-            .map_err(|error| unreadable(path, &error))?;
-        if start != Kind::Images.magic().to_be_bytes() {
+        if first_bytes(path)? != Kind::Images.magic().to_be_bytes() {
             return Ok(None);
         }
         let plain = labels.strip_suffix(".gz").unwrap_or(&labels);

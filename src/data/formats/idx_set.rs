@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::idx::{self, Kind, Pair};
 use super::{
-    Loaded, Recognized, SetFiles, boxed, entries, file_name, is_hidden, malformed, no_data, open,
-    unreadable,
+    Loaded, Recognized, SetFiles, boxed, damaged, entries, file_name, is_hidden, malformed,
+    no_data, open, unreadable,
 };
 use crate::data::{DataError, DataSet, Split};
 use crate::download::MNIST_SHA256;
@@ -213,8 +213,7 @@ impl IdxSet {
             None => self.names()?,
         };
         let Some(classes) = named else {
-            return DataSet::of_numbers(train, test)
-                .map_err(|error| malformed(path, error.to_string()));
+            return DataSet::of_numbers(train, test).map_err(damaged(path));
         };
         // A is 1 in EMNIST's letters.
         let first = u8::from(self.set == Some(NamedSet::EmnistLetters));
@@ -250,8 +249,7 @@ impl IdxSet {
         if !path.is_file() {
             return Ok(None);
         }
-        let bytes = read_limited(&path, MAX_CLASSES_FILE_BYTES)
-            .map_err(|error| unreadable(&path, &error))?;
+        let bytes = read_limited(&path, MAX_CLASSES_FILE_BYTES).map_err(unreadable(&path))?;
         let text =
             String::from_utf8(bytes).map_err(|_| malformed(&path, "it is not text in UTF-8"))?;
         let names: Vec<&str> = text
@@ -259,9 +257,7 @@ impl IdxSet {
             .map(str::trim)
             .filter(|line| !line.is_empty())
             .collect();
-        Classes::of_names(&names)
-            .map(Some)
-            .map_err(|error| malformed(&path, error.to_string()))
+        Classes::of_names(&names).map(Some).map_err(damaged(&path))
     }
 
     /// True when the decompressed files are MNIST's own, by SHA-256.
@@ -336,5 +332,5 @@ fn places(set: NamedSet, folder: &Path) -> Vec<PathBuf> {
 
 fn digest(path: &Path) -> Result<String, DataError> {
     // The longest of the four files is 47 MB; a longer one is not MNIST's.
-    sha256_of(open(path)?.take(48_000_000)).map_err(|error| unreadable(path, &error))
+    sha256_of(open(path)?.take(48_000_000)).map_err(unreadable(path))
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::{
-    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, as_data_error, boxed, entries, file_name,
-    is_hidden, malformed, too_large,
+    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, as_data_error, boxed, damaged, entries,
+    file_name, is_hidden, malformed, too_large,
 };
 use crate::data::dataset::{ClassLabels, assign};
 use crate::data::{DataSet, Split};
@@ -158,7 +158,7 @@ impl ClassFolders {
         for folder in folders {
             let number = labels
                 .number(&class_name(folder))
-                .map_err(|error| malformed(&self.folder, error.to_string()))?;
+                .map_err(damaged(&self.folder))?;
             files.extend(images_in(folder)?.into_iter().map(|path| (path, number)));
             if files.len() > MAX_IMAGES {
                 return Err(too_large(
@@ -184,9 +184,7 @@ impl SetFiles for ClassFolders {
                 "its class folders contain no images",
             ));
         }
-        let (classes, numbers) = labels
-            .classes()
-            .map_err(|error| malformed(&self.folder, error.to_string()))?;
+        let (classes, numbers) = labels.classes().map_err(damaged(&self.folder))?;
         let mut set = read_both([&train, &test], classes, progress)?;
         assign(&mut set.train, &numbers);
         assign(&mut set.test, &numbers);

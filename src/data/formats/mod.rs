@@ -14,6 +14,7 @@ pub mod table;
 pub use numpy::NpzSet;
 pub use path_table::{count_named_images, is_named_like_a_table};
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,7 @@ use super::{DataError, DataSet};
 use crate::ink::InkError;
 use crate::progress::Progress;
 use crate::run_config::MAX_LABEL;
+use crate::system::files::open_regular;
 use crate::system::input_file::InputFile;
 
 /// The most images that a data set may have: what claims more is damaged, as EMNIST's largest set
@@ -84,13 +86,9 @@ const FILES: [fn(&Path, &[u8]) -> Recognized; 4] = [
 
 /// The data set at this path. Reads no images, but looks at the disk.
 pub fn open_set(path: &Path) -> Result<Box<dyn SetFiles>, DataError> {
-    let about = path.metadata().map_err(|error| unreadable(path, &error))?;
+    let about = path.metadata().map_err(unreadable(path))?;
     if !about.is_dir() {
-        let mut start = Vec::new();
-        open(path)?
-            .take(4)
-            .read_to_end(&mut start)
-            .map_err(|error| unreadable(path, &error))?;
+        let start = first_bytes(path)?;
         for format in FILES {
             if let Some(set) = format(path, &start)? {
                 return Ok(set);
@@ -99,7 +97,7 @@ pub fn open_set(path: &Path) -> Result<Box<dyn SetFiles>, DataError> {
         return Ok(ink::of_file(path));
     }
     // A folder without permission to list it would look empty below.
-    path.read_dir().map_err(|error| unreadable(path, &error))?;
+    path.read_dir().map_err(unreadable(path))?;
     for format in FOLDERS {
         if let Some(set) = format(path)? {
             return Ok(set);
@@ -130,11 +128,25 @@ pub fn open(path: &Path) -> Result<InputFile, DataError> {
     })
 }
 
+/// The first four bytes of a file, or as many as it has.
+fn first_bytes(path: &Path) -> Result<Vec<u8>, DataError> {
+    let mut start = Vec::new();
+    let read = open(path)?.take(4).read_to_end(&mut start);
+    read.map(|_| start).map_err(unreadable(path))
+}
+
+/// A file that is not gzipped, and its size in bytes.
+fn open_plain(path: &Path) -> Result<(File, u64), DataError> {
+    let file = open_regular(path).map_err(unreadable(path))?;
+    let about = file.metadata().map_err(unreadable(path))?;
+    Ok((file, about.len()))
+}
+
 /// What is in a folder, in any order.
 fn entries(
     folder: &Path,
 ) -> Result<impl Iterator<Item = Result<PathBuf, DataError>> + '_, DataError> {
-    let failed = |error: io::Error| unreadable(folder, &error);
+    let failed = unreadable(folder);
     let entries = folder.read_dir().map_err(failed)?;
     Ok(entries.map(move |entry| Ok(entry.map_err(failed)?.path())))
 }
@@ -159,9 +171,9 @@ fn too_large_label(labels: &[u8]) -> Option<String> {
     ))
 }
 
-/// A file or folder that could not be read.
-pub fn unreadable(path: &Path, error: &io::Error) -> DataError {
-    match error.kind() {
+/// Makes an error of a file or folder that could not be read.
+pub fn unreadable(path: &Path) -> impl Fn(io::Error) -> DataError + Copy + '_ {
+    |error| match error.kind() {
         io::ErrorKind::NotFound => DataError::Missing {
             path: path.to_owned(),
         },
@@ -175,6 +187,11 @@ pub fn unreadable(path: &Path, error: &io::Error) -> DataError {
             reason: error.to_string(),
         },
     }
+}
+
+/// Makes an error of what is wrong with a file.
+fn damaged<E: ToString>(path: &Path) -> impl Fn(E) -> DataError + '_ {
+    |error| malformed(path, error.to_string())
 }
 
 /// A file that is not what it should be.

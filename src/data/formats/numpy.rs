@@ -13,13 +13,12 @@ use zip::ZipArchive;
 use zip::read::ZipFile;
 
 use super::{
-    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, boxed, malformed, no_data, too_large,
-    too_large_label, unreadable,
+    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, boxed, damaged, malformed, no_data,
+    open_plain, too_large, too_large_label,
 };
 use crate::data::{DataSet, Split};
 use crate::ink::{PIXELS, SIDE};
 use crate::progress::Progress;
-use crate::system::files::open_regular;
 use crate::system::input_file::budget;
 
 /// The names of the arrays: images and labels for training, then for test.
@@ -71,11 +70,7 @@ pub struct NpzSet<R> {
 impl NpzSet<BufReader<File>> {
     /// The arrays in the zip archive at this path; `None` where it has none of these names.
     fn open(path: &Path) -> Result<Option<Self>, DataError> {
-        let file = open_regular(path).map_err(|error| unreadable(path, &error))?;
-        let size = file
-            .metadata()
-            .map_err(|error| unreadable(path, &error))?
-            .len();
+        let (file, size) = open_plain(path)?;
         Self::of(BufReader::new(file), size, path)
     }
 }
@@ -122,7 +117,7 @@ impl<R: Read + Seek> NpzSet<R> {
             })?,
             None => Split::default(),
         };
-        DataSet::of_numbers(train, test).map_err(|error| malformed(&self.path, error.to_string()))
+        DataSet::of_numbers(train, test).map_err(damaged(&self.path))
     }
 
     /// How many images these arrays claim to hold, which is as many as there are labels.

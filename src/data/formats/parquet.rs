@@ -10,20 +10,18 @@ use std::path::{Path, PathBuf};
 use parquet::basic::Type;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
-use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::SchemaDescriptor;
 use rayon::prelude::*;
 
 use super::{
-    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, as_data_error, boxed, file_name,
-    malformed, too_large, unreadable,
+    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, as_data_error, boxed, damaged, file_name,
+    malformed, open_plain, too_large,
 };
 use crate::data::{DataSet, Split};
 use crate::ink::{Image, InkError, PIXELS, read_set_image};
 use crate::progress::Progress;
 use crate::run_config::MAX_LABEL;
-use crate::system::files::open_regular;
 use crate::system::input_file::budget;
 
 /// What the column of images is called, in lower case; those of Hugging Face have their files in
@@ -93,8 +91,7 @@ impl SetFiles for ParquetSet {
             read.unwrap_or_else(|_| Err(malformed(path, "it is damaged")))?;
         }
         let path = self.train.first().map_or(Path::new(""), PathBuf::as_path);
-        let set =
-            DataSet::of_numbers(train, test).map_err(|error| malformed(path, error.to_string()))?;
+        let set = DataSet::of_numbers(train, test).map_err(damaged(path))?;
         Ok(set.into())
     }
 }
@@ -179,12 +176,8 @@ impl Columns {
 }
 
 fn read(path: &Path, split: &mut Split, progress: &mut dyn Progress) -> Result<(), DataError> {
-    let file = open_regular(path).map_err(|error| unreadable(path, &error))?;
-    let size = file
-        .metadata()
-        .map_err(|error| unreadable(path, &error))?
-        .len();
-    let reader = SerializedFileReader::<File>::new(file).map_err(|error| wrong(path, &error))?;
+    let (file, size) = open_plain(path)?;
+    let reader = SerializedFileReader::<File>::new(file).map_err(damaged(path))?;
     let metadata = reader.metadata().file_metadata();
     let rows = u64::try_from(metadata.num_rows()).unwrap_or_default();
     if rows == 0 {
@@ -199,9 +192,7 @@ fn read(path: &Path, split: &mut Split, progress: &mut dyn Progress) -> Result<(
     let columns = Columns::of(metadata.schema_descr(), path)?;
     let before = split.len();
     for group in 0..reader.num_row_groups() {
-        let group = reader
-            .get_row_group(group)
-            .map_err(|error| wrong(path, &error))?;
+        let group = reader.get_row_group(group).map_err(damaged(path))?;
         let mut group = Group::open(&*group, &columns, path)?;
         loop {
             let read = (split.len() - before) as u64;
@@ -239,11 +230,7 @@ impl<'a> Group<'a> {
         columns: &Columns,
         path: &'a Path,
     ) -> Result<Self, DataError> {
-        let open = |column: usize| {
-            group
-                .get_column_reader(column)
-                .map_err(|error| wrong(path, &error))
-        };
+        let open = |column: usize| group.get_column_reader(column).map_err(damaged(path));
         let (images, has_files) = match &columns.images {
             Images::Files(column) => (vec![open(*column)?], true),
             Images::Pixels(columns) => (
@@ -359,7 +346,7 @@ fn values<T: DataType>(
     while records < CHUNK {
         let (read, _, _) = reader
             .read_records(CHUNK - records, Some(&mut levels), None, &mut values)
-            .map_err(|error| wrong(path, &error))?;
+            .map_err(damaged(path))?;
         if read == 0 {
             break;
         }
@@ -370,8 +357,4 @@ fn values<T: DataType>(
     } else {
         Err(malformed(path, "a row has an empty cell"))
     }
-}
-
-fn wrong(path: &Path, error: &ParquetError) -> DataError {
-    malformed(path, error.to_string())
 }

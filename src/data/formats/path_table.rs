@@ -8,7 +8,8 @@ use csv::ByteRecord;
 
 use super::table::{self, read_table, reader, wrong_csv};
 use super::{
-    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, boxed, images, malformed, open, too_large,
+    DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, boxed, damaged, images, malformed, open,
+    too_large,
 };
 use crate::data::dataset::{ClassLabels, assign};
 use crate::data::{DataSet, Split};
@@ -104,9 +105,7 @@ fn read(tables: &[PathBuf], progress: &mut dyn Progress) -> Result<DataSet, Data
         });
     }
     let first = tables.first().map_or(Path::new(""), PathBuf::as_path);
-    let (classes, numbers) = labels
-        .classes()
-        .map_err(|error| malformed(first, error.to_string()))?;
+    let (classes, numbers) = labels.classes().map_err(damaged(first))?;
     let mut splits = Vec::new();
     for (number, (path, rows)) in tables.iter().zip(parts).enumerate() {
         let mut split = match rows {
@@ -135,9 +134,7 @@ fn pixels(
 ) -> Result<Split, DataError> {
     let mut images = read_table(open(path)?, path, progress)?;
     for label in &mut images.labels {
-        *label = labels
-            .number(&label.to_string())
-            .map_err(|error| malformed(path, error.to_string()))?;
+        *label = labels.number(&label.to_string()).map_err(damaged(path))?;
     }
     Ok(images)
 }

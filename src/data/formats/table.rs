@@ -146,7 +146,7 @@ fn number(record: &ByteRecord, index: usize) -> Option<u8> {
 /// A table that could not be read.
 pub fn wrong_csv(path: &Path, error: csv::Error) -> DataError {
     match error.into_kind() {
-        csv::ErrorKind::Io(error) => unreadable(path, &error),
+        csv::ErrorKind::Io(error) => unreadable(path)(error),
         other => malformed(path, format!("{other:?}")),
     }
 }
