@@ -1,8 +1,21 @@
-//! Dense matrix products: views of slices, and the only call of `gemm`.
+//! Dense matrix products: views of slices, the only call of `gemm`, and rounding operands to a shorter
+//! number format.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use gemm::Parallelism;
+use half::f16;
+use half::slice::HalfFloatSliceExt;
+use rayon::prelude::*;
+
+#[cfg(target_arch = "x86_64")]
+use super::microkernels::bf16;
+#[cfg(target_arch = "x86_64")]
+use super::row_products::rows_times_rows_bf16;
+use super::vectorized;
+use crate::math::random::Random;
+use crate::run_config::{DeviceChoice, Precision};
 
 /// A matrix in a slice.
 #[derive(Clone, Copy)]
@@ -107,5 +120,106 @@ pub fn product(out: &mut [f32], lhs: Matrix<'_>, rhs: Matrix<'_>, into: Mode) {
             false,
             Parallelism::None,
         );
+    }
+}
+
+/// The bits of a number rounded to bf16: to nearest, ties to even; a NaN stays one.
+#[inline(always)]
+pub const fn bf16_bits(value: f32) -> u16 {
+    let bits = value.to_bits();
+    // Infinity rounds to itself, and what is beyond bf16's largest number to infinity; only a NaN
+    // could overflow into the sign.
+    let nearest = (bits.wrapping_add(0x7fff + ((bits >> 16) & 1)) >> 16) as u16;
+    if value.is_nan() {
+        (bits >> 16) as u16 | 0x40
+    } else {
+        nearest
+    }
+}
+
+/// Rounds every number in place to the nearest of that format, which for f16 may be infinite.
+pub fn round(values: &mut [f32], precision: Precision) {
+    match precision {
+        Precision::F32 | Precision::Tf32 => {}
+        Precision::Bf16 => vectorized!(for value in values {
+            *value = f32::from_bits(u32::from(bf16_bits(*value)) << 16);
+        }),
+        Precision::F16 => {
+            let mut halves = [f16::ZERO; 64];
+            for values in values.chunks_mut(halves.len()) {
+                let halves = &mut halves[..values.len()];
+                halves.convert_from_f32_slice(values);
+                halves.convert_to_f32_slice(values);
+            }
+        }
+    }
+}
+
+/// The numbers, rounded where the format is a shorter one.
+pub fn rounded(values: &[f32], precision: Precision) -> Cow<'_, [f32]> {
+    let mut values = Cow::Borrowed(values);
+    if precision.differs_on(DeviceChoice::Cpu) {
+        round(values.to_mut(), precision);
+    }
+    values
+}
+
+/// Two square factors of random numbers and room for their product.
+#[derive(Debug)]
+pub struct LargeProduct {
+    size: usize,
+    precision: Precision,
+    lhs: Vec<f32>,
+    rhs: Vec<f32>,
+    out: Vec<f32>,
+}
+
+impl LargeProduct {
+    /// Factors of `size` rows and columns.
+    pub fn new(size: usize, precision: Precision) -> Self {
+        let mut random = Random::new(size as u64);
+        let mut numbers = || (0..size * size).map(|_| random.range(-1.0, 1.0)).collect();
+        Self {
+            size,
+            precision,
+            lhs: numbers(),
+            rhs: numbers(),
+            out: vec![0.0; size * size],
+        }
+    }
+
+    /// Floating-point operations of one product of this size.
+    pub const fn flops(size: usize) -> u64 {
+        2 * (size as u64).pow(3)
+    }
+
+    /// Computes the product on all threads of the current pool, each of which has as many of its
+    /// rows. As in training, the factors are f32 and rounded for each product.
+    pub fn run(&mut self) {
+        let Self {
+            size,
+            precision,
+            lhs,
+            rhs,
+            out,
+        } = self;
+        let (size, precision) = (*size, *precision);
+        #[cfg(target_arch = "x86_64")]
+        if precision == Precision::Bf16 && bf16::is_native() {
+            return rows_times_rows_bf16(out, lhs, rhs, None, size, false);
+        }
+        let rhs = rounded(rhs, precision);
+        let rows = size.div_ceil(rayon::current_num_threads());
+        out.par_chunks_mut(rows * size)
+            .zip(lhs.par_chunks(rows * size))
+            .for_each(|(out, lhs)| {
+                let lhs = rounded(lhs, precision);
+                product(
+                    out,
+                    Matrix::new(&lhs, lhs.len() / size, size),
+                    Matrix::new(&rhs, size, size),
+                    Mode::Overwrite,
+                );
+            });
     }
 }

@@ -3,34 +3,21 @@
 //! Work is split into chunks of a fixed size and partial sums are added in their order, so results
 //! do not depend on the number of threads. Gradients of parameters are added to `.grad` in place.
 
-mod activation;
-mod add;
-mod attention;
 mod batch_norm;
-mod channels;
 mod conv;
 mod cross_entropy;
-mod dropout;
-mod elementary;
-mod flatten;
-mod global_pool;
-mod large_product;
-mod layer_norm;
 mod linear;
 mod matrix;
 mod microkernels;
-mod moments;
-mod pooling_layers;
-mod positions;
-pub mod precision;
+mod pointwise;
+mod pooling;
 mod row_products;
-mod sparse_matrix;
-mod target;
+mod transformer;
 
 use candle_core::{CpuStorage, Device, Layout, Result, Shape, Storage, Tensor, WithDType};
 
-pub use dropout::factors as dropout_factors;
-pub use large_product::LargeProduct;
+pub use matrix::LargeProduct;
+pub use pointwise::factors as dropout_factors;
 
 use super::{Backend, BackendKind};
 use crate::nn::ops::{BatchNorm, Context, Conv2d, DropoutMask, Window};
@@ -47,7 +34,7 @@ impl Backend for Cpu {
     }
 
     fn activation(&self, x: &Tensor, activation: Activation, grad: GradMode) -> Result<Output> {
-        activation::activate(x, activation, grad)
+        pointwise::activate(x, activation, grad)
     }
 
     fn add(
@@ -57,19 +44,19 @@ impl Backend for Cpu {
         activation: Option<Activation>,
         grad: GradMode,
     ) -> Result<Output> {
-        add::add(a, b, activation, grad)
+        pointwise::add(a, b, activation, grad)
     }
 
     fn add_positions(&self, x: &Tensor, embedding: &Parameter, grad: GradMode) -> Result<Output> {
-        positions::add_positions(x, embedding, grad)
+        transformer::add_positions(x, embedding, grad)
     }
 
     fn attention(&self, qkv: &Tensor, heads: usize, context: Context) -> Result<Output> {
-        attention::attention(qkv, heads, context)
+        transformer::attention(qkv, heads, context)
     }
 
     fn average_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
-        pooling_layers::average_pool(x, window, grad)
+        pooling::average_pool(x, window, grad)
     }
 
     fn batch_norm(
@@ -98,15 +85,15 @@ impl Backend for Cpu {
     }
 
     fn dropout(&self, x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> {
-        dropout::dropout(x, mask, grad)
+        pointwise::dropout(x, mask, grad)
     }
 
     fn flatten(&self, x: &Tensor, grad: GradMode) -> Result<Output> {
-        flatten::flatten(x, grad)
+        pointwise::flatten(x, grad)
     }
 
     fn global_average_pool(&self, x: &Tensor, grad: GradMode) -> Result<Output> {
-        global_pool::global_average_pool(x, grad)
+        pooling::global_average_pool(x, grad)
     }
 
     fn layer_norm(
@@ -116,7 +103,7 @@ impl Backend for Cpu {
         bias: &Parameter,
         grad: GradMode,
     ) -> Result<Output> {
-        layer_norm::layer_norm(x, weight, bias, grad)
+        transformer::layer_norm(x, weight, bias, grad)
     }
 
     fn linear(
@@ -131,7 +118,7 @@ impl Backend for Cpu {
     }
 
     fn max_pool(&self, x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
-        pooling_layers::max_pool(x, window, grad)
+        pooling::max_pool(x, window, grad)
     }
 }
 

@@ -3,9 +3,9 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
+use super::super::matrix::rounded;
 use super::super::microkernels::accumulate::{Parts, Reach, Rows, Term, accumulate};
 use super::super::microkernels::{Scratch, lanes};
-use super::super::precision::rounded;
 use super::FusedConvolution;
 use super::geometry::{Convolution, FIRST_CACHE};
 

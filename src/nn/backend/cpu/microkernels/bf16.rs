@@ -8,7 +8,7 @@ use rayon::prelude::*;
 #[cfg(target_arch = "x86_64")]
 use super::Buffer;
 #[cfg(target_arch = "x86_64")]
-use crate::nn::backend::cpu::{precision::bf16_bits, vectorized};
+use crate::nn::backend::cpu::{matrix::bf16_bits, vectorized};
 #[cfg(target_arch = "x86_64")]
 use crate::profiler::RecordedIterator;
 
@@ -81,7 +81,7 @@ mod native {
     };
 
     use super::STEP;
-    use crate::nn::backend::cpu::microkernels::tile::{PIXELS, Start};
+    use crate::nn::backend::cpu::microkernels::tiles::{PIXELS, Start};
 
     /// Numbers in a vector of sums.
     const LANES: usize = 16;

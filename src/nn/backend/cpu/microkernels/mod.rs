@@ -13,8 +13,7 @@
 pub mod accumulate;
 pub mod bf16;
 mod buffer;
-pub mod dot;
-pub mod tile;
+pub mod tiles;
 
 pub use buffer::{Buffer, Scratch};
 

@@ -1,5 +1,5 @@
-//! Max- and average-pooling with any window. (2x2 max-pooling right after a convolution is fused
-//! with it: `conv`.)
+//! Max- and average-pooling with any window, and the average over everything. (2x2 max-pooling right
+//! after a convolution is fused with it: `conv`.)
 
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
@@ -178,4 +178,59 @@ impl Pool {
             }
         }
     }
+}
+
+/// See [`crate::nn::ops::global_average_pool`].
+pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
+    let [batch, between @ .., channels] = x.dims() else {
+        candle_core::bail!("{:?} has no channels", x.shape())
+    };
+    let (batch, positions, channels, shape) = (
+        *batch,
+        between.iter().product::<usize>(),
+        *channels,
+        x.shape().clone(),
+    );
+    let (len, scale) = (positions * channels, 1.0 / positions as f32);
+    let mut means = vec![0.0_f32; batch * channels];
+    with_slices([x], |[x]| {
+        x.par_chunks(len)
+            .zip(means.par_chunks_mut(channels))
+            .for_each_recorded(|(image, means)| {
+                vectorized!({
+                    for pixel in image.chunks_exact(channels) {
+                        means
+                            .iter_mut()
+                            .zip(pixel)
+                            .for_each(|(sum, value)| *sum += value);
+                    }
+                    for sum in means {
+                        *sum *= scale;
+                    }
+                });
+            });
+    })?;
+    Ok(Output::new(
+        tensor(means, (batch, channels))?,
+        grad,
+        move |gradient, _| {
+            let mut values = vec![0.0; batch * len];
+            with_slices([gradient], |[gradient]| {
+                values
+                    .par_chunks_mut(len)
+                    .zip(gradient.par_chunks(channels))
+                    .for_each_recorded(|(image, gradient)| {
+                        vectorized!({
+                            for pixel in image.chunks_exact_mut(channels) {
+                                pixel
+                                    .iter_mut()
+                                    .zip(gradient)
+                                    .for_each(|(value, g)| *value = scale * g);
+                            }
+                        });
+                    });
+            })?;
+            Ok(Gradients::input(Some(tensor(values, shape)?)))
+        },
+    ))
 }

@@ -1,0 +1,320 @@
+//! The kernels of one image: tiles of pixels by panels of outputs, and 2x2 max-pooling with stride 2,
+//! optionally with `ReLU`, both ways. An odd last row or column is left out, as in `PyTorch`; of equal
+//! values the first in reading order is the maximum.
+
+use pulp::{Arch, Simd, WithSimd};
+
+#[cfg(target_arch = "x86_64")]
+use super::super::microkernels::bf16;
+use super::super::microkernels::tiles::{PIXELS, Start, Tile};
+use super::geometry::{Convolution, FIRST_CACHE};
+
+/// A padded image and the weights to convolve it with.
+#[derive(Clone, Copy)]
+pub enum Operands<'a> {
+    /// Of f32 numbers.
+    Single {
+        /// From `pad`.
+        padded: &'a [f32],
+        /// From `pack_panels`.
+        panels: &'a [f32],
+    },
+    /// Of bf16 numbers, where `takes_pairs`.
+    Pairs {
+        /// The bits of what `pad` gives.
+        padded: &'a [u16],
+        /// From `pair_panels`.
+        panels: &'a [u32],
+    },
+}
+
+impl Convolution {
+    /// The result's pixels whose `offsets` are given, `[pixels, padded_outputs]`, of a padded
+    /// image; `bias` has `padded_outputs` numbers.
+    pub fn forward(&self, operands: Operands<'_>, bias: &[f32], offsets: &[u32], out: &mut [f32]) {
+        let (padded, weights) = match operands {
+            Operands::Single { padded, panels } => (padded.len(), panels.len()),
+            Operands::Pairs { padded, panels } => (padded.len(), 2 * panels.len()),
+        };
+        assert!(padded >= self.padded_len() && bias.len() == self.padded_outputs());
+        assert!(
+            out.len() >= offsets.len() * bias.len()
+                && weights == bias.len() * self.kernel * self.kernel_row_len()
+        );
+        assert!(offsets.iter().all(|&offset| offset as usize
+            + (self.kernel - 1) * self.padded_row_len()
+            + self.kernel_row_len()
+            <= padded));
+        Arch::new().dispatch(Forward {
+            convolution: *self,
+            operands,
+            bias,
+            offsets,
+            out,
+        });
+    }
+}
+
+struct Forward<'a> {
+    convolution: Convolution,
+    operands: Operands<'a>,
+    bias: &'a [f32],
+    offsets: &'a [u32],
+    out: &'a mut [f32],
+}
+
+impl WithSimd for Forward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self {
+            convolution,
+            operands,
+            bias,
+            offsets,
+            out,
+        } = self;
+        let (run, step, out_stride, kernel) = (
+            convolution.kernel_row_len(),
+            convolution.padded_row_len(),
+            bias.len(),
+            convolution.kernel,
+        );
+        let mut output = 0;
+        while output < out_stride {
+            let panel = (out_stride - output).min(2 * S::F32_LANES);
+            let weights = kernel * run * panel;
+            // All of the panel's weights at once while they fit into the first cache, else those of
+            // one kernel row after the other.
+            let rows = if weights <= FIRST_CACHE { kernel } else { 1 };
+            for row in (0..kernel).step_by(rows) {
+                let first = output * kernel * run + row * run * panel;
+                let mut pixel = 0;
+                for offsets in offsets.chunks(PIXELS) {
+                    let count = offsets.len();
+                    // Pixels past the end repeat the last; they are not computed.
+                    let starts: [usize; PIXELS] = std::array::from_fn(|index| {
+                        offsets[index.min(count - 1)] as usize + row * step
+                    });
+                    let out = out[pixel * out_stride + output
+                        ..(pixel + count - 1) * out_stride + output + panel]
+                        .as_mut_ptr();
+                    let start = if row == 0 {
+                        Start::Bias(bias[output..output + panel].as_ptr())
+                    } else {
+                        Start::Result
+                    };
+                    match operands {
+                        Operands::Single { padded, panels } => {
+                            let panels = panels[first..first + rows * run * panel].as_ptr();
+                            let tile = Tile {
+                                rows,
+                                stride: step,
+                                run,
+                                step: 1,
+                                panel: panels,
+                                panel_stride: panel,
+                                out,
+                                out_stride,
+                                start,
+                            };
+                            let pixels = starts.map(|start| padded[start..].as_ptr());
+                            // SAFETY: `forward` checked that every offset has its kernel rows in
+                            // the image; weights, bias and results are the slices just taken, and
+                            // the results are this call's alone.
+                            unsafe { tile.compute(simd, &pixels, count, panel / S::F32_LANES) };
+                        }
+                        #[cfg(target_arch = "x86_64")]
+                        Operands::Pairs { padded, panels } => {
+                            let panels = panels[first / 2..][..rows * run / 2 * panel].as_ptr();
+                            let tile = bf16::PairTile {
+                                rows,
+                                stride: step,
+                                run,
+                                panel: panels,
+                                out,
+                                out_stride,
+                                start,
+                            };
+                            let pixels = starts.map(|start| padded[start..].as_ptr());
+                            // SAFETY: as above; and pairs are only made where `bf16::is_native`.
+                            unsafe { tile.compute(&pixels, count, panel / S::F32_LANES) };
+                        }
+                        #[cfg(not(target_arch = "x86_64"))]
+                        Operands::Pairs { .. } => {
+                            unreachable!("pairs are only made where bf16 is native")
+                        }
+                    }
+                    pixel += count;
+                }
+            }
+            output += panel;
+        }
+    }
+}
+
+/// Pools rows of `width` pixels of `stride` numbers, of which the first `channels` count.
+pub struct MaxPool<'a> {
+    /// An even number of rows.
+    pub rows: &'a [f32],
+    /// Pixels in a row.
+    pub width: usize,
+    /// Numbers in a pixel; whole vectors.
+    pub stride: usize,
+    /// Numbers in a pooled pixel.
+    pub channels: usize,
+    /// Whether sums below 0 become 0.
+    pub relu: bool,
+    /// The maxima, `[height / 2, width / 2, channels]`.
+    pub output: &'a mut [f32],
+    /// Which of its four pixels each maximum was.
+    pub argmax: &'a mut [u8],
+}
+
+impl MaxPool<'_> {
+    /// Writes `output` and `argmax`.
+    pub fn run(self) {
+        Arch::new().dispatch(self);
+    }
+}
+
+impl WithSimd for MaxPool<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self {
+            rows,
+            width,
+            stride,
+            channels,
+            relu,
+            output,
+            argmax,
+        } = self;
+        let pooled_width = width / 2;
+        let zero = simd.splat_f32s(0.0);
+        let pixels = output
+            .chunks_exact_mut(channels)
+            .zip(argmax.chunks_exact_mut(channels));
+        for (pixel, (output, argmax)) in pixels.enumerate() {
+            let first = (2 * (pixel / pooled_width) * width + 2 * (pixel % pooled_width)) * stride;
+            let [a, b, c, d] = [
+                first,
+                first + stride,
+                first + width * stride,
+                first + (width + 1) * stride,
+            ]
+            .map(|start| S::as_simd_f32s(&rows[start..start + stride]).0);
+            let outputs = output
+                .chunks_mut(S::F32_LANES)
+                .zip(argmax.chunks_mut(S::F32_LANES));
+            for ((output, argmax), (((&a, &b), &c), &d)) in
+                outputs.zip(a.iter().zip(b).zip(c).zip(d))
+            {
+                let (mut best, mut index) = (a, simd.splat_u32s(0));
+                for (candidate, value) in [(1, b), (2, c), (3, d)] {
+                    let better = simd.greater_than_f32s(value, best);
+                    best = simd.select_f32s(better, value, best);
+                    index = simd.select_u32s(better, simd.splat_u32s(candidate), index);
+                }
+                if relu {
+                    best = simd.select_f32s(simd.less_than_or_equal_f32s(best, zero), zero, best);
+                }
+                simd.partial_store_f32s(output, best);
+                let lanes: &[u32] = pulp::bytemuck::cast_slice(std::slice::from_ref(&index));
+                for (index, &lane) in argmax.iter_mut().zip(lanes) {
+                    *index = lane as u8;
+                }
+            }
+        }
+    }
+}
+
+/// The way back through `MaxPool` (or past it): what each pixel of the convolution's result has as
+/// its gradient.
+pub struct Unpool<'a> {
+    /// Columns of the convolution's result.
+    pub width: usize,
+    /// Numbers in a pixel of `pixels`; whole vectors.
+    pub stride: usize,
+    /// Numbers in a pixel of `gradient`.
+    pub channels: usize,
+    /// The gradient after pooling and `ReLU`.
+    pub gradient: &'a [f32],
+    /// What pooling and `ReLU` gave, where a `ReLU` blocks the gradients of zeros.
+    pub relu: Option<&'a [f32]>,
+    /// Which of its four pixels each maximum was; `None` without pooling.
+    pub argmax: Option<&'a [u8]>,
+    /// All of it is written, but for an odd last row or column, which must be zero.
+    pub pixels: &'a mut [f32],
+    /// The sum over pixels, added to.
+    pub bias: &'a mut [f32],
+}
+
+impl Unpool<'_> {
+    /// Writes `pixels` and adds to `bias`.
+    pub fn run(self) {
+        Arch::new().dispatch(self);
+    }
+}
+
+impl WithSimd for Unpool<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self {
+            width,
+            stride,
+            channels,
+            gradient,
+            relu,
+            argmax,
+            pixels,
+            bias,
+        } = self;
+        let zero = simd.splat_f32s(0.0);
+        let pooled_width = if argmax.is_some() { width / 2 } else { width };
+        for (site, gradient) in gradient.chunks_exact(channels).enumerate() {
+            let part = site * channels..(site + 1) * channels;
+            let (y, x) = (site / pooled_width, site % pooled_width);
+            for start in (0..channels).step_by(S::F32_LANES) {
+                let end = (start + S::F32_LANES).min(channels);
+                let mut value = simd.partial_load_f32s(&gradient[start..end]);
+                if let Some(result) = relu {
+                    let result = simd.partial_load_f32s(&result[part.clone()][start..end]);
+                    value =
+                        simd.select_f32s(simd.less_than_or_equal_f32s(result, zero), zero, value);
+                }
+                let bias = &mut bias[start..end];
+                simd.partial_store_f32s(bias, simd.add_f32s(simd.partial_load_f32s(bias), value));
+                let mut write = |y: usize, x: usize, value: S::f32s| {
+                    let pixel = (y * width + x) * stride + start;
+                    simd.partial_store_f32s(&mut pixels[pixel..pixel + S::F32_LANES], value);
+                };
+                let Some(argmax) = argmax else {
+                    write(y, x, value);
+                    continue;
+                };
+                let mut index = simd.splat_u32s(0);
+                let lanes: &mut [u32] =
+                    pulp::bytemuck::cast_slice_mut(std::slice::from_mut(&mut index));
+                for (lane, &index) in lanes.iter_mut().zip(&argmax[part.clone()][start..end]) {
+                    *lane = u32::from(index);
+                }
+                for (candidate, (below, right)) in
+                    [(0, 0), (0, 1), (1, 0), (1, 1)].into_iter().enumerate()
+                {
+                    let here = simd.equal_u32s(index, simd.splat_u32s(candidate as u32));
+                    write(
+                        2 * y + below,
+                        2 * x + right,
+                        simd.select_f32s(here, value, zero),
+                    );
+                }
+            }
+        }
+    }
+}

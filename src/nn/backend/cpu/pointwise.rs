@@ -1,0 +1,292 @@
+//! Ops that go over numbers one by one: activations, the sum of two branches, dropout, flattening.
+//! Their elementary functions have no branches or calls, so that loops over them are vectorised.
+
+#![expect(
+    clippy::inline_always,
+    reason = "a call left in a loop would keep it from becoming vector instructions"
+)]
+
+use candle_core::{Result, Tensor};
+use rayon::prelude::*;
+
+use super::microkernels::Scratch;
+use super::{CHUNK, tensor, to_vec, vectorized, with_slices};
+use crate::math::random::Random;
+use crate::nn::autograd::Gradients;
+use crate::nn::ops::DropoutMask;
+use crate::nn::{GradMode, Output};
+use crate::profiler::RecordedIterator;
+use crate::run_config::Activation;
+
+/// `eˣ` within 2 units in the last place; 0 below -87.3 and infinite above 88.3.
+#[inline(always)]
+pub fn exp(x: f32) -> f32 {
+    // x = n ln 2 + r with |r| ≤ ln 2 / 2; adding and taking away 1.5 x 2^23 rounds to the nearest
+    // integer.
+    const ROUND: f32 = 12_582_912.0;
+    let clamped = x.clamp(-87.336, 88.376);
+    let shifted = clamped * std::f32::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
+    // ln 2 in two parts, the first with trailing zeros, so that n ln 2 is exact enough.
+    let r = clamped - n * 0.693_359_4 + n * 2.121_944_4e-4;
+    // Minimax polynomial of the Cephes library (Moshier), expf.
+    let p = 1.987_569_1e-4_f32;
+    let p = p * r + 1.398_199_9e-3;
+    let p = p * r + 8.333_452e-3;
+    let p = p * r + 4.166_579_6e-2;
+    let p = p * r + 1.666_666_5e-1;
+    let p = p * r + 0.5;
+    let p = p * r * r + r + 1.0;
+    // The rounded integer lies in the low bits of the shifted sum, and 2^n in the exponent's.
+    let scale = f32::from_bits((shifted.to_bits() << 23).wrapping_add(1.0_f32.to_bits()));
+    // Comparisons that NaN fails, so that NaN stays NaN.
+    let value = if x > 88.376 { f32::INFINITY } else { p * scale };
+    if x < -87.336 { 0.0 } else { value }
+}
+
+/// `1 / (1 + e⁻ˣ)`.
+#[inline(always)]
+pub fn logistic(x: f32) -> f32 {
+    1.0 / (1.0 + exp(-x))
+}
+
+/// Hyperbolic tangent, with an absolute error of at most 2e-7.
+#[inline(always)]
+pub fn tanh(x: f32) -> f32 {
+    1.0 - 2.0 / (exp(2.0 * x) + 1.0)
+}
+
+/// The normal distribution `Φ(x)` and its density `φ(x)`, with an absolute error of at most 2e-7
+/// (Abramowitz & Stegun 1964, 7.1.26).
+#[inline(always)]
+pub fn normal(x: f32) -> (f32, f32) {
+    let bell = exp(-0.5 * x * x);
+    let t = 1.0 / (1.0 + 0.231_641_9 * x.abs());
+    let series = ((((1.061_405_4 * t - 1.453_152) * t + 1.421_413_7) * t - 0.284_496_74) * t
+        + 0.254_829_6)
+        * t;
+    let tail = 0.5 * series * bell;
+    (if x < 0.0 { tail } else { 1.0 - tail }, bell * 0.398_942_3)
+}
+
+/// The slope of leaky `ReLU` below zero: `torch.nn.LeakyReLU`'s.
+const LEAK: f32 = 0.01;
+
+/// See [`crate::nn::ops::activate`].
+pub fn activate(x: &Tensor, activation: Activation, grad: GradMode) -> Result<Output> {
+    let mut values = to_vec(x)?;
+    values
+        .par_chunks_mut(CHUNK)
+        .for_each_recorded(|values| apply(activation, values));
+    let x = x.clone();
+    Ok(Output::new(
+        tensor(values, x.shape())?,
+        grad,
+        move |gradient, _| {
+            let mut values = to_vec(gradient)?;
+            with_slices([&x], |[x]| {
+                x.par_chunks(CHUNK)
+                    .zip(values.par_chunks_mut(CHUNK))
+                    .for_each_recorded(|(x, values)| apply_derivative(activation, x, values));
+            })?;
+            Ok(Gradients::input(Some(tensor(values, x.shape())?)))
+        },
+    ))
+}
+
+/// Replaces every element by its activation.
+pub fn apply(activation: Activation, values: &mut [f32]) {
+    vectorized!(match activation {
+        Activation::Relu => values
+            .iter_mut()
+            .for_each(|x| *x = if *x <= 0.0 { 0.0 } else { *x }),
+        Activation::LeakyRelu => values
+            .iter_mut()
+            .for_each(|x| *x = if *x <= 0.0 { LEAK * *x } else { *x }),
+        Activation::Gelu => values.iter_mut().for_each(|x| *x *= normal(*x).0),
+        Activation::Silu => values.iter_mut().for_each(|x| *x *= logistic(*x)),
+        Activation::Tanh => values.iter_mut().for_each(|x| *x = tanh(*x)),
+    });
+}
+
+/// Multiplies each gradient of an output by the activation's derivative at its input `x`. At 0,
+/// `ReLU` and its leaky form have the derivative from below.
+pub fn apply_derivative(activation: Activation, x: &[f32], gradient: &mut [f32]) {
+    let pairs = x.iter().zip(gradient);
+    vectorized!(match activation {
+        Activation::Relu => pairs.for_each(|(&x, g)| *g = if x <= 0.0 { 0.0 } else { *g }),
+        Activation::LeakyRelu =>
+            pairs.for_each(|(&x, g)| *g = if x <= 0.0 { LEAK * *g } else { *g }),
+        Activation::Gelu => pairs.for_each(|(&x, g)| {
+            let (share, density) = normal(x);
+            *g *= share + x * density;
+        }),
+        Activation::Silu => pairs.for_each(|(&x, g)| {
+            let share = logistic(x);
+            *g *= share * (1.0 + x * (1.0 - share));
+        }),
+        Activation::Tanh => pairs.for_each(|(&x, g)| {
+            let y = tanh(x);
+            *g *= 1.0 - y * y;
+        }),
+    });
+}
+
+/// See [`crate::nn::ops::add`].
+pub fn add(
+    a: &Tensor,
+    b: &Tensor,
+    activation: Option<Activation>,
+    grad: GradMode,
+) -> Result<Output> {
+    let mut sums = vec![0.0; a.elem_count()];
+    with_slices([a, b], |[a, b]| {
+        let chunks = sums
+            .par_chunks_mut(CHUNK)
+            .zip(a.par_chunks(CHUNK))
+            .zip(b.par_chunks(CHUNK));
+        chunks.for_each_recorded(|((sums, a), b)| {
+            sum_into(sums, a, b);
+            if let Some(activation) = activation {
+                apply(activation, sums);
+            }
+        });
+    })?;
+    let (a, b) = (a.clone(), b.clone());
+    Ok(Output::new(
+        tensor(sums, a.shape())?,
+        grad,
+        move |gradient, needed| {
+            let gradient = match activation {
+                None => gradient.clone(),
+                Some(activation) => before_activation(&a, &b, activation, gradient)?,
+            };
+            Ok(Gradients {
+                inputs: needed
+                    .iter()
+                    .map(|needed| needed.then(|| gradient.clone()))
+                    .collect(),
+                parameters: Vec::new(),
+            })
+        },
+    ))
+}
+
+/// The gradient of `a + b` from that of its activation.
+fn before_activation(
+    a: &Tensor,
+    b: &Tensor,
+    activation: Activation,
+    gradient: &Tensor,
+) -> Result<Tensor> {
+    let mut values = to_vec(gradient)?;
+    with_slices([a, b], |[a, b]| {
+        let chunks = values
+            .par_chunks_mut(CHUNK)
+            .zip(a.par_chunks(CHUNK))
+            .zip(b.par_chunks(CHUNK));
+        chunks.for_each_recorded(|((values, a), b)| {
+            let mut sums = Scratch::new(values.len());
+            sum_into(&mut sums, a, b);
+            apply_derivative(activation, &sums, values);
+        });
+    })?;
+    tensor(values, a.shape())
+}
+
+/// `sums = a + b`.
+fn sum_into(sums: &mut [f32], a: &[f32], b: &[f32]) {
+    vectorized!(
+        sums.iter_mut()
+            .zip(a)
+            .zip(b)
+            .for_each(|((sum, a), b)| *sum = a + b)
+    );
+}
+
+/// See [`crate::nn::ops::dropout`].
+pub fn dropout(x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> {
+    let factors = factors(mask, x.elem_count());
+    let output = multiply(x, &factors)?;
+    Ok(Output::new(output, grad, move |gradient, _| {
+        Ok(Gradients::input(Some(multiply(gradient, &factors)?)))
+    }))
+}
+
+/// What each of this many elements is multiplied by.
+pub fn factors(mask: DropoutMask, count: usize) -> Vec<f32> {
+    let DropoutMask {
+        seed,
+        threshold,
+        scale,
+    } = mask;
+    let mut factors = vec![scale; count];
+    factors
+        .par_chunks_mut(CHUNK)
+        .enumerate()
+        .for_each_recorded(|(chunk, factors)| {
+            for (index, four) in (chunk * CHUNK / 4..).zip(factors.chunks_mut(4)) {
+                let bits = Random::at(seed, index as u64);
+                for (factor, shift) in four.iter_mut().zip([0, 16, 32, 48]) {
+                    *factor = if (bits >> shift & 0xffff) < u64::from(threshold) {
+                        0.0
+                    } else {
+                        scale
+                    };
+                }
+            }
+        });
+    factors
+}
+
+fn multiply(x: &Tensor, factors: &[f32]) -> Result<Tensor> {
+    let mut result = vec![0.0; factors.len()];
+    with_slices([x], |[x]| {
+        let chunks = result
+            .par_chunks_mut(CHUNK)
+            .zip(x.par_chunks(CHUNK))
+            .zip(factors.par_chunks(CHUNK));
+        chunks.for_each_recorded(|((result, x), factors)| {
+            result
+                .iter_mut()
+                .zip(x)
+                .zip(factors)
+                .for_each(|((result, x), factor)| *result = x * factor);
+        });
+    })?;
+    tensor(result, x.shape())
+}
+
+/// See [`crate::nn::ops::flatten`].
+pub fn flatten(x: &Tensor, grad: GradMode) -> Result<Output> {
+    let (batch, height, width, channels) = x.dims4()?;
+    let (pixels, shape) = (height * width, x.shape().clone());
+    let features = with_slices([x], |[x]| transpose_each(x, pixels, channels))?;
+    Ok(Output::new(
+        tensor(features, (batch, pixels * channels))?,
+        grad,
+        move |gradient, _| {
+            let values = with_slices([gradient], |[gradient]| {
+                transpose_each(gradient, channels, pixels)
+            })?;
+            Ok(Gradients::input(Some(tensor(values, shape)?)))
+        },
+    ))
+}
+
+/// Each of the matrices `[rows, cols]` in `values`, one after the other, transposed.
+fn transpose_each(values: &[f32], rows: usize, cols: usize) -> Vec<f32> {
+    let mut out = vec![0.0; values.len()];
+    let len = (rows * cols).max(1);
+    out.par_chunks_mut(len)
+        .with_min_len(8)
+        .zip(values.par_chunks(len))
+        .for_each_recorded(|(out, matrix)| {
+            for (col, out) in out.chunks_exact_mut(rows).enumerate() {
+                out.iter_mut()
+                    .zip(matrix[col..].iter().step_by(cols))
+                    .for_each(|(out, &value)| *out = value);
+            }
+        });
+    out
+}
