@@ -8,7 +8,7 @@
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
-use super::chunks::{CHUNK, squares, sum_of_squares};
+use super::cpu::{CHUNK, squares, sum_of_squares};
 use super::rule::Step;
 use crate::profiler::RecordedIterator;
 

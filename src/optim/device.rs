@@ -1,21 +1,20 @@
-//! An optimiser's step on a GPU: all weights at once as tensors, or a fused kernel where there is
-//! one.
+//! An optimiser's step on a GPU: all weights at once as tensors, or a fused kernel where there is one.
 //!
-//! Weights, gradients, slots and average are one long row each, so that a step takes as many
-//! operations for a network of forty parameters as for one of four, and nothing is read back.
+//! Weights, gradients, slots and average are one long row each, so that a step takes as many operations
+//! for a network of forty parameters as for one of four, and nothing is read back.
 
-use candle_core::{DType, Result, Tensor};
+use std::cell::Cell;
+use std::ops::{Add, Div, Mul, Sub};
+
+use candle_core::{DType, Error, Result, Tensor};
 
 use super::adafactor::Adafactor;
-use super::adam;
-use super::chunks::{CHUNK, count};
-use super::config::OptimizerConfig;
-use super::langevin;
-use super::lazy_scalar::LazyScalar;
+use super::cpu::{CHUNK, count};
+use super::optimizer::LazyScalar;
+use super::optimizer::OptimizerConfig;
+use super::optimizer::slot_lens;
 use super::optimizer::{Buffers, Snapshot, Update};
-use super::row::{FirstError, Row};
-use super::rule::{Rule, Visitor, dispatch, slots};
-use super::state::slot_lens;
+use super::rule::{Adam, Element, Rule, Visitor, dispatch, langevin_noise, slots};
 use crate::nn::backend::{OptimizerStep, UpdatedParameter};
 use crate::nn::{DeviceContext, Parameter};
 
@@ -73,7 +72,7 @@ impl DeviceBuffers {
             let chunks = count(parameter.len());
             if parameter.role().is_trainable() {
                 for (chunk, start) in (index..).zip((0..parameter.len()).step_by(CHUNK)) {
-                    let mut random = langevin::noise(seed, step, chunk);
+                    let mut random = langevin_noise(seed, step, chunk);
                     noise.extend(
                         (start..parameter.len().min(start + CHUNK)).map(|_| random.normal()),
                     );
@@ -282,7 +281,7 @@ impl Visitor for Pass<'_> {
 /// The step as a fused kernel takes it.
 fn fused_step(config: &OptimizerConfig, update: &Update) -> OptimizerStep {
     let number = i32::try_from(update.step.number).unwrap_or(i32::MAX);
-    let betas = [adam::BETA1, adam::BETA2];
+    let betas = [Adam::BETA1, Adam::BETA2];
     OptimizerStep {
         kind: config.kind,
         lr: update.step.lr,
@@ -291,7 +290,7 @@ fn fused_step(config: &OptimizerConfig, update: &Update) -> OptimizerStep {
         nesterov: config.nesterov,
         momentum: config.momentum,
         betas,
-        epsilon: adam::EPSILON,
+        epsilon: Adam::EPSILON,
         bias_corrections: betas.map(|beta| (1.0 - f64::from(beta).powi(number)) as f32),
     }
 }
@@ -339,4 +338,98 @@ fn row<'a>(parameters: impl Iterator<Item = &'a Parameter>) -> Result<Tensor> {
         0,
     )?
     .copy()
+}
+
+/// The first error of the operations on some rows: formulas have no room for one at each step.
+#[derive(Default)]
+pub(super) struct FirstError(Cell<Option<Error>>);
+
+impl FirstError {
+    fn note(&self, error: Error) {
+        self.0.set(Some(self.0.take().unwrap_or(error)));
+    }
+}
+
+/// A row, or nothing after an error.
+#[derive(Clone)]
+pub(super) struct Row<'a> {
+    tensor: Option<Tensor>,
+    error: &'a FirstError,
+}
+
+impl<'a> Row<'a> {
+    pub fn new(tensor: Result<Tensor>, error: &'a FirstError) -> Self {
+        Self {
+            tensor: tensor.map_err(|failed| error.note(failed)).ok(),
+            error,
+        }
+    }
+
+    /// The tensor, or the first error.
+    pub fn finish(self) -> Result<Tensor> {
+        match self.tensor {
+            Some(tensor) => Ok(tensor.detach()),
+            None => Err(self
+                .error
+                .0
+                .take()
+                .unwrap_or_else(|| Error::Msg("an earlier operation failed".to_owned()))),
+        }
+    }
+
+    fn map(self, operation: impl FnOnce(&Tensor) -> Result<Tensor>) -> Self {
+        match &self.tensor {
+            Some(tensor) => Self::new(operation(tensor), self.error),
+            None => self,
+        }
+    }
+
+    fn with(self, other: Self, operation: impl FnOnce(&Tensor, &Tensor) -> Result<Tensor>) -> Self {
+        match &other.tensor {
+            Some(other) => self.map(|tensor| operation(tensor, other)),
+            None => other,
+        }
+    }
+}
+
+macro_rules! elementwise {
+    ($($operator:ident $method:ident $symbol:tt),*) => {$(
+        impl $operator for Row<'_> {
+            type Output = Self;
+
+            fn $method(self, other: Self) -> Self {
+                self.with(other, |a, b| a $symbol b)
+            }
+        }
+    )*};
+}
+
+elementwise!(Add add +, Sub sub -, Mul mul *, Div div /);
+
+macro_rules! with_number {
+    ($($operator:ident $method:ident $symbol:tt),*) => {$(
+        impl $operator<f32> for Row<'_> {
+            type Output = Self;
+
+            fn $method(self, number: f32) -> Self {
+                self.map(|tensor| tensor $symbol f64::from(number))
+            }
+        }
+    )*};
+}
+
+with_number!(Add add +, Mul mul *);
+
+impl Element for Row<'_> {
+    fn sqrt(self) -> Self {
+        self.map(Tensor::sqrt)
+    }
+
+    fn recip(self) -> Self {
+        self.map(Tensor::recip)
+    }
+
+    fn sign(self) -> Self {
+        self.map(Tensor::sign)
+    }
 }

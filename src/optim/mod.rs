@@ -1,7 +1,7 @@
 //! How weights follow gradients: optimisers, learning-rate schedules, gradient clipping, loss
 //! scaling and weight averaging.
 //!
-//! The formula of an optimiser stands once, in a file of its own, written for any
+//! The formula of an optimiser stands once, in `rule`, written for any
 //! [`rule::Element`]: `cpu` evaluates it for one weight after the other, in place, and `device` for
 //! all weights at once as tensors. Adafactor's looks at whole parameters, so it stands for both.
 //! Only CUDA's fused kernel repeats those of Adam and SGD, in C; `tests/optim/devices.rs` compares
@@ -15,27 +15,11 @@
 #![warn(missing_docs)]
 
 mod adafactor;
-mod adam;
-mod chunks;
-mod config;
 mod cpu;
 mod device;
-mod ema;
-mod langevin;
-mod lazy_scalar;
-mod lion;
-mod loss_scale;
 mod optimizer;
-mod row;
 mod rule;
 mod schedule;
-mod sgd;
-mod state;
 
-pub use config::OptimizerConfig;
-pub use ema::WeightEma;
-pub use lazy_scalar::LazyScalar;
-pub use loss_scale::LossScale;
-pub use optimizer::Optimizer;
-pub use schedule::Schedule;
-pub use state::OptimizerState;
+pub use optimizer::{LazyScalar, Optimizer, OptimizerConfig, OptimizerState, WeightEma};
+pub use schedule::{LossScale, Schedule};

@@ -1,16 +1,18 @@
-//! The optimiser of a network, on whatever device its parameters are.
+//! The optimiser of a network, on whatever device its parameters are: its settings, the running average
+//! of the weights (Polyak & Juditsky 1992, exponentially weighted), and its state as checkpoints store
+//! it.
 
-use candle_core::Result;
+use candle_core::{Result, Tensor};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::config::OptimizerConfig;
+use super::adafactor;
 use super::cpu::CpuBuffers;
 use super::device::DeviceBuffers;
-use super::ema::WeightEma;
-use super::lazy_scalar::LazyScalar;
-use super::rule::Step;
-use super::state::{MAX_SLOTS, OptimizerState};
-use crate::nn::Parameter;
-use crate::nn::{BackendKind, DeviceContext};
+use super::rule::{Step, slots};
+use crate::math::packed;
+use crate::nn::{BackendKind, DeviceContext, Parameter};
+use crate::run_config::{OptimizerKind, RunConfig};
 
 /// Updates parameters by their gradients, and averages them if asked to.
 pub struct Optimizer {
@@ -152,5 +154,208 @@ impl Optimizer {
         })?;
         self.ema = ema;
         Ok(())
+    }
+}
+
+/// An optimiser's hyperparameters, but for the learning rate, which a schedule sets at each step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OptimizerConfig {
+    /// Which optimiser.
+    pub kind: OptimizerKind,
+    /// λ, for parameters that decay.
+    pub weight_decay: f32,
+    /// μ, for SGD.
+    pub momentum: f32,
+    /// Whether SGD's momentum is Nesterov's.
+    pub nesterov: bool,
+    /// Training images, which the noise of Langevin dynamics depends on.
+    pub images: u64,
+    /// Seeds that noise.
+    pub seed: u64,
+}
+
+impl OptimizerConfig {
+    /// The optimiser of a run on this many training images.
+    pub const fn new(config: &RunConfig, images: u64) -> Self {
+        let RunConfig {
+            optimizer,
+            weight_decay,
+            momentum,
+            nesterov,
+            seed,
+            ..
+        } = *config;
+        Self {
+            kind: optimizer,
+            weight_decay: weight_decay as f32,
+            momentum: momentum as f32,
+            nesterov,
+            images,
+            seed,
+        }
+    }
+
+    /// How many numbers it keeps for each weight from step to step: 2 for Adam; 0 for Adafactor,
+    /// which keeps next to none.
+    pub fn numbers_per_weight(&self) -> usize {
+        if self.kind == OptimizerKind::Adafactor {
+            0
+        } else {
+            slots(self)
+        }
+    }
+
+    /// How many numbers each slot has for a parameter of these dimensions.
+    pub(super) fn slot_lens(&self, dims: &[usize]) -> [usize; MAX_SLOTS] {
+        if self.kind == OptimizerKind::Adafactor {
+            return adafactor::slot_lens(dims);
+        }
+        let used = slots(self);
+        std::array::from_fn(|slot| {
+            if slot < used {
+                dims.iter().product()
+            } else {
+                0
+            }
+        })
+    }
+}
+
+/// The most numbers an optimiser keeps for each weight, or each row and column.
+pub(super) const MAX_SLOTS: usize = 2;
+
+/// What an optimiser keeps from step to step.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(from = "Stored")]
+pub struct OptimizerState {
+    /// Steps taken.
+    pub(super) steps: u64,
+    /// Each slot's numbers for each parameter; empty for slots the optimiser does not have and for
+    /// parameters it does not update.
+    pub(super) slots: [Vec<Vec<f32>>; MAX_SLOTS],
+}
+
+impl OptimizerState {
+    /// True when it can be the state of this optimiser of these parameters.
+    pub fn fits(&self, config: &OptimizerConfig, parameters: &[Parameter]) -> bool {
+        self.slots.iter().enumerate().all(|(slot, numbers)| {
+            numbers.iter().map(Vec::len).eq(parameters
+                .iter()
+                .map(|parameter| slot_lens(config, parameter)[slot]))
+        })
+    }
+}
+
+/// How many numbers each slot has for a parameter.
+pub(super) fn slot_lens(config: &OptimizerConfig, parameter: &Parameter) -> [usize; MAX_SLOTS] {
+    if parameter.role().is_trainable() {
+        config.slot_lens(parameter.dims())
+    } else {
+        [0; MAX_SLOTS]
+    }
+}
+
+/// The slots' names in files.
+#[derive(Deserialize)]
+struct Stored {
+    steps: u64,
+    #[serde(with = "packed")]
+    first: Vec<Vec<f32>>,
+    #[serde(with = "packed")]
+    second: Vec<Vec<f32>>,
+}
+
+impl From<Stored> for OptimizerState {
+    fn from(
+        Stored {
+            steps,
+            first,
+            second,
+        }: Stored,
+    ) -> Self {
+        Self {
+            steps,
+            slots: [first, second],
+        }
+    }
+}
+
+// Not through `Stored`: that would copy what is as large as the model.
+impl Serialize for OptimizerState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let [first, second] = &self.slots;
+        let mut state = serializer.serialize_struct("OptimizerState", 3)?;
+        state.serialize_field("steps", &self.steps)?;
+        state.serialize_field("first", &packed::Rows(first))?;
+        state.serialize_field("second", &packed::Rows(second))?;
+        state.end()
+    }
+}
+
+/// `a ← d·a + (1-d)·w` after every step, with `d = min(decay, t/(t+9))` at step `t`: the average
+/// forgets the start fast while there is little to average (as `tf.train.ExponentialMovingAverage`
+/// with its step count), so it is not biased towards the first weights.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WeightEma {
+    decay: f64,
+    steps: u64,
+    /// The average of each parameter, in the order of the optimiser's.
+    #[serde(with = "packed")]
+    values: Vec<Vec<f32>>,
+}
+
+impl WeightEma {
+    /// The average of these weights alone.
+    pub const fn new(decay: f64, weights: Vec<Vec<f32>>) -> Self {
+        Self {
+            decay,
+            steps: 0,
+            values: weights,
+        }
+    }
+
+    /// The averaged weights.
+    pub fn values(&self) -> &[Vec<f32>] {
+        &self.values
+    }
+
+    /// The averaged weights, without which it still counts its steps.
+    pub(super) fn take_values(&mut self) -> Vec<Vec<f32>> {
+        std::mem::take(&mut self.values)
+    }
+
+    /// The same with these values.
+    pub(super) fn with_values(&self, values: Vec<Vec<f32>>) -> Self {
+        Self {
+            decay: self.decay,
+            steps: self.steps,
+            values,
+        }
+    }
+
+    /// Counts a step; gives the weight of its parameters in the average (`1 - d`).
+    pub(super) fn next_weight(&mut self) -> f32 {
+        self.steps += 1;
+        let steps = self.steps as f64;
+        (1.0 - self.decay.min(steps / (steps + 9.0))) as f32
+    }
+}
+
+/// A number that is known, or a scalar on a device that computes asynchronously.
+#[derive(Clone, Debug)]
+pub enum LazyScalar {
+    /// A known number.
+    Known(f64),
+    /// A scalar on a device; reading it waits for the device.
+    OnDevice(Tensor),
+}
+
+impl LazyScalar {
+    /// The number. Waits for the device.
+    pub fn read(&self) -> Result<f64> {
+        match self {
+            Self::Known(value) => Ok(*value),
+            Self::OnDevice(tensor) => Ok(f64::from(tensor.to_scalar::<f32>()?)),
+        }
     }
 }
