@@ -10,7 +10,7 @@ use super::{BenchError, CLASSES};
 use crate::data::Split;
 use crate::infer::{Classifier, Classify, InferError, measure};
 use crate::ink::Image;
-use crate::math::quantiles::{median, quantile};
+use crate::math::statistics::{median, quantile};
 use crate::nn::{Net, parameter_count};
 use crate::progress::Unwatched;
 use crate::records::benchmark::{Row, Subject};

@@ -5,7 +5,7 @@ use super::budget::BenchBudget;
 use super::rounds::{Case, interleave, timed};
 use super::steps;
 use crate::data::Split;
-use crate::math::quantiles::median;
+use crate::math::statistics::median;
 use crate::records::benchmark::{Row, Subject};
 use crate::run_config::{Augmentation, ModelKind, RunConfig};
 use crate::train::{Loader, Shuffle, TrainError};
@@ -41,7 +41,7 @@ pub(super) fn pipeline(
                 let mut loaded: Result<usize, TrainError> = Ok(0);
                 let took = timed(|| {
                     loaded = (0..BATCHES)
-                        .map(|_| loader.next_batch().map(Split::len))
+                        .map(|_| loader.next_batch().map(|batch| batch.len()))
                         .sum()
                 });
                 // Batches differ in size where an epoch ends.

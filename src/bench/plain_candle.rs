@@ -18,7 +18,7 @@ use super::steps;
 use super::{BenchError, CLASSES};
 use crate::data::{DataSet, Split};
 use crate::ink::SIDE;
-use crate::math::quantiles::median;
+use crate::math::statistics::median;
 use crate::nn::DeviceContext;
 use crate::nn::Net;
 use crate::records::Normalization;

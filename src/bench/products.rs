@@ -8,7 +8,7 @@ use super::BenchError;
 use super::budget::BenchBudget;
 use super::pools::Pool;
 use super::rounds::{Case, interleave, timed};
-use crate::math::quantiles::median;
+use crate::math::statistics::median;
 use crate::nn::backend::cpu::LargeProduct;
 use crate::records::benchmark::{Row, Subject};
 use crate::run_config::{DeviceChoice, Precision};

@@ -10,7 +10,7 @@ use super::comparisons::{Open, side_of};
 use super::{digits, products};
 use crate::data::Split;
 use crate::device::events_of;
-use crate::math::quantiles::median;
+use crate::math::statistics::median;
 use crate::nn::backend::cpu::LargeProduct;
 use crate::nn::{BackendKind, Net, layer_flops};
 use crate::profiler::{self, Recording};

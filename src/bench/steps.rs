@@ -13,7 +13,7 @@ use super::comparisons::{Open, side_of};
 use super::digits;
 use super::step_timer::{Interleaved, Samples, StepTimer};
 use crate::data::DataSet;
-use crate::math::quantiles::median;
+use crate::math::statistics::median;
 use crate::nn::backend::cpu::LargeProduct;
 use crate::nn::{BackendKind, DeviceContext, flops};
 use crate::records::benchmark::{Extent, Row, Side, Subject};

@@ -4,7 +4,7 @@ use super::budget::BenchBudget;
 use super::pools::Pool;
 use super::rounds::{Case, interleave, timed};
 use super::{BenchError, CLASSES};
-use crate::math::quantiles::median;
+use crate::math::statistics::median;
 use crate::nn::{Net, parameter_count};
 use crate::optim::{Optimizer, OptimizerConfig};
 use crate::records::benchmark::{Row, Subject};

@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::output::Output;
 use super::progress::Progress;
 use crate::infer::ComparisonError;
-use crate::infer::comparison_words::{
+use crate::infer::model_comparison::{
     against, digits_table, images_of, letter, results_table, sentences, settings_table,
 };
 use crate::math::statistics::wilson_interval;

@@ -1,21 +1,20 @@
-//! Opening devices for tensors, and the libraries that this takes. Which device is best, and
-//! whether it computes correctly, is not decided here.
+//! Opening devices for tensors, the libraries that this takes, and the memory of processes. Which device
+//! is best, and whether it computes correctly, is not decided here.
 
 #[cfg_attr(not(feature = "cuda"), path = "cuda/stub.rs")]
 mod cuda;
 mod cuda_libraries;
-mod process_memory;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use candle_core::Device;
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
 pub use cuda::HAS_CUDA;
 pub use cuda_libraries::{
     FOLDER_VARIABLE, Library, find as find_cuda_libraries, folders as cuda_folders,
     look_in as look_for_cuda_in, missing as missing_cuda_libraries,
 };
-pub use process_memory::{ProcessMemory, memory_held};
 
 use crate::profiler::DeviceEvents;
 use crate::run_config::{ConfigProblem, DeviceChoice};
@@ -77,4 +76,45 @@ pub fn release_freed_memory(device: &Device) -> candle_core::Result<()> {
     } else {
         Ok(())
     }
+}
+
+/// The memory of this process, as the system reports it.
+#[derive(Debug)]
+pub struct ProcessMemory {
+    system: Option<System>,
+    bytes: u64,
+}
+
+impl Default for ProcessMemory {
+    /// Without a reading yet.
+    fn default() -> Self {
+        Self {
+            system: System::new().ok(),
+            bytes: 0,
+        }
+    }
+}
+
+impl ProcessMemory {
+    /// Resident memory of this process, in bytes; 0 if the system does not report it.
+    pub fn bytes(&mut self) -> u64 {
+        if let Some(system) = &mut self.system {
+            self.bytes = memory_held(system, &[std::process::id()]).unwrap_or(self.bytes);
+        }
+        self.bytes
+    }
+}
+
+/// Total resident memory of these process ids, in bytes; `None` if none of them is running.
+pub fn memory_held(system: &mut System, processes: &[u32]) -> Option<u64> {
+    let processes: Vec<Pid> = processes.iter().copied().map(Pid::from_u32).collect();
+    system.refresh_processes_specifics(
+        ProcessesToUpdate::Some(&processes),
+        true,
+        ProcessRefreshKind::nothing().with_memory(),
+    );
+    processes
+        .iter()
+        .filter_map(|&process| Some(system.process(process)?.memory()))
+        .reduce(|all, one| all + one)
 }

@@ -2,7 +2,7 @@
 //! Networks"): one number that logits are divided by, so that the probabilities of a network are as
 //! often right as they say. The order of the digits, and so the accuracy, stays the same.
 
-use super::scores::Scores;
+use super::outputs::Scores;
 use crate::records::Calibration;
 
 /// Steps of the search: each at least halves the interval where the minimum is.

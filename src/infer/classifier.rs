@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use super::error::{EnsembleProblem, InferError};
 use super::measure::{Measurement, outputs};
-use super::member::{self, Member};
 use super::outputs::Outputs;
-use super::scores::Scores;
+use super::outputs::Scores;
+use super::outputs::{self, Member};
 use crate::data::Split;
 use crate::ink::{self, Framing, Image, Ink, Steps};
 use crate::nn::ComputeError;
@@ -169,7 +169,7 @@ impl Classifier {
         }
         classifier.info.accuracy = None;
         Ok(Self {
-            calibration: member::calibration(&classifier.members),
+            calibration: outputs::calibration(&classifier.members),
             dropout_passes: *dropout_passes,
             ..classifier
         })
@@ -316,7 +316,7 @@ impl Classifier {
     fn outputs(&self, pixels: &[u8]) -> candle_core::Result<(Outputs, Vec<Uncertainty>)> {
         match (self.members.as_slice(), self.dropout_passes) {
             ([only], None) => Ok((Outputs::of(&only.net, pixels)?, Vec::new())),
-            (members, passes) => member::outputs(members, passes, pixels),
+            (members, passes) => outputs::outputs(members, passes, pixels),
         }
     }
 

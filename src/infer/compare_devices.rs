@@ -11,7 +11,7 @@ use super::device_comparison::{
 };
 use crate::data::builtin;
 use crate::ink::Image;
-use crate::math::quantiles::{median, quantile};
+use crate::math::statistics::{median, quantile};
 use crate::nn::ComputeError;
 use crate::progress::Unwatched;
 use crate::run_config::{DeviceChoice, InferenceChoice};

@@ -7,29 +7,26 @@
 mod calibration;
 mod classifier;
 mod compare_devices;
-mod compare_models;
-pub mod comparison_words;
 mod device_comparison;
 mod error;
 mod fit_digit_detector;
 mod measure;
-mod member;
+pub mod model_comparison;
 mod number;
 mod outputs;
-mod scores;
 
 pub use calibration::{fit_shared_temperature, fit_temperature};
 pub use classifier::{Classifier, Classify, STARTER_ACCURACIES, model_files, starter_file};
 pub use compare_devices::{COMPARED_IMAGES, catch_panic, choose_device, compare_devices};
-pub use compare_models::compare_models;
 pub use device_comparison::{
     Agreement, DeviceComparison, DeviceRejection, DeviceTiming, DeviceTrial, TOLERANCE,
 };
 pub use error::{ComparisonError, EnsembleProblem, InferError};
 pub use fit_digit_detector::fit_digit_detector;
 pub use measure::{GPU_BATCH, Measurement, measure};
+pub use model_comparison::compare_models;
 pub use number::{read_as_one, read_candidates, read_number};
-pub use scores::Scores;
+pub use outputs::Scores;
 
 impl From<candle_core::Error> for InferError {
     fn from(error: candle_core::Error) -> Self {

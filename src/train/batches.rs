@@ -1,19 +1,65 @@
-//! The batches of a run, prepared on the CPU or on the device that trains.
+//! The batches of a run, prepared on the CPU or on the device that trains. What a batch contains depends
+//! only on seed, epoch and image, never on timing.
+//!
+//! On the CPU the next one is gathered and augmented on a thread of its own while this one is trained
+//! on. At most two batches are ready or in preparation; their memory is reused. The receiver may stop at
+//! any time, by dropping the loader or by a panic: the thread then ends by itself.
+//!
+//! On a GPU the whole training set is in its memory as bytes, and batches are gathered and augmented
+//! there. A batch contains what it would contain on the CPU, but for rounding. The order and the random
+//! augmentation parameters of a whole epoch are sent over at its start; a step sends nothing.
 
-use std::thread::Scope;
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{Builder, Scope};
+use std::vec::IntoIter;
 
 use candle_core::{Device, Result as TensorResult, Tensor};
+use rayon::prelude::*;
 
 use super::TrainError;
-use super::device_loader::DeviceLoader;
-use super::loader::{Loader, Shuffle};
-use crate::data::Split;
+use super::order::{EpochOrder, EpochSteps, Shuffle};
+use crate::data::augment::{AugmentParams, Augmenter};
+use crate::data::{Split, gather_batch};
 use crate::ink::PIXELS;
-use crate::nn::{BackendKind, DeviceContext};
+use crate::nn::backend::{AugmentBatch, AugmentTables};
+use crate::nn::{BackendKind, ComputeError, DeviceContext};
+use crate::profiler::{self, Recording};
+use crate::records::SpanKind;
 use crate::run_config::RunConfig;
 
+/// Images with their labels, on the device that trains.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// `[n, 784]` from 0 to 255: u8 on the CPU, f32 elsewhere.
+    pub images: Tensor,
+    /// Classes `[n]`, u8.
+    pub labels: Tensor,
+}
+
+impl Batch {
+    /// How many images.
+    pub fn len(&self) -> usize {
+        self.labels.elem_count()
+    }
+
+    /// True without images.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The micro-batch of up to `count` images from `start` on.
+    pub fn narrow(&self, start: usize, count: usize) -> TensorResult<Self> {
+        let count = count.min(self.len() - start);
+        Ok(Self {
+            images: self.images.narrow(0, start, count)?,
+            labels: self.labels.narrow(0, start, count)?,
+        })
+    }
+}
+
 /// The batches of a run, in order.
-pub enum Batches {
+pub(super) enum Batches {
     /// Prepared by a thread of the CPU.
     Loader(Loader),
     /// Prepared by the device.
@@ -29,52 +75,210 @@ impl Batches {
         shuffle: Shuffle,
         context: &DeviceContext,
     ) -> Result<Self, TrainError> {
-        Ok(match context.backend.kind() {
-            BackendKind::Cpu => Self::Loader(Loader::start(scope, config, images, shuffle)?),
-            BackendKind::Cuda | BackendKind::Composed => Self::Device(Box::new(DeviceLoader::new(
-                config, images, shuffle, context,
-            )?)),
-        })
+        if context.backend.kind() == BackendKind::Cpu {
+            return Ok(Self::Loader(Loader::start(scope, config, images, shuffle)?));
+        }
+        let loader = DeviceLoader::new(config, images, shuffle, context)?;
+        Ok(Self::Device(Box::new(loader)))
     }
 
     /// The next batch.
     pub fn next_batch(&mut self) -> Result<Batch, TrainError> {
-        Ok(match self {
-            Self::Loader(loader) => Batch::of(loader.next_batch()?)?,
-            Self::Device(batches) => batches.next_batch()?,
+        match self {
+            Self::Loader(loader) => loader.next_batch(),
+            Self::Device(loader) => Ok(loader.next_batch()?),
+        }
+    }
+}
+
+/// Batches for the CPU.
+pub struct Loader(Receiver<TensorResult<Batch>>);
+
+impl Loader {
+    /// Starts with the first epoch that `shuffle` has not reached yet.
+    pub fn start<'scope, 'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        config: &RunConfig,
+        images: &'env Split,
+        shuffle: Shuffle,
+    ) -> Result<Self, TrainError> {
+        let (filled, ready) = sync_channel(1);
+        let worker = Worker {
+            images,
+            steps: EpochSteps::new(config, shuffle.images() as u64),
+            shuffle,
+            epochs: config.epochs,
+            augmenter: Augmenter::new(config.augmentation),
+        };
+        let recording = Recording::current();
+        let work = move || {
+            if let Some(recording) = recording {
+                recording.record_this_thread(1);
+            }
+            worker.run(&filled);
+        };
+        Builder::new()
+            .name("loader".to_owned())
+            .spawn_scoped(scope, work)
+            .map_err(|error| ComputeError::no_thread(&error))?;
+        Ok(Self(ready))
+    }
+
+    /// The next batch.
+    pub fn next_batch(&mut self) -> Result<Batch, TrainError> {
+        let gone = |_| ComputeError::failed(&"the thread that prepares batches ended early");
+        Ok(self.0.recv().map_err(gone)??)
+    }
+}
+
+struct Worker<'a> {
+    images: &'a Split,
+    shuffle: Shuffle,
+    epochs: u32,
+    steps: EpochSteps,
+    augmenter: Option<Augmenter>,
+}
+
+impl Worker<'_> {
+    fn run(mut self, filled: &SyncSender<TensorResult<Batch>>) {
+        while self.shuffle.epochs_done() < self.epochs {
+            let order = self.shuffle.next_epoch();
+            for positions in self.steps.batches_after(order.used as u64) {
+                let Some(indices) = order.images.get(positions) else {
+                    continue;
+                };
+                let batch = profiler::span(
+                    SpanKind::Loading,
+                    || "".into(),
+                    || self.batch(order.epoch, indices),
+                    |_| 2 * (indices.len() * PIXELS) as u64,
+                );
+                if filled.send(batch).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// These images, augmented as in this epoch.
+    fn batch(&mut self, epoch: u32, indices: &[u32]) -> TensorResult<Batch> {
+        let mut batch = Split::default();
+        gather_batch(self.images, indices, &mut batch);
+        if let Some(augmenter) = &mut self.augmenter {
+            for (pixels, &index) in batch.images.chunks_exact_mut(PIXELS).zip(indices) {
+                augmenter.apply(pixels, &mut self.shuffle.augmentation_rng(epoch, index));
+            }
+        }
+        let count = indices.len();
+        Ok(Batch {
+            images: Tensor::from_vec(batch.images, (count, PIXELS), &Device::Cpu)?,
+            labels: Tensor::from_vec(batch.labels, count, &Device::Cpu)?,
         })
     }
 }
 
-/// Images with their labels, on the device that trains.
-#[derive(Clone, Debug)]
-pub struct Batch {
-    /// `[n, 784]` from 0 to 255: u8 on the CPU, f32 elsewhere.
-    pub images: Tensor,
-    /// Classes `[n]`, u8.
-    pub labels: Tensor,
+/// Batches for a GPU.
+pub(super) struct DeviceLoader {
+    context: DeviceContext,
+    /// `[images, 784]`, bytes.
+    images: Tensor,
+    /// `[images]`, classes as bytes.
+    labels: Tensor,
+    shuffle: Shuffle,
+    steps: EpochSteps,
+    augmenter: Option<(Augmenter, AugmentTables)>,
+    epoch: Option<Epoch>,
 }
 
-impl Batch {
-    fn of(split: &Split) -> TensorResult<Self> {
-        let count = split.labels.len();
+/// What is sent over for an epoch.
+struct Epoch {
+    /// `[n]`: the indices of the images, in their order.
+    order: Tensor,
+    /// `[n, AugmentParams::COUNT]`.
+    params: Option<Tensor>,
+    /// The batches that are left, in positions in this order.
+    batches: IntoIter<Range<usize>>,
+}
+
+impl DeviceLoader {
+    /// Starts with the first epoch that `shuffle` has not reached yet.
+    pub fn new(
+        config: &RunConfig,
+        images: &Split,
+        shuffle: Shuffle,
+        context: &DeviceContext,
+    ) -> TensorResult<Self> {
+        let augmenter = match Augmenter::new(config.augmentation) {
+            Some(augmenter) => Some((augmenter, AugmentTables::new(&context.device)?)),
+            None => None,
+        };
         Ok(Self {
-            images: Tensor::from_slice(&split.images, (count, PIXELS), &Device::Cpu)?,
-            labels: Tensor::from_slice(&split.labels, count, &Device::Cpu)?,
+            context: context.clone(),
+            images: Tensor::from_slice(&images.images, (images.len(), PIXELS), &context.device)?,
+            labels: Tensor::from_slice(&images.labels, images.len(), &context.device)?,
+            steps: EpochSteps::new(config, shuffle.images() as u64),
+            shuffle,
+            augmenter,
+            epoch: None,
         })
     }
 
-    /// How many images.
-    pub fn len(&self) -> usize {
-        self.labels.elem_count()
+    /// The next batch.
+    pub fn next_batch(&mut self) -> TensorResult<Batch> {
+        let mut epoch = match self.epoch.take() {
+            Some(epoch) => epoch,
+            None => self.next_epoch()?,
+        };
+        let batch = epoch.batches.next().unwrap_or_default();
+        let indices = epoch.order.narrow(0, batch.start, batch.len())?;
+        let params = epoch
+            .params
+            .as_ref()
+            .map(|params| params.narrow(0, batch.start, batch.len()))
+            .transpose()?;
+        if epoch.batches.len() > 0 {
+            self.epoch = Some(epoch);
+        }
+        let augment = params
+            .as_ref()
+            .zip(self.augmenter.as_ref())
+            .map(|(params, (_, tables))| AugmentBatch { params, tables });
+        let (images, labels) =
+            self.context
+                .backend
+                .gather_batch(&self.images, &self.labels, &indices, augment)?;
+        Ok(Batch { images, labels })
     }
 
-    /// The micro-batch of up to `count` images from `start` on.
-    pub fn narrow(&self, start: usize, count: usize) -> TensorResult<Self> {
-        let count = count.min(self.len() - start);
-        Ok(Self {
-            images: self.images.narrow(0, start, count)?,
-            labels: self.labels.narrow(0, start, count)?,
+    fn next_epoch(&mut self) -> TensorResult<Epoch> {
+        let EpochOrder {
+            epoch,
+            images,
+            used,
+        } = self.shuffle.next_epoch();
+        let device = &self.context.device;
+        let params = match &self.augmenter {
+            None => None,
+            Some((augmenter, _)) => {
+                let shuffle = &self.shuffle;
+                let sample = |&index: &u32| {
+                    augmenter
+                        .sample(&mut shuffle.augmentation_rng(epoch, index))
+                        .packed()
+                };
+                let params: Vec<f32> = images.par_iter().flat_map_iter(sample).collect();
+                Some(Tensor::from_vec(
+                    params,
+                    (images.len(), AugmentParams::COUNT),
+                    device,
+                )?)
+            }
+        };
+        let batches: Vec<_> = self.steps.batches_after(used as u64).collect();
+        Ok(Epoch {
+            order: Tensor::new(images, device)?,
+            params,
+            batches: batches.into_iter(),
         })
     }
 }

@@ -4,22 +4,23 @@
 //! Shuffling and augmentation need no state here: their random numbers follow from seed, epoch and
 //! position.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::TrainError;
-use super::batch_growth::MAX_GROWTH;
-use super::best_checkpoint::EpochWeights;
-use super::epoch_steps::EpochSteps;
-use super::origin::RunOrigin;
+use super::gradient_noise::MAX_GROWTH;
+use super::order::EpochSteps;
+use super::progress::EpochWeights;
 use super::progress::PartialEpoch;
 use super::state::{StepperState, TrainState, have_lens_of};
+use crate::data::Fingerprint;
 use crate::math::random::Random;
 use crate::nn::Net;
 use crate::optim::OptimizerConfig;
 use crate::records::{EpochRecord, MAX_POSTERIOR_SAMPLES, RunPlan, RunPosition, StepCurve};
-use crate::run_config::RunConfig;
+use crate::run_config::{RunConfig, WeightFormat};
 
 /// What a checkpoint belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -129,5 +130,38 @@ impl Checkpoint {
         } else {
             refuse("its checkpoint is damaged")
         }
+    }
+}
+
+/// What a run was trained on, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunOrigin {
+    /// What its data set holds.
+    pub data: Fingerprint,
+    /// The folders and options it was started with.
+    pub places: RunPlaces,
+}
+
+/// Where a run's data comes from and where its result goes; all folders are absolute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunPlaces {
+    /// The folder that relative paths in the name of its data start from.
+    pub working_folder: PathBuf,
+    /// Where data sets are looked for by name, best first.
+    pub data_folders: Vec<PathBuf>,
+    /// The folder that it is to be saved as; `None` for a new one among the others.
+    pub out: Option<PathBuf>,
+    /// True if it may replace a run that is there.
+    pub replace: bool,
+    /// How its model file stores the weights.
+    pub weights: WeightFormat,
+}
+
+impl RunOrigin {
+    /// Whether this is the data set that the run was trained on.
+    pub fn check(&self, data: &Fingerprint) -> Result<(), TrainError> {
+        self.data
+            .difference(data)
+            .map_or(Ok(()), |part| Err(TrainError::DataChanged { part }))
     }
 }

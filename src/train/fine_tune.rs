@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::session::Start;
+use super::plan::Start;
 use crate::data::{DataSet, Rehearsal, Split, ValidationSplit, gather_batch};
 use crate::math::random::Random;
 use crate::nn::{ModelCard, Net};

@@ -1,13 +1,14 @@
-//! What a run will compute, and whether it can be computed at all.
+//! What a run starts from, what it will compute, and whether it can be computed at all.
 
 use std::path::Path;
 
 use super::TrainError;
-use super::epoch_steps::EpochSteps;
 use super::memory::too_many_parameters;
-use crate::data::Split;
+use super::order::EpochSteps;
+use crate::data::{Split, ValidationSplit};
 use crate::hardware;
 use crate::nn::{ModelFile, Net, initialize, parameter_count};
+use crate::optim::Schedule;
 use crate::records::{InitializationReport, RunPlan};
 use crate::run_config::{Classes, ConfigProblem, RunConfig};
 
@@ -25,9 +26,44 @@ pub fn check(config: &RunConfig) -> Result<(), TrainError> {
         .map_or(Ok(()), |path| trained_net(config, path).map(drop))
 }
 
+/// What a run starts from.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The network before the first step.
+    pub net: Net,
+    /// What was found by an initialisation that depends on the training images; `None` for random
+    /// or given weights.
+    pub initialization: Option<InitializationReport>,
+    /// What the classes of its images stand for.
+    pub classes: Classes,
+    /// The images for validation, and which of the training images to train on.
+    pub split: ValidationSplit,
+    /// The learning rates of its steps, where they are not those that the settings say.
+    pub schedule: Option<Schedule>,
+}
+
+impl Start {
+    /// Of a run with these settings on these training images of these classes.
+    pub fn new(
+        config: &RunConfig,
+        train_split: &Split,
+        classes: &Classes,
+    ) -> Result<Self, TrainError> {
+        let split = ValidationSplit::new(train_split, config.seed);
+        let (net, initialization) = first_net(config, train_split, &split.train, classes)?;
+        Ok(Self {
+            net,
+            initialization,
+            classes: classes.clone(),
+            split,
+            schedule: None,
+        })
+    }
+}
+
 /// The network for these classes before its first step: initialised, perhaps from the training
 /// images at these indices, or with the weights of an earlier model.
-pub fn first_net(
+fn first_net(
     config: &RunConfig,
     images: &Split,
     indices: &[u32],

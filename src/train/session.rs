@@ -1,5 +1,5 @@
-//! The training loop, to be read from top to bottom: batches, forward, loss, backward, step,
-//! validation, and once, at the end, the test set.
+//! The training loop, to be read from top to bottom: epochs of batches, forward, loss, backward and
+//! step; validation; and once, at the end, the test set.
 //!
 //! An optimiser step covers one batch (or several, with gradient accumulation), but is computed
 //! over micro-batches whose gradients add up. Between any two of them the observer may recognise a
@@ -9,23 +9,21 @@
 
 use std::thread::Scope;
 
+use candle_core::{Result as TensorResult, Tensor};
+
 use super::TrainError;
-use super::batch_growth::{grown, next_factor, noise_scale};
-use super::batches::Batches;
+use super::batches::{Batch, Batches};
 use super::checkpoint::Checkpoint;
-use super::digit_detector::with_digit_detector;
-use super::epoch_steps::EpochSteps;
-use super::loader::Shuffle;
-use super::metrics::MetricAccumulator;
-use super::micro_batches::MicroBatcher;
+use super::gradient_noise::{grown, next_factor, noise_scale};
+use super::memory::MicroBatcher;
+use super::metrics::{CompletedStep, MetricAccumulator, StepReport};
 use super::observer::{EndRequest, Observer};
-use super::plan::{check, first_net, plan, threads};
-use super::posterior::calibrated_together;
+use super::order::{EpochSteps, Shuffle};
+use super::plan::{Start, check, plan, threads};
 use super::progress::RunProgress;
-use super::reporting::{hand_over_checkpoint, interruptibly, report};
 use super::run_clock::RunClock;
 use super::stepper::Stepper;
-use super::trained_model::{TrainOutcome, TrainedModel};
+use super::trained_model::{TrainOutcome, TrainedModel, calibrated_together, with_digit_detector};
 use crate::data::{DataSet, Split, ValidationSplit};
 use crate::infer::measure;
 use crate::nn::{ComputeError, DeviceContext, Mode, Net};
@@ -33,8 +31,8 @@ use crate::optim::Schedule;
 use crate::profiler;
 use crate::progress::Cancelled;
 use crate::records::{
-    Calibration, EpochRecord, InitializationReport, Intervention, SpanKind, SplitEvaluation,
-    Telemetry, chance_loss,
+    Calibration, EpochRecord, InitializationReport, Intervention, RunPlan, SEARCH_RATES,
+    SEARCH_STEPS, SpanKind, SplitEvaluation, StepPoint, Telemetry, chance_loss, search_config,
 };
 use crate::run_config::{Classes, EvaluationSplit, RunConfig};
 
@@ -48,14 +46,21 @@ pub fn train(
     observer: &mut dyn Observer,
 ) -> Result<TrainOutcome, TrainError> {
     check(config)?;
-    train_from(
-        config,
-        data,
-        Start::new(config, &data.train, &data.classes)?,
-        context,
-        from,
-        observer,
-    )
+    let start = Start::new(config, &data.train, &data.classes)?;
+    train_from(config, data, start, context, from, observer)
+}
+
+/// The same from this start.
+pub fn train_from(
+    config: &RunConfig,
+    data: &DataSet,
+    start: Start,
+    context: &DeviceContext,
+    from: Option<Checkpoint>,
+    observer: &mut dyn Observer,
+) -> Result<TrainOutcome, TrainError> {
+    let images = (&data.train, Some(&data.test));
+    run_on_threads(config, images, start, context, from, observer)
 }
 
 /// Trains for the validation accuracy of each epoch alone: no test images are read, and there is no
@@ -69,76 +74,40 @@ pub fn validate(
 ) -> Result<TrainOutcome, TrainError> {
     check(config)?;
     let start = Start::new(config, train_split, classes)?;
-    run_on_threads(config, train_split, None, start, context, None, observer)
+    run_on_threads(config, (train_split, None), start, context, None, observer)
 }
 
-/// What a run starts from.
-#[derive(Clone, Debug)]
-pub struct Start {
-    /// The network before the first step.
-    pub net: Net,
-    /// What was found by an initialisation that depends on the training images; `None` for random
-    /// or given weights.
-    pub initialization: Option<InitializationReport>,
-    /// What the classes of its images stand for.
-    pub classes: Classes,
-    /// The images for validation, and which of the training images to train on.
-    pub split: ValidationSplit,
-    /// The learning rates of its steps, where they are not those that the settings say.
-    pub schedule: Option<Schedule>,
-}
-
-impl Start {
-    /// Of a run with these settings on these training images of these classes.
-    pub fn new(
-        config: &RunConfig,
-        train_split: &Split,
-        classes: &Classes,
-    ) -> Result<Self, TrainError> {
-        let split = ValidationSplit::new(train_split, config.seed);
-        let (net, initialization) = first_net(config, train_split, &split.train, classes)?;
-        Ok(Self {
-            net,
-            initialization,
-            classes: classes.clone(),
-            split,
-            schedule: None,
-        })
-    }
-}
-
-/// The same from this start.
-pub fn train_from(
+/// Trains a fresh network on the training images, as a run with these settings would, but with
+/// rates that grow from step to step. The observer ends it, with [`EndRequest::Interrupt`], once it
+/// has seen enough. The test images are not looked at.
+pub fn search_learning_rate(
     config: &RunConfig,
     data: &DataSet,
-    start: Start,
     context: &DeviceContext,
-    from: Option<Checkpoint>,
     observer: &mut dyn Observer,
-) -> Result<TrainOutcome, TrainError> {
-    run_on_threads(
-        config,
-        &data.train,
-        Some(&data.test),
-        start,
-        context,
-        from,
-        observer,
-    )
+) -> Result<(), TrainError> {
+    let config = search_config(config);
+    check(&config)?;
+    let start = Start {
+        schedule: Some(Schedule::growing(SEARCH_RATES, SEARCH_STEPS)),
+        ..Start::new(&config, &data.train, &data.classes)?
+    };
+    train_from(&config, data, start, context, None, observer).map(drop)
 }
 
+/// Without test images, the run ends with its last validation.
 fn run_on_threads(
     config: &RunConfig,
-    train_split: &Split,
-    test: Option<&Split>,
+    (train_images, test_images): (&Split, Option<&Split>),
     start: Start,
     context: &DeviceContext,
     from: Option<Checkpoint>,
     observer: &mut dyn Observer,
 ) -> Result<TrainOutcome, TrainError> {
+    let context = context.clone().with_autotuning(config.autotune);
     let context = &match config.memory_limit_bytes() {
-        Some(bytes) => context.clone().with_memory_limit(bytes),
-        None => context.clone(),
+        Some(bytes) => context.with_memory_limit(bytes),
+        None => context,
     };
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads(config))
@@ -149,326 +118,470 @@ fn run_on_threads(
     // configured. The thread that prepares batches is extra: it has little to do.
     pool.install(|| {
         std::thread::scope(|scope| {
-            run(
-                config,
-                train_split,
-                test,
-                start,
-                context,
-                from,
-                scope,
-                observer,
-            )
+            let images = (train_images, test_images);
+            let mut run = Run::prepare(config, images, start, context, from, scope, observer)?;
+            match run.epochs() {
+                Err(Ended::Failed(error)) => Err(error),
+                Err(Ended::Asked(request)) => run.finish(Some(request)),
+                Ok(()) => run.finish(None),
+            }
         })
     })
 }
 
-/// Without a test split, the run ends with its last validation.
-#[expect(clippy::too_many_arguments, reason = "the whole of a run, called once")]
-fn run<'scope, 'env>(
-    config: &RunConfig,
-    train_split: &'env Split,
-    test: Option<&Split>,
-    Start {
-        net,
-        initialization,
-        classes,
-        split,
-        schedule,
-    }: Start,
-    context: &DeviceContext,
-    from: Option<Checkpoint>,
+/// Why epochs end before the last one is complete.
+enum Ended {
+    Asked(EndRequest),
+    Failed(TrainError),
+}
+
+impl<E: Into<TrainError>> From<E> for Ended {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+struct Run<'run, 'scope, 'env> {
+    config: &'run RunConfig,
+    context: &'run DeviceContext,
     scope: &'scope Scope<'scope, 'env>,
-    observer: &mut dyn Observer,
-) -> Result<TrainOutcome, TrainError> {
-    let ValidationSplit {
-        train: indices,
-        validation,
-    } = split;
-    let images = [indices.len(), validation.len(), test.map_or(0, Split::len)];
-    let plan = plan(config, images, classes.clone(), threads(config))?;
-    let context = &context.clone().with_autotuning(config.autotune);
-    let net = net
-        .into_device(context)?
-        .with_activation_checkpointing(config.activation_checkpointing);
-    let schedule = schedule
-        .unwrap_or_else(|| Schedule::new(config.schedule, config.learning_rate, plan.total_steps));
-    let mut stepper = Stepper::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
-    // Progress is counted in steps of batches that have not grown.
-    let steps_of_epoch = EpochSteps::new(config, plan.train_images);
-    let mut progress = RunProgress::start(config);
-    if let Some(checkpoint) = from {
-        checkpoint.check(config, &plan, &net)?;
-        let state;
-        (progress, state) = RunProgress::resume(config, checkpoint);
-        stepper.load_state(state, plan.steps_per_epoch)?;
-    }
-    observer.prepare(
-        &plan,
-        &net,
-        &validation,
-        &progress.epochs,
-        progress.curve.points(),
-        progress.position(&plan),
-    );
-    if let Some(report) = &initialization {
-        observer.initialized(report);
-    }
+    train_images: &'env Split,
+    test_images: Option<&'run Split>,
+    /// The images for validation, and which of the training images to train on.
+    split: ValidationSplit,
+    classes: Classes,
+    initialization: Option<InitializationReport>,
+    schedule: Schedule,
+    plan: RunPlan,
+    net: Net,
+    stepper: Stepper,
+    batches: Batches,
+    micro_batches: MicroBatcher<'run>,
+    progress: RunProgress,
+    clock: RunClock,
+    /// When the epoch in progress started, in the clock's seconds.
+    epoch_started: f64,
+    observer: &'run mut dyn Observer,
+}
 
-    let mut clock = RunClock::start(&plan, config.epochs, &progress);
-    let start_batches = |progress: &RunProgress| {
-        let shuffle = Shuffle::new(indices.clone(), config.seed, progress.epochs.len() as u32)
-            .skip(progress.current.images as usize);
-        Batches::start(
-            scope,
-            &grown(config, progress.batch_factor),
-            train_split,
-            shuffle,
-            context,
-        )
-    };
-    let mut batches = start_batches(&progress)?;
-    let mut micro_batcher = MicroBatcher::new(
-        &grown(config, progress.batch_factor),
-        context,
-        &plan,
-        observer,
-    )?;
-    let mut end = None;
-
-    'run: while progress.epoch() <= config.epochs && progress.stopped_early(config).is_none() {
-        let epoch = progress.epoch();
-        let started = clock.seconds() - progress.current.seconds;
-        if config.growing_batches && epoch > 1 && progress.current.steps == 0 {
-            let noise_scale = match interruptibly(&net, &mut clock, observer, |mut progress| {
-                noise_scale(&net, (train_split, &indices), config, epoch, &mut progress)
-            })? {
-                Ok(noise_scale) => noise_scale,
-                Err(request) => {
-                    end = Some(request);
-                    break 'run;
-                }
-            };
-            let fits = |config: &RunConfig| micro_batcher.fits(config, &plan);
-            let factor = next_factor(
-                config,
-                progress.batch_factor,
-                noise_scale,
-                plan.train_images,
-                fits,
-            );
-            if factor > progress.batch_factor {
-                progress.batch_factor = factor;
-                batches = start_batches(&progress)?;
-                let batch_size = grown(config, factor).batch_size;
-                observer.intervened(Intervention::LargerBatches {
-                    epoch,
-                    batch_size,
-                    noise_scale: noise_scale.map(|scale| scale as f32),
-                });
-            }
-        }
-        let grown = grown(config, progress.batch_factor);
-        let rate_factor = config.optimizer.rate_factor(progress.batch_factor.into()) as f32;
-
-        for end_of_step in
-            EpochSteps::new(&grown, plan.train_images).ends_after(progress.current.images)
-        {
-            let images = (end_of_step - progress.current.images) as usize;
-            let mut metrics = MetricAccumulator::new(context.backend.kind());
-            while metrics.images < images {
-                let batch =
-                    profiler::span(SpanKind::Data, || "".into(), || batches.next_batch(), |_| 0)?;
-                let mut start = 0;
-                while start < batch.len() {
-                    let micro_batch = batch.narrow(start, micro_batcher.size)?;
-                    let dropout = &mut progress.dropout;
-                    let computed = net
-                        .forward(
-                            &micro_batch.images,
-                            Mode::Train {
-                                dropout,
-                                precision: config.precision,
-                            },
-                        )
-                        .and_then(|logits| {
-                            net.loss(
-                                &logits,
-                                &micro_batch.labels,
-                                images,
-                                config.label_smoothing as f32,
-                            )
-                        })
-                        .and_then(|loss| stepper.backward(&loss).map(|()| loss));
-                    if let Some(loss) = micro_batcher.retry_on_oom(
-                        computed,
-                        micro_batch.len(),
-                        progress.step + 1,
-                        observer,
-                    )? {
-                        metrics.add(&loss, micro_batch.len())?;
-                        start += micro_batch.len();
-                    }
-                    // An interrupted step is completed first: half of it is in gradients and
-                    // running statistics already.
-                    if end.is_none() {
-                        end = clock.pause(|| observer.between(&net)).err();
-                    }
-                    // A first epoch that is stopped can be resumed, like one that is interrupted.
-                    if end == Some(EndRequest::Stop) && !progress.epochs.is_empty() {
-                        break 'run;
-                    }
-                }
-            }
-            let lr = schedule.lr(progress.step) * rate_factor;
-            let steps = steps_of_epoch.completed(end_of_step) - progress.current.steps;
-            let (before, step) = (progress.step, progress.step + steps);
-            let taken = profiler::span(
-                SpanKind::Optimizer,
-                || "".into(),
-                || stepper.step(before, step, lr, metrics),
-                |_| 0,
-            )?;
-            progress.add_step(steps, images);
-            let telemetry = clock.step(progress.step, epoch, images);
-            let telemetry = Telemetry {
-                loss_scale: stepper.loss_scale(),
-                skipped_steps: stepper.skipped(),
-                ..telemetry
-            };
-            report(taken, telemetry, &mut progress, observer);
-            progress.current.seconds = clock.seconds() - started;
-            if end.is_some() {
-                break 'run;
-            }
-            if clock.is_checkpoint_due(observer.checkpoint_interval()) {
-                report(stepper.read_pending()?, telemetry, &mut progress, observer);
-                hand_over_checkpoint(config, &plan, &progress, &stepper, &mut clock, observer)?;
-            }
-        }
-
-        // The epoch ends when the device has computed all of it.
-        let steps = stepper.flush(progress.step)?;
-        let trained = clock.seconds();
-        report(
-            steps,
-            clock.now(progress.step, epoch),
-            &mut progress,
-            observer,
-        );
-        progress.current.seconds = trained - started;
-        stepper.swap_ema()?;
-        // The loss is that of the logits as they are: a temperature fitted on the same images would
-        // flatter it.
-        let temperature = Calibration::NONE.temperature;
-        let measured = match interruptibly(&net, &mut clock, observer, |mut progress| {
-            measure(&net, temperature, &validation, &mut progress)
-        })? {
-            Ok(measured) => measured,
-            Err(request) => {
-                end = Some(request);
-                stepper.swap_ema()?;
-                break 'run;
-            }
-        };
-        clock.measured(trained, validation.len());
-        let record = EpochRecord {
-            epoch,
-            step: progress.step,
-            train_loss: progress.current.metrics.mean_loss(),
-            train_accuracy: progress.current.metrics.accuracy(),
-            validation_loss: measured.evaluation.loss as f32,
-            validation_accuracy: measured.evaluation.accuracy as f32,
-            seconds: progress.current.seconds as f32,
-        };
-        let calibration = measured.calibration(&validation.labels);
-        progress.complete_epoch(config, record, &net, calibration)?;
-        clock.pause(|| observer.epoch(&record, &net, calibration));
-        stepper.swap_ema()?;
-        if let Some(best_epoch) = progress.stopped_early(config) {
-            observer.intervened(Intervention::StoppedEarly { epoch, best_epoch });
-        }
-        hand_over_checkpoint(config, &plan, &progress, &stepper, &mut clock, observer)?;
-    }
-
-    // The model has the weights that the last record measured, not those of the steps after it.
-    let (Some(best), false) = (progress.best.best(), end == Some(EndRequest::Interrupt)) else {
-        let now = clock.now(progress.step, progress.epoch());
-        report(stepper.read_pending()?, now, &mut progress, observer);
-        hand_over_checkpoint(config, &plan, &progress, &stepper, &mut clock, observer)?;
-        return Ok(if end == Some(EndRequest::Interrupt) {
-            TrainOutcome::Interrupted
-        } else {
-            TrainOutcome::Unfinished
+impl<'run, 'scope, 'env> Run<'run, 'scope, 'env> {
+    fn prepare(
+        config: &'run RunConfig,
+        (train_images, test_images): (&'env Split, Option<&'run Split>),
+        start: Start,
+        context: &'run DeviceContext,
+        from: Option<Checkpoint>,
+        scope: &'scope Scope<'scope, 'env>,
+        observer: &'run mut dyn Observer,
+    ) -> Result<Self, TrainError> {
+        let Start {
+            net,
+            initialization,
+            classes,
+            split,
+            schedule,
+        } = start;
+        let test_count = test_images.map_or(0, Split::len);
+        let images = [split.train.len(), split.validation.len(), test_count];
+        let plan = plan(config, images, classes.clone(), threads(config))?;
+        let net = net
+            .into_device(context)?
+            .with_activation_checkpointing(config.activation_checkpointing);
+        let schedule = schedule.unwrap_or_else(|| {
+            Schedule::new(config.schedule, config.learning_rate, plan.total_steps)
         });
-    };
-    let Some(test_images) = test else {
-        drop((batches, stepper));
-        context.release_memory()?;
-        return Ok(TrainOutcome::Validated);
-    };
-    // A run that is stopped gets these and its test accuracy as well: that takes a second or two. A
-    // second request ends the test.
-    let mut between = |_: f32| {
-        if end.is_none() {
-            end = clock.pause(|| observer.between(&net)).err();
+        let mut stepper = Stepper::new(config, &net, plan.train_images, plan.steps_per_epoch)?;
+        let mut progress = RunProgress::start(config);
+        if let Some(checkpoint) = from {
+            checkpoint.check(config, &plan, &net)?;
+            let state;
+            (progress, state) = RunProgress::resume(config, checkpoint);
+            stepper.load_state(state, plan.steps_per_epoch)?;
         }
-        if end == Some(EndRequest::Interrupt) {
-            Err(Cancelled)
-        } else {
-            Ok(())
-        }
-    };
-    if !progress.posterior.is_empty() {
-        let Some(samples) = calibrated_together(
-            std::mem::take(&mut progress.posterior),
+        observer.prepare(
+            &plan,
             &net,
-            &validation,
+            &split.validation,
+            &progress.epochs,
+            progress.curve.points(),
+            progress.position(&plan),
+        );
+        if let Some(report) = &initialization {
+            observer.initialized(report);
+        }
+        let clock = RunClock::start(&plan, config.epochs, &progress);
+        let images = (train_images, &split.train[..]);
+        let batches = start_batches(scope, config, images, context, &progress)?;
+        let grown = grown(config, progress.batch_factor);
+        let micro_batches = MicroBatcher::new(&grown, context, &plan, observer)?;
+        Ok(Self {
+            config,
+            context,
+            scope,
+            train_images,
+            test_images,
+            split,
+            classes,
+            initialization,
+            schedule,
+            plan,
+            net,
+            stepper,
+            batches,
+            micro_batches,
+            progress,
+            clock,
+            epoch_started: 0.0,
+            observer,
+        })
+    }
+
+    fn epochs(&mut self) -> Result<(), Ended> {
+        while self.progress.epoch() <= self.config.epochs
+            && self.progress.stopped_early(self.config).is_none()
+        {
+            self.epoch_started = self.clock.seconds() - self.progress.current.seconds;
+            self.grow_batches()?;
+            self.train_epoch()?;
+            self.validate_epoch()?;
+        }
+        Ok(())
+    }
+
+    /// Makes batches larger at the start of an epoch, where the settings ask for it and the gradient
+    /// has become small enough.
+    fn grow_batches(&mut self) -> Result<(), Ended> {
+        let (config, epoch) = (self.config, self.progress.epoch());
+        if !config.growing_batches || epoch == 1 || self.progress.current.steps > 0 {
+            return Ok(());
+        }
+        let images = (self.train_images, &self.split.train[..]);
+        let noise_scale =
+            interruptibly(&self.net, &mut self.clock, self.observer, |mut progress| {
+                noise_scale(&self.net, images, config, epoch, &mut progress)
+            })?;
+        let factor = next_factor(
+            config,
+            self.progress.batch_factor,
+            noise_scale,
+            self.plan.train_images,
+            |config| self.micro_batches.fits(config, &self.plan),
+        );
+        if factor > self.progress.batch_factor {
+            self.progress.batch_factor = factor;
+            self.batches = start_batches(self.scope, config, images, self.context, &self.progress)?;
+            self.observer.intervened(Intervention::LargerBatches {
+                epoch,
+                batch_size: grown(config, factor).batch_size,
+                noise_scale: noise_scale.map(|scale| scale as f32),
+            });
+        }
+        Ok(())
+    }
+
+    fn train_epoch(&mut self) -> Result<(), Ended> {
+        let grown = grown(self.config, self.progress.batch_factor);
+        let steps = EpochSteps::new(&grown, self.plan.train_images);
+        for end_of_step in steps.ends_after(self.progress.current.images) {
+            let telemetry = self.step(end_of_step)?;
+            if self
+                .clock
+                .is_checkpoint_due(self.observer.checkpoint_interval())
+            {
+                let steps = self.stepper.read_pending()?;
+                self.report(steps, telemetry);
+                self.hand_over_checkpoint()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the step that ends after this many images of the epoch.
+    fn step(&mut self, end_of_step: u64) -> Result<Telemetry, Ended> {
+        let images = (end_of_step - self.progress.current.images) as usize;
+        let (metrics, end) = self.add_gradients(images)?;
+        let factor = f64::from(self.progress.batch_factor);
+        let lr =
+            self.schedule.lr(self.progress.step) * self.config.optimizer.rate_factor(factor) as f32;
+        // Progress is counted in steps of batches that have not grown.
+        let steps = EpochSteps::new(self.config, self.plan.train_images).completed(end_of_step)
+            - self.progress.current.steps;
+        let (before, step) = (self.progress.step, self.progress.step + steps);
+        let taken = profiler::span(
+            SpanKind::Optimizer,
+            || "".into(),
+            || self.stepper.step(before, step, lr, metrics),
+            |_| 0,
+        )?;
+        self.progress.add_step(steps, images);
+        let telemetry = Telemetry {
+            loss_scale: self.stepper.loss_scale(),
+            skipped_steps: self.stepper.skipped(),
+            ..self.clock.step(step, self.progress.epoch(), images)
+        };
+        self.report(taken, telemetry);
+        self.progress.current.seconds = self.clock.seconds() - self.epoch_started;
+        end.map_or(Ok(telemetry), |request| Err(Ended::Asked(request)))
+    }
+
+    /// Adds up the gradients of a step over this many images. An interrupted step is completed
+    /// first, as half of it is in gradients and running statistics already: its end is given.
+    fn add_gradients(
+        &mut self,
+        images: usize,
+    ) -> Result<(MetricAccumulator, Option<EndRequest>), Ended> {
+        let mut metrics = MetricAccumulator::new(self.context.backend.kind());
+        let mut end = None;
+        while metrics.images < images {
+            let next = || self.batches.next_batch();
+            let batch = profiler::span(SpanKind::Data, || "".into(), next, |_| 0)?;
+            let mut start = 0;
+            while start < batch.len() {
+                let micro_batch = batch.narrow(start, self.micro_batches.size)?;
+                let (computed, count) = (self.backward(&micro_batch, images), micro_batch.len());
+                let step = self.progress.step + 1;
+                let loss = self
+                    .micro_batches
+                    .retry_on_oom(computed, count, step, self.observer)?;
+                if let Some(loss) = loss {
+                    metrics.add(&loss, count)?;
+                    start += count;
+                }
+                if end.is_none() {
+                    end = self.clock.pause(|| self.observer.between(&self.net)).err();
+                }
+                // A first epoch that is stopped can be resumed, like one that is interrupted.
+                if end == Some(EndRequest::Stop) && !self.progress.epochs.is_empty() {
+                    return Err(Ended::Asked(EndRequest::Stop));
+                }
+            }
+        }
+        Ok((metrics, end))
+    }
+
+    /// The loss of a micro-batch of a step over this many images, whose gradients are added to those
+    /// accumulated.
+    fn backward(&mut self, micro_batch: &Batch, images: usize) -> TensorResult<Tensor> {
+        let mode = Mode::Train {
+            dropout: &mut self.progress.dropout,
+            precision: self.config.precision,
+        };
+        let logits = self.net.forward(&micro_batch.images, mode)?;
+        let smoothing = self.config.label_smoothing as f32;
+        let loss = self
+            .net
+            .loss(&logits, &micro_batch.labels, images, smoothing)?;
+        self.stepper.backward(&loss)?;
+        Ok(loss)
+    }
+
+    fn validate_epoch(&mut self) -> Result<(), Ended> {
+        let epoch = self.progress.epoch();
+        // The epoch ends when the device has computed all of it.
+        let steps = self.stepper.flush(self.progress.step)?;
+        let trained = self.clock.seconds();
+        let now = self.clock.now(self.progress.step, epoch);
+        self.report(steps, now);
+        self.progress.current.seconds = trained - self.epoch_started;
+        let Self {
+            config,
+            split,
+            progress,
+            clock,
+            observer,
+            ..
+        } = self;
+        self.stepper.with_average(|net| {
+            // The loss is that of the logits as they are: a temperature fitted on the same images
+            // would flatter it.
+            let measured = interruptibly(net, clock, *observer, |mut progress| {
+                let temperature = Calibration::NONE.temperature;
+                measure(net, temperature, &split.validation, &mut progress)
+            })?;
+            clock.measured(trained, split.validation.len());
+            let record = EpochRecord {
+                epoch,
+                step: progress.step,
+                train_loss: progress.current.metrics.mean_loss(),
+                train_accuracy: progress.current.metrics.accuracy(),
+                validation_loss: measured.evaluation.loss as f32,
+                validation_accuracy: measured.evaluation.accuracy as f32,
+                seconds: progress.current.seconds as f32,
+            };
+            let calibration = measured.calibration(&split.validation.labels);
+            progress.complete_epoch(config, record, net, calibration)?;
+            clock.pause(|| observer.epoch(&record, net, calibration));
+            Ok::<_, Ended>(())
+        })?;
+        if let Some(best_epoch) = self.progress.stopped_early(self.config) {
+            let stopped = Intervention::StoppedEarly { epoch, best_epoch };
+            self.observer.intervened(stopped);
+        }
+        Ok(self.hand_over_checkpoint()?)
+    }
+
+    /// What comes of the run, whose end may have been asked for.
+    fn finish(mut self, mut end: Option<EndRequest>) -> Result<TrainOutcome, TrainError> {
+        // The model has the weights that the last record measured, not those of the steps after it.
+        let (Some(best), false) = (
+            self.progress.best.best(),
+            end == Some(EndRequest::Interrupt),
+        ) else {
+            let now = self.clock.now(self.progress.step, self.progress.epoch());
+            let steps = self.stepper.read_pending()?;
+            self.report(steps, now);
+            self.hand_over_checkpoint()?;
+            return Ok(match end {
+                Some(EndRequest::Interrupt) => TrainOutcome::Interrupted,
+                _ => TrainOutcome::Unfinished,
+            });
+        };
+        let Self {
+            config,
+            context,
+            classes,
+            net,
+            mut progress,
+            mut clock,
+            observer,
+            ..
+        } = self;
+        let validation = &self.split.validation;
+        let Some(test_images) = self.test_images else {
+            drop((self.batches, self.stepper));
+            context.release_memory()?;
+            return Ok(TrainOutcome::Validated);
+        };
+        // A run that is stopped gets these and its test accuracy as well: that takes a second or
+        // two. A second request ends the test.
+        let mut between = |_: f32| {
+            if end.is_none() {
+                end = clock.pause(|| observer.between(&net)).err();
+            }
+            if end == Some(EndRequest::Interrupt) {
+                Err(Cancelled)
+            } else {
+                Ok(())
+            }
+        };
+        if !progress.posterior.is_empty() {
+            let samples = std::mem::take(&mut progress.posterior);
+            match calibrated_together(samples, &net, validation, &mut between) {
+                Some(samples) => progress.posterior = samples,
+                None => return Ok(TrainOutcome::Interrupted),
+            }
+        }
+        net.set_weights(&best.weights)?;
+        let images = (self.train_images, validation);
+        let Some((net, calibration)) = with_digit_detector(
+            &net,
+            best.calibration,
+            config,
+            &classes,
+            images,
             &mut between,
         ) else {
             return Ok(TrainOutcome::Interrupted);
         };
-        progress.posterior = samples;
-    }
-    net.set_weights(&best.weights)?;
-    let Some((net, calibration)) = with_digit_detector(
-        &net,
-        best.calibration,
-        config,
-        &classes,
-        train_split,
-        &validation,
-        &mut between,
-    ) else {
-        return Ok(TrainOutcome::Interrupted);
-    };
-    let mut test = None;
-    if !test_images.is_empty() {
-        test = match interruptibly(&net, &mut clock, observer, |mut progress| {
-            measure(&net, calibration.temperature, test_images, &mut progress)
-        })? {
-            Ok(measured) => {
-                let (data, split) = (config.data.tested(), EvaluationSplit::Test);
-                Some(SplitEvaluation {
-                    data,
-                    split,
+        let mut test = None;
+        if !test_images.is_empty() {
+            let measured = interruptibly(&net, &mut clock, observer, |mut progress| {
+                measure(&net, calibration.temperature, test_images, &mut progress)
+            });
+            test = match measured {
+                Ok(measured) => Some(SplitEvaluation {
+                    data: config.data.tested(),
+                    split: EvaluationSplit::Test,
                     evaluation: measured.evaluation,
-                })
-            }
-            Err(EndRequest::Stop) => None,
-            Err(EndRequest::Interrupt) => return Ok(TrainOutcome::Interrupted),
-        };
+                }),
+                Err(Ended::Asked(EndRequest::Stop)) => None,
+                Err(Ended::Asked(EndRequest::Interrupt)) => return Ok(TrainOutcome::Interrupted),
+                Err(Ended::Failed(error)) => return Err(error),
+            };
+        }
+        if best.record.is_worse_than_chance(classes.len()) {
+            observer.intervened(Intervention::WorseThanChance {
+                validation_loss: best.record.validation_loss,
+                chance_loss: chance_loss(classes.len()),
+            });
+        }
+        drop((self.batches, self.stepper));
+        context.release_memory()?;
+        let mut trained =
+            TrainedModel::new(config, self.plan, progress, &best, net, calibration, test);
+        trained.summary.initialization = self.initialization;
+        Ok(TrainOutcome::Trained(Box::new(trained)))
     }
-    if best.record.is_worse_than_chance(classes.len()) {
-        let validation_loss = best.record.validation_loss;
-        observer.intervened(Intervention::WorseThanChance {
-            validation_loss,
-            chance_loss: chance_loss(classes.len()),
-        });
+
+    /// Reports steps, and adds them to the run's curve and the metrics of their epoch.
+    fn report(&mut self, steps: StepReport, telemetry: Telemetry) {
+        for CompletedStep {
+            step,
+            learning_rate,
+            metrics,
+        } in steps.completed
+        {
+            self.progress.current.metrics.add_step(&metrics);
+            let point = StepPoint {
+                step,
+                loss: metrics.loss as f32,
+                accuracy: metrics.accuracy(),
+                learning_rate,
+            };
+            self.progress.curve.add(point);
+            self.observer.step(point, telemetry);
+        }
+        if let Some(intervention) = steps.intervention {
+            self.observer.intervened(intervention);
+        }
     }
-    drop((batches, stepper));
-    context.release_memory()?;
-    let mut trained = TrainedModel::new(config, plan, progress, &best, net, calibration, test);
-    trained.summary.initialization = initialization;
-    Ok(TrainOutcome::Trained(Box::new(trained)))
+
+    /// Hands over a checkpoint. All steps must have been read.
+    fn hand_over_checkpoint(&mut self) -> Result<(), TrainError> {
+        if let Some(state) = self.stepper.state(self.progress.step)? {
+            let checkpoint = self.progress.checkpoint(self.config, &self.plan, state);
+            self.clock.pause(|| self.observer.checkpoint(checkpoint));
+        }
+        self.clock.checkpoint_taken();
+        Ok(())
+    }
+}
+
+/// The batches from where the run is.
+fn start_batches<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    config: &RunConfig,
+    (images, indices): (&'env Split, &[u32]),
+    context: &DeviceContext,
+    progress: &RunProgress,
+) -> Result<Batches, TrainError> {
+    let shuffle = Shuffle::new(indices.to_vec(), config.seed, progress.epochs.len() as u32)
+        .skip(progress.current.images as usize);
+    Batches::start(
+        scope,
+        &grown(config, progress.batch_factor),
+        images,
+        shuffle,
+        context,
+    )
+}
+
+/// Does this work with the network, calling the observer whenever it reports progress.
+fn interruptibly<T, E: Into<TrainError>>(
+    net: &Net,
+    clock: &mut RunClock,
+    observer: &mut dyn Observer,
+    work: impl FnOnce(&mut dyn FnMut(f32) -> Result<(), Cancelled>) -> Result<T, E>,
+) -> Result<T, Ended> {
+    let mut end = None;
+    let done = work(&mut |_: f32| {
+        clock.pause(|| observer.between(net)).map_err(|request| {
+            end = Some(request);
+            Cancelled
+        })
+    });
+    match end {
+        Some(request) => Err(Ended::Asked(request)),
+        None => Ok(done?),
+    }
 }

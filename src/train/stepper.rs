@@ -11,10 +11,10 @@ use candle_core::Tensor;
 
 use super::TrainError;
 use super::metrics::MetricAccumulator;
-use super::pending::PendingSteps;
-use super::rollback::{Rollback, RollbackBudget, divergence_of_step};
+use super::metrics::PendingSteps;
+use super::metrics::{CompletedStep, StepReport};
+use super::state::{Rollback, RollbackBudget, divergence_of_step};
 use super::state::{StepperState, TrainState};
-use super::step_report::{CompletedStep, StepReport};
 use crate::nn::Net;
 use crate::optim::{LossScale, Optimizer, OptimizerConfig};
 use crate::records::{Divergence, Intervention};
@@ -139,9 +139,15 @@ impl Stepper {
         Ok(report.and(self.roll_back(step, Divergence::NotFinite)?))
     }
 
-    /// Exchanges the weights with their average, if there is one; the next call puts them back.
-    pub fn swap_ema(&mut self) -> Result<(), TrainError> {
-        Ok(self.optimizer.swap_ema()?)
+    /// Does this while the network has the average of its weights, where there is one.
+    pub fn with_average<T, E: From<candle_core::Error>>(
+        &mut self,
+        work: impl FnOnce(&Net) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.optimizer.swap_ema()?;
+        let done = work(&self.net);
+        self.optimizer.swap_ema()?;
+        done
     }
 
     /// What the loss is multiplied by, in f16.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::epoch_steps::EpochSteps;
 use super::error::TrainError;
 use super::gradient_noise::GradientNoise;
 use super::observer::{EndRequest, Observer};
+use super::order::EpochSteps;
 use super::session::validate;
 use crate::data::{Split, ValidationSplit};
 use crate::infer::measure;

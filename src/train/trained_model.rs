@@ -1,16 +1,20 @@
-//! What comes of a run.
+//! What comes of a run, and what its end adds to it: a digit detector, and samples from the posterior of
+//! the weights that are calibrated for use together.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::best_checkpoint::EpochWeights;
+use super::progress::EpochWeights;
 use super::progress::RunProgress;
+use crate::data::Split;
 use crate::hardware::machine;
-use crate::nn::{DeviceContext, FORMAT_VERSION, ModelCard, ModelFile, Net};
+use crate::infer::{InferError, fit_digit_detector, fit_shared_temperature, measure};
+use crate::nn::{ComputeError, DeviceContext, FORMAT_VERSION, ModelCard, ModelFile, Net};
+use crate::progress::{Progress, Unwatched};
 use crate::records::{
     Accuracy, Calibration, EpochRecord, RunPlan, RunSummary, SplitEvaluation, StepCurve,
 };
-use crate::run_config::RunConfig;
+use crate::run_config::{Classes, RunConfig};
 
 /// What came of a run.
 #[derive(Clone, Debug)]
@@ -142,6 +146,91 @@ impl TrainedModel {
             validation_accuracy: epoch.map(|record| record.validation_accuracy),
             test,
             config: config.clone(),
+        }
+    }
+}
+
+/// The samples with the temperature at which the mean of their probabilities is calibrated on the
+/// validation split; `None` when `between` interrupts the run. `net` has other weights afterwards.
+/// Should it fail, each sample keeps the temperature of its own.
+pub fn calibrated_together(
+    samples: Vec<Arc<EpochWeights>>,
+    net: &Net,
+    validation: &Split,
+    between: &mut impl Progress,
+) -> Option<Vec<Arc<EpochWeights>>> {
+    match shared_temperature(&samples, net, validation, between) {
+        Ok(temperature) => Some(
+            samples
+                .iter()
+                .map(|sample| Arc::new(with_temperature(sample, temperature)))
+                .collect(),
+        ),
+        Err(InferError::Cancelled(_)) => None,
+        Err(error) => {
+            tracing::warn!(%error, "the samples from the posterior could not be calibrated together");
+            Some(samples)
+        }
+    }
+}
+
+fn with_temperature(sample: &EpochWeights, temperature: f32) -> EpochWeights {
+    EpochWeights {
+        calibration: Calibration {
+            temperature,
+            ..sample.calibration
+        },
+        ..sample.clone()
+    }
+}
+
+fn shared_temperature(
+    samples: &[Arc<EpochWeights>],
+    net: &Net,
+    validation: &Split,
+    between: &mut impl Progress,
+) -> Result<f32, InferError> {
+    let mut logits = Vec::new();
+    for sample in samples {
+        net.set_weights(&sample.weights)
+            .map_err(ComputeError::from)?;
+        logits.push(
+            measure(net, sample.calibration.temperature, validation, between)?
+                .logits()
+                .to_vec(),
+        );
+    }
+    Ok(fit_shared_temperature(
+        &logits.iter().map(Vec::as_slice).collect::<Vec<_>>(),
+        &validation.labels,
+    ))
+}
+
+/// This network with a digit detector, and its calibration on the validation split with that;
+/// `None` when `between` interrupts the run. Without a detector, should that fail, the model is as
+/// good as before.
+pub fn with_digit_detector(
+    net: &Net,
+    calibration: Calibration,
+    config: &RunConfig,
+    classes: &Classes,
+    (train, validation): (&Split, &Split),
+    between: &mut impl Progress,
+) -> Option<(Net, Calibration)> {
+    let fitted = fit_digit_detector(net, &train.images, classes, config.seed, between).and_then(
+        |detector| {
+            let net = net.clone().with_digit_detector(Some(detector));
+            let calibration = measure(&net, calibration.temperature, validation, &mut Unwatched)?
+                .calibration(&validation.labels);
+            Ok((net, calibration))
+        },
+    );
+    match fitted {
+        Ok(fitted) => Some(fitted),
+        Err(InferError::Cancelled(_)) => None,
+        Err(error) => {
+            tracing::warn!(%error, "the digit detector could not be trained");
+            Some((net.clone(), calibration))
         }
     }
 }

@@ -4,7 +4,7 @@
 use candle_core::Tensor;
 use inkling::math::random::Random;
 use inkling::nn::Parameter;
-use inkling::nn::backend::cpu::precision::rounded;
+use inkling::nn::backend::cpu::rounded;
 use inkling::nn::ops::{Context, conv2d, conv2d_max_pool, linear};
 use inkling::run_config::Precision;
 

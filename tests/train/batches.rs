@@ -43,7 +43,7 @@ fn all_batches_of_an_epoch_have_the_same_number_of_images_but_for_one() {
         std::thread::scope(|scope| {
             let mut loader =
                 Loader::start(scope, &of, &images, Shuffle::new(order, 1, 0).skip(used)).unwrap();
-            std::iter::from_fn(|| loader.next_batch().ok().map(|batch| batch.labels.len()))
+            std::iter::from_fn(|| loader.next_batch().ok().map(|batch| batch.len()))
                 .collect::<Vec<_>>()
         })
     };

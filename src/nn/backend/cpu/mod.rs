@@ -16,7 +16,7 @@ mod transformer;
 
 use candle_core::{CpuStorage, Device, Layout, Result, Shape, Storage, Tensor, WithDType};
 
-pub use matrix::LargeProduct;
+pub use matrix::{LargeProduct, rounded};
 pub use pointwise::factors as dropout_factors;
 
 use super::{Backend, BackendKind};

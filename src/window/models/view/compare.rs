@@ -8,7 +8,7 @@ use eframe::egui::{
 use super::compare_plot;
 use super::compare_plot::Choice;
 use super::offers::ensemble_button;
-use crate::infer::comparison_words::{
+use crate::infer::model_comparison::{
     digits_table, images_of, letter, results_table, sentences, settings_table,
 };
 use crate::records::{COMPARED_MODELS, Ensemble, ModelRef, RunSummary};

@@ -4,7 +4,7 @@
 use eframe::egui::{Align2, Color32, Rangef, RichText, Role, Ui, WidgetInfo, vec2};
 use egui_plot::{Line, LineStyle, MarkerShape, PlotPoint, PlotPoints, Points, Text};
 
-use crate::infer::comparison_words::letter;
+use crate::infer::model_comparison::letter;
 use crate::records::{EpochRecord, RunSummary, StepPoint};
 use crate::window::plots::scale::{GRID, marks, significant, static_plot, whole_marks};
 use crate::window::style::Palette;

@@ -1,9 +1,10 @@
-//! How an epoch is divided into optimiser steps, and these into batches: as few as the batch size
+//! In which order an epoch goes through the images, and how it is divided into optimiser steps, and these into batches: as few as the batch size
 //! allows, and all of the same size but for one image. A smaller last batch, perhaps of a few
 //! images only, would move the weights as far as the others do, and just before they are measured.
 
 use std::ops::Range;
 
+use crate::math::random::Random;
 use crate::run_config::RunConfig;
 
 /// The steps of an epoch.
@@ -63,5 +64,82 @@ impl EpochSteps {
             let of_step = move |batch: u64| (step.start + images * batch / batches) as usize;
             (0..batches).map(move |batch| of_step(batch)..of_step(batch + 1))
         })
+    }
+}
+
+/// The order of the images of an epoch.
+#[derive(Debug)]
+pub struct EpochOrder {
+    /// From 1.
+    pub epoch: u32,
+    /// Their indices.
+    pub images: Vec<u32>,
+    /// How many of them, from the first, were used already.
+    pub used: usize,
+}
+
+/// The order of the images in each epoch, and the random numbers for their augmentation.
+#[derive(Clone, Debug)]
+pub struct Shuffle {
+    order: Vec<u32>,
+    seed: u64,
+    done: u32,
+    /// Images at the start of the next epoch that were used already.
+    used: usize,
+}
+
+impl Shuffle {
+    /// Of the images at these indices, after the first `done` epochs.
+    pub fn new(order: Vec<u32>, seed: u64, done: u32) -> Self {
+        let mut shuffle = Self {
+            order,
+            seed,
+            done: 0,
+            used: 0,
+        };
+        while shuffle.done < done {
+            shuffle.next_epoch();
+        }
+        shuffle
+    }
+
+    /// Epochs whose order was given.
+    pub(super) const fn epochs_done(&self) -> u32 {
+        self.done
+    }
+
+    /// How many images an epoch has.
+    pub const fn images(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The same without the first images of the next epoch.
+    #[must_use]
+    pub fn skip(mut self, images: usize) -> Self {
+        self.used = images;
+        if self.used >= self.order.len() {
+            self.next_epoch();
+        }
+        self
+    }
+
+    /// The order of the next epoch: that of the one before, shuffled.
+    pub fn next_epoch(&mut self) -> EpochOrder {
+        self.done += 1;
+        Random::stream(self.seed, "shuffle", u64::from(self.done)).shuffle(&mut self.order);
+        EpochOrder {
+            epoch: self.done,
+            images: self.order.clone(),
+            used: std::mem::take(&mut self.used),
+        }
+    }
+
+    /// The random numbers that the augmentation of this image in this epoch depends on.
+    pub fn augmentation_rng(&self, epoch: u32, index: u32) -> Random {
+        Random::stream(
+            self.seed,
+            "augmentation",
+            u64::from(epoch) << 32 | u64::from(index),
+        )
     }
 }
