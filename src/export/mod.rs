@@ -12,7 +12,6 @@ mod files;
 mod model_card;
 mod onnx;
 mod pytorch;
-mod quantize;
 mod report;
 pub mod tensorboard;
 mod untrusted;
@@ -20,8 +19,8 @@ mod untrusted;
 pub use error::ExportError;
 pub use exported_model::{ExportedModel, RUN_KEY};
 pub use files::{Export, ExportedFile, export};
+pub use onnx::quantized;
 pub use pytorch::CALIBRATION;
-pub use quantize::quantized;
 
 use half::f16;
 

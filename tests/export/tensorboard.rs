@@ -3,8 +3,7 @@
 
 use std::path::Path;
 
-use inkling::export::tensorboard::EventFile;
-use inkling::export::tensorboard::proto::{Event, HParamsPluginData, SESSION_START};
+use inkling::export::tensorboard::{Event, EventFile, HParamsPluginData, SESSION_START};
 use inkling::run_config::{DataSource, DataSpec, Preset, RunConfig};
 use prost::Message;
 

@@ -9,6 +9,7 @@ use prost::Message;
 use self::graph::int;
 pub(super) use self::graph::{Graph, float};
 use self::weights::Weights;
+pub use self::weights::quantized;
 use super::{ExportError, ExportedModel};
 use crate::ink::SIDE;
 use crate::nn::onnx::proto::{
