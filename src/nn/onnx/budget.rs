@@ -1,7 +1,7 @@
 //! How much memory and time the operators of an ONNX file may take for an image: known before each
 //! of them is computed.
 
-use super::operators::{BROADCAST, Operator};
+use super::operators::Operator;
 
 /// The most numbers that all operators may give for one image: 128 MiB of them.
 const MAX_VALUES: usize = 32 << 20;
@@ -114,7 +114,7 @@ impl Operator<'_> {
                     .saturating_mul(*columns);
                 (outputs, outputs.saturating_mul(*inner))
             }
-            op_type if BROADCAST.contains(&op_type) => {
+            _ if self.broadcasts() => {
                 let shapes = (0..self.inputs.len())
                     .map(shape)
                     .collect::<Option<Vec<_>>>()?;

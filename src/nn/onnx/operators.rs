@@ -7,71 +7,16 @@ use super::wire::{EXTERNAL_DATA, Fields, Value, text, varints};
 /// More operators than any network for digits has.
 pub const MAX_OPERATORS: usize = 10_000;
 /// Operators that give as many numbers as their first input has, or fewer.
-const NO_LARGER: [&str; 46] = [
-    "Abs",
-    "ArgMax",
-    "AveragePool",
-    "BatchNormalization",
-    "Cast",
-    "Celu",
-    "Clip",
-    "DequantizeLinear",
-    "Dropout",
-    "Elu",
-    "Erf",
-    "Exp",
-    "Flatten",
-    "Floor",
-    "Gelu",
-    "GlobalAveragePool",
-    "GlobalMaxPool",
-    "HardSigmoid",
-    "HardSwish",
-    "Identity",
-    "InstanceNormalization",
-    "LayerNormalization",
-    "LeakyRelu",
-    "Log",
-    "LogSoftmax",
-    "MaxPool",
-    "Mish",
-    "Neg",
-    "QuantizeLinear",
-    "Reciprocal",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceSum",
-    "Relu",
-    "Reshape",
-    "Selu",
-    "Sigmoid",
-    "Slice",
-    "Softmax",
-    "Softplus",
-    "Softsign",
-    "Split",
-    "Sqrt",
-    "Squeeze",
-    "Tanh",
-    "Transpose",
-];
+const NO_LARGER: &str = "\
+    Abs ArgMax AveragePool BatchNormalization Cast Celu Clip DequantizeLinear Dropout Elu \
+    Erf Exp Flatten Floor Gelu GlobalAveragePool GlobalMaxPool HardSigmoid HardSwish \
+    Identity InstanceNormalization LayerNormalization LeakyRelu Log LogSoftmax MaxPool Mish \
+    Neg QuantizeLinear Reciprocal ReduceMax ReduceMean ReduceSum Relu Reshape Selu Sigmoid \
+    Slice Softmax Softplus Softsign Split Sqrt Squeeze Tanh Transpose";
 /// Operators that combine numbers of inputs whose shapes are broadcast.
-pub const BROADCAST: [&str; 9] = [
-    "Add", "Div", "Max", "Min", "Mul", "PRelu", "Pow", "Sub", "Sum",
-];
+const BROADCAST: &str = "Add Div Max Min Mul PRelu Pow Sub Sum";
 /// Operators with a size of their own.
-const OTHERS: [&str; 8] = [
-    "Concat",
-    "Constant",
-    "Conv",
-    "Gather",
-    "Gemm",
-    "MatMul",
-    "Shape",
-    "Unsqueeze",
-];
-/// All that are supported.
-pub const SUPPORTED_OPERATORS: [&[&str]; 3] = [&NO_LARGER, &BROADCAST, &OTHERS];
+const OTHERS: &str = "Concat Constant Conv Gather Gemm MatMul Shape Unsqueeze";
 
 /// One operator.
 #[derive(Clone, Debug, Default)]
@@ -166,9 +111,9 @@ impl<'a> Operator<'a> {
                 _ => {}
             }
         }
-        let known = SUPPORTED_OPERATORS
+        let known = [NO_LARGER, BROADCAST, OTHERS]
             .iter()
-            .any(|operators| operators.contains(&operator.op_type));
+            .any(|operators| is_among(operator.op_type, operators));
         if !known || !["", "ai.onnx"].contains(&domain) {
             let name = if domain.is_empty() {
                 operator.op_type.to_owned()
@@ -218,10 +163,19 @@ impl<'a> Operator<'a> {
         Ok(())
     }
 
+    /// Whether it combines numbers of inputs whose shapes are broadcast.
+    pub fn broadcasts(&self) -> bool {
+        is_among(self.op_type, BROADCAST)
+    }
+
     /// The integers of an attribute; none where it is left out.
     pub fn integers(&self, name: &str) -> &[i64] {
         self.integers.get(name).map_or(&[], Vec::as_slice)
     }
+}
+
+fn is_among(op_type: &str, operators: &str) -> bool {
+    operators.split(' ').any(|operator| operator == op_type)
 }
 
 /// The name of a `TensorProto` and how many numbers it has, whose bytes are in this file.
