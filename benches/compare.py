@@ -67,7 +67,7 @@ def our_epoch(arguments, net, batch, precision):
     """Seconds per image."""
     settings = NETS[net]
     options = ["--preset", "quick", "--model", net, "--epochs", 1, "--batch-size", batch, "--optimizer", settings["optimizer"],
-               "--lr", settings["lr"], "--schedule", settings["schedule"], "--augmentation", "off", "--precision", precision]
+               "--learning-rate", settings["lr"], "--schedule", settings["schedule"], "--augmentation", "off", "--precision", precision]
     finished, images = train(arguments, options)
     return statistics.median(finished["epoch_seconds"]) / images
 

@@ -417,7 +417,7 @@ fn add_sweeps(add: &impl Fn(&str, &str, &[u8])) {
         pruner: None,
         ..definition
     };
-    grid.set(SettingRange::parse("lr=1e-4..1e-1:log:4").expect("a range"))
+    grid.set(SettingRange::parse("learning-rate=1e-4..1e-1:log:4").expect("a range"))
         .expect("a setting");
     add(
         "sweep_definition",

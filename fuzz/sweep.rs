@@ -9,7 +9,7 @@ pub fn definition() -> Definition {
         trials: Some(20),
         ..Definition::of(RunConfig::preset(Preset::QuickLook))
     };
-    for text in ["lr=1e-4..1e-1:log", "batch-size=32,64"] {
+    for text in ["learning-rate=1e-4..1e-1:log", "batch-size=32,64"] {
         definition
             .set(SettingRange::parse(text).expect("a range"))
             .expect("a setting");

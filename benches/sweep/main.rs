@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! inkling sweep --data data --preset one-epoch --sampler grid --pruner none --trials 780 --json \
-//!     --set lr=1e-4..1e-1:log:13 --set batch-size=16,32,64,128,256 --set weight-decay=0,0.001,0.01,0.1 --set augmentation=off,gentle,medium
+//!     --set learning-rate=1e-4..1e-1:log:13 --set batch-size=16,32,64,128,256 --set weight-decay=0,0.001,0.01,0.1 --set augmentation=off,gentle,medium
 //! ```
 
 use inkling::math::statistics::mean_interval;
@@ -20,7 +20,7 @@ type Error = Box<dyn std::error::Error>;
 const SURFACE: &str = include_str!("surface.csv");
 /// What is searched; the learning rate and the weight decay anywhere between the recorded ones.
 const SPACE: [&str; 4] = [
-    "lr=1e-4..1e-1:log",
+    "learning-rate=1e-4..1e-1:log",
     "batch-size=16,32,64,128,256",
     "weight-decay=1e-4..1e-1:log",
     "augmentation=off,gentle,medium",

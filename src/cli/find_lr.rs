@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::protocol::{Event, Job, JobResult};
 use crate::records::{RateFinding, RatePoint, RateSearch, SearchEnd};
-use crate::run_config::RunConfig;
+use crate::run_config::{RunConfig, Setting};
 use crate::text::format::plain;
 use crate::text::table::{self, Cell, Line, Section};
 use crate::window::messages::Message;
@@ -178,15 +178,21 @@ fn section(points: &[RatePoint]) -> Section {
 /// The command that trains with the options that this one was given, and with this learning rate.
 fn command(rate: f64, arguments: impl Iterator<Item = String>) -> String {
     let mut words = vec!["inkling".to_owned(), "train".to_owned()];
+    let is_rate = |name: &str| Setting::parse(name) == Ok(Setting::LearningRate);
     // The first is the name of this command.
     let mut given = arguments.skip(1);
     while let Some(argument) = given.next() {
-        if argument == "--lr" {
-            given.next();
-        } else if argument != "--json" && !argument.starts_with("--lr=") {
+        let name = argument
+            .split_once('=')
+            .map_or(&*argument, |(name, _)| name);
+        if name.strip_prefix("--").is_some_and(is_rate) {
+            if name == argument {
+                given.next();
+            }
+        } else if argument != "--json" {
             words.push(quoted(Path::new(&argument)));
         }
     }
-    words.extend(["--lr".to_owned(), plain(rate)]);
+    words.extend([format!("--{}", Setting::LearningRate), plain(rate)]);
     words.join(" ")
 }

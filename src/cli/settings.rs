@@ -1,20 +1,18 @@
 //! The options that say what a run computes, for every subcommand that trains.
 
-use std::num::ParseIntError;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-use super::arguments::{choice, model_file, preset};
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
+
+use super::arguments::{model_file, preset};
 use super::devices;
 use super::engine::data_folders;
 use super::failure::Failure;
 use super::output::note;
 use crate::data::small_training_set;
 use crate::nn::ModelFile;
-use crate::run_config::{
-    Activation, Augmentation, Chosen, CnnLayers, DataSpec, DeviceChoice, Initialization, ModelKind,
-    OptimizerKind, Precision, Preset, RunConfig, ScheduleKind, Widths,
-};
+use crate::run_config::{Chosen, Kind, ModelKind, Preset, RunConfig, Setting};
 use crate::system::files::read_limited;
 use crate::system::paths::Paths;
 use crate::text::visible;
@@ -27,10 +25,6 @@ const MAX_BYTES: u64 = 64 << 20;
 /// The settings of a run.
 #[derive(Debug, clap::Args)]
 pub struct Settings {
-    /// Training data: builtin, mine, mnist, fashion-mnist, kmnist, emnist-digits, emnist-letters, a
-    /// path, or several joined with + [default: builtin]
-    #[arg(long, value_name = "DATA")]
-    pub data: Option<DataSpec>,
     /// Folder to search for data sets before the usual ones [with --resume: as before]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
@@ -42,121 +36,149 @@ pub struct Settings {
         value_name = "PATH",
         conflicts_with = "preset"
     )]
-    pub file: Option<PathBuf>,
+    file: Option<PathBuf>,
     /// Base settings; all other options override them
     #[arg(long, value_name = "NAME", default_value = "balanced", ignore_case = true, value_parser = preset())]
-    pub preset: Preset,
-    /// Network to train
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ModelKind>(ModelKind::ALL.iter().map(|c| c.name())))]
-    pub model: Option<ModelKind>,
-    /// Widths of the hidden layers, such as 128-64; an MLP has as many layers as there are widths
-    /// [default: those of the network]
-    #[arg(long, value_name = "N-N-…")]
-    pub widths: Option<Widths>,
-    /// Layers of a CNN, such as 32C3-MP2-64C3-MP2-128: convolutions of 32 and 64 filters of 3x3
-    /// (32C3P1: with a padding of 1), each followed by 2x2 max pooling, and a dense layer of 128
-    /// neurons [default: 32C3-MP2-64C3-MP2]
-    #[arg(long, value_name = "L-L-…", conflicts_with = "widths")]
-    pub layers: Option<CnnLayers>,
-    /// Model file or folder of a run to start from: its weights, network and activation are used
-    #[arg(long, value_name = "FILE")]
-    pub from: Option<PathBuf>,
-    /// Activation function between layers
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Activation>(Activation::ALL.iter().map(|c| c.name())))]
-    pub activation: Option<Activation>,
-    /// How the weights are initialised
-    #[arg(long, value_name = "NAME", ignore_case = true, conflicts_with = "from", value_parser = choice::<Initialization>(Initialization::ALL.iter().map(|c| c.name())))]
-    pub init: Option<Initialization>,
-    /// Passes over the training set
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub epochs: Option<u32>,
-    /// Images per batch; auto:N: N at first, and more from epoch to epoch as the gradient noise
-    /// scale allows; auto: those of the preset at first
-    #[arg(long, value_name = "N|auto[:N]", allow_negative_numbers = true)]
-    pub batch_size: Option<BatchSize>,
-    /// Number format of matrix products
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Precision>(Precision::ALL.iter().map(|c| c.name())))]
-    pub precision: Option<Precision>,
-    /// Device to train on
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<DeviceChoice>(DeviceChoice::ALL.iter().map(|c| c.name())))]
-    pub device: Option<DeviceChoice>,
-    /// Optimiser
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<OptimizerKind>(OptimizerKind::ALL.iter().map(|c| c.name())))]
-    pub optimizer: Option<OptimizerKind>,
-    /// Peak learning rate
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub lr: Option<f64>,
-    /// Learning-rate schedule
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ScheduleKind>(ScheduleKind::ALL.iter().map(|c| c.name())))]
-    pub schedule: Option<ScheduleKind>,
-    /// Weight decay per step, scaled by the learning rate
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub weight_decay: Option<f64>,
-    /// Momentum (SGD)
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub momentum: Option<f64>,
-    /// Use plain instead of Nesterov momentum (SGD)
-    #[arg(long)]
-    pub no_nesterov: bool,
-    /// Share of the target probability that is spread over all classes
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub label_smoothing: Option<f64>,
-    /// Clip gradients to this global norm
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub clip_norm: Option<f64>,
-    /// Batches whose gradients are accumulated before each optimiser step
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub accumulation: Option<u32>,
-    /// Average the weights over steps with this decay per step, such as 0.999
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    pub weight_averaging: Option<f64>,
-    /// Stop after N epochs without a better validation result, and keep the best weights
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub early_stopping: Option<u32>,
-    /// How strongly training images are augmented
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Augmentation>(Augmentation::ALL.iter().map(|c| c.name())))]
-    pub augmentation: Option<Augmentation>,
-    /// Random seed
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub seed: Option<u64>,
-    /// Worker threads [default: one per core]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub threads: Option<u32>,
-    /// Keep only some activations for the backward pass and compute the others again: less memory,
-    /// more time
-    #[arg(long)]
-    pub checkpoint_activations: bool,
-    /// Try several algorithms for each matrix product on an NVIDIA GPU and use the fastest; without
-    /// this, runs are reproducible bit for bit
-    #[arg(long)]
-    pub autotune: bool,
-    /// Memory limit in MiB; batches are split into micro-batches to stay below it
-    #[arg(long, value_name = "MIB")]
-    pub memory_limit: Option<u32>,
+    preset: Preset,
+    #[command(flatten)]
+    given: Given,
 }
 
-/// What `--batch-size` is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BatchSize {
-    /// So many images throughout.
-    Images(u32),
-    /// So many at first, or those of the preset, and more from epoch to epoch.
-    Growing(Option<u32>),
+/// The settings that options give, each with its value, in the order of the table.
+#[derive(Debug)]
+struct Given(Vec<(Setting, String)>);
+
+/// How the option that turns Nesterov momentum off was called before.
+const NO_NESTEROV: &str = "no-nesterov";
+/// The batch size that stands for growing batches, with `:N` behind it for N in the first epoch.
+const AUTO: &str = "auto";
+
+/// The settings that every command that trains has an option for.
+fn with_options() -> impl Iterator<Item = Setting> {
+    let all = Setting::ALL.iter().copied();
+    all.filter(|setting| *setting != Setting::Repeats)
 }
 
-impl FromStr for BatchSize {
-    type Err = ParseIntError;
+/// The options that choose the settings of a new run: one that is resumed or reproduced has its
+/// own.
+pub fn of_a_new_run() -> Vec<&'static str> {
+    with_options()
+        .map(Setting::row)
+        .filter(|row| !row.is_of_machine)
+        .map(|row| row.name)
+        .chain([NO_NESTEROV, "config_file", "preset"])
+        .collect()
+}
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.to_ascii_lowercase().strip_prefix("auto") {
-            Some("") => Ok(Self::Growing(None)),
-            Some(first) => first
-                .strip_prefix(':')
-                .unwrap_or(text)
-                .parse()
-                .map(|images| Self::Growing(Some(images))),
-            None => text.parse().map(Self::Images),
+/// The option of a setting.
+pub fn option(setting: Setting) -> Arg {
+    let row = setting.row();
+    let option = Arg::new(row.name)
+        .long(row.name)
+        .aliases(row.former)
+        .value_name(row.value_name)
+        .help(row.help.trim_end_matches('.'))
+        .allow_negative_numbers(row.kind.is_number())
+        .conflicts_with_all(row.excludes.map(|other| other.row().name));
+    match row.kind {
+        Kind::Choice | Kind::Switch => {
+            let names = setting.choices().into_iter().map(|(name, _)| name);
+            let option = option
+                .ignore_case(true)
+                .value_parser(PossibleValuesParser::new(names).map(|name| name.to_lowercase()));
+            if row.kind == Kind::Switch {
+                option.num_args(0..=1).default_missing_value("on")
+            } else {
+                option
+            }
         }
+        Kind::Real | Kind::Whole | Kind::Text => option.value_parser(move |text: &str| {
+            if setting == Setting::BatchSize && text == AUTO {
+                return Ok(text.to_owned());
+            }
+            let tried = first_of_growing(setting, text).unwrap_or(text);
+            setting
+                .set(&mut RunConfig::default(), tried)
+                .map(|()| text.to_owned())
+                .map_err(|wanted| format!("choose {wanted}"))
+        }),
+    }
+}
+
+/// The batches of the first epoch, where a batch size says that they grow: those of the preset if
+/// it does not say.
+fn first_of_growing(setting: Setting, text: &str) -> Option<&str> {
+    let rest = (setting == Setting::BatchSize).then(|| text.strip_prefix(AUTO))??;
+    rest.strip_prefix(':').or(rest.is_empty().then_some(rest))
+}
+
+impl clap::Args for Given {
+    fn augment_args(command: Command) -> Command {
+        command.args(with_options().map(option)).arg(
+            Arg::new(NO_NESTEROV)
+                .long(NO_NESTEROV)
+                .hide(true)
+                .action(ArgAction::SetTrue)
+                .conflicts_with(Setting::Nesterov.row().name),
+        )
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Given {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |setting: Setting| {
+            let text = matches.get_one::<String>(setting.row().name)?;
+            Some((setting, text.clone()))
+        };
+        let mut all: Vec<(Setting, String)> = with_options().filter_map(given).collect();
+        if matches.get_flag(NO_NESTEROV) {
+            all.push((Setting::Nesterov, "off".to_owned()));
+        }
+        Ok(Self(all))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Given {
+    fn text(&self, wanted: Setting) -> Option<&str> {
+        let mut given = self.0.iter();
+        given
+            .find(|(setting, _)| *setting == wanted)
+            .map(|(_, text)| text.as_str())
+    }
+
+    /// Puts the values of these settings into a configuration.
+    fn apply(
+        &self,
+        config: &mut RunConfig,
+        wanted: impl Fn(Setting) -> bool,
+    ) -> Result<(), Failure> {
+        for (setting, text) in self.0.iter().filter(|(setting, _)| wanted(*setting)) {
+            let text = match first_of_growing(*setting, text) {
+                Some(first) => {
+                    config.growing_batches = true;
+                    if first.is_empty() {
+                        continue;
+                    }
+                    first
+                }
+                None => text,
+            };
+            setting.set(config, text).map_err(|wanted| {
+                Failure::Usage(format!(
+                    "{text} is not a value of --{setting}: choose {wanted}."
+                ))
+            })?;
+        }
+        Ok(())
     }
 }
 
@@ -169,11 +191,12 @@ impl Settings {
         // What a file of settings says was chosen, too.
         let from_file = self.file.is_some();
         let chosen = Chosen {
-            batch_size: matches!(
-                self.batch_size,
-                Some(BatchSize::Images(_) | BatchSize::Growing(Some(_)))
-            ) || from_file,
-            epochs: self.epochs.is_some() || from_file,
+            batch_size: from_file
+                || self
+                    .given
+                    .text(Setting::BatchSize)
+                    .is_some_and(|size| size != AUTO),
+            epochs: from_file || self.given.text(Setting::Epochs).is_some(),
         };
         let Some(images) = small_training_set(&config.data, &folders) else {
             return Ok(config);
@@ -200,77 +223,51 @@ impl Settings {
 
     /// The settings of the run, not checked yet.
     pub fn config(&self) -> Result<RunConfig, Failure> {
-        let mut preset = match &self.file {
+        let mut config = match &self.file {
             Some(path) => config_in(path)?,
             None => RunConfig::preset(self.preset),
         };
-        if let Some(path) = &self.from {
-            let path = model_file(path)?;
+        if let Some(path) = self.given.text(Setting::InitialWeights) {
+            let path = model_file(Path::new(path))?;
             let card = ModelFile::load(&path)?.card;
             let path = std::path::absolute(&path).unwrap_or(path);
-            preset = RunConfig {
+            config = RunConfig {
                 model: card.model,
                 widths: card.config.widths,
                 layers: card.config.layers,
                 activation: card.config.activation,
-                ..preset.further(path)
+                ..config.further(path)
             };
         }
-        // A run is evaluated and reproduced from other folders, too.
-        let working_folder = std::env::current_dir().unwrap_or_default();
+        let model = config.model;
+        self.given
+            .apply(&mut config, |setting| setting == Setting::Network)?;
         // Only a CNN has layers to choose.
-        let model = self
-            .model
-            .or(self.layers.map(|_| ModelKind::Cnn))
-            .unwrap_or(preset.model);
-        let mut config = RunConfig {
-            data: self
+        if self.given.text(Setting::Layers).is_some() && self.given.text(Setting::Network).is_none()
+        {
+            config.model = ModelKind::Cnn;
+        }
+        // Those of another network do not fit this one.
+        if config.model != model {
+            (config.widths, config.layers) = (None, None);
+        }
+        self.given.apply(&mut config, |setting| {
+            !matches!(setting, Setting::Network | Setting::InitialWeights)
+        })?;
+        if self.given.text(Setting::Data).is_some() {
+            // A run is evaluated and reproduced from other folders, too.
+            config.data = config
                 .data
-                .as_ref()
-                .map_or(preset.data, |data| data.located(&working_folder)),
-            model,
-            // Those of another network do not fit this one.
-            widths: self
-                .widths
-                .or(preset.widths.filter(|_| model == preset.model)),
-            layers: self
-                .layers
-                .or(preset.layers.filter(|_| model == preset.model)),
-            activation: self.activation.unwrap_or(preset.activation),
-            initialization: self.init.unwrap_or(preset.initialization),
-            epochs: self.epochs.unwrap_or(preset.epochs),
-            batch_size: match self.batch_size {
-                Some(BatchSize::Images(images) | BatchSize::Growing(Some(images))) => images,
-                Some(BatchSize::Growing(None)) | None => preset.batch_size,
-            },
-            growing_batches: match self.batch_size {
-                Some(BatchSize::Images(_)) => false,
-                Some(BatchSize::Growing(_)) => true,
-                None => preset.growing_batches,
-            },
-            precision: self.precision.unwrap_or(preset.precision),
-            device: self.device.unwrap_or(preset.device),
-            optimizer: self.optimizer.unwrap_or(preset.optimizer),
-            learning_rate: self.lr.unwrap_or(preset.learning_rate),
-            schedule: self.schedule.unwrap_or(preset.schedule),
-            weight_decay: self.weight_decay.unwrap_or(preset.weight_decay),
-            momentum: self.momentum.unwrap_or(preset.momentum),
-            nesterov: preset.nesterov && !self.no_nesterov,
-            label_smoothing: self.label_smoothing.unwrap_or(preset.label_smoothing),
-            clip_norm: self.clip_norm.or(preset.clip_norm),
-            accumulation: self.accumulation.unwrap_or(preset.accumulation),
-            weight_averaging: self.weight_averaging.or(preset.weight_averaging),
-            early_stopping: self.early_stopping.or(preset.early_stopping),
-            augmentation: self.augmentation.unwrap_or(preset.augmentation),
-            seed: self.seed.unwrap_or(preset.seed),
-            threads: self.threads.or(preset.threads),
-            memory_limit: self.memory_limit.or(preset.memory_limit),
-            activation_checkpointing: self.checkpoint_activations
-                || preset.activation_checkpointing,
-            autotune: self.autotune || preset.autotune,
-            ..preset
-        };
+                .located(&std::env::current_dir().unwrap_or_default());
+        }
         config.preset = config.matching_preset();
+        Ok(config)
+    }
+
+    /// The settings of an earlier run, with what the options say about how this machine computes.
+    pub fn of_this_machine(&self, mut config: RunConfig) -> Result<RunConfig, Failure> {
+        self.given
+            .apply(&mut config, |setting| setting.row().is_of_machine)?;
         Ok(config)
     }
 }

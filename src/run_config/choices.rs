@@ -57,6 +57,18 @@ macro_rules! choices {
             fn from(choice: $Enum) -> &'static str { choice.name() }
         }
 
+        impl super::setting::Value for $Enum {
+            const KIND: super::Kind = super::Kind::Choice;
+            fn text(&self) -> String { self.name().to_owned() }
+            fn read(text: &str) -> Result<Self, String> {
+                text.parse().map_err(|error: UnknownChoice| format!("one of {}", error.known))
+            }
+            fn describe(&self) -> Option<String> { Some(self.label().to_owned()) }
+            fn choices() -> Vec<(&'static str, &'static str)> {
+                Self::ALL.iter().map(|choice| (choice.name(), choice.label())).collect()
+            }
+        }
+
         impl TryFrom<String> for $Enum {
             type Error = UnknownChoice;
             fn try_from(text: String) -> Result<Self, UnknownChoice> { text.parse() }

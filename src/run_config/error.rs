@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeviceChoice, Field, ModelKind, Precision, VERSION, Widths};
+use super::{DeviceChoice, ModelKind, Precision, Setting, VERSION, Widths};
 
 /// The trainable numbers of the largest network that can be trained: its model file stays below
 /// what is read of one.
@@ -15,8 +15,8 @@ pub enum ConfigProblem {
     NewerVersion { version: u32 },
     #[error("{} cannot be trained", .model.label())]
     NotTrainable { model: ModelKind },
-    #[error("{}: {given} is not {}", name(*field), field.range().map(ToString::to_string).unwrap_or_default())]
-    OutOfRange { field: Field, given: String },
+    #[error("{}: {given} is not {}", setting.row().range.map_or("setting", |range| range.name), setting.row().range.map(|range| range.to_string()).unwrap_or_default())]
+    OutOfRange { setting: Setting, given: String },
     #[error("batch size: {given} is larger than the {images} training images")]
     BatchLargerThanSet { given: u32, images: u64 },
     #[error("{first} and {other} cannot be mixed: their classes stand for different things")]
@@ -58,25 +58,21 @@ pub enum ConfigProblem {
 }
 
 impl ConfigProblem {
-    /// The setting it is about.
-    pub const fn field(&self) -> Field {
-        match self {
-            Self::OutOfRange { field, .. } => *field,
-            Self::BatchLargerThanSet { .. } => Field::BatchSize,
-            Self::MixedClasses { .. } | Self::RepeatedData { .. } => Field::Data,
-            Self::Widths { .. } | Self::TooManyParameters { .. } => Field::Widths,
-            Self::Layers { .. } => Field::Layers,
-            Self::MemoryLimitTooLow { .. } => Field::MemoryLimit,
-            Self::PrecisionUnavailable { .. } => Field::Precision,
-            Self::DeviceUnavailable { .. } => Field::Device,
+    /// The setting it is about, if it is about one.
+    pub const fn setting(&self) -> Option<Setting> {
+        Some(match self {
+            Self::OutOfRange { setting, .. } => *setting,
+            Self::BatchLargerThanSet { .. } => Setting::BatchSize,
+            Self::MixedClasses { .. } | Self::RepeatedData { .. } => Setting::Data,
+            Self::Widths { .. } | Self::TooManyParameters { .. } => Setting::Widths,
+            Self::Layers { .. } => Setting::Layers,
+            Self::MemoryLimitTooLow { .. } => Setting::MemoryLimit,
+            Self::PrecisionUnavailable { .. } => Setting::Precision,
+            Self::DeviceUnavailable { .. } => Setting::Device,
             Self::NewerVersion { .. }
             | Self::NotTrainable { .. }
             | Self::InitialWeights { .. }
-            | Self::InitialClasses { .. } => Field::Other,
-        }
+            | Self::InitialClasses { .. } => return None,
+        })
     }
-}
-
-fn name(field: Field) -> &'static str {
-    field.range().map_or("setting", |range| range.name)
 }

@@ -5,11 +5,13 @@ mod choices;
 mod classes;
 mod cnn_layers;
 mod data_spec;
-mod described;
 mod error;
-mod field;
+mod page;
 mod presets;
+mod range;
 mod repetition;
+mod setting;
+mod settings;
 mod small_data;
 mod widths;
 
@@ -26,10 +28,12 @@ pub use choices::{
 pub use classes::{CLASS_COUNTS, ClassNames, Classes, ClassesError, MAX_LABEL};
 pub use cnn_layers::{CnnLayer, CnnLayers, NotCnnLayers};
 pub use data_spec::{DataSource, DataSpec, NamedSet};
-pub use described::{Setting, differing_settings};
 pub use error::{ConfigProblem, MAX_PARAMETERS};
-pub use field::{Field, Range};
+pub use page::settings_page;
+pub use range::Range;
 pub use repetition::Repetition;
+pub use setting::{Kind, Row, Section, Trials, differing_settings};
+pub use settings::Setting;
 pub use small_data::Chosen;
 pub use widths::{MAX_WIDTH, Network, NotWidths, Widths};
 
@@ -262,10 +266,10 @@ impl RunConfig {
         let newer = (self.version > VERSION).then_some(ConfigProblem::NewerVersion {
             version: self.version,
         });
-        let out_of_range = Field::NUMBERS.into_iter().filter_map(|field| {
-            let (given, range) = (field.number(self)?, field.range()?);
+        let out_of_range = Setting::ALL.iter().filter_map(|&setting| {
+            let (given, range) = (setting.number(self)?, setting.row().range?);
             (!range.contains(given)).then(|| ConfigProblem::OutOfRange {
-                field,
+                setting,
                 given: given.to_string(),
             })
         });

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::asha::Asha;
 use super::error::DefinitionError;
-use super::setting::Value;
 use super::space::{Dimension, SettingRange};
+use super::value::Value;
 use crate::run_config::{RunConfig, UnknownChoice};
 
 /// The version written into the files of sweeps; newer ones are refused.
@@ -110,7 +110,7 @@ impl Definition {
         match range {
             SettingRange::Fixed(setting, value) => {
                 self.space.retain(|dimension| dimension.setting != setting);
-                setting.apply(&value, &mut self.base)?;
+                value.apply(setting, &mut self.base)?;
             }
             SettingRange::Varies(new) => {
                 self.space
@@ -202,7 +202,7 @@ impl Definition {
     fn check_values(&self, dimension: &Dimension) -> Result<(), DefinitionError> {
         for value in dimension.extremes() {
             let mut config = self.base.clone();
-            dimension.setting.apply(&value, &mut config)?;
+            value.apply(dimension.setting, &mut config)?;
             let known = self.base.problems();
             config
                 .problems()
@@ -239,7 +239,7 @@ impl Definition {
     pub fn config(&self, values: &[Value]) -> Result<RunConfig, DefinitionError> {
         let mut config = self.base.clone();
         for (dimension, value) in self.space.iter().zip(values) {
-            dimension.setting.apply(value, &mut config)?;
+            value.apply(dimension.setting, &mut config)?;
         }
         config.preset = config.matching_preset();
         Ok(config)

@@ -1,8 +1,7 @@
 use std::path::PathBuf;
 
-use super::setting::Setting;
 use crate::problem::Problem;
-use crate::run_config::ConfigProblem;
+use crate::run_config::{ConfigProblem, Setting};
 use crate::system::WriteError;
 
 /// A mistake in the definition of a sweep.

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::error::{DefinitionError, SweepError};
-use super::setting::{Setting, Value};
-use super::space::SettingRange;
+use super::space::{SettingRange, sweepable};
+use super::value::Value;
 use crate::run_config::Preset;
 use crate::system::files::read_limited;
 
@@ -79,7 +79,7 @@ impl DefinitionFile {
 
     pub fn settings(&self) -> Result<Vec<SettingRange>, DefinitionError> {
         let range = |(name, range): (&String, &TomlRange)| {
-            let setting = Setting::parse(name)?;
+            let setting = sweepable(name)?;
             match range {
                 TomlRange::Text(text) => SettingRange::of(setting, text),
                 TomlRange::Number(number) => {

@@ -2,9 +2,9 @@
 
 use super::definition::Definition;
 use super::sampler::Parzen;
-use super::setting::Value;
 use super::space::Range;
 use super::trial::Trial;
+use super::value::Value;
 
 /// The share of the trials that count as good.
 const GOOD_SHARE: f64 = 0.25;

@@ -161,7 +161,7 @@ impl Session<'_> {
         let names = definition
             .space
             .iter()
-            .map(|dimension| dimension.setting.name().to_owned());
+            .map(|dimension| dimension.setting.row().name.to_owned());
         let values = names.zip(values).collect();
         self.sweep
             .record(number, elapsed, Entry::Started { values })?;

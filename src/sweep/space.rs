@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::DefinitionError;
-use super::setting::{Kind, Setting, Value};
+use super::value::Value;
+use crate::run_config::{Kind, Setting};
 use crate::text::format::rounded;
 
 const MAX_VALUES: u64 = 1000;
@@ -54,7 +55,7 @@ impl SettingRange {
             text: text.to_owned(),
         };
         let (name, values) = text.split_once('=').ok_or_else(not)?;
-        Self::of(Setting::parse(name)?, values)
+        Self::of(sweepable(name)?, values)
     }
 
     /// The same for the part behind the name.
@@ -85,6 +86,15 @@ impl SettingRange {
             })),
         }
     }
+}
+
+/// The setting of this name, if it can vary.
+pub(super) fn sweepable(name: &str) -> Result<Setting, DefinitionError> {
+    Setting::sweepable()
+        .find(|setting| Setting::parse(name) == Ok(*setting))
+        .ok_or_else(|| DefinitionError::UnknownSetting {
+            name: name.to_owned(),
+        })
 }
 
 fn interval(setting: Setting, text: &str) -> Result<Range, DefinitionError> {
@@ -129,15 +139,15 @@ fn interval(setting: Setting, text: &str) -> Result<Range, DefinitionError> {
 
 impl Dimension {
     fn is_whole(&self) -> bool {
-        self.setting.kind() == Kind::Whole
+        self.setting.row().kind == Kind::Whole
     }
 
     /// An error where this is not a range of that setting. Whether a run can have its ends is not
     /// checked.
     pub(super) fn check(&self) -> Result<(), DefinitionError> {
-        let setting = self.setting;
+        let setting = sweepable(self.setting.row().name)?;
         match &self.range {
-            Range::Interval { .. } if !setting.kind().is_number() => {
+            Range::Interval { .. } if !setting.row().kind.is_number() => {
                 Err(DefinitionError::RangeOfNames { setting })
             }
             &Range::Interval { low, high, .. } if low >= high => {
@@ -268,7 +278,7 @@ impl Dimension {
     }
 }
 
-/// "lr 0.0001 to 0.01 (logarithmic)", "batch-size 32, 64 or 128".
+/// "learning-rate 0.0001 to 0.01 (logarithmic)", "batch-size 32, 64 or 128".
 impl fmt::Display for Dimension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.setting)?;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::setting::Value;
+use super::value::Value;
 use crate::records::EpochRecord;
 use crate::run_config::RunConfig;
 

@@ -7,13 +7,13 @@ use super::draw::Tool;
 use super::hardware::{ComparisonKind, MachineAction};
 use super::settings::{Settings, Theme};
 use super::sweeps::SweepAction;
-use super::train::setup::{Field, SearchAction};
+use super::train::setup::SearchAction;
 use crate::data::my_digits::KeptDrawing;
 use crate::ink::Step;
 use crate::records::benchmark::Extent;
 use crate::records::{Annotation, ExportSpec, ImportSpec, JobId, ModelRef};
 use crate::run_config::{
-    DataSpec, DeviceChoice, InferenceChoice, NamedSet, Preset, RunConfig, SetFormat,
+    DataSpec, DeviceChoice, InferenceChoice, NamedSet, Preset, RunConfig, SetFormat, Setting,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,7 +83,7 @@ pub enum Action {
     /// Cancel that, or put away what is said about its failure.
     CancelDownload,
     /// Type into the field of a number.
-    Type(Field, String),
+    Type(Setting, String),
     ApplyPreset(Preset),
     /// Apply the settings recommended for this machine.
     ApplyRecommended,

@@ -67,8 +67,8 @@ pub use sweeps::{
     SweepPhase, SweepProblem, SweepView, Sweeps,
 };
 pub use train::{
-    Block, DownloadState, DownloadView, Field, Samples, Search, SearchAction, SearchKind,
-    SearchResult, SearchState, ValidationError, blocks, expected_accuracy, harder_data_note,
+    Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchResult,
+    SearchState, ValidationError, blocks, expected_accuracy, harder_data_note,
 };
 pub use train::{ClassCount, Learning};
 pub use train::{

@@ -17,7 +17,7 @@ fn trained(home: &Path) {
         "train",
         "--data",
         "fashion-mnist",
-        "--model",
+        "--network",
         "mlp",
         "--epochs",
         "3",
@@ -228,7 +228,16 @@ fn a_persons_own_classes_are_learned_recognised_and_exported_by_their_names() {
     let home = home.path();
     write_folders(&home.join("pets"), &["cat", "dog", "small horse"], 40);
     let arguments = [
-        "train", "--data", "pets", "--model", "mlp", "--epochs", "12", "--out", "run", "--json",
+        "train",
+        "--data",
+        "pets",
+        "--network",
+        "mlp",
+        "--epochs",
+        "12",
+        "--out",
+        "run",
+        "--json",
     ];
     let events = objects(&run(home, &arguments));
     let plan = &events
@@ -312,7 +321,7 @@ fn a_persons_own_classes_are_learned_recognised_and_exported_by_their_names() {
                 "train",
                 "--data",
                 "shapes",
-                "--from",
+                "--initial-weights",
                 "run/model.safetensors",
             ],
             ["distinguishes 3 classes", "has 2"],
@@ -348,7 +357,16 @@ fn letters_are_recognised_where_they_are_on_the_paper() {
         20,
     );
     let arguments = [
-        "train", "--data", "letters", "--model", "mlp", "--epochs", "20", "--out", "run", "--json",
+        "train",
+        "--data",
+        "letters",
+        "--network",
+        "mlp",
+        "--epochs",
+        "20",
+        "--out",
+        "run",
+        "--json",
     ];
     let done = objects(&run(home, &arguments));
     assert_eq!(

@@ -51,7 +51,15 @@ fn a_run_is_named_by_its_folder_and_finds_its_data_from_anywhere() {
     let trained = run(
         home.path(),
         &[
-            "train", "--data", "set", "--model", "mlp", "--epochs", "1", "--out", "first",
+            "train",
+            "--data",
+            "set",
+            "--network",
+            "mlp",
+            "--epochs",
+            "1",
+            "--out",
+            "first",
         ],
     );
     assert_eq!(trained.status.code(), Some(0), "{}", stderr(&trained));
@@ -76,7 +84,13 @@ fn a_run_is_named_by_its_folder_and_finds_its_data_from_anywhere() {
     let again = from(&["train", "--reproduce", "../first"]);
     assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
     let further = from(&[
-        "train", "--from", "../first", "--data", "../set", "--epochs", "1",
+        "train",
+        "--initial-weights",
+        "../first",
+        "--data",
+        "../set",
+        "--epochs",
+        "1",
     ]);
     assert_eq!(further.status.code(), Some(0), "{}", stderr(&further));
     let alike = from(&["train", "--config", "../first", "--seed", "3"]);
@@ -91,7 +105,16 @@ fn a_run_is_named_by_its_folder_and_finds_its_data_from_anywhere() {
     let other = run(
         home.path(),
         &[
-            "train", "--data", "set", "--model", "mlp", "--epochs", "1", "--seed", "2", "--out",
+            "train",
+            "--data",
+            "set",
+            "--network",
+            "mlp",
+            "--epochs",
+            "1",
+            "--seed",
+            "2",
+            "--out",
             "second",
         ],
     );
@@ -138,7 +161,15 @@ fn images_that_any_of_the_models_learned_from_are_not_measured_unasked() {
     };
     for (data, out) in [("../set", "../first"), ("../digits.csv", "../second")] {
         let trained = from(&[
-            "train", "--data", data, "--model", "mlp", "--epochs", "1", "--out", out,
+            "train",
+            "--data",
+            data,
+            "--network",
+            "mlp",
+            "--epochs",
+            "1",
+            "--out",
+            out,
         ]);
         assert_eq!(trained.status.code(), Some(0), "{}", stderr(&trained));
     }
@@ -454,11 +485,11 @@ fn the_samples_that_a_run_drew_are_measured_together() {
             "train",
             "--data",
             ".",
-            "--model",
+            "--network",
             "mlp",
             "--optimizer",
             "psgld",
-            "--lr",
+            "--learning-rate",
             "1e-4",
             "--epochs",
             "4",

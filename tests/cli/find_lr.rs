@@ -13,7 +13,7 @@ fn a_learning_rate_is_found_and_the_command_that_uses_it_is_printed() {
         "a set",
         "--preset",
         "quick",
-        "--lr",
+        "--learning-rate",
         "7",
         "--threads",
         "1",
@@ -45,7 +45,7 @@ fn a_learning_rate_is_found_and_the_command_that_uses_it_is_printed() {
     );
     let quote = if cfg!(windows) { '"' } else { '\'' };
     let command = format!(
-        "inkling train --data {quote}a set{quote} --preset quick --threads 1 --lr {suggested}"
+        "inkling train --data {quote}a set{quote} --preset quick --threads 1 --learning-rate {suggested}"
     );
     assert!(said.trim_end().ends_with(&command), "{said}\n{command}");
     for folder in ["runs", "checkpoints"] {

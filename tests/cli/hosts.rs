@@ -89,7 +89,7 @@ fn assert_refused(machines: &Machines, arguments: &[&str], host: &str) {
 }
 
 const SHORT: [&str; 10] = [
-    "--model",
+    "--network",
     "mlp",
     "--epochs",
     "1",
@@ -114,7 +114,7 @@ fn my_digits_are_sent_once_it_was_agreed_to_for_each_host() {
     );
     assert_refused(
         &machines,
-        &train(&["--repeat", "2", "--hosts", "gpu-box,other"]),
+        &train(&["--repeats", "2", "--hosts", "gpu-box,other"]),
         "gpu-box, other",
     );
     assert_refused(&machines, &train(&["--executor", "slurm"]), "Slurm");
@@ -123,7 +123,7 @@ fn my_digits_are_sent_once_it_was_agreed_to_for_each_host() {
         "--data",
         "mine",
         "--set",
-        "lr=0.001,0.01",
+        "learning-rate=0.001,0.01",
         "--set",
         "epochs=1",
         "--sampler",

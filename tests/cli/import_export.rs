@@ -181,7 +181,10 @@ fn what_cannot_be_done_is_said_and_ends_with_status_1() {
         ),
         (&["import", "none.pt"], "none.pt"),
         (&["import", "letter.txt"], "neither a safetensors file"),
-        (&["train", "--from", "letter.txt"], "not an Inkling model"),
+        (
+            &["train", "--initial-weights", "letter.txt"],
+            "not an Inkling model",
+        ),
     ] {
         let output = run(home.path(), arguments);
         assert_eq!(
@@ -208,7 +211,15 @@ fn another_network_than_that_of_the_weights_is_bad_usage() {
     let model = starter(home.path());
     let output = run(
         home.path(),
-        &["train", "--from", model, "--model", "mlp", "--epochs", "1"],
+        &[
+            "train",
+            "--initial-weights",
+            model,
+            "--network",
+            "mlp",
+            "--epochs",
+            "1",
+        ],
     );
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(
@@ -259,7 +270,7 @@ fn weights_of_other_programs_are_to_be_imported_first() {
                 "export", "--format", "card", "--out", "card.md", "--model", file,
             ],
             &["compare", model, file, "--data", "builtin"],
-            &["train", "--from", file],
+            &["train", "--initial-weights", file],
         ] {
             let output = run(home.path(), arguments);
             assert_eq!(

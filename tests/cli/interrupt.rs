@@ -97,7 +97,7 @@ fn a_profile_and_an_export_are_cancelled_without_a_trace() {
     let set = out.join("set");
     for (arguments, begun) in [
         (
-            ["profile", "--model", "resnet34", "--batch-size", "512"]
+            ["profile", "--network", "resnet34", "--batch-size", "512"]
                 .map(str::to_owned)
                 .to_vec(),
             "Recording",
@@ -166,7 +166,7 @@ fn short_run(home: &Path, engine: &str) -> Command {
         "train",
         "--data",
         "set",
-        "--model",
+        "--network",
         "mlp",
         "--epochs",
         "60",
@@ -324,7 +324,7 @@ fn long_sweep(home: &Path, engine: &str) -> Command {
         "--set",
         "epochs=10",
         "--set",
-        "lr=1e-4..1e-2:log",
+        "learning-rate=1e-4..1e-2:log",
     ]);
     program.args(["--trials", "8", "--at-once", "2", "--json"]);
     program
@@ -403,7 +403,16 @@ fn repeated_runs_that_were_killed_go_on_with_those_that_are_missing() {
     write_idx_set(&home.path().join("set"), 1200, 50);
     let mut program = inkling(home.path());
     program.args([
-        "train", "--data", "set", "--preset", "quick", "--epochs", "20", "--repeat", "3", "--json",
+        "train",
+        "--data",
+        "set",
+        "--preset",
+        "quick",
+        "--epochs",
+        "20",
+        "--repeats",
+        "3",
+        "--json",
     ]);
     let output = interrupted(&mut program, "finished", "TERM");
     assert_eq!(output.status.code(), Some(143), "{}", stderr(&output));

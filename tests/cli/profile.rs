@@ -9,7 +9,7 @@ fn the_time_of_a_step_is_shown_and_a_trace_is_written_once() {
     let home = tempfile::tempdir().unwrap();
     let given = [
         "profile",
-        "--model",
+        "--network",
         "tiny",
         "--batch-size",
         "64",

@@ -33,7 +33,7 @@ fn a_killed_run_goes_on_to_the_same_weights() {
         "train",
         "--data",
         "./set",
-        "--model",
+        "--network",
         "mlp",
         "--epochs",
         "60",
@@ -91,7 +91,7 @@ fn a_killed_run_goes_on_to_the_same_weights() {
 fn killed_run(home: &Path, options: &[&str]) {
     let train = [
         "train",
-        "--model",
+        "--network",
         "mlp",
         "--epochs",
         "60",
@@ -119,7 +119,7 @@ fn a_run_in_progress_is_not_resumed_and_one_that_was_just_killed_is() {
         "train",
         "--data",
         "./set",
-        "--model",
+        "--network",
         "mlp",
         "--epochs",
         "1000",
@@ -276,7 +276,7 @@ fn options_of_an_interrupted_run_are_remembered_and_may_be_given_anew() {
     );
     assert!(resumed.status.success(), "{}", stderr(&resumed));
     assert!(size("there") > half * 3 / 2, "{} and {half}", size("there"));
-    let settings = run(home.path(), &["train", "--resume", "--lr", "1"]);
+    let settings = run(home.path(), &["train", "--resume", "--learning-rate", "1"]);
     assert_eq!(
         settings.status.code(),
         Some(2),
@@ -311,7 +311,7 @@ fn an_interrupted_run_is_saved_as_it_was() {
         "train",
         "--data",
         "./set",
-        "--model",
+        "--network",
         "mlp",
         "--epochs",
         "1000",
@@ -368,7 +368,7 @@ fn a_run_whose_engine_still_writes_its_checkpoint_is_waited_for() {
         "train",
         "--data",
         "./set",
-        "--model",
+        "--network",
         "convnet",
         "--epochs",
         "1000",

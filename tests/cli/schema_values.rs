@@ -273,7 +273,11 @@ fn every_event_of_a_run_is_in_its_schema() {
         data_dir: Some(PathBuf::from("/data")),
         ..Definition::of(whole_config())
     };
-    for range in ["lr=1e-4..1e-2:log", "model=mlp,tiny", "batch-size=20..50"] {
+    for range in [
+        "learning-rate=1e-4..1e-2:log",
+        "model=mlp,tiny",
+        "batch-size=20..50",
+    ] {
         definition.set(SettingRange::parse(range).unwrap()).unwrap();
     }
     conform(
@@ -441,27 +445,27 @@ fn commands_with_settings_print_what_their_schemas_allow() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 300, 40);
     let networks: [&[&str]; 4] = [
-        &["--model", "mlp", "--widths", "20-10"],
+        &["--network", "mlp", "--widths", "20-10"],
         &[
             "--layers",
             "4C3-MP2-10",
-            "--checkpoint-activations",
-            "--init",
+            "--activation-checkpointing",
+            "--initialization",
             "lsuv",
         ],
         &[
-            "--model",
+            "--network",
             "tiny",
             "--batch-size",
             "auto:20",
             "--autotune",
             "--memory-limit",
             "4000",
-            "--init",
+            "--initialization",
             "zca",
         ],
         &[
-            "--from",
+            "--initial-weights",
             concat!(env!("CARGO_MANIFEST_DIR"), "/assets/starter.safetensors"),
             "--early-stopping",
             "1",
@@ -494,7 +498,7 @@ fn commands_with_settings_print_what_their_schemas_allow() {
     for network in networks {
         print(&["train", "--epochs", "1"], network);
     }
-    print(&["train", "--epochs", "1", "--repeat", "2"], networks[0]);
+    print(&["train", "--epochs", "1", "--repeats", "2"], networks[0]);
     print(&["profile"], networks[0]);
     print(&["find-lr"], networks[1]);
     let sweep = [
@@ -523,7 +527,7 @@ fn commands_with_settings_print_what_their_schemas_allow() {
     ] {
         let output = run(
             home.path(),
-            &[&sweep[..], &["--set", "lr=1e-3..1e-2"], fixed].concat(),
+            &[&sweep[..], &["--set", "learning-rate=1e-3..1e-2"], fixed].concat(),
         );
         assert_eq!(
             output.status.code(),

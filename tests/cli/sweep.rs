@@ -6,7 +6,12 @@ use std::process::Output;
 use super::{objects, run, stderr, stdout};
 use crate::support::write_idx_set;
 
-const SPACE: [&str; 4] = ["--set", "lr=1e-4..1e-2:log", "--set", "batch-size=20,50"];
+const SPACE: [&str; 4] = [
+    "--set",
+    "learning-rate=1e-4..1e-2:log",
+    "--set",
+    "batch-size=20,50",
+];
 
 /// A home with a small data set in the folder `set`.
 fn home() -> tempfile::TempDir {
@@ -99,7 +104,14 @@ fn a_sweep_for_people_ends_with_a_table_and_a_command_that_gives_the_same_accura
     let head: Vec<&str> = said.lines().next().unwrap().split_whitespace().collect();
     assert_eq!(
         head,
-        ["trial", "validation", "epochs", "time", "lr", "batch-size"]
+        [
+            "trial",
+            "validation",
+            "epochs",
+            "time",
+            "learning-rate",
+            "batch-size"
+        ]
     );
     let best: Vec<&str> = said.lines().nth(1).unwrap().split_whitespace().collect();
     let command = said.lines().last().unwrap().trim();
@@ -202,27 +214,51 @@ fn mistakes_are_bad_usage_with_a_sentence() {
             "No setting is called \"rate\".",
         ),
         (
-            &["sweep", "--set", "lr=2..1"],
+            &["sweep", "--set", "learning-rate=2..1"],
             "Write the lower number first.",
         ),
         (
-            &["sweep", "--set", "lr=1e-4..1e-2", "--sampler", "grid"],
-            "A grid needs single values of lr",
+            &[
+                "sweep",
+                "--set",
+                "learning-rate=1e-4..1e-2",
+                "--sampler",
+                "grid",
+            ],
+            "A grid needs single values of learning-rate",
         ),
         (
-            &["sweep", "--set", "lr=1e-4..1e-2", "--time", "soon"],
+            &[
+                "sweep",
+                "--set",
+                "learning-rate=1e-4..1e-2",
+                "--time",
+                "soon",
+            ],
             "\"soon\" is not a duration.",
         ),
         (
-            &["sweep", "--set", "lr=1e-4..1e-2", "--at-once", "0"],
+            &[
+                "sweep",
+                "--set",
+                "learning-rate=1e-4..1e-2",
+                "--at-once",
+                "0",
+            ],
             "The number of trials at once is out of range",
         ),
         (
-            &["sweep", "--set", "lr=1e-4..1e-2", "--sampler", "bayes"],
+            &[
+                "sweep",
+                "--set",
+                "learning-rate=1e-4..1e-2",
+                "--sampler",
+                "bayes",
+            ],
             "tpe",
         ),
         (
-            &["sweep", "--resume", "--set", "lr=1"],
+            &["sweep", "--resume", "--set", "learning-rate=1"],
             "cannot be used with",
         ),
     ] {
@@ -247,11 +283,17 @@ fn mistakes_are_bad_usage_with_a_sentence() {
         ),
         (&["sweep", "absent.toml"], "absent.toml could not be read"),
         (
-            &["sweep", "--data", "kmnist", "--set", "lr=1e-4..1e-2"],
+            &[
+                "sweep",
+                "--data",
+                "kmnist",
+                "--set",
+                "learning-rate=1e-4..1e-2",
+            ],
             "kmnist",
         ),
         (
-            &["sweep", "--set", "lr=1e-4..1e-2", "--out", "set"],
+            &["sweep", "--set", "learning-rate=1e-4..1e-2", "--out", "set"],
             "is not empty",
         ),
     ] {

@@ -293,7 +293,10 @@ fn pipes_and_devices_are_not_read_as_models() {
             &[kind],
         );
         refused(
-            &run(home.path(), &["train", "--from", path, "--epochs", "1"]),
+            &run(
+                home.path(),
+                &["train", "--initial-weights", path, "--epochs", "1"],
+            ),
             &[kind],
         );
     }
@@ -341,7 +344,7 @@ fn sheets_and_runs_are_replaced_with_force_alone() {
             home.path(),
             &[
                 "train",
-                "--from",
+                "--initial-weights",
                 "run/model.safetensors",
                 "--epochs",
                 "1",
@@ -363,7 +366,7 @@ fn a_run_whose_folder_was_taken_meanwhile_is_saved_beside_it_without_anybody_the
         "train",
         "--data",
         "set",
-        "--model",
+        "--network",
         "mlp",
         "--epochs",
         "40",

@@ -95,7 +95,7 @@ fn a_resumed_run_goes_on_in_the_same_folder_with_the_steps_before() {
         "train",
         "--data",
         "set",
-        "--model",
+        "--network",
         "mlp",
         "--epochs",
         "60",

@@ -25,7 +25,14 @@ fn a_run_can_start_from_statistics_of_its_images() {
     let output = train(
         home.path(),
         &[
-            "1", "--model", "speedrun", "--init", "pca", "--json", "--out", "run",
+            "1",
+            "--network",
+            "speedrun",
+            "--initialization",
+            "pca",
+            "--json",
+            "--out",
+            "run",
         ],
     );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -68,11 +75,17 @@ fn a_run_can_start_from_statistics_of_its_images() {
         "the run remembers it"
     );
 
-    let other = train(home.path(), &["1", "--init", "magic"]);
+    let other = train(home.path(), &["1", "--initialization", "magic"]);
     assert_eq!(other.status.code(), Some(2));
     let both = train(
         home.path(),
-        &["1", "--init", "lsuv", "--from", "run/model.safetensors"],
+        &[
+            "1",
+            "--initialization",
+            "lsuv",
+            "--initial-weights",
+            "run/model.safetensors",
+        ],
     );
     assert_eq!(both.status.code(), Some(2), "weights come from one place");
 }
@@ -107,7 +120,13 @@ fn hidden_layers_are_as_wide_as_asked_for_and_stay_so() {
     );
     let further = train(
         home.path(),
-        &["1", "--from", "first/model.safetensors", "--out", "further"],
+        &[
+            "1",
+            "--initial-weights",
+            "first/model.safetensors",
+            "--out",
+            "further",
+        ],
     );
     assert_eq!(further.status.code(), Some(0), "{}", stderr(&further));
     assert_eq!(
@@ -120,7 +139,7 @@ fn hidden_layers_are_as_wide_as_asked_for_and_stay_so() {
             "train",
             "--config",
             "first/run.json",
-            "--model",
+            "--network",
             "lenet",
             "--out",
             "other",
@@ -146,19 +165,31 @@ fn hidden_layers_are_as_wide_as_asked_for_and_stay_so() {
             "is not a list of 1 to 8 whole numbers from 1 to 2048",
         ),
         (
-            &["1", "--model", "lenet", "--widths", "24"],
+            &["1", "--network", "lenet", "--widths", "24"],
             "LeNet-5 cannot have the layer widths 24. Give 4 widths from 1 to 2048, such as 6-16-120-84",
         ),
         (
-            &["1", "--model", "linear", "--widths", "24"],
+            &["1", "--network", "linear", "--widths", "24"],
             "the widths of this model are fixed",
         ),
         (
-            &["1", "--model", "pytorch-example", "--widths", "64-256-1024"],
+            &[
+                "1",
+                "--network",
+                "pytorch-example",
+                "--widths",
+                "64-256-1024",
+            ],
             "parameters: more than the 10,000,000 that Inkling trains",
         ),
         (
-            &["1", "--from", "first/model.safetensors", "--widths", "9"],
+            &[
+                "1",
+                "--initial-weights",
+                "first/model.safetensors",
+                "--widths",
+                "9",
+            ],
             "belong to MLP (24-12-7) with ReLU, not to MLP (9) with ReLU",
         ),
     ] {
@@ -201,7 +232,13 @@ fn a_cnn_has_the_layers_that_are_asked_for() {
     );
     let further = train(
         home.path(),
-        &["1", "--from", "first/model.safetensors", "--out", "further"],
+        &[
+            "1",
+            "--initial-weights",
+            "first/model.safetensors",
+            "--out",
+            "further",
+        ],
     );
     assert_eq!(further.status.code(), Some(0), "{}", stderr(&further));
     assert_eq!(summary("further")["config"]["layers"], "3C3-MP2-7");
@@ -211,7 +248,7 @@ fn a_cnn_has_the_layers_that_are_asked_for() {
             "train",
             "--config",
             "first/run.json",
-            "--model",
+            "--network",
             "lenet",
             "--out",
             "other",
@@ -236,7 +273,7 @@ fn a_cnn_has_the_layers_that_are_asked_for() {
             "MP3 is not a layer: write 32C3 for a convolution of 32 filters of 3x3",
         ),
         (
-            &["1", "--model", "mlp", "--layers", "32C3"],
+            &["1", "--network", "mlp", "--layers", "32C3"],
             "MLP cannot have the layers 32C3. Choose the network CNN, or leave them empty.",
         ),
         (
@@ -244,7 +281,7 @@ fn a_cnn_has_the_layers_that_are_asked_for() {
             "parameters: more than the 10,000,000 that Inkling trains",
         ),
         (
-            &["1", "--model", "cnn", "--widths", "9"],
+            &["1", "--network", "cnn", "--widths", "9"],
             "CNN cannot have the layer widths 9",
         ),
     ] {
@@ -291,9 +328,9 @@ fn settings_can_come_from_a_run() {
         home.path(),
         &[
             "1",
-            "--model",
+            "--network",
             "lenet",
-            "--lr",
+            "--learning-rate",
             "0.004",
             "--activation",
             "gelu",
@@ -525,11 +562,11 @@ fn the_same_seed_gives_the_same_model() {
 fn a_run_that_goes_astray_says_what_it_does_about_it() {
     let home = home();
     let absurd = [
-        "--model",
+        "--network",
         "convnet",
         "--optimizer",
         "sgd",
-        "--lr",
+        "--learning-rate",
         "10",
         "--schedule",
         "constant",
@@ -565,7 +602,7 @@ fn every_option_of_a_run_reaches_it() {
     let options = [
         "--weight-decay=0.02",
         "--momentum=0.8",
-        "--no-nesterov",
+        "--nesterov=off",
         "--label-smoothing=0.1",
         "--clip-norm=2",
         "--accumulation=3",
@@ -574,7 +611,7 @@ fn every_option_of_a_run_reaches_it() {
         "--augmentation=gentle",
         "--optimizer=sgd",
         "--schedule=step",
-        "--lr=0.02",
+        "--learning-rate=0.02",
         "--json",
     ];
     let output = train(home.path(), &[&["2"][..], &options].concat());
@@ -731,7 +768,7 @@ fn repeated_runs_have_a_mean_with_its_interval() {
     let home = home();
     let output = train(
         home.path(),
-        &["1", "--seed", "3", "--repeat", "3", "--json"],
+        &["1", "--seed", "3", "--repeats", "3", "--json"],
     );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let events = objects(&output);
@@ -775,12 +812,12 @@ fn repeated_runs_have_a_mean_with_its_interval() {
         stderr(&output)
     );
     assert_eq!(
-        train(home.path(), &["1", "--repeat", "2", "--out", "one"])
+        train(home.path(), &["1", "--repeats", "2", "--out", "one"])
             .status
             .code(),
         Some(2)
     );
-    let refused = train(home.path(), &["1", "--repeat", "101"]);
+    let refused = train(home.path(), &["1", "--repeats", "101"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(
         stderr(&refused).contains("from 1 to 100"),
@@ -835,7 +872,7 @@ fn little_data_trains_at_default_settings_and_what_was_changed_is_said() {
     write_idx_set(&home.path().join("few"), 48, 10);
     let output = run(
         home.path(),
-        &["train", "--data", "few", "--model", "mlp", "--json"],
+        &["train", "--data", "few", "--network", "mlp", "--json"],
     );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     // A fifth for validation, a power of two of at most a quarter of the rest, and enough epochs
@@ -863,7 +900,7 @@ fn little_data_trains_at_default_settings_and_what_was_changed_is_said() {
         "train",
         "--data",
         "few",
-        "--model",
+        "--network",
         "mlp",
         "--batch-size",
         "13",

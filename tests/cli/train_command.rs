@@ -174,13 +174,50 @@ fn a_command_names_only_what_is_not_in_the_preset_and_what_would_be_fitted_to_li
         nesterov: false,
         ..best
     };
-    // No option takes averaging away.
-    assert!(
-        !train_command(&without, None).contains("weight-averaging"),
-        "{}",
-        train_command(&without, None)
+    assert_eq!(
+        train_command(&without, None),
+        "inkling train --preset best --epochs 32 --batch-size 128 --nesterov off --weight-averaging off"
     );
-    assert!(train_command(&without, None).contains(" --no-nesterov"));
+}
+
+#[test]
+fn options_are_understood_by_their_former_names() {
+    let config = |arguments: &[&str]| {
+        let line = Line::try_parse_from([&["train"], arguments].concat()).unwrap();
+        line.settings.config().unwrap()
+    };
+    assert_eq!(
+        config(&[
+            "--model",
+            "lenet",
+            "--lr",
+            "0.01",
+            "--init",
+            "lsuv",
+            "--checkpoint-activations",
+            "--batch-size",
+            "auto:20",
+            "--no-nesterov",
+        ]),
+        config(&[
+            "--network",
+            "lenet",
+            "--learning-rate",
+            "0.01",
+            "--initialization",
+            "lsuv",
+            "--activation-checkpointing",
+            "--batch-size",
+            "20",
+            "--growing-batches",
+            "--nesterov",
+            "off",
+        ])
+    );
+    assert!(config(&["--batch-size", "auto"]).growing_batches);
+    for wrong in ["autos", "auto:", "auto:x", "x"] {
+        assert!(Line::try_parse_from(["train", "--batch-size", wrong]).is_err());
+    }
 }
 
 #[cfg(unix)]

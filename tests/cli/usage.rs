@@ -15,11 +15,11 @@ fn bad_usage_ends_with_status_2_and_says_why() {
         (&["train", "--epochs", "many"], "many"),
         (&["train", "--batch-size", "0"], "batch size"),
         (&["train", "--batch-size", "100000"], "8192"),
-        (&["train", "--lr", "NaN"], "NaN"),
-        (&["train", "--lr", "-1"], "-1"),
+        (&["train", "--learning-rate", "NaN"], "NaN"),
+        (&["train", "--learning-rate", "-1"], "-1"),
         (&["train", "--threads", "0"], "number of threads"),
         (&["train", "--preset", "fastest"], "one-epoch"),
-        (&["train", "--model", "resnet"], "lenet"),
+        (&["train", "--network", "resnet"], "lenet"),
         (&["train", "--optimizer", "lbfgs"], "adamw"),
         (&["train", "--weight-decay", "2"], "2"),
         (
@@ -149,7 +149,7 @@ fn options_that_contradict_each_other_are_refused() {
             "cannot be used with",
         ),
         (
-            &["train", "--reproduce", "run", "--repeat", "2"],
+            &["train", "--reproduce", "run", "--repeats", "2"],
             "cannot be used with",
         ),
         (
@@ -176,7 +176,7 @@ fn options_that_contradict_each_other_are_refused() {
             &[
                 "sweep",
                 "--set",
-                "lr=1e-4..1e-2",
+                "learning-rate=1e-4..1e-2",
                 "--hosts",
                 "box",
                 "--executor",
@@ -188,7 +188,7 @@ fn options_that_contradict_each_other_are_refused() {
             &[
                 "sweep",
                 "--set",
-                "lr=1e-4..1e-2",
+                "learning-rate=1e-4..1e-2",
                 "--hosts",
                 "box",
                 "--executor",
@@ -197,11 +197,22 @@ fn options_that_contradict_each_other_are_refused() {
             "--hosts is for --executor ssh",
         ),
         (
-            &["sweep", "--set", "lr=1e-4..1e-2", "--slurm=--partition=gpu"],
+            &[
+                "sweep",
+                "--set",
+                "learning-rate=1e-4..1e-2",
+                "--slurm=--partition=gpu",
+            ],
             "--slurm is for --executor slurm",
         ),
         (
-            &["sweep", "--set", "lr=1e-4..1e-2", "--executor", "ssh"],
+            &[
+                "sweep",
+                "--set",
+                "learning-rate=1e-4..1e-2",
+                "--executor",
+                "ssh",
+            ],
             "--executor ssh needs hosts",
         ),
         (
@@ -424,7 +435,7 @@ fn every_command_has_a_manual_page() {
     );
     assert!(page("-train").contains(&title), "{}", page("-train"));
     assert!(
-        page("-train").contains("--checkpoint-activations")
+        page("-train").contains("--activation-checkpointing")
             && page("-data-list").contains("--json")
     );
     assert_eq!(
@@ -456,7 +467,7 @@ fn every_shell_can_complete_commands_and_options() {
             stderr(&output)
         );
         let script = stdout(&output);
-        for word in ["train", "find-batch-size", "checkpoint-activations"] {
+        for word in ["train", "find-batch-size", "activation-checkpointing"] {
             assert!(script.contains(word), "{shell} does not know {word}");
         }
     }
@@ -514,7 +525,7 @@ fn a_limit_on_the_size_of_files_is_an_error() {
     let home = tempfile::tempdir().unwrap();
     crate::support::write_idx_set(&home.path().join("set"), 60, 10);
     let train = format!(
-        "ulimit -f 8; exec {} train --data set --model mlp --epochs 1",
+        "ulimit -f 8; exec {} train --data set --network mlp --epochs 1",
         env!("CARGO_BIN_EXE_inkling")
     );
     let mut child = std::process::Command::new("sh");

@@ -60,7 +60,7 @@ def run(*arguments, **variables):
     return done.stdout
 
 
-DEFAULTS = {"--preset": "balanced", "--model": "speedrun", "--augmentation": "off", "--epochs": "2", "--batch-size": "64", "--lr": "0.004"}
+DEFAULTS = {"--preset": "balanced", "--model": "speedrun", "--augmentation": "off", "--epochs": "2", "--batch-size": "64", "--learning-rate": "0.004"}
 
 
 def train(device, *arguments, flags=(), **variables):
@@ -136,7 +136,7 @@ def autotuned(ways=None):
 
 
 shutil.rmtree(os.path.join(home, "bench"), ignore_errors=True)
-with_dropout = ["--model", "convnet", "--optimizer", "sgd", "--epochs", "1"]
+with_dropout = ["--network", "convnet", "--optimizer", "sgd", "--epochs", "1"]
 compare("dropout, and autotuning", 1e-4, *with_dropout, flags=["--autotune"])
 file, products = autotuned()
 saved = file.stat().st_mtime_ns
@@ -148,7 +148,7 @@ compare("products by other algorithms, of which some fail", 1e-4, *with_dropout,
 log = "".join(path.read_text() for path in pathlib.Path(home).rglob("*.log"))
 check("an algorithm of cuBLASLt failed" in log, "and the log says that it failed", log[-2000:])
 
-profile = json.loads(run("profile", "--device", "cuda", "--model", "speedrun", "--batch-size", "64", "--json"))
+profile = json.loads(run("profile", "--device", "cuda", "--network", "speedrun", "--batch-size", "64", "--json"))
 rows = profile["rows"]
 sum_of_rows = sum(row["seconds"] for row in rows)
 check({"data", "forward", "loss", "backward", "optimizer"} <= {row["kind"] for row in rows} and abs(sum_of_rows / profile["step_seconds"] - 1) < 0.03,

@@ -19,7 +19,7 @@ use inkling::records::{
 };
 use inkling::run_config::{
     Activation, ConfigProblem, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ExportFormat,
-    Field, InferenceChoice, ModelKind, NamedSet, Preset, RunConfig,
+    InferenceChoice, ModelKind, NamedSet, Preset, RunConfig, Setting,
 };
 
 use crate::fake_engine::{
@@ -186,11 +186,11 @@ fn every_event_arrives_as_it_left() {
             checkpoint: Some("checkpoints/1".into()),
         },
         Problem::Config(ConfigProblem::OutOfRange {
-            field: Field::Epochs,
+            setting: Setting::Epochs,
             given: "0".to_owned(),
         }),
         Problem::Config(ConfigProblem::OutOfRange {
-            field: Field::LearningRate,
+            setting: Setting::LearningRate,
             given: "NaN".to_owned(),
         }),
         Problem::Data(DataError::Missing {

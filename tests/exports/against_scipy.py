@@ -1,4 +1,4 @@
-"""Figures of `inkling compare` and `inkling train --repeat` as SciPy has them, from the same counts and accuracies:
+"""Figures of `inkling compare` and `inkling train --repeats` as SciPy has them, from the same counts and accuracies:
 
     python against_scipy.py INKLING WORK
 
@@ -19,8 +19,8 @@ INKLING, WORK = sys.argv[1], Path(sys.argv[2])
 MODELS = {
     "first": ["--seed", "1"],
     "second": ["--seed", "2"],
-    "third": ["--seed", "1", "--lr", "0.0012"],
-    "worse": ["--seed", "1", "--lr", "0.00002"],
+    "third": ["--seed", "1", "--learning-rate", "0.0012"],
+    "worse": ["--seed", "1", "--learning-rate", "0.00002"],
 }
 
 
@@ -87,7 +87,7 @@ def compared():
 
 
 def repeated():
-    found = inkling("train", "--preset", "quick", "--epochs", "1", "--batch-size", "500", "--repeat", "4", "--json")
+    found = inkling("train", "--preset", "quick", "--epochs", "1", "--batch-size", "500", "--repeats", "4", "--json")
     accuracies = [event["test_accuracy"] for event in found if event["event"] == "finished"]
     interval = t.interval(0.95, len(accuracies) - 1, loc=numpy.mean(accuracies), scale=sem(accuracies))
     mean = found[-1]

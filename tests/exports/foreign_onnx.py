@@ -99,7 +99,7 @@ def check(network, data, train, test):
     exported = WORK / f"{name}-exported.onnx"
     inkling("export", "--model", model, "--format", "onnx", "--out", exported)
     assert exported.read_bytes() == file.read_bytes(), f"{name}: the exported file is not the one that was imported"
-    refused = inkling("train", "--from", model, "--data", data, "--epochs", 1, status=2)
+    refused = inkling("train", "--initial-weights", model, "--data", data, "--epochs", 1, status=2)
     assert "cannot be trained" in refused.stderr, refused.stderr
     print(f"{name}: {accuracy:.2%} of {len(test[1])} test images, in PyTorch {expected:.2%}")
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 # By then the window has saved its settings, unless a fault keeps it from that; and on a machine with much else to do.
 SETTINGS_SECONDS, PATIENT_SECONDS = 5, 60
-TRAIN = ["--model", "tiny", "--epochs", "2", "--batch-size", "64", "--augmentation", "off", "--threads", "1"]
+TRAIN = ["--network", "tiny", "--epochs", "2", "--batch-size", "64", "--augmentation", "off", "--threads", "1"]
 
 
 def write_idx(folder, train, test):

@@ -28,7 +28,7 @@ SIGNALS = [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP]
 # Ignored where this script was started with `nohup`, and a process passes on what it ignores.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 EPOCHS = 12
-OPTIONS = ["--model", "mlp", "--epochs", str(EPOCHS), "--batch-size", "25", "--threads", "1", "--seed", "3"]
+OPTIONS = ["--network", "mlp", "--epochs", str(EPOCHS), "--batch-size", "25", "--threads", "1", "--seed", "3"]
 
 
 def fail(what, *details):
@@ -222,7 +222,7 @@ def leftovers(program, data, dice):
     for number in range(40):
         engine = dice.choice(["thread", "process"])
         if number % 4 == 0:
-            process = home.start("--data", data, "--set", "lr=1e-4..1e-2:log", "--set", "epochs=2", "--trials", "9", command="sweep", engine=engine)
+            process = home.start("--data", data, "--set", "learning-rate=1e-4..1e-2:log", "--set", "epochs=2", "--trials", "9", command="sweep", engine=engine)
         else:
             process = home.new(engine=engine)
         time.sleep(dice.uniform(0.0, 0.5))
@@ -332,7 +332,7 @@ def disks(program, data, weights):
     print(f"disks: {refused} of {len(runs)} were too small and refused before training; a run whose disk fills up waits, and is saved later")
 
 
-SLOW = ["--model", "convnet", "--batch-size", "50", "--threads", "1"]
+SLOW = ["--network", "convnet", "--batch-size", "50", "--threads", "1"]
 
 
 def unsaved_run(program, data, disk, *options, **start):
@@ -436,7 +436,7 @@ def start_limited(home, data, engine, drop_rights):
     end = time.monotonic() + 10
     while True:
         try:
-            return home.start("--data", data, "--model", "mlp", "--epochs", "1", "--threads", "2", engine=engine, preexec_fn=drop_rights)
+            return home.start("--data", data, "--network", "mlp", "--epochs", "1", "--threads", "2", engine=engine, preexec_fn=drop_rights)
         except BlockingIOError:
             # The threads of a process that is just ending still count.
             check(time.monotonic() < end, "the program cannot be started with so few threads")

@@ -46,7 +46,7 @@ def main():
     write_set(data)
     alone = Home(program, data)
     # As long as the window's, which has to be looked at while it trains.
-    options = ["--model", "mlp", "--epochs", str(10 * EPOCHS), "--batch-size", "25", "--threads", "1"]
+    options = ["--network", "mlp", "--epochs", str(10 * EPOCHS), "--batch-size", "25", "--threads", "1"]
     check(alone.start("--data", data, *options).wait(120) == 0, "a run that is left alone", alone.errors())
     with open(alone.runs()[0], encoding="utf-8") as file:
         settings = {"wizard_done": True, "config": json.load(file)["config"]}

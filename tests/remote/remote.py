@@ -20,7 +20,7 @@ from pathlib import Path
 import services
 from services import USERS, wait
 
-SWEEP = ["--preset", "quick", "--set", "lr=0.001,0.003,0.01", "--set", "batch-size=64,128", "--set", "epochs=2", "--sampler", "grid", "--pruner", "none"]
+SWEEP = ["--preset", "quick", "--set", "learning-rate=0.001,0.003,0.01", "--set", "batch-size=64,128", "--set", "epochs=2", "--sampler", "grid", "--pruner", "none"]
 TRAIN = ["--preset", "quick", "--epochs", "6"]
 
 
@@ -213,7 +213,7 @@ def signals(inkling, one):
 
 
 def repeats(inkling, hosts):
-    train = ["train", "--preset", "quick", "--epochs", "2", "--repeat", "3"]
+    train = ["train", "--preset", "quick", "--epochs", "2", "--repeats", "3"]
     mean = lambda text: [line for line in text.splitlines() if "interval of the mean" in line]
     here = mean(inkling.run(*train))
     check(here and mean(inkling.run(*train, "--hosts", hosts)) == here, "repeated runs on two hosts have the same mean and interval as here")
@@ -232,7 +232,7 @@ def data(inkling, one):
     for part in ("train", "t10k"):
         (folder / f"{part}-images-idx3-ubyte").write_bytes(images)
         (folder / f"{part}-labels-idx1-ubyte").write_bytes(labels)
-    train = ["train", "--data", str(folder), "--model", "mlp", "--batch-size", "10", "--epochs", "1", "--hosts", one]
+    train = ["train", "--data", str(folder), "--network", "mlp", "--batch-size", "10", "--epochs", "1", "--hosts", one]
     received = lambda: sorted(glob.glob(f"{received_folder('one')}/?*/train-images*"))
     text = inkling.run(*train)
     check("Sending set to one: 200 images," in text, "what is sent is said, with its size and the host")

@@ -29,7 +29,7 @@ fn rungs_are_powers_of_the_reduction_factor() {
 
 #[test]
 fn a_trial_goes_on_if_it_is_among_the_best_third_of_those_that_came_as_far() {
-    let definition = definition(&["lr=1e-4..1e-2:log", "epochs=9"]);
+    let definition = definition(&["learning-rate=1e-4..1e-2:log", "epochs=9"]);
     let asha = Asha {
         reduction: 3,
         min_epochs: 1,
@@ -67,7 +67,7 @@ fn a_trial_goes_on_if_it_is_among_the_best_third_of_those_that_came_as_far() {
 
 #[test]
 fn nothing_is_compared_between_rungs_or_after_the_last_epoch() {
-    let definition = definition(&["lr=1e-4..1e-2:log", "epochs=3"]);
+    let definition = definition(&["learning-rate=1e-4..1e-2:log", "epochs=3"]);
     let asha = Asha {
         reduction: 3,
         min_epochs: 1,

@@ -15,7 +15,7 @@ fn message(error: &DefinitionError) -> String {
 #[test]
 fn settings_are_given_by_their_names_on_the_command_line() {
     let definition = definition(&[
-        "lr=1e-4..1e-2:log",
+        "learning-rate=1e-4..1e-2:log",
         "batch_size=32, 64,128",
         "epochs=2..5",
         "weight-decay=0..0.1:3",
@@ -63,12 +63,12 @@ fn each_mistake_in_a_setting_has_a_sentence() {
     for (text, words) in [
         ("lr", "does not say what to set"),
         ("rate=1", "No setting is called \"rate\""),
-        ("lr=", "too few values"),
-        ("lr=1..2..3", "not a range"),
-        ("lr=1e-4..x", "not a range"),
-        ("lr=1e-4..1e-2:cubic", "not a range"),
-        ("lr=1e-4..1e-2:1", "not a range"),
-        ("lr=0..1:log:3", "cannot begin at 0"),
+        ("learning-rate=", "too few values"),
+        ("learning-rate=1..2..3", "not a range"),
+        ("learning-rate=1e-4..x", "not a range"),
+        ("learning-rate=1e-4..1e-2:cubic", "not a range"),
+        ("learning-rate=1e-4..1e-2:1", "not a range"),
+        ("learning-rate=0..1:log:3", "cannot begin at 0"),
     ] {
         let error = SettingRange::parse(text).unwrap_err();
         assert!(
@@ -104,16 +104,19 @@ fn each_mistake_in_a_definition_has_a_sentence() {
             .map(message)
             .collect::<Vec<_>>()
     };
-    let lr = "lr=1e-4..1e-2";
+    let lr = "learning-rate=1e-4..1e-2";
     for (problems, words) in [
         (with(&[], &|_| {}), "No setting varies."),
         (
-            with(&["lr=1e-2..1e-4"], &|_| {}),
+            with(&["learning-rate=1e-2..1e-4"], &|_| {}),
             "Write the lower number first.",
         ),
-        (with(&["lr=0..0.1:log"], &|_| {}), "Begin above 0"),
         (
-            with(&["lr=1e-4..20"], &|_| {}),
+            with(&["learning-rate=0..0.1:log"], &|_| {}),
+            "Begin above 0",
+        ),
+        (
+            with(&["learning-rate=1e-4..20"], &|_| {}),
             "The learning rate is out of range (got 20).",
         ),
         (
@@ -131,7 +134,7 @@ fn each_mistake_in_a_definition_has_a_sentence() {
         ),
         (
             with(&[lr], &|definition| definition.sampler = SamplerKind::Grid),
-            "A grid needs single values of lr",
+            "A grid needs single values of learning-rate",
         ),
         (
             with(&[lr], &|definition| definition.trials = None),
@@ -171,7 +174,7 @@ fn each_mistake_in_a_definition_has_a_sentence() {
             with(&[lr], &|definition| {
                 definition.space.push(definition.space[0].clone())
             }),
-            "lr is given twice.",
+            "learning-rate is given twice.",
         ),
         (
             with(&[lr], &|definition| definition.base.epochs = 0),
@@ -195,7 +198,7 @@ fn a_file_says_the_same_as_the_command_line() {
         trials = 20
         time = "30m"
         [set]
-        lr = "1e-4..1e-2:log"
+        learning-rate = "1e-4..1e-2:log"
         batch-size = [32, 64, 128]
         augmentation = ["off", "gentle"]
         epochs = 4
@@ -211,10 +214,12 @@ fn a_file_says_the_same_as_the_command_line() {
         "augmentation=off,gentle",
         "batch-size=32,64,128",
         "epochs=4",
-        "lr=1e-4..1e-2:log",
+        "learning-rate=1e-4..1e-2:log",
     ]);
     assert_eq!(of_file, typed);
-    typed.set(SettingRange::parse("lr=0.01").unwrap()).unwrap();
+    typed
+        .set(SettingRange::parse("learning-rate=0.01").unwrap())
+        .unwrap();
     assert_eq!(typed.space.len(), 2, "what is said last counts");
 
     for (text, words) in [

@@ -14,7 +14,7 @@ fn complete(folder: &Path) -> Vec<Trial> {
     let definition = inkling::sweep::Definition {
         trials: Some(8),
         at_once: 2,
-        ..definition(&["lr=1e-4..1e-1:log", "batch-size=32,64"])
+        ..definition(&["learning-rate=1e-4..1e-1:log", "batch-size=32,64"])
     };
     let mut sweep = Sweep::create(folder, definition).unwrap();
     assert_eq!(
@@ -105,23 +105,24 @@ fn what_cannot_be_in_a_journal_is_found() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("sweep");
     complete(&folder);
-    let begun =
-        r#"{"trial":1,"elapsed":0,"event":"started","values":{"lr":0.001,"batch-size":32}}"#;
+    let begun = r#"{"trial":1,"elapsed":0,"event":"started","values":{"learning-rate":0.001,"batch-size":32}}"#;
     let last = r#"{"trial":1,"elapsed":3,"event":"completed"}"#;
     for (lines, words) in [
         (vec!["nonsense"], "line 1"),
         (
             vec![
-                r#"{"trial":2,"elapsed":0,"event":"started","values":{"lr":0.001,"batch-size":32}}"#,
+                r#"{"trial":2,"elapsed":0,"event":"started","values":{"learning-rate":0.001,"batch-size":32}}"#,
             ],
             "trial 2 cannot begin",
         ),
         (
-            vec![r#"{"trial":1,"elapsed":0,"event":"started","values":{"lr":5,"batch-size":32}}"#],
+            vec![
+                r#"{"trial":1,"elapsed":0,"event":"started","values":{"learning-rate":5,"batch-size":32}}"#,
+            ],
             "not in the ranges",
         ),
         (
-            vec![r#"{"trial":1,"elapsed":0,"event":"started","values":{"lr":0.001}}"#],
+            vec![r#"{"trial":1,"elapsed":0,"event":"started","values":{"learning-rate":0.001}}"#],
             "not in the ranges",
         ),
         (
@@ -155,7 +156,7 @@ fn what_cannot_be_in_a_journal_is_found() {
         ),
         (
             vec![
-                r#"{"trial":1,"elapsed":-1,"event":"started","values":{"lr":0.001,"batch-size":32}}"#,
+                r#"{"trial":1,"elapsed":-1,"event":"started","values":{"learning-rate":0.001,"batch-size":32}}"#,
             ],
             "seconds",
         ),
@@ -192,7 +193,7 @@ fn a_definition_that_cannot_be_is_refused() {
     for (from, to) in [
         ("\"version\": 1", "\"version\": 99"),
         ("\"at_once\": 2", "\"at_once\": 0"),
-        ("\"lr\"", "\"rate\""),
+        ("\"learning-rate\"", "\"rate\""),
         ("{", "["),
     ] {
         let broken = definition.replace(from, to);
@@ -214,7 +215,7 @@ fn a_definition_that_cannot_be_is_refused() {
 fn a_new_sweep_takes_no_folder_with_something_in_it() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("thesis.txt"), "precious").unwrap();
-    let definition = definition(&["lr=1e-4..1e-2"]);
+    let definition = definition(&["learning-rate=1e-4..1e-2"]);
     assert!(matches!(
         Sweep::create(home.path(), definition.clone()),
         Err(SweepError::Occupied { .. })

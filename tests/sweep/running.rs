@@ -10,7 +10,7 @@ use crate::fake_executor::FakeExecutor;
 fn sweep(home: &tempfile::TempDir, change: impl FnOnce(&mut Definition)) -> Sweep {
     let mut definition = Definition {
         trials: Some(12),
-        ..definition(&["lr=1e-4..1e-1:log", "batch-size=32,64"])
+        ..definition(&["learning-rate=1e-4..1e-1:log", "batch-size=32,64"])
     };
     change(&mut definition);
     Sweep::create(&home.path().join("sweep"), definition).unwrap()

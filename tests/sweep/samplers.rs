@@ -8,7 +8,7 @@ use super::{definition, trial};
 use crate::fake_executor::accuracy;
 
 const SPACE: [&str; 5] = [
-    "lr=1e-4..1e-1:log",
+    "learning-rate=1e-4..1e-1:log",
     "batch-size=16..256:log",
     "weight-decay=0..0.5",
     "epochs=1..3",
@@ -85,7 +85,11 @@ fn no_combination_is_tried_twice_and_all_are_tried_where_there_are_few() {
                 sampler,
                 seed,
                 trials: Some(50),
-                ..definition(&["widths=default,64,128-64", "epochs=1..3", "lr=1e-3,1e-2"])
+                ..definition(&[
+                    "widths=default,64,128-64",
+                    "epochs=1..3",
+                    "learning-rate=1e-3,1e-2",
+                ])
             };
             assert_eq!(definition.max_trials(), Some(18), "there are no more");
             let trials = search(&definition, 18);
@@ -123,7 +127,7 @@ fn only_time_ends_a_sweep_of_more_combinations_than_there_can_be_trials() {
 fn the_first_trial_has_the_settings_that_the_sweep_starts_from_if_they_may_be_tried() {
     let definition = Definition {
         sampler: SamplerKind::Random,
-        ..definition(&["lr=1e-4..1e-2:log", "batch-size=64,128"])
+        ..definition(&["learning-rate=1e-4..1e-2:log", "batch-size=64,128"])
     };
     assert_eq!(
         suggest(&definition, 1, &[]),
@@ -131,7 +135,7 @@ fn the_first_trial_has_the_settings_that_the_sweep_starts_from_if_they_may_be_tr
     );
     let elsewhere = Definition {
         sampler: SamplerKind::Random,
-        ..super::definition(&["lr=1e-4..1e-3:log"])
+        ..super::definition(&["learning-rate=1e-4..1e-3:log"])
     };
     let Some([Value::Number(rate)]) = suggest(&elsewhere, 1, &[])
         .as_deref()
@@ -146,7 +150,7 @@ fn the_first_trial_has_the_settings_that_the_sweep_starts_from_if_they_may_be_tr
 fn random_values_of_a_logarithmic_range_are_spread_evenly_over_its_orders_of_magnitude() {
     let definition = Definition {
         sampler: SamplerKind::Random,
-        ..definition(&["lr=1e-4..1e-1:log"])
+        ..definition(&["learning-rate=1e-4..1e-1:log"])
     };
     let trials = search(&definition, 600);
     let below = |limit: f64| {
@@ -164,7 +168,7 @@ fn a_grid_tries_every_combination_once() {
     let definition = Definition {
         sampler: SamplerKind::Grid,
         trials: None,
-        ..definition(&["lr=1e-3,1e-2", "epochs=1..3", "model=mlp,tiny"])
+        ..definition(&["learning-rate=1e-3,1e-2", "epochs=1..3", "model=mlp,tiny"])
     };
     assert_eq!(definition.max_trials(), Some(12));
     let points: BTreeSet<String> = (1..=12)
@@ -187,9 +191,9 @@ fn the_model_based_search_comes_closer_to_the_best_settings_than_chance() {
     let best = |sampler, seed| {
         // It starts from settings that are far from the best.
         let start = definition(&[
-            "lr=0.9",
+            "learning-rate=0.9",
             "batch-size=500",
-            "lr=1e-5..1:log",
+            "learning-rate=1e-5..1:log",
             "batch-size=16..512:log",
         ]);
         let trials = search(
@@ -218,7 +222,7 @@ fn the_model_based_search_comes_closer_to_the_best_settings_than_chance() {
 fn a_setting_that_decides_is_more_important_than_one_that_does_not() {
     let definition = Definition {
         sampler: SamplerKind::Random,
-        ..definition(&["weight-decay=0..0.5", "lr=1e-5..1:log"])
+        ..definition(&["weight-decay=0..0.5", "learning-rate=1e-5..1:log"])
     };
     assert_eq!(
         importance(&definition, &search(&definition, 7)),

@@ -1,7 +1,7 @@
 //! Runs that cannot be are refused with the reason.
 
 use inkling::data::DataSet;
-use inkling::run_config::{ConfigProblem, Field, ModelKind, RunConfig};
+use inkling::run_config::{ConfigProblem, ModelKind, RunConfig, Setting};
 use inkling::train::TrainError;
 
 use super::watcher::{Watcher, config};
@@ -27,7 +27,7 @@ fn values_no_run_can_have() {
             &data
         ),
         ConfigProblem::OutOfRange {
-            field: Field::Epochs,
+            setting: Setting::Epochs,
             given: "0".to_owned()
         }
         .into()
@@ -41,7 +41,7 @@ fn values_no_run_can_have() {
             &data
         ),
         ConfigProblem::OutOfRange {
-            field: Field::MemoryLimit,
+            setting: Setting::MemoryLimit,
             given: "0".to_owned()
         }
         .into()
@@ -55,7 +55,7 @@ fn values_no_run_can_have() {
             &data
         ),
         ConfigProblem::OutOfRange {
-            field: Field::BatchSize,
+            setting: Setting::BatchSize,
             given: "0".to_owned()
         }
         .into()

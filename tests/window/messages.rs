@@ -13,7 +13,7 @@ use inkling::nn::{ComputeError, ModelError};
 use inkling::problem::{EngineExit, Problem};
 use inkling::progress::Cancelled;
 use inkling::records::{Divergence, Intervention};
-use inkling::run_config::{Classes, ConfigProblem, DeviceChoice, Field, ModelKind, Precision};
+use inkling::run_config::{Classes, ConfigProblem, DeviceChoice, ModelKind, Precision, Setting};
 use inkling::runs::RunError;
 use inkling::system::{TargetError, WriteError};
 use inkling::window::messages::Message;
@@ -221,7 +221,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         (ConfigProblem::NewerVersion { version: 77 }, vec!["77"]),
         (
             ConfigProblem::OutOfRange {
-                field: Field::Epochs,
+                setting: Setting::Epochs,
                 given: "0".to_owned(),
             },
             vec![
@@ -231,7 +231,7 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         ),
         (
             ConfigProblem::OutOfRange {
-                field: Field::BatchSize,
+                setting: Setting::BatchSize,
                 given: "9000".to_owned(),
             },
             vec!["9000", "8192"],
@@ -259,70 +259,70 @@ fn every_problem() -> Vec<(Problem, Vec<&'static str>)> {
         ),
         (
             ConfigProblem::OutOfRange {
-                field: Field::LearningRate,
+                setting: Setting::LearningRate,
                 given: "NaN".to_owned(),
             },
             vec!["NaN"],
         ),
         (
             ConfigProblem::OutOfRange {
-                field: Field::WeightDecay,
+                setting: Setting::WeightDecay,
                 given: "-1".to_owned(),
             },
             vec!["-1"],
         ),
         (
             ConfigProblem::OutOfRange {
-                field: Field::Momentum,
+                setting: Setting::Momentum,
                 given: "1".to_owned(),
             },
             vec!["momentum", "got 1", "0.9"],
         ),
         (
             ConfigProblem::OutOfRange {
-                field: Field::LabelSmoothing,
+                setting: Setting::LabelSmoothing,
                 given: "0.7".to_owned(),
             },
             vec!["0.7", "0.5"],
         ),
         (
             ConfigProblem::OutOfRange {
-                field: Field::ClipNorm,
+                setting: Setting::ClipNorm,
                 given: "-3".to_owned(),
             },
             vec!["-3", "above 0"],
         ),
         (
             ConfigProblem::OutOfRange {
-                field: Field::Accumulation,
+                setting: Setting::Accumulation,
                 given: "0".to_owned(),
             },
             vec!["a whole number of batches from 1 to 1024", "got 0"],
         ),
         (
             ConfigProblem::OutOfRange {
-                field: Field::WeightAveraging,
+                setting: Setting::WeightAveraging,
                 given: "1.5".to_owned(),
             },
             vec!["1.5", "below 1"],
         ),
         (
             ConfigProblem::OutOfRange {
-                field: Field::EarlyStopping,
+                setting: Setting::EarlyStopping,
                 given: "0".to_owned(),
             },
             vec!["a whole number of epochs from 1 to 1000", "got 0"],
         ),
         (
             ConfigProblem::OutOfRange {
-                field: Field::Threads,
+                setting: Setting::Threads,
                 given: "0".to_owned(),
             },
             vec!["threads", "got 0"],
         ),
         (
             ConfigProblem::OutOfRange {
-                field: Field::MemoryLimit,
+                setting: Setting::MemoryLimit,
                 given: "0".to_owned(),
             },
             vec!["memory", "MiB", "got 0"],

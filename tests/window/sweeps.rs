@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
-use inkling::sweep::{Asha, SamplerKind, Setting, Sweep, Trial};
+use inkling::run_config::Setting;
+use inkling::sweep::{Asha, SamplerKind, Sweep, Trial};
 use inkling::window::{Action, App, Screen, SearchKind, SweepAction, SweepField, SweepPhase};
 
 use crate::fake_engine::{FakeEngine, app};

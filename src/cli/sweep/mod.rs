@@ -26,7 +26,7 @@ pub struct Arguments {
     /// Description of the sweep as TOML; the options below override it
     #[arg(value_name = "FILE", conflicts_with = "resume")]
     file: Option<PathBuf>,
-    /// A setting by its name in `inkling train`, and its values: lr=1e-4..1e-2:log,
+    /// A setting by its name in `inkling train`, and its values: learning-rate=1e-4..1e-2:log,
     /// batch-size=32,64,128; a single value is that of all trials: epochs=4
     #[arg(long, value_name = "NAME=VALUES", conflicts_with = "resume")]
     set: Vec<String>,

@@ -189,7 +189,7 @@ pub fn ended(sweep: &Sweep, is_complete: bool, output: &mut Output) -> Result<()
     let names: Vec<&str> = definition
         .space
         .iter()
-        .map(|dimension| dimension.setting.name())
+        .map(|dimension| dimension.setting.row().name)
         .collect();
     let ranked = Trial::ranked(sweep.trials());
     let matters = importance(definition, sweep.trials());

@@ -20,7 +20,7 @@ pub fn run(
     let space = sweep.definition().space.clone();
     let mut watch = Watch {
         progress: Progress::new(),
-        names: space.iter().map(|d| d.setting.name()).collect(),
+        names: space.iter().map(|d| d.setting.row().name).collect(),
         output,
         failure: None,
     };

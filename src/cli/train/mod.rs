@@ -22,10 +22,10 @@ use super::failure::Failure;
 use super::interrupt;
 use super::machines::Machines;
 use super::output::{Output, note};
-use super::settings::Settings;
+use super::settings::{Settings, of_a_new_run};
 use crate::engine::{EngineHost, RemoteHost, RunsTarget};
 use crate::records::RunSummary;
-use crate::run_config::{RunConfig, WeightFormat};
+use crate::run_config::{RunConfig, Setting, WeightFormat};
 use crate::runs::{Checkpoints, InterruptedRun, Store, missing_repetitions, reproduced_config};
 use crate::system::paths::{NotUtf8, Paths, check_utf8};
 use crate::system::targets::check_folder;
@@ -37,45 +37,13 @@ const ENDING: Duration = Duration::from_secs(10);
 /// Longer waits are said.
 const MOMENT: Duration = Duration::from_millis(500);
 
-/// The options that choose the settings of a new run: one that is resumed or reproduced has its
-/// own.
-const OF_A_NEW_RUN: [&str; 27] = [
-    "data",
-    "config_file",
-    "preset",
-    "model",
-    "widths",
-    "layers",
-    "from",
-    "activation",
-    "init",
-    "epochs",
-    "batch_size",
-    "precision",
-    "optimizer",
-    "lr",
-    "schedule",
-    "weight_decay",
-    "momentum",
-    "no_nesterov",
-    "label_smoothing",
-    "clip_norm",
-    "accumulation",
-    "weight_averaging",
-    "early_stopping",
-    "augmentation",
-    "seed",
-    "checkpoint_activations",
-    "autotune",
-];
-
 /// The options of `inkling train`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     settings: Settings,
     /// Resume an interrupted run: the latest, or the one whose checkpoint is in DIR
-    #[arg(long, value_name = "DIR", conflicts_with_all = OF_A_NEW_RUN)]
+    #[arg(long, value_name = "DIR", conflicts_with_all = of_a_new_run())]
     #[expect(clippy::option_option, reason = "an option that may have a value")]
     resume: Option<Option<PathBuf>>,
     /// With --resume: do not train on, but save the run as it was after its last completed epoch,
@@ -94,11 +62,17 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<WeightFormat>(WeightFormat::ALL.iter().map(|c| c.name())))]
     weights: Option<WeightFormat>,
     /// Train the run in DIR again, and say whether its weights come out the same
-    #[arg(long, value_name = "DIR", conflicts_with_all = OF_A_NEW_RUN, conflicts_with_all = ["resume", "repeat"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = of_a_new_run(), conflicts_with_all = ["resume", "repeats"])]
     reproduce: Option<PathBuf>,
-    /// Train N runs, each with the next seed, and report their mean accuracy with its 95 % interval
-    #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with_all = ["resume", "out"])]
-    repeat: Option<u32>,
+    #[arg(
+        long,
+        alias = "repeat",
+        value_name = "N",
+        help = Setting::Repeats.row().help.trim_end_matches('.'),
+        allow_negative_numbers = true,
+        conflicts_with_all = ["resume", "out"]
+    )]
+    repeats: Option<u32>,
     #[command(flatten)]
     machines: Machines,
     #[arg(
@@ -122,19 +96,21 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         .transpose()?;
     let (config, from) = match &arguments.resume {
         None if let Some(first) = &first => (
-            of_this_machine(reproduced_config(first), &arguments.settings),
+            arguments
+                .settings
+                .of_this_machine(reproduced_config(first))?,
             None,
         ),
         None => (
             RunConfig {
-                repeats: arguments.repeat.unwrap_or(1),
+                repeats: arguments.repeats.unwrap_or(1),
                 ..arguments.settings.fitted_config()?
             },
             None,
         ),
         Some(folder) => {
             let (asked, from) = interrupted(folder.as_deref())?;
-            (of_this_machine(asked, &arguments.settings), from)
+            (arguments.settings.of_this_machine(asked)?, from)
         }
     };
     let problems = config.problems();
@@ -270,16 +246,6 @@ fn check_stored_paths(arguments: &Arguments) -> Result<(), Failure> {
             "{path} is not valid UTF-8, and its path is to be stored in checkpoints. Rename that folder, or use another."
         ))
     })
-}
-
-/// The settings of an earlier run, with what the options say about where it is computed.
-fn of_this_machine(config: RunConfig, options: &Settings) -> RunConfig {
-    RunConfig {
-        device: options.device.unwrap_or(config.device),
-        threads: options.threads.or(config.threads),
-        memory_limit: options.memory_limit.or(config.memory_limit),
-        ..config
-    }
 }
 
 /// Trains these settings as a run that is saved, and reports it as `inkling train` does; `None` if

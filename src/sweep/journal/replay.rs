@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use super::{Entry, JOURNAL, Record, Sweep};
 use crate::sweep::definition::MAX_TRIALS;
 use crate::sweep::error::SweepError;
-use crate::sweep::setting::Value;
 use crate::sweep::trial::{Outcome, Trial};
+use crate::sweep::value::Value;
 use crate::system::WriteError;
 use crate::text::visible;
 
@@ -113,7 +113,11 @@ impl Sweep {
         let space = &self.definition.space;
         let listed: Option<Vec<Value>> = space
             .iter()
-            .map(|dimension| values.get(dimension.setting.name()).cloned())
+            .map(|dimension| {
+                let row = dimension.setting.row();
+                let mut names = [row.name].into_iter().chain(row.former.iter().copied());
+                names.find_map(|name| values.get(name)).cloned()
+            })
             .collect();
         let listed = listed.filter(|listed| {
             listed.len() == values.len()

@@ -7,9 +7,9 @@ mod parzen;
 mod tpe;
 
 use super::definition::{Definition, SamplerKind};
-use super::setting::Value;
 use super::space::Dimension;
 use super::trial::Trial;
+use super::value::Value;
 use crate::math::random::Random;
 
 pub(super) use parzen::Parzen;
@@ -29,7 +29,7 @@ pub fn suggest(definition: &Definition, number: u32, trials: &[Trial]) -> Option
     let space = &definition.space;
     let start: Vec<Value> = space
         .iter()
-        .map(|dimension| dimension.setting.value(&definition.base))
+        .map(|dimension| Value::of(dimension.setting, &definition.base))
         .collect();
     let starts_within = space
         .iter()

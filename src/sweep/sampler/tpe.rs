@@ -5,9 +5,9 @@
 //! candidates are drawn from that of the best, and the one is taken for which the ratio of both
 //! densities, and with it the expected improvement, is greatest.
 
-use super::super::setting::Value;
 use super::super::space::{Dimension, Range};
 use super::super::trial::Trial;
+use super::super::value::Value;
 use super::{Parzen, anywhere_in};
 use crate::math::random::Random;
 

@@ -350,7 +350,7 @@ fn of_config(problem: &ConfigProblem) -> Message {
             ),
             "Update Inkling, or choose a preset.",
         ),
-        ConfigProblem::OutOfRange { field, given } => field.range().map_or_else(
+        ConfigProblem::OutOfRange { setting, given } => setting.row().range.map_or_else(
             || {
                 Message::new(
                     format!("{given} is not a valid setting."),

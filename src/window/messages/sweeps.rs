@@ -3,7 +3,8 @@
 use super::Message;
 use super::problems::sentence;
 use crate::problem::Problem;
-use crate::sweep::{DefinitionError, Setting, SweepError, Trial};
+use crate::run_config::Setting;
+use crate::sweep::{DefinitionError, SweepError, Trial};
 use crate::text::format::{capitalised, percent};
 use crate::window::{SweepPhase, SweepView};
 
@@ -47,16 +48,13 @@ impl From<&SweepError> for Message {
 impl From<&DefinitionError> for Message {
     fn from(error: &DefinitionError) -> Self {
         match error {
-            DefinitionError::UnknownSetting { name } => {
-                let known: Vec<&str> = Setting::ALL.into_iter().map(Setting::name).collect();
-                Self::new(
-                    format!("No setting is called \"{name}\"."),
-                    format!("Choose one of {}.", known.join(", ")),
-                )
-            }
+            DefinitionError::UnknownSetting { name } => Self::new(
+                format!("No setting is called \"{name}\"."),
+                format!("Choose one of {}.", Setting::names(Setting::sweepable())),
+            ),
             DefinitionError::NotAnAssignment { text } => Self::new(
                 format!("\"{text}\" does not say what to set."),
-                "Write NAME=VALUES, such as lr=1e-4..1e-2:log or batch-size=32,64,128.",
+                "Write NAME=VALUES, such as learning-rate=1e-4..1e-2:log or batch-size=32,64,128.",
             ),
             DefinitionError::Value {
                 setting,
@@ -96,7 +94,7 @@ impl From<&DefinitionError> for Message {
             ),
             DefinitionError::NothingVaries => Self::new(
                 "No setting varies.",
-                "Name at least one with --set, for example --set lr=1e-4..1e-2:log --set batch-size=32,64,128.",
+                "Name at least one with --set, for example --set learning-rate=1e-4..1e-2:log --set batch-size=32,64,128.",
             ),
             DefinitionError::NoBudget => Self::new(
                 "The sweep would never end.",

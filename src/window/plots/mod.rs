@@ -28,10 +28,11 @@ use super::shell::help::Topic;
 use super::shell::{help, shortcuts};
 use super::style::image_sheet::ImageSheet;
 use super::train::view::preview;
-use super::{Action, App, DataImages, Field, Headline, Phase, RunView, style};
+use super::{Action, App, DataImages, Headline, Phase, RunView, style};
 use crate::bench::busy;
 use crate::protocol::JobProgress;
 use crate::records::{JobId, ModelRef, RunSummary};
+use crate::run_config::Setting;
 use crate::text::format::grouped;
 
 /// The title of the dialog that asks where a figure is to be saved.
@@ -83,7 +84,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
         if let Some(obstacle) = app
             .validation_errors()
             .iter()
-            .find(|obstacle| obstacle.field == Field::Data)
+            .find(|obstacle| obstacle.setting == Some(Setting::Data))
         {
             return style::empty_state(
                 ui,

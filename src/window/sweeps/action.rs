@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::form::SweepForm;
-use crate::sweep::Setting;
+use crate::run_config::Setting;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum SweepAction {

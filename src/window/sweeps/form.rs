@@ -3,10 +3,10 @@
 
 use super::prefilled;
 use super::prefilled::USUAL;
-use crate::run_config::RunConfig;
+use crate::run_config::{RunConfig, Setting};
 use crate::sweep::{
     AT_ONCE, Asha, Definition, DefinitionError, Dimension, NUMBER_OF_TRIALS, Range, SECONDS,
-    SamplerKind, Setting, SettingRange, usual_at_once,
+    SamplerKind, SettingRange, usual_at_once,
 };
 use crate::window::App;
 use crate::window::messages::Message;
@@ -157,7 +157,7 @@ impl SettingRow {
     /// What it says; an error where it says nothing sensible.
     fn dimension(&self) -> Result<Dimension, DefinitionError> {
         let setting = self.setting;
-        if self.listed || !setting.kind().is_number() {
+        if self.listed || !setting.row().kind.is_number() {
             return match SettingRange::of(setting, &self.values)? {
                 SettingRange::Varies(dimension) => Ok(dimension),
                 SettingRange::Fixed(..) => Err(DefinitionError::NoValues { setting }),

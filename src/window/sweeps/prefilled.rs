@@ -2,8 +2,7 @@
 //! few values.
 
 use super::form::SettingRow;
-use crate::run_config::{CnnLayer, CnnLayers, RunConfig, Widths};
-use crate::sweep::{Setting, Value};
+use crate::run_config::{RunConfig, Setting, Trials};
 use crate::text::format::plain;
 
 /// What varies at first: what matters most for most networks.
@@ -15,81 +14,31 @@ pub const USUAL: [Setting; 4] = [
 ];
 /// How far a logarithmic range reaches to either side.
 const REACH: f64 = 10.0;
-/// The lowest weight decay of a range around none.
-const MIN_DECAY: f64 = 1e-5;
 
 pub fn row(setting: Setting, config: &RunConfig) -> SettingRow {
-    let number = match setting.value(config) {
-        Value::Number(number) => number,
-        Value::Name(_) => 0.0,
-    };
+    let number = setting.number(config).unwrap_or_default();
     let around = |number: f64| range(setting, number / REACH, number * REACH, true);
-    let halves = |least: f64| {
-        let values = [number / 2.0, number, number * 2.0].map(|value| value.round().max(least));
-        list(setting, &values.map(plain))
-    };
-    match setting {
-        Setting::LearningRate => around(number),
-        Setting::WeightDecay if number > 0.0 => around(number),
-        Setting::WeightDecay => range(setting, MIN_DECAY, MIN_DECAY * 1e4, true),
-        Setting::Momentum => range(setting, 0.8, 0.99, false),
-        Setting::LabelSmoothing => range(setting, 0.0, 0.2, false),
-        Setting::BatchSize | Setting::Epochs => halves(1.0),
-        Setting::Accumulation => list(setting, &["1", "2", "4"]),
-        Setting::ClipNorm => list(setting, &["off", "0.5", "1", "2"]),
-        Setting::WeightAveraging => list(setting, &["off", "0.99", "0.999"]),
-        Setting::EarlyStopping => list(setting, &["off", "2", "5"]),
-        Setting::Seed => list(setting, &["1", "2", "3"]),
-        // As wide as they are, half as wide, and twice.
-        Setting::Widths => {
-            let own = config.network();
-            let times = |factor: f32| {
-                let widths: Vec<u16> = own
-                    .widths()
-                    .iter()
-                    .map(|&width| (f32::from(width) * factor).round() as u16)
-                    .collect();
-                Widths::new(&widths).map(|widths| widths.to_string())
-            };
-            let values: Vec<String> = [0.5, 1.0, 2.0].into_iter().filter_map(times).collect();
-            list(setting, &values)
+    match setting.row().trials {
+        Trials::Same => list::<&str>(setting, &[]),
+        Trials::Around(_) if number > 0.0 => around(number),
+        Trials::Around(least) => range(setting, least, least * 1e4, true),
+        Trials::Between(low, high) => range(setting, low, high, false),
+        Trials::Halves => {
+            let values = [number / 2.0, number, number * 2.0].map(|value| value.round().max(1.0));
+            list(setting, &values.map(plain))
         }
-        // Without a further dense layer and with one.
-        Setting::Layers => {
-            let own = config.network().cnn_layers();
-            let deeper = CnnLayers::new(&[own.as_slice(), &[CnnLayer::Dense(128)]].concat());
-            list(
-                setting,
-                &[Ok(own), deeper]
-                    .into_iter()
-                    .flatten()
-                    .map(|layers| layers.to_string())
-                    .collect::<Vec<_>>(),
-            )
+        Trials::List(values) => list(setting, values),
+        Trials::Choices => {
+            let names: Vec<&str> = setting.choices().iter().map(|(name, _)| *name).collect();
+            list(setting, &names)
         }
-        // A large network beside a small one would take most of the time.
-        Setting::Model | Setting::Precision => {
-            let own = setting.value(config).to_string();
-            let other = setting
-                .choices()
-                .into_iter()
-                .map(|(name, _)| name)
-                .find(|name| *name != own)
-                .unwrap_or_default();
-            list(setting, &[own.as_str(), other])
+        Trials::OneOther => {
+            let own = setting.text(config);
+            let mut names = setting.choices().into_iter().map(|(name, _)| name);
+            let other = names.find(|name| *name != own);
+            list(setting, &[own.as_str(), other.unwrap_or_default()])
         }
-        Setting::Activation
-        | Setting::Optimizer
-        | Setting::Schedule
-        | Setting::Nesterov
-        | Setting::Augmentation => list(
-            setting,
-            &setting
-                .choices()
-                .iter()
-                .map(|(name, _)| *name)
-                .collect::<Vec<_>>(),
-        ),
+        Trials::Of(values) => list(setting, &values(config)),
     }
 }
 
@@ -114,15 +63,16 @@ fn list<T: AsRef<str>>(setting: Setting, values: &[T]) -> SettingRow {
     let mut distinct: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
     distinct.dedup();
     let ends = |text: Option<&&str>| text.map(|text| (*text).to_owned()).unwrap_or_default();
+    let is_number = setting.row().kind.is_number();
     SettingRow {
         setting,
         listed: true,
-        low: if setting.kind().is_number() {
+        low: if is_number {
             ends(distinct.first())
         } else {
             String::new()
         },
-        high: if setting.kind().is_number() {
+        high: if is_number {
             ends(distinct.last())
         } else {
             String::new()

@@ -215,7 +215,7 @@ impl SweepView {
             .definition
             .space
             .iter()
-            .map(|dimension| dimension.setting.name());
+            .map(|dimension| dimension.setting.row().name);
         let head = [
             "trial",
             "outcome",
@@ -259,7 +259,7 @@ impl SweepView {
             .iter()
             .zip(&trial.values)
             .map(|(dimension, value)| {
-                format!("{} {value}", dimension.setting.label().to_lowercase())
+                format!("{} {value}", dimension.setting.row().label.to_lowercase())
             });
         let settings: Vec<String> = settings.collect();
         let accuracy = trial.accuracy().map_or_else(

@@ -15,8 +15,8 @@ pub use run::{
 };
 use setup::Form;
 pub use setup::{
-    Block, DownloadState, DownloadView, Field, Samples, Search, SearchAction, SearchKind,
-    SearchResult, SearchState, ValidationError, blocks, expected_accuracy, harder_data_note,
+    Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchResult,
+    SearchState, ValidationError, blocks, expected_accuracy, harder_data_note,
 };
 
 use crate::data::{DataError, Found};

@@ -8,7 +8,7 @@ use eframe::egui::{
 use super::came_by_arrow;
 use crate::data::builtin;
 use crate::ink::Ink;
-use crate::run_config::{DataSource, DataSpec, NamedSet, Preset};
+use crate::run_config::{DataSource, DataSpec, NamedSet, Preset, Setting};
 use crate::text::format::{file_size, grouped};
 use crate::text::visible;
 use crate::window::draw::view as draw;
@@ -17,7 +17,7 @@ use crate::window::draw::view::ink::Node;
 use crate::window::hardware::view as hardware;
 use crate::window::style::icons;
 use crate::window::train::view as run_panel;
-use crate::window::{Action, App, Field, WizardStep, style};
+use crate::window::{Action, App, WizardStep, style};
 
 const HAND: u64 = 7;
 
@@ -170,7 +170,7 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     for obstacle in app
         .validation_errors()
         .iter()
-        .filter(|obstacle| obstacle.field == Field::Data)
+        .filter(|obstacle| obstacle.setting == Some(Setting::Data))
     {
         style::invalid(ui, &obstacle.message.to_string());
     }
@@ -294,7 +294,7 @@ fn done(ui: &mut Ui, app: &App, drawing: &mut DrawView, actions: &mut Vec<Action
     }
     if obstacles
         .iter()
-        .any(|obstacle| obstacle.field == Field::Data)
+        .any(|obstacle| obstacle.setting == Some(Setting::Data))
         && ui
             .add(style::secondary_button("Choose other data"))
             .clicked()

@@ -6,10 +6,10 @@ use egui_kittest::kittest::Queryable;
 use inkling::problem::Problem;
 use inkling::protocol::{Event, Job, JobEvent};
 use inkling::records::{Annotation, ModelRef, Replace, RunSummary};
-use inkling::run_config::{ExportFormat, RunConfig};
+use inkling::run_config::{ExportFormat, RunConfig, Setting};
 use inkling::runs::RunEntry;
 use inkling::system::TargetError;
-use inkling::window::{Action, App, Field};
+use inkling::window::{Action, App};
 
 use crate::fake_engine::{Answers, app, summary};
 use crate::jobs::submitted;
@@ -266,7 +266,7 @@ fn a_run_that_starts_afresh_after_all_has_the_usual_learning_rate_again() {
         app.apply(Action::Configure(Box::new(config)));
     };
     app.apply(Action::TrainFurther("runs/one".into()));
-    assert_eq!(app.text(Field::LearningRate), "0.0006");
+    assert_eq!(app.text(Setting::LearningRate), "0.0006");
     afresh(app);
     assert_eq!(app.ctx.config, usual);
     // Also with another network, and after a restart.
@@ -279,7 +279,7 @@ fn a_run_that_starts_afresh_after_all_has_the_usual_learning_rate_again() {
     assert_eq!(app.ctx.config.learning_rate, 0.006);
     // A rate that somebody chose stays.
     app.apply(Action::TrainFurther("runs/one".into()));
-    app.apply(Action::Type(Field::LearningRate, "0.001".to_owned()));
+    app.apply(Action::Type(Setting::LearningRate, "0.001".to_owned()));
     afresh(app);
     assert_eq!(app.ctx.config.learning_rate, 0.001);
 }

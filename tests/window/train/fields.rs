@@ -4,8 +4,8 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig};
-use inkling::window::{Action, Field};
+use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig, Setting};
+use inkling::window::Action;
 
 use crate::window::stage::{Driven, Seen, Window, sized, usual};
 
@@ -23,8 +23,8 @@ fn configured(change: impl FnOnce(&mut RunConfig)) -> Window {
 fn a_memory_limit_that_is_too_low_is_said_beside_its_field_and_start_leads_there() {
     let mut window = configured(|config| config.memory_limit = Some(1));
     assert_eq!(
-        window.app().validation_errors()[0].field,
-        Field::MemoryLimit
+        window.app().validation_errors()[0].setting,
+        Some(Setting::MemoryLimit)
     );
     window
         .get_by_label_contains("Cannot start. A memory limit of 1 MiB is too low")
@@ -45,7 +45,7 @@ fn more_threads_than_cores_are_remarked_on_and_allowed() {
     assert!(
         window
             .app()
-            .field_note(Field::Threads)
+            .field_note(Setting::Threads)
             .unwrap()
             .contains("cores")
     );
@@ -53,7 +53,7 @@ fn more_threads_than_cores_are_remarked_on_and_allowed() {
         configured(|config| config.threads = Some(1))
             .state()
             .app()
-            .field_note(Field::Threads)
+            .field_note(Setting::Threads)
             .is_none()
     );
 }
@@ -64,7 +64,10 @@ fn a_folder_without_a_data_set_is_said_as_soon_as_it_is_chosen() {
     let mut window = configured(|_| ());
     window.apply(Action::UseDataFolder(folder.path().to_owned()));
     window.until(|app| !app.validation_errors().is_empty());
-    assert_eq!(window.app().validation_errors()[0].field, Field::Data);
+    assert_eq!(
+        window.app().validation_errors()[0].setting,
+        Some(Setting::Data)
+    );
     window.get_by_label_contains("Cannot start.");
     // Once it holds one, any change looks again.
     crate::support::write_idx_set(folder.path(), 60, 20);
@@ -77,17 +80,20 @@ fn a_folder_without_a_data_set_is_said_as_soon_as_it_is_chosen() {
     // A set that is not on this machine.
     let window =
         configured(|config| config.data = DataSpec::single(DataSource::Named(NamedSet::Kmnist)));
-    assert_eq!(window.app().validation_errors()[0].field, Field::Data);
+    assert_eq!(
+        window.app().validation_errors()[0].setting,
+        Some(Setting::Data)
+    );
 }
 
 #[test]
 fn layer_widths_are_typed_and_go_with_their_model() {
     let mut window = configured(|config| config.model = ModelKind::Mlp);
     window
-        .get_by_role_and_label(Role::TextInput, "Layer widths")
+        .get_by_role_and_label(Role::TextInput, "Widths")
         .click();
     window.run_steps(5);
-    let node = window.get_by_role_and_label(Role::TextInput, "Layer widths");
+    let node = window.get_by_role_and_label(Role::TextInput, "Widths");
     node.type_text("64, 32");
     window.run_steps(10);
     let widths = |window: &Window| {
@@ -101,20 +107,23 @@ fn layer_widths_are_typed_and_go_with_their_model() {
     assert_eq!(widths(&window).as_deref(), Some("64-32"));
     assert!(window.app().validation_errors().is_empty());
     // What cannot be is said at once, and Start leads there.
-    window.apply(Action::Type(Field::Widths, "64, 0".to_owned()));
+    window.apply(Action::Type(Setting::Widths, "64, 0".to_owned()));
     window.run_steps(10);
-    assert_eq!(window.app().validation_errors()[0].field, Field::Widths);
+    assert_eq!(
+        window.app().validation_errors()[0].setting,
+        Some(Setting::Widths)
+    );
     window
         .get_by_label_contains("Cannot start. “64, 0” is not a list of layer widths")
         .click();
     window.run_steps(20);
     assert!(
         window
-            .get_by_role_and_label(Role::TextInput, "Layer widths")
+            .get_by_role_and_label(Role::TextInput, "Widths")
             .is_focused()
     );
     // Another model has its own, and one without has no field.
-    window.apply(Action::Type(Field::Widths, "64-32".to_owned()));
+    window.apply(Action::Type(Setting::Widths, "64-32".to_owned()));
     for (model, has_field) in [(ModelKind::LeNet, true), (ModelKind::Linear, false)] {
         let config = RunConfig {
             model,
@@ -123,12 +132,12 @@ fn layer_widths_are_typed_and_go_with_their_model() {
         window.apply(Action::Configure(Box::new(config)));
         window.run_steps(10);
         assert_eq!(
-            (widths(&window), window.app().text(Field::Widths)),
+            (widths(&window), window.app().text(Setting::Widths)),
             (None, String::new())
         );
         assert_eq!(
             window
-                .query_by_role_and_label(Role::TextInput, "Layer widths")
+                .query_by_role_and_label(Role::TextInput, "Widths")
                 .is_some(),
             has_field
         );
@@ -141,7 +150,7 @@ fn the_layers_of_a_cnn_are_typed_and_go_with_it() {
     let mut window = configured(|config| config.model = ModelKind::Cnn);
     assert!(
         window
-            .query_by_role_and_label(Role::TextInput, "Layer widths")
+            .query_by_role_and_label(Role::TextInput, "Widths")
             .is_none()
     );
     window
@@ -163,7 +172,7 @@ fn the_layers_of_a_cnn_are_typed_and_go_with_it() {
     assert_eq!(layers(&window).as_deref(), Some("8C3-MP2-20"));
     assert!(window.app().validation_errors().is_empty());
     // What cannot be is said at once, and Start leads there.
-    window.apply(Action::Type(Field::Layers, "8C3-MP2-MP2".to_owned()));
+    window.apply(Action::Type(Setting::Layers, "8C3-MP2-MP2".to_owned()));
     window.run_steps(10);
     window.get_by_label_contains("Cannot start. “8C3-MP2-MP2” is not a list of the layers of a CNN: MP2 must follow a convolution").click();
     window.run_steps(20);
@@ -193,7 +202,7 @@ fn the_layers_of_a_cnn_are_typed_and_go_with_it() {
 #[test]
 fn every_setting_that_keeps_a_run_from_starting_is_named() {
     let mut window = configured(|_| ());
-    for field in [Field::Epochs, Field::BatchSize] {
+    for field in [Setting::Epochs, Setting::BatchSize] {
         window.apply(Action::Type(field, "abc".to_owned()));
     }
     window.run_steps(3);
@@ -210,7 +219,7 @@ fn every_setting_that_keeps_a_run_from_starting_is_named() {
 fn what_cannot_start_leads_to_its_field_by_pointer_and_keys() {
     for by_key in [false, true] {
         let mut window = configured(|config| config.momentum = 0.9);
-        window.apply(Action::Type(Field::Seed, "seven".to_owned()));
+        window.apply(Action::Type(Setting::Seed, "seven".to_owned()));
         window.run_steps(20);
         let link = window.get_by_label_contains("Cannot start.");
         if by_key {
@@ -255,10 +264,10 @@ fn the_chosen_value_of_a_list_is_heard() {
     let config = window.app().ctx.config.clone();
     for (list, value) in [
         ("Data set", config.data.label()),
-        ("Model", config.model.label().to_owned()),
+        ("Network", config.model.label().to_owned()),
         ("Augmentation", config.augmentation.label().to_owned()),
         ("Precision", config.precision.label().to_owned()),
-        ("Optimiser", config.optimizer.label().to_owned()),
+        ("Optimizer", config.optimizer.label().to_owned()),
         ("Schedule", config.schedule.label().to_owned()),
         ("Device", config.device.label().to_owned()),
     ] {

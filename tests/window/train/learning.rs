@@ -11,9 +11,9 @@ use inkling::records::{
     Components, InitializationReport, JobId, LayerVariance, ModelInfo, ModelRef, Normalization,
     WeightImages,
 };
-use inkling::run_config::{Activation, Initialization, ModelKind, Preset, RunConfig};
+use inkling::run_config::{Activation, Initialization, ModelKind, Preset, RunConfig, Setting};
 use inkling::text::format::grouped;
-use inkling::window::{Action, App, ClassCount, Field, Settings, blocks};
+use inkling::window::{Action, App, ClassCount, Settings, blocks};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, held_out, learning, starter};
 use crate::window::stage::{Driven, Seen, Window, open, sized, usual};
@@ -231,7 +231,7 @@ fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
     window.get_by_label("More settings").click_accesskit();
     window.run_steps(30);
     window
-        .get_by_role_and_label(Role::ComboBox, "Initialisation")
+        .get_by_role_and_label(Role::ComboBox, "Initialization")
         .click_accesskit();
     window.run_steps(3);
     window.activate("PCA (principal components)");
@@ -310,7 +310,7 @@ fn the_next_run_is_seen_beside_a_run_that_there_is_and_follows_what_is_typed() {
     };
     window.apply(Action::Configure(Box::new(cnn)));
     window.act(Action::Type(
-        Field::Layers,
+        Setting::Layers,
         "16C5-MP2-32C3-MP2-64".to_owned(),
     ));
     let parameters = grouped(parameter_count(window.app().ctx.config.network(), 10));
@@ -539,8 +539,8 @@ fn samples_of_the_chosen_data_are_shown_before_the_first_run() {
         "5,000 held-out images measure it after each epoch, 10,000 test images once at the end."
     );
     // Of settings that cannot be there is no plan, but what is wrong with them.
-    app.apply(Action::Type(Field::Epochs, "999999999".to_owned()));
-    app.apply(Action::Type(Field::BatchSize, "abc".to_owned()));
+    app.apply(Action::Type(Setting::Epochs, "999999999".to_owned()));
+    app.apply(Action::Type(Setting::BatchSize, "abc".to_owned()));
     let outline = app.run_outline().join(" ");
     assert!(
         !outline.contains("steps") && outline.contains("“abc” is not valid for the batch size."),
@@ -601,7 +601,7 @@ fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
     app.until(|app| !app.validation_errors().is_empty());
     let said = app.validation_errors().remove(0);
     assert!(
-        said.field == Field::Data && said.message.what.contains("1.png"),
+        said.setting == Some(Setting::Data) && said.message.what.contains("1.png"),
         "{}",
         said.message.what
     );

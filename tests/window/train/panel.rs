@@ -94,9 +94,9 @@ fn what_is_typed_is_what_runs() {
     let (mut window, mut engine) = sized([1280.0, 1400.0]);
     type_into(&mut window, "Epochs", "7");
     type_into(&mut window, "Batch size", "96");
-    choose(&mut window, "Model", "LeNet-5");
+    choose(&mut window, "Network", "LeNet-5");
     open_more(&mut window);
-    choose(&mut window, "Optimiser", "SGD with momentum");
+    choose(&mut window, "Optimizer", "SGD with momentum");
     type_into(&mut window, "Learning rate", "0,05");
     type_into(&mut window, "Seed", "42");
     window.click("Start");
@@ -194,16 +194,16 @@ fn everything_a_run_can_be_is_set_here() {
             .is_none(),
         "only SGD has it"
     );
-    choose(&mut window, "Optimiser", OptimizerKind::Sgd.label());
+    choose(&mut window, "Optimizer", OptimizerKind::Sgd.label());
     for (field, text) in [
         ("Learning rate", "0.03"),
         ("Momentum", "0.8"),
         ("Weight decay", "0.02"),
         ("Label smoothing", "0.1"),
-        ("Clip gradients", "2"),
-        ("Accumulate", "3"),
+        ("Clip norm", "2"),
+        ("Accumulation (batches)", "3"),
         ("Weight averaging", "0.99"),
-        ("Early stopping", "4"),
+        ("Early stopping (epochs)", "4"),
         ("Threads", "1"),
     ] {
         type_into(&mut window, field, text);
@@ -252,9 +252,9 @@ fn an_empty_field_turns_off_what_can_be_turned_off() {
     let (mut window, _engine) = sized([1280.0, 1400.0]);
     open_more(&mut window);
     for (field, text) in [
-        ("Clip gradients", "1"),
+        ("Clip norm", "1"),
         ("Weight averaging", "0.9"),
-        ("Early stopping", "2"),
+        ("Early stopping (epochs)", "2"),
         ("Threads", "1"),
     ] {
         type_into(&mut window, field, text);
@@ -270,9 +270,9 @@ fn an_empty_field_turns_off_what_can_be_turned_off() {
         (Some(1.0), Some(0.9), Some(2), Some(1))
     );
     for field in [
-        "Clip gradients",
+        "Clip norm",
         "Weight averaging",
-        "Early stopping",
+        "Early stopping (epochs)",
         "Threads",
     ] {
         empty(&mut window, field);

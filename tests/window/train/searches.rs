@@ -10,8 +10,8 @@ use inkling::records::{
     BatchSizeSpec, JobId, Profile, ProfileRow, RateFinding, RateSuggestion, SearchEnd, Span,
     SpanKind,
 };
-use inkling::run_config::{DeviceChoice, Precision};
-use inkling::window::{Action, App, Field, Search, SearchAction, SearchKind, SearchState};
+use inkling::run_config::{DeviceChoice, Precision, Setting};
+use inkling::window::{Action, App, Search, SearchAction, SearchKind, SearchState};
 
 use crate::fake_engine::app;
 use crate::jobs::{failed, submitted};
@@ -124,7 +124,7 @@ fn a_search_for_a_rate_shows_its_steps_and_what_it_found_is_used() {
     assert_eq!(
         (
             app.ctx.config.learning_rate,
-            app.text(Field::LearningRate).as_str(),
+            app.text(Setting::LearningRate).as_str(),
             app.ctx.config.preset
         ),
         (0.0031, "0.0031", None)
@@ -163,12 +163,12 @@ fn a_search_for_a_rate_that_fails_says_so_in_its_dialog_alone() {
 #[test]
 fn there_is_no_search_during_training_or_with_invalid_settings_but_with_an_invalid_rate() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Type(Field::Epochs, "0".to_owned()));
+    app.apply(Action::Type(Setting::Epochs, "0".to_owned()));
     assert!(app.why_not_search(SearchKind::LearningRate).is_some());
-    app.apply(Action::Type(Field::Epochs, "3".to_owned()));
-    app.apply(Action::Type(Field::LearningRate, "many".to_owned()));
+    app.apply(Action::Type(Setting::Epochs, "3".to_owned()));
+    app.apply(Action::Type(Setting::LearningRate, "many".to_owned()));
     assert_eq!(app.why_not_search(SearchKind::LearningRate), None);
-    app.apply(Action::Type(Field::LearningRate, "0.01".to_owned()));
+    app.apply(Action::Type(Setting::LearningRate, "0.01".to_owned()));
     app.start(&mut engine);
     app.apply(Action::Search(SearchAction::Open(SearchKind::LearningRate)));
     assert!(app.why_not_search(SearchKind::LearningRate).is_some() && app.train.search.is_none());
@@ -288,7 +288,7 @@ fn a_search_shows_its_times_and_what_it_found_is_used() {
     assert_eq!(
         (
             app.ctx.config.batch_size,
-            app.text(Field::BatchSize).as_str(),
+            app.text(Setting::BatchSize).as_str(),
             app.ctx.config.preset
         ),
         (256, "256", None)

@@ -232,9 +232,11 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
 /// "learning rate 0.003, batch size 64".
 fn values(sweep: &SweepView, trial: &Trial) -> String {
     let each = sweep.definition.space.iter().zip(&trial.values);
-    each.map(|(dimension, value)| format!("{} {value}", dimension.setting.label().to_lowercase()))
-        .collect::<Vec<_>>()
-        .join(", ")
+    each.map(|(dimension, value)| {
+        format!("{} {value}", dimension.setting.row().label.to_lowercase())
+    })
+    .collect::<Vec<_>>()
+    .join(", ")
 }
 
 /// From this size on, in points, everything is shown at once.

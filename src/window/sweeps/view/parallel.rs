@@ -193,7 +193,7 @@ impl Axes {
                 .definition
                 .space
                 .get(axis)
-                .map_or("Accuracy", |dimension| dimension.setting.label());
+                .map_or("Accuracy", |dimension| dimension.setting.row().label);
             text(
                 high - vec2(0.0, FOOT),
                 Align2::CENTER_BOTTOM,

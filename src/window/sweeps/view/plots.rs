@@ -141,7 +141,7 @@ pub fn importance(ui: &mut Ui, sweep: &SweepView) {
         .space
         .iter()
         .zip(importance)
-        .map(|(dimension, share)| (dimension.setting.label(), *share))
+        .map(|(dimension, share)| (dimension.setting.row().label, *share))
         .collect();
     bars.sort_by(|a, b| b.1.total_cmp(&a.1));
     let palette = style::palette(ui);

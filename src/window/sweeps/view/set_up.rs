@@ -4,7 +4,8 @@
 use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{Align, Button, Label, Layout, RichText, TextEdit, Ui, vec2};
 
-use crate::sweep::{Asha, Definition, Kind, SamplerKind, Setting, SweepCard, SweepEntry};
+use crate::run_config::{Kind, Setting};
+use crate::sweep::{Asha, Definition, SamplerKind, SweepCard, SweepEntry};
 use crate::text::format::{count, percent};
 use crate::text::visible;
 use crate::window::messages::Message;
@@ -81,14 +82,13 @@ fn varying(
     }
     form.rows.retain(|row| Some(row.setting) != removed);
     ui.horizontal(|ui| {
-        let others: Vec<Setting> = Setting::ALL
-            .into_iter()
+        let others: Vec<Setting> = Setting::sweepable()
             .filter(|setting| form.rows.iter().all(|row| row.setting != *setting))
             .collect();
         if !others.is_empty() {
             MenuButton::from_button(Button::new("Add a setting")).ui(ui, |ui| {
                 for setting in others {
-                    if ui.button(setting.label()).clicked() {
+                    if ui.button(setting.row().label).clicked() {
                         actions.push(Action::Sweep(SweepAction::Add(setting)));
                         ui.close();
                     }
@@ -213,7 +213,7 @@ const REMOVE: f32 = 32.0;
 
 /// Draws it; true when it is to be removed.
 pub fn setting_row(ui: &mut Ui, row: &mut SettingRow) -> bool {
-    let label = row.setting.label();
+    let label = row.setting.row().label;
     let height = ui.spacing().interact_size.y;
     ui.horizontal_top(|ui| {
         ui.allocate_ui_with_layout(
@@ -230,17 +230,16 @@ pub fn setting_row(ui: &mut Ui, row: &mut SettingRow) -> bool {
             Layout::left_to_right(Align::Center).with_main_wrap(true),
             |ui| {
                 ui.set_min_width(width);
-                match row.setting.kind() {
-                    Kind::Name => names(ui, row),
-                    Kind::Widths => {
+                match (row.setting.row().kind, row.setting) {
+                    (Kind::Choice | Kind::Switch, _) => names(ui, row),
+                    (Kind::Real | Kind::Whole, _) => numbers(ui, row),
+                    (Kind::Text, Setting::Layers) => {
+                        let about = "With commas between them, such as 32C3-MP2, 32C3-MP2-128";
+                        values(ui, row, about)
+                    }
+                    (Kind::Text, _) => {
                         values(ui, row, "With commas between them, such as 64, 128, 128-64")
                     }
-                    Kind::Layers => values(
-                        ui,
-                        row,
-                        "With commas between them, such as 32C3-MP2, 32C3-MP2-128",
-                    ),
-                    Kind::Real | Kind::Whole => numbers(ui, row),
                 }
             },
         );
@@ -267,11 +266,11 @@ fn values(ui: &mut Ui, row: &mut SettingRow, about: &str) {
         .char_limit(200);
     ui.add(field)
         .on_hover_text(about)
-        .accessible_name(format!("{}: values", row.setting.label()));
+        .accessible_name(format!("{}: values", row.setting.row().label));
 }
 
 fn numbers(ui: &mut Ui, row: &mut SettingRow) {
-    let label = row.setting.label();
+    let label = row.setting.row().label;
     for (listed, text) in [(false, "Range"), (true, "Values")] {
         let about = if listed {
             "Only these values are tried"

@@ -144,7 +144,7 @@ fn name(sweep: &SweepView, column: Column) -> &'static str {
             .definition
             .space
             .get(index)
-            .map_or("", |dimension| dimension.setting.label()),
+            .map_or("", |dimension| dimension.setting.row().label),
     }
 }
 

@@ -4,92 +4,34 @@
 use std::collections::BTreeMap;
 
 use crate::problem::Problem;
-use crate::run_config::{CnnLayers, RunConfig};
-use crate::text::format::plain;
+use crate::run_config::{CnnLayers, Kind, RunConfig, Setting};
 use crate::window::App;
 use crate::window::messages::Message;
 
-pub use crate::run_config::Field;
-
-/// The configuration's value as text; empty for an optional value that is not set.
-fn shown(field: Field, config: &RunConfig) -> String {
-    match field {
-        Field::Widths => config
-            .widths
-            .map(|widths| widths.to_string())
-            .unwrap_or_default(),
-        Field::Layers => config
-            .layers
-            .map(|layers| layers.to_string())
-            .unwrap_or_default(),
-        Field::Seed => config.seed.to_string(),
-        Field::Precision => config.precision.to_string(),
-        Field::Device => config.device.to_string(),
-        number => number.number(config).map(plain).unwrap_or_default(),
-    }
-}
-
-/// The configuration with this text as the field's value; `None` when the text is not such a
-/// number.
-fn typed(field: Field, text: &str, config: &RunConfig) -> Option<RunConfig> {
-    let text = text.trim();
-    // Half of Europe writes a comma where a point is meant; no number here is grouped by thousands.
-    let real = || {
-        text.replace(',', ".")
-            .parse::<f64>()
-            .ok()
-            .filter(|value| value.is_finite())
-    };
-    let whole = || text.parse::<u32>().ok();
+/// The configuration with this text as the setting's value; `None` if the text is not such a value.
+fn typed(setting: Setting, text: &str, config: &RunConfig) -> Option<RunConfig> {
     let mut config = config.clone();
-    match field {
-        Field::Widths => config.widths = open(text, || text.parse().ok())?,
-        Field::Layers => config.layers = open(text, || text.parse().ok())?,
-        Field::Epochs => config.epochs = whole()?,
-        Field::BatchSize => config.batch_size = whole()?,
-        Field::LearningRate => config.learning_rate = real()?,
-        Field::WeightDecay => config.weight_decay = real()?,
-        Field::Momentum => config.momentum = real()?,
-        Field::LabelSmoothing => config.label_smoothing = real()?,
-        Field::ClipNorm => config.clip_norm = open(text, real)?,
-        Field::Accumulation => config.accumulation = whole()?,
-        Field::WeightAveraging => config.weight_averaging = open(text, real)?,
-        Field::EarlyStopping => config.early_stopping = open(text, whole)?,
-        Field::Seed => config.seed = text.parse().ok()?,
-        Field::Repeats => config.repeats = whole()?,
-        Field::Threads => config.threads = open(text, whole)?,
-        Field::MemoryLimit => config.memory_limit = open(text, whole)?,
-        Field::Precision | Field::Device | Field::Data | Field::Other => return None,
+    // Half of Europe writes a comma where a point is meant; no number here is grouped by thousands.
+    match setting.row().kind {
+        Kind::Real => setting.set(&mut config, &text.replace(',', ".")),
+        _ => setting.set(&mut config, text),
     }
+    .ok()?;
     config.preset = config.matching_preset();
     Some(config)
-}
-
-/// A value that may be left open by leaving its field empty; `None` when the text is neither empty
-/// nor a number.
-#[expect(
-    clippy::option_option,
-    reason = "the outer one says whether the text makes sense, the inner one is the value"
-)]
-fn open<T>(text: &str, number: impl FnOnce() -> Option<T>) -> Option<Option<T>> {
-    if text.is_empty() {
-        Some(None)
-    } else {
-        number().map(Some)
-    }
 }
 
 /// Something that keeps the configuration from being run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValidationError {
-    pub field: Field,
+    pub setting: Option<Setting>,
     /// What is wrong and what to do.
     pub message: Message,
 }
 
 /// What was typed, per field, as long as it has not been overtaken by another change.
 #[derive(Clone, Debug, Default)]
-pub struct Form(BTreeMap<Field, String>);
+pub struct Form(BTreeMap<Setting, String>);
 
 impl Form {
     /// Forgets what was typed: every value comes from elsewhere now.
@@ -107,11 +49,11 @@ impl App {
         if before.model != self.ctx.config.model {
             if before.widths == self.ctx.config.widths {
                 self.ctx.config.widths = None;
-                self.train.form.0.remove(&Field::Widths);
+                self.train.form.0.remove(&Setting::Widths);
             }
             if before.layers == self.ctx.config.layers {
                 self.ctx.config.layers = None;
-                self.train.form.0.remove(&Field::Layers);
+                self.train.form.0.remove(&Setting::Layers);
             }
         }
         // Weights belong to a network: another one starts from chance.
@@ -134,32 +76,33 @@ impl App {
     }
 
     /// A field's text: what was typed if it still applies, otherwise the configuration's value.
-    pub fn text(&self, field: Field) -> String {
+    pub fn text(&self, setting: Setting) -> String {
+        let shown = setting.field_text(&self.ctx.config);
         let holds = |text: &&String| {
-            typed(field, text, &self.ctx.config)
-                .is_none_or(|config| shown(field, &config) == shown(field, &self.ctx.config))
+            typed(setting, text, &self.ctx.config)
+                .is_none_or(|config| setting.field_text(&config) == shown)
         };
         self.train
             .form
             .0
-            .get(&field)
+            .get(&setting)
             .filter(holds)
             .cloned()
-            .unwrap_or_else(|| shown(field, &self.ctx.config))
+            .unwrap_or(shown)
     }
 
-    pub(in crate::window) fn type_text(&mut self, field: Field, text: String) {
-        if field == Field::LearningRate {
+    pub(in crate::window) fn type_text(&mut self, setting: Setting, text: String) {
+        if setting == Setting::LearningRate {
             self.ctx.settings.former_learning_rate = None;
         }
-        match typed(field, &text, &self.ctx.config) {
-            Some(config) if matches!(field, Field::Widths | Field::Layers) => {
+        match typed(setting, &text, &self.ctx.config) {
+            Some(config) if matches!(setting, Setting::Widths | Setting::Layers) => {
                 self.configure(config)
             }
             Some(config) => self.ctx.config = config,
             None => {}
         }
-        self.train.form.0.insert(field, text);
+        self.train.form.0.insert(setting, text);
     }
 
     /// Everything that keeps the configuration from being run; empty means Start works.
@@ -169,27 +112,33 @@ impl App {
             .form
             .0
             .iter()
-            .filter(|(field, text)| typed(**field, text, &self.ctx.config).is_none());
-        let unreadable = unreadable.filter_map(|(&field, text)| {
-            let message = match field {
-                Field::Widths => Message::not_widths(text, self.ctx.config.model),
-                Field::Layers => Message::not_layers(&text.parse::<CnnLayers>().err()?),
-                _ => Message::not_a_number(text, field.range()?),
+            .filter(|(setting, text)| typed(**setting, text, &self.ctx.config).is_none());
+        let unreadable = unreadable.filter_map(|(&setting, text)| {
+            let message = match setting {
+                Setting::Widths => Message::not_widths(text, self.ctx.config.model),
+                Setting::Layers => Message::not_layers(&text.parse::<CnnLayers>().err()?),
+                _ => Message::not_a_number(text, &setting.row().range?),
             };
-            Some(ValidationError { field, message })
+            Some(ValidationError {
+                setting: Some(setting),
+                message,
+            })
         });
         let mut validation_errors: Vec<ValidationError> = unreadable.collect();
         if let Some(problem) = self.data_problem() {
             validation_errors.push(ValidationError {
-                field: Field::Data,
+                setting: Some(Setting::Data),
                 message: Message::from(&Problem::Data(problem)),
             });
         }
         for problem in self.config_problems() {
-            let field = problem.field();
-            if validation_errors.iter().all(|known| known.field != field) {
+            let setting = problem.setting();
+            if validation_errors
+                .iter()
+                .all(|known| known.setting != setting)
+            {
                 validation_errors.push(ValidationError {
-                    field,
+                    setting,
                     message: Message::from(&Problem::Config(problem)),
                 });
             }

@@ -12,7 +12,7 @@ mod search;
 
 pub use download::{DownloadState, DownloadView};
 pub use estimates::{expected_accuracy, harder_data_note};
-pub use form::{Field, Form, ValidationError};
+pub use form::{Form, ValidationError};
 pub use network::{Block, blocks};
 pub use samples::Samples;
 pub use search::{Search, SearchAction, SearchKind, SearchResult, SearchState};

@@ -7,7 +7,7 @@ use crate::data::builtin;
 use crate::data::validation_size;
 use crate::hardware::{Hardware, precision_note, recommend};
 use crate::run_config::{
-    ConfigProblem, DataSource, DataSpec, DeviceChoice, Field, NamedSet, Precision, RunConfig,
+    ConfigProblem, DataSource, DataSpec, DeviceChoice, NamedSet, Precision, RunConfig, Setting,
 };
 use crate::text::format::memory;
 use crate::train::{gpu_memory_needed, memory_needed, too_many_parameters};
@@ -148,14 +148,14 @@ impl App {
     }
 
     /// What this value of a field means on this machine, where it is valid but hardly meant.
-    pub fn field_note(&self, field: Field) -> Option<String> {
+    pub fn field_note(&self, setting: Setting) -> Option<String> {
         let (threads, cores) = (
             self.ctx.config.threads?,
             self.ctx.hardware.as_ref()?.cpu.usable_cores,
         );
-        let too_many = field == Field::Threads
+        let too_many = setting == Setting::Threads
             && threads > cores
-            && Field::Threads.range()?.contains(threads.into());
+            && Setting::Threads.row().range?.contains(threads.into());
         too_many.then(|| {
             format!("This machine has {cores} cores: more threads than that make training slower.")
         })

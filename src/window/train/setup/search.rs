@@ -1,14 +1,13 @@
 //! The dialog in which a short training finds something out about the next run: a good learning
 //! rate, the fastest batch size, or where the time of a step goes.
 
-use super::Field;
 use crate::problem::Problem;
 use crate::protocol::Job;
 use crate::records::{
     BatchSizeFinding, BatchSizeSpec, JobId, Profile, RateFinding, RateSearch, StepPoint,
     TARGET_ACCURACIES, TARGET_ACCURACY, TimeToAccuracy, batch_size_configs, fastest_batch_size,
 };
-use crate::run_config::RunConfig;
+use crate::run_config::{RunConfig, Setting};
 use crate::text::format::plain;
 use crate::window::App;
 use crate::window::messages::Message;
@@ -124,13 +123,13 @@ impl App {
     pub fn why_not_search(&self, kind: SearchKind) -> Option<&'static str> {
         // What is searched for may be invalid.
         let sought = match kind {
-            SearchKind::LearningRate => Field::LearningRate,
-            SearchKind::BatchSize => Field::BatchSize,
-            SearchKind::Profile => Field::Data,
+            SearchKind::LearningRate => Setting::LearningRate,
+            SearchKind::BatchSize => Setting::BatchSize,
+            SearchKind::Profile => Setting::Data,
         };
         let is_invalid = || {
             let errors = self.validation_errors();
-            errors.iter().any(|error| error.field != sought)
+            errors.iter().any(|error| error.setting != Some(sought))
         };
         if self.ctx.is_training() {
             Some("Unavailable during training")
@@ -157,7 +156,7 @@ impl App {
             SearchAction::Cancel => self.cancel_search(),
             SearchAction::UseRate(rate) => {
                 self.setting_chosen();
-                self.type_text(Field::LearningRate, plain(rate));
+                self.type_text(Setting::LearningRate, plain(rate));
                 self.close_search();
             }
             SearchAction::UseBatchSize(row) => {

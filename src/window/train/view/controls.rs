@@ -13,7 +13,7 @@ use crate::text::visible;
 use crate::window::messages::Message;
 use crate::window::shell::shortcuts;
 use crate::window::style::icons;
-use crate::window::{Action, App, Field, Phase, RunView, Screen, style};
+use crate::window::{Action, App, Phase, RunView, Screen, style};
 
 /// Draws the buttons at the bottom and the run's progress in a panel above them: lines that come
 /// and go there must not move a button under the pointer.
@@ -54,13 +54,15 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 } else {
                     what.clone()
                 };
-                if obstacle.field == Field::Other {
+                let Some(setting) = obstacle.setting else {
                     style::invalid(ui, &reason);
-                } else if style::invalid_link(ui, &reason)
+                    continue;
+                };
+                if style::invalid_link(ui, &reason)
                     .on_hover_text("Go to this setting")
                     .clicked()
                 {
-                    fields::look_for(ui, obstacle.field);
+                    fields::look_for(ui, setting);
                 }
             }
         });

@@ -4,10 +4,10 @@
 use eframe::egui::{Button, ComboBox, Label, Ui};
 
 use super::fields::{below, below_entry, entry, row};
-use crate::run_config::{DataSource, DataSpec, NamedSet};
+use crate::run_config::{DataSource, DataSpec, NamedSet, Setting};
 use crate::text::format::{count, file_size, grouped, percent, remaining};
 use crate::text::visible;
-use crate::window::{Action, App, DownloadState, DownloadView, Field, style};
+use crate::window::{Action, App, DownloadState, DownloadView, style};
 
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let label = app.ctx.config.data.label();
@@ -23,7 +23,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let description = description(app);
     let response = style::explain_list(response, &label, &description);
     ui.label(style::hint(description));
-    below(ui, app, Field::Data, &response);
+    below(ui, app, Setting::Data, &response);
     if let Some(download) = &app.train.download {
         download_progress(ui, download, actions);
     }

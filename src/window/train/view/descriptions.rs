@@ -1,8 +1,8 @@
 //! One-sentence descriptions of presets, networks and other choices.
 
 use crate::run_config::{
-    Augmentation, DataSpec, Initialization, ModelKind, OptimizerKind, Preset, RunConfig,
-    ScheduleKind,
+    Augmentation, DataSpec, Initialization, ModelKind, OptimizerKind, Preset, Row, RunConfig,
+    ScheduleKind, Setting,
 };
 use crate::text::format::count;
 use crate::window::expected_accuracy;
@@ -84,12 +84,35 @@ pub const fn model(model: ModelKind) -> &'static str {
     }
 }
 
+/// What a setting is, and what its value means.
+pub fn setting(setting: Setting, config: &RunConfig) -> String {
+    let Row { help, range, .. } = setting.row();
+    let value = match setting {
+        Setting::Network => return model(config.model).to_owned(),
+        Setting::Widths => return widths(config.model).to_owned(),
+        Setting::Layers => return CNN_LAYERS.to_owned(),
+        Setting::Augmentation => augmentation(config.augmentation),
+        Setting::Initialization => initialization(config.initialization),
+        Setting::Optimizer => optimizer(config.optimizer),
+        Setting::Schedule => schedule(config.schedule),
+        _ => "",
+    };
+    let if_empty = range.and_then(|range| range.if_empty);
+    let if_empty = if_empty.map(|what| format!("Leave empty {what}."));
+    let parts = [
+        (*help).to_owned(),
+        value.to_owned(),
+        if_empty.unwrap_or_default(),
+    ];
+    parts.join(" ").trim_end().to_owned()
+}
+
 /// How the layers of a CNN are written.
-pub const CNN_LAYERS: &str = "32C3: a convolution of 32 filters, 3 × 3 (32C3P1: with a padding of 1). MP2: 2 × 2 max pooling. 128: a dense layer of 128 neurons. \
+const CNN_LAYERS: &str = "32C3: a convolution of 32 filters, 3 × 3 (32C3P1: with a padding of 1). MP2: 2 × 2 max pooling. 128: a dense layer of 128 neurons. \
      Leave empty for the usual ones.";
 
 /// What the widths of its layers are.
-pub const fn widths(model: ModelKind) -> &'static str {
+const fn widths(model: ModelKind) -> &'static str {
     match model {
         ModelKind::Mlp => {
             "Neurons of each hidden layer, such as 128-64: as many layers as there are widths. Leave empty for the usual ones."
@@ -103,7 +126,7 @@ pub const fn widths(model: ModelKind) -> &'static str {
     }
 }
 
-pub const fn augmentation(augmentation: Augmentation) -> &'static str {
+const fn augmentation(augmentation: Augmentation) -> &'static str {
     match augmentation {
         Augmentation::Off => "Training images are used unchanged.",
         Augmentation::Gentle => {
@@ -119,7 +142,7 @@ pub const fn augmentation(augmentation: Augmentation) -> &'static str {
 }
 
 /// What weights are before the first step.
-pub const fn initialization(initialization: Initialization) -> &'static str {
+const fn initialization(initialization: Initialization) -> &'static str {
     match initialization {
         Initialization::Random => {
             "Random numbers whose size follows from the number of inputs (He et al. 2015)."
@@ -137,7 +160,7 @@ pub const fn initialization(initialization: Initialization) -> &'static str {
     }
 }
 
-pub const fn optimizer(optimizer: OptimizerKind) -> &'static str {
+const fn optimizer(optimizer: OptimizerKind) -> &'static str {
     match optimizer {
         OptimizerKind::AdamW => {
             "Adam with decoupled weight decay (Loshchilov & Hutter 2019). A good default."
@@ -168,7 +191,7 @@ pub const fn optimizer(optimizer: OptimizerKind) -> &'static str {
 }
 
 /// How a schedule changes the learning rate.
-pub const fn schedule(schedule: ScheduleKind) -> &'static str {
+const fn schedule(schedule: ScheduleKind) -> &'static str {
     match schedule {
         ScheduleKind::Constant => "The same learning rate for the whole run.",
         ScheduleKind::Step => {

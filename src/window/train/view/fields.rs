@@ -1,11 +1,14 @@
 //! The rows of the run panel: a label, a control, and below it the reason if its value is invalid.
 
-use eframe::egui::{Align, Button, ComboBox, Id, Label, Layout, Response, TextEdit, Ui, vec2};
+use eframe::egui::{
+    Align, Button, ComboBox, Id, Label, Layout, Response, TextEdit, Ui, Vec2, vec2,
+};
 
-use crate::run_config::RunConfig;
+use super::descriptions;
+use crate::run_config::{CnnLayers, DeviceChoice, Kind, Range, RunConfig, Setting};
 use crate::text::visible;
 use crate::window::style::icons;
-use crate::window::{Action, App, Field, MachineAction, SearchAction, SearchKind, style};
+use crate::window::{Action, App, MachineAction, SearchAction, SearchKind, device_name, style};
 
 /// The labels' width, in points, so that the controls line up.
 const LABEL_WIDTH: f32 = 120.0;
@@ -27,17 +30,78 @@ pub(super) fn row(ui: &mut Ui, label: &str, control: impl FnOnce(&mut Ui) -> Res
     .inner
 }
 
-/// A row with a drop-down list. Unavailable options are listed too, with the reason.
-pub fn choice<T: Copy + PartialEq>(
+/// The row of a setting, as its kind asks for, if the other settings leave it a meaning.
+pub fn setting(
     ui: &mut Ui,
-    label: &str,
+    app: &App,
+    setting: Setting,
+    config: &mut RunConfig,
+    actions: &mut Vec<Action>,
+) {
+    let row = setting.row();
+    if !(row.applies)(&app.ctx.config) || setting == Setting::Autotune && !can_autotune(app) {
+        return;
+    }
+    let about = descriptions::setting(setting, &app.ctx.config);
+    let response = match row.kind {
+        Kind::Choice => choice(ui, app, setting, config, &about),
+        Kind::Switch => switch(ui, setting, config).on_hover_text(about),
+        Kind::Real | Kind::Whole => number(ui, app, setting, &about, actions),
+        Kind::Text if setting == Setting::Layers => layers(ui, app, actions).on_hover_text(about),
+        Kind::Text => number(ui, app, setting, &about, actions),
+    };
+    below(ui, app, setting, &response);
+    match setting {
+        Setting::Device => {
+            ui.vertical(|ui| chosen_device(ui, app));
+        }
+        Setting::Precision => {
+            ui.vertical(|ui| {
+                if let Some(note) = app.precision_note(app.ctx.config.precision) {
+                    ui.add(Label::new(style::hint(note)).wrap());
+                }
+            });
+        }
+        _ => {}
+    }
+}
+
+fn can_autotune(app: &App) -> bool {
+    let RunConfig {
+        device, precision, ..
+    } = app.ctx.config;
+    app.ctx.config.autotune || app.device_for(device, precision) == DeviceChoice::Cuda
+}
+
+/// A row with a drop-down list. Unavailable choices are listed too, with the reason.
+fn choice(
+    ui: &mut Ui,
+    app: &App,
+    setting: Setting,
+    config: &mut RunConfig,
     about: &str,
-    current: &mut T,
-    all: &[T],
-    name: impl Fn(T) -> &'static str,
-    why_not: impl Fn(T) -> Option<String>,
 ) -> Response {
-    let shown = name(*current);
+    let label = setting.row().label;
+    let current = setting.text(config);
+    let choices = setting.choices();
+    let shown = choices
+        .iter()
+        .find(|(name, _)| *name == current)
+        .map_or("", |(_, label)| *label);
+    let is_offered = |name: &str| match setting {
+        Setting::Device => name
+            .parse()
+            .is_ok_and(|device| device == app.ctx.config.device || app.can_exist(device)),
+        Setting::Precision => name
+            .parse()
+            .is_ok_and(|precision| app.precisions().contains(&precision)),
+        _ => true,
+    };
+    let why_not = |name: &str| match setting {
+        Setting::Device => app.why_not_device(name.parse().ok()?),
+        Setting::Precision => app.why_not_precision(name.parse().ok()?),
+        _ => None,
+    };
     let response = row(ui, label, |ui| {
         let width = ui.available_width();
         let list = ComboBox::from_id_salt(label)
@@ -45,20 +109,44 @@ pub fn choice<T: Copy + PartialEq>(
             .truncate()
             .selected_text(shown);
         list.show_ui(ui, |ui| {
-            for &option in all {
-                if entry(
-                    ui,
-                    *current == option,
-                    name(option),
-                    why_not(option).as_deref(),
-                ) {
-                    *current = option;
+            for &(name, label) in choices.iter().filter(|(name, _)| is_offered(name)) {
+                if entry(ui, name == current, label, why_not(name).as_deref()) {
+                    choose(setting, config, name);
                 }
             }
         })
         .response
     });
     style::explain_list(response, shown, about)
+}
+
+/// Takes one of the setting's own choices, which is always a value of it.
+fn choose(setting: Setting, config: &mut RunConfig, name: &str) {
+    let taken = setting.set(config, name);
+    debug_assert!(taken.is_ok(), "{name} is not a choice of {setting}");
+}
+
+fn switch(ui: &mut Ui, setting: Setting, config: &mut RunConfig) -> Response {
+    let mut ticked = setting.text(config) == "on";
+    let response = row(ui, setting.row().label, |ui| ui.checkbox(&mut ticked, ""));
+    if response.changed() {
+        choose(setting, config, if ticked { "on" } else { "off" });
+    }
+    response
+}
+
+/// What the automatic choice of a device comes to.
+fn chosen_device(ui: &mut Ui, app: &App) {
+    if app.ctx.config.device == DeviceChoice::Auto {
+        let device = app.device_for(DeviceChoice::Auto, app.ctx.config.precision);
+        let device = device_name(device, true);
+        let machine = app
+            .other_machine()
+            .map_or("this machine", |machine| machine.host.name());
+        ui.label(style::hint(format!(
+            "Automatic: uses {device} on {machine}."
+        )));
+    }
 }
 
 /// The row with the machine that is trained on: this one, those that were used before, or another.
@@ -128,159 +216,141 @@ pub(super) fn below_entry(ui: &mut Ui, about: &str) {
     });
 }
 
-/// A row with a field for a number.
-pub fn number(
+/// A row with a field to type in, and beside it the button that searches for its value, if there is
+/// one.
+fn number(
     ui: &mut Ui,
     app: &App,
-    field: Field,
-    label: &str,
+    setting: Setting,
     about: &str,
     actions: &mut Vec<Action>,
-) {
-    open_number(ui, app, field, label, "", about, actions);
-}
-
-/// A row with a field for an optional number; `left_out` is the empty field's placeholder.
-pub fn open_number(
-    ui: &mut Ui,
-    app: &App,
-    field: Field,
-    label: &str,
-    left_out: &str,
-    about: &str,
-    actions: &mut Vec<Action>,
-) {
-    let response = row(ui, label, |ui| {
-        text_field(ui, app, field, left_out, actions)
+) -> Response {
+    let label = setting.row().label;
+    let label = match setting.row().range {
+        Some(Range { unit, .. }) if !unit.is_empty() => format!("{label} ({unit})"),
+        _ => label.to_owned(),
+    };
+    row(ui, &label, |ui| {
+        let search = Searched::of(setting);
+        let space = search
+            .as_ref()
+            .map_or(0.0, |_| FIND_WIDTH + ui.spacing().item_spacing.x);
+        let size = vec2(ui.available_width() - space, ui.spacing().interact_size.y);
+        let response = text_field(ui, app, setting, size, actions).on_hover_text(about);
+        if let Some(search) = search {
+            search.button(ui, app, actions);
+        }
+        response
     })
-    .on_hover_text(about);
-    below(ui, app, field, &response);
 }
 
 /// A field for the hidden layers of a CNN, below its label: it is as wide as the panel, since there
 /// may be a dozen.
-pub fn layers(ui: &mut Ui, app: &App, left_out: &str, about: &str, actions: &mut Vec<Action>) {
-    let field = |ui: &mut Ui| {
-        let label = ui.label("Layers").id;
-        text_field(ui, app, Field::Layers, left_out, actions).labelled_by(label)
-    };
-    let response = ui.vertical(field).inner.on_hover_text(about);
-    below(ui, app, Field::Layers, &response);
+fn layers(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) -> Response {
+    ui.vertical(|ui| {
+        let label = ui.label(Setting::Layers.row().label).id;
+        let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
+        text_field(ui, app, Setting::Layers, size, actions).labelled_by(label)
+    })
+    .inner
 }
 
 fn text_field(
     ui: &mut Ui,
     app: &App,
-    field: Field,
-    left_out: &str,
+    setting: Setting,
+    size: Vec2,
     actions: &mut Vec<Action>,
 ) -> Response {
-    let mut text = app.text(field);
-    let limit = if field == Field::Layers { 128 } else { 48 };
-    let response = ui.add(
-        TextEdit::singleline(&mut text)
-            .hint_text(left_out)
-            .desired_width(f32::INFINITY)
-            .char_limit(limit),
-    );
+    let placeholder = match setting {
+        Setting::Widths => {
+            let usual = app
+                .ctx
+                .config
+                .model
+                .widths()
+                .iter()
+                .map(ToString::to_string);
+            usual.collect::<Vec<_>>().join("-")
+        }
+        Setting::Layers => CnnLayers::DEFAULT.to_string(),
+        _ => setting.row().placeholder.to_owned(),
+    };
+    let limit = if setting == Setting::Layers { 128 } else { 48 };
+    let mut text = app.text(setting);
+    let field = TextEdit::singleline(&mut text)
+        .hint_text(placeholder)
+        .char_limit(limit);
+    let response = ui.add_sized(size, field);
     if response.changed() {
-        actions.push(Action::Type(field, text));
+        actions.push(Action::Type(setting, text));
     }
     response
 }
 
-/// A number whose value can be searched for.
-pub struct Searched {
-    field: Field,
-    label: &'static str,
+/// The search for a setting's value.
+struct Searched {
     /// What the button is called for screen readers, and what it does.
-    button: &'static str,
+    name: &'static str,
     explanation: &'static str,
     kind: SearchKind,
 }
 
-pub const LEARNING_RATE: Searched = Searched {
-    field: Field::LearningRate,
-    label: "Learning rate",
-    button: "Find a learning rate…",
-    explanation: "Searches for a good learning rate in some seconds of training",
-    kind: SearchKind::LearningRate,
-};
-
-pub const BATCH_SIZE: Searched = Searched {
-    field: Field::BatchSize,
-    label: "Batch size",
-    button: "Find a batch size…",
-    explanation: "Compares how long each batch size takes to reach an accuracy",
-    kind: SearchKind::BatchSize,
-};
-
-/// A row with a field for a number, and the button that searches for its value.
-pub fn searched(
-    ui: &mut Ui,
-    app: &App,
-    searched: &Searched,
-    about: &str,
-    actions: &mut Vec<Action>,
-) {
-    let Searched {
-        field,
-        label,
-        button,
-        explanation,
-        kind,
-    } = searched;
-    let mut text = app.text(*field);
-    let response = row(ui, label, |ui| {
-        let width = ui.available_width() - FIND_WIDTH - ui.spacing().item_spacing.x;
-        let size = vec2(width, ui.spacing().interact_size.y);
-        let response = ui
-            .add_sized(size, TextEdit::singleline(&mut text).char_limit(24))
-            .on_hover_text(about);
-        if response.changed() {
-            actions.push(Action::Type(*field, text));
+impl Searched {
+    fn of(setting: Setting) -> Option<Self> {
+        match setting {
+            Setting::LearningRate => Some(Self {
+                name: "Find a learning rate…",
+                explanation: "Searches for a good learning rate in some seconds of training",
+                kind: SearchKind::LearningRate,
+            }),
+            Setting::BatchSize => Some(Self {
+                name: "Find a batch size…",
+                explanation: "Compares how long each batch size takes to reach an accuracy",
+                kind: SearchKind::BatchSize,
+            }),
+            _ => None,
         }
-        let why_not = app.why_not_search(*kind);
+    }
+
+    fn button(self, ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+        let why_not = app.why_not_search(self.kind);
         let find = ui.add_enabled(
             why_not.is_none(),
             Button::new("Find…").min_size(vec2(FIND_WIDTH, 0.0)),
         );
-        let find = find.on_hover_text(*explanation).accessible_name(*button);
+        let find = find
+            .on_hover_text(self.explanation)
+            .accessible_name(self.name);
         if find
             .on_disabled_hover_text(why_not.unwrap_or_default())
             .clicked()
         {
-            actions.push(Action::Search(SearchAction::Open(*kind)));
+            actions.push(Action::Search(SearchAction::Open(self.kind)));
         }
-        response
-    });
-    below(ui, app, *field, &response);
-}
-
-pub fn check(ui: &mut Ui, label: &str, ticked: &mut bool) -> Response {
-    row(ui, label, |ui| ui.checkbox(ticked, ""))
+    }
 }
 
 /// What is below a field: the reason why its value is invalid, if it is, or what to know about it.
 /// Comes into view where it is looked for.
-pub fn below(ui: &mut Ui, app: &App, field: Field, control: &Response) {
+pub fn below(ui: &mut Ui, app: &App, setting: Setting, control: &Response) {
     let frame = ui.ctx().cumulative_frame_nr();
     if ui
-        .data(|data| data.get_temp::<(Field, u64)>(looked_for()))
-        .is_some_and(|(wanted, since)| wanted == field && since < frame)
+        .data(|data| data.get_temp::<(Setting, u64)>(looked_for()))
+        .is_some_and(|(wanted, since)| wanted == setting && since < frame)
     {
-        ui.data_mut(|data| data.remove::<(Field, u64)>(looked_for()));
+        ui.data_mut(|data| data.remove::<(Setting, u64)>(looked_for()));
         control.request_focus();
         control.scroll_to_me(Some(Align::Center));
     }
     for obstacle in app
         .validation_errors()
         .iter()
-        .filter(|obstacle| obstacle.field == field)
+        .filter(|obstacle| obstacle.setting == Some(setting))
     {
         style::invalid(ui, &obstacle.message.to_string());
     }
-    if let Some(note) = app.field_note(field) {
+    if let Some(note) = app.field_note(setting) {
         ui.horizontal_top(|ui| {
             icons::icon(ui, icons::Icon::Note);
             ui.add(Label::new(style::hint(note)).wrap());
@@ -290,9 +360,9 @@ pub fn below(ui: &mut Ui, app: &App, field: Field, control: &Response) {
 
 /// Brings this field into view, with the keyboard's focus, in the next frame: a click in this one
 /// would take the focus away again.
-pub fn look_for(ui: &Ui, field: Field) {
+pub fn look_for(ui: &Ui, setting: Setting) {
     let frame = ui.ctx().cumulative_frame_nr();
-    ui.data_mut(|data| data.insert_temp(looked_for(), (field, frame)));
+    ui.data_mut(|data| data.insert_temp(looked_for(), (setting, frame)));
     ui.ctx().request_repaint();
 }
 

@@ -1,9 +1,12 @@
-//! Values of settings.
+//! Values of the settings that a sweep varies.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::error::DefinitionError;
+use crate::run_config::{RunConfig, Setting};
 
 /// A value of a setting: a number, or a name such as `gentle`; `off` for one that is left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,13 +17,6 @@ pub enum Value {
     Name(String),
 }
 
-/// The name of an optional setting's value when it is left out.
-pub const OFF: &str = "off";
-/// The name of the widths that a model has of itself.
-pub const DEFAULT: &str = "default";
-/// The value of a switch that is on.
-pub const ON: &str = "on";
-
 impl Value {
     /// The number in this text, or the name that it is.
     pub fn parse(text: &str) -> Self {
@@ -29,6 +25,24 @@ impl Value {
             .ok()
             .filter(|number: &f64| number.is_finite())
             .map_or_else(|| Self::Name(text.to_ascii_lowercase()), Self::Number)
+    }
+
+    /// The value that a configuration has.
+    pub fn of(setting: Setting, config: &RunConfig) -> Self {
+        Self::parse(&setting.text(config))
+    }
+
+    /// Puts it into a configuration. Whether the number is in the setting's range is for
+    /// [`RunConfig::problems`] to say.
+    pub fn apply(&self, setting: Setting, config: &mut RunConfig) -> Result<(), DefinitionError> {
+        let text = self.to_string();
+        setting
+            .set(config, &text)
+            .map_err(|wanted| DefinitionError::Value {
+                setting,
+                given: text,
+                wanted,
+            })
     }
 }
 
@@ -39,9 +53,4 @@ impl fmt::Display for Value {
             Self::Name(name) => f.write_str(name),
         }
     }
-}
-
-/// The value of an optional setting that is left out.
-pub fn off() -> Value {
-    Value::Name(OFF.to_owned())
 }

@@ -1,8 +1,10 @@
 //! What a run is: presets, files, and values no run can have.
 
+mod settings;
+
 use inkling::run_config::{
     Augmentation, Chosen, Classes, ClassesError, CnnLayer, CnnLayers, ConfigProblem, DataSource,
-    DataSpec, Field, ModelKind, OptimizerKind, Preset, RunConfig, VERSION, Widths,
+    DataSpec, ModelKind, OptimizerKind, Preset, RunConfig, Setting, VERSION, Widths,
 };
 
 #[test]
@@ -117,7 +119,7 @@ fn each_value_that_cannot_be_is_named() {
                 ..base()
             },
             P::OutOfRange {
-                field: Field::Momentum,
+                setting: Setting::Momentum,
                 given: "1".to_owned(),
             },
         ),
@@ -127,7 +129,7 @@ fn each_value_that_cannot_be_is_named() {
                 ..base()
             },
             P::OutOfRange {
-                field: Field::Momentum,
+                setting: Setting::Momentum,
                 given: "NaN".to_owned(),
             },
         ),
@@ -137,7 +139,7 @@ fn each_value_that_cannot_be_is_named() {
                 ..base()
             },
             P::OutOfRange {
-                field: Field::LabelSmoothing,
+                setting: Setting::LabelSmoothing,
                 given: "-0.1".to_owned(),
             },
         ),
@@ -147,7 +149,7 @@ fn each_value_that_cannot_be_is_named() {
                 ..base()
             },
             P::OutOfRange {
-                field: Field::LabelSmoothing,
+                setting: Setting::LabelSmoothing,
                 given: "NaN".to_owned(),
             },
         ),
@@ -157,7 +159,7 @@ fn each_value_that_cannot_be_is_named() {
                 ..base()
             },
             P::OutOfRange {
-                field: Field::ClipNorm,
+                setting: Setting::ClipNorm,
                 given: "inf".to_owned(),
             },
         ),
@@ -167,7 +169,7 @@ fn each_value_that_cannot_be_is_named() {
                 ..base()
             },
             P::OutOfRange {
-                field: Field::ClipNorm,
+                setting: Setting::ClipNorm,
                 given: "NaN".to_owned(),
             },
         ),
@@ -177,7 +179,7 @@ fn each_value_that_cannot_be_is_named() {
                 ..base()
             },
             P::OutOfRange {
-                field: Field::Accumulation,
+                setting: Setting::Accumulation,
                 given: "1025".to_owned(),
             },
         ),
@@ -187,7 +189,7 @@ fn each_value_that_cannot_be_is_named() {
                 ..base()
             },
             P::OutOfRange {
-                field: Field::WeightAveraging,
+                setting: Setting::WeightAveraging,
                 given: "0".to_owned(),
             },
         ),
@@ -197,7 +199,7 @@ fn each_value_that_cannot_be_is_named() {
                 ..base()
             },
             P::OutOfRange {
-                field: Field::WeightAveraging,
+                setting: Setting::WeightAveraging,
                 given: "NaN".to_owned(),
             },
         ),
@@ -207,7 +209,7 @@ fn each_value_that_cannot_be_is_named() {
                 ..base()
             },
             P::OutOfRange {
-                field: Field::EarlyStopping,
+                setting: Setting::EarlyStopping,
                 given: "1001".to_owned(),
             },
         ),
@@ -217,7 +219,7 @@ fn each_value_that_cannot_be_is_named() {
                 ..base()
             },
             P::OutOfRange {
-                field: Field::Threads,
+                setting: Setting::Threads,
                 given: "0".to_owned(),
             },
         ),
@@ -407,7 +409,7 @@ fn sets_of_different_things_are_not_mixed() {
         config("some/folder+kmnist+builtin").problems(),
         [mixed("Kuzushiji-MNIST", "Built-in digits")]
     );
-    assert_eq!(mixed("", "").field(), Field::Data);
+    assert_eq!(mixed("", "").setting(), Some(Setting::Data));
     for data in [
         "mnist+builtin+emnist-digits+mine",
         "some/folder+fashion-mnist",
