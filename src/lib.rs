@@ -61,8 +61,10 @@
 //!   wrong gradient, the second a slow one.
 //!
 //! Where something is added: an op in `nn/ops.rs`, `nn/backend.rs` and `backend/composed.rs`, which
-//! every device inherits, with a case in `self_test/op_cases.rs`; an optimiser in
-//! `run_config/choices.rs` and a formula in `optim`; a job in [`protocol::Job`] and a file in
+//! every device inherits, with a case in `self_test/op_cases.rs`; a layer in `nn/layer.rs`, where the
+//! compiler then finds what goes through all of them; a network in `nn/models.rs`; an activation in
+//! its op and `export/activation.rs`; an optimiser in `run_config/choices.rs` and a formula in
+//! `optim`; a job in [`protocol::Job`] and a file in
 //! `engine/jobs`; a setting in [`run_config::RunConfig`] and [`run_config::Field`]; an error in the
 //! `error.rs` of its module and a sentence in `window/messages`.
 //!

@@ -3,10 +3,13 @@
 use candle_core::{Device, Tensor};
 use inkling::ink::PIXELS;
 use inkling::math::random::Random;
-use inkling::nn::{Mode, Net, Role, parameter_count, parameter_specs};
+use inkling::nn::{
+    Layer, Mode, Net, Role, Shape, Step, layers, parameter_count, parameter_specs, walk,
+};
 use inkling::run_config::{Activation, ModelKind, Network, Precision};
 
 use super::gradients::grad;
+use super::networks_of_other_widths;
 
 pub fn pixels(count: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
@@ -199,6 +202,51 @@ fn dropout_only_acts_while_training() {
     assert_ne!(train(1), read());
     assert_ne!(train(1), train(2));
     assert_eq!(train(1), train(1));
+}
+
+#[test]
+fn each_layer_takes_what_the_one_before_it_gives() {
+    let networks = ModelKind::ALL.iter().map(|&model| Network::from(model));
+    for network in networks.chain(networks_of_other_widths()) {
+        let layers = layers(network, Activation::Relu, 7);
+        let steps: Vec<Step<'_>> = walk(&layers, Shape::INPUT)
+            .flat_map(Step::flattened)
+            .collect();
+        for Step { layer, input, .. } in &steps {
+            let takes = match *layer {
+                Layer::Conv { inputs, .. } | Layer::Linear { inputs, .. } => *inputs,
+                Layer::BatchNorm { channels, .. } => *channels,
+                Layer::Positions {
+                    tokens, features, ..
+                } => {
+                    assert_eq!(*tokens, input.places());
+                    *features
+                }
+                Layer::LayerNorm { features, .. } => *features,
+                Layer::Attention { features, .. } => 3 * *features,
+                _ => continue,
+            };
+            assert_eq!(input.width(), takes, "{}: {layer:?}", network.label());
+        }
+        assert_eq!(
+            steps.last().map(|step| step.output),
+            Some(Shape::Features(7))
+        );
+    }
+}
+
+#[test]
+fn weights_are_found_by_their_names() {
+    let net = Net::new(ModelKind::ResNet8, Activation::Relu, 10, 1).unwrap();
+    for parameter in net.parameters() {
+        assert!(net.parameter(parameter.name()).unwrap().is(parameter));
+    }
+    assert!(
+        net.parameter("fc.wieght")
+            .unwrap_err()
+            .to_string()
+            .contains("fc.wieght")
+    );
 }
 
 #[test]
