@@ -13,8 +13,8 @@ use std::thread;
 
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{
-    self, Align, Label, Layout, ProgressBar, Rect, RichText, Role, Sense, Stroke, StrokeKind,
-    TextStyle, TextWrapMode, Ui, Vec2, WidgetInfo, WidgetText, vec2,
+    self, Label, ProgressBar, Rect, RichText, Role, Sense, TextStyle, TextWrapMode, Ui, Vec2,
+    WidgetText, vec2,
 };
 
 use self::chart::{Chart, Look, Shown, Trace};
@@ -34,6 +34,7 @@ use crate::protocol::JobProgress;
 use crate::records::{JobId, ModelRef, RunSummary};
 use crate::run_config::Setting;
 use crate::text::format::grouped;
+use crate::window::style::Pushes as _;
 
 /// The title of the dialog that asks where a figure is to be saved.
 const SAVE_FIGURE: &str = "Save the figure";
@@ -146,13 +147,9 @@ fn run_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ),
         ] {
             let button = style::toggle(ui, name, app.shows_next_run() == next);
-            if ui
-                .add(button)
+            ui.add(button)
                 .on_hover_text(format!("{about} ({keys})"))
-                .clicked()
-            {
-                actions.push(Action::ShowNextRun(next));
-            }
+                .pushes(actions, || Action::ShowNextRun(next));
         }
     });
 }
@@ -679,7 +676,7 @@ pub fn headline(
             },
             style::HEADLINE_HEIGHT,
         );
-        ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+        style::column(ui, size, |ui| {
             ui.set_min_size(size);
             let value = RichText::new(&headline.value)
                 .size(style::HEADLINE)
@@ -687,20 +684,16 @@ pub fn headline(
             ui.add(Label::new(value).extend())
                 .on_hover_text(headline.about);
         });
-        ui.allocate_ui_with_layout(
-            vec2(ui.available_width(), size.y),
-            Layout::left_to_right(Align::Center),
-            |ui| {
-                if let Phase::Finished(summary) = &run.phase {
-                    next(ui, run, summary, compact, actions);
-                } else {
-                    headline_progress(ui, run, compact);
-                }
-            },
-        );
+        style::row(ui, vec2(ui.available_width(), size.y), |ui| {
+            if let Phase::Finished(summary) = &run.phase {
+                next(ui, run, summary, compact, actions);
+            } else {
+                headline_progress(ui, run, compact);
+            }
+        });
     });
     if let Some(note) = headline.note {
-        ui.add(Label::new(style::hint(note)).wrap());
+        style::note(ui, note);
     }
 }
 
@@ -724,7 +717,7 @@ fn caption(ui: &mut Ui, title: &str, headline: &Headline) {
         let room = ui.available_width() - measured.size().x - ui.spacing().item_spacing.x;
         ui.scope(|ui| {
             ui.set_max_width(room.max(LEAST_TITLE));
-            ui.add(Label::new(RichText::new(title).strong()).truncate());
+            style::strong_line(ui, title);
         });
         ui.add(Label::new(measured)).on_hover_text(*about);
     });
@@ -743,7 +736,7 @@ fn headline_progress(ui: &mut Ui, run: &RunView, compact: bool) {
         .take(shown)
     {
         let size = vec2(width, style::HEADLINE_HEIGHT);
-        ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+        style::column(ui, size, |ui| {
             ui.set_min_size(size);
             ui.spacing_mut().item_spacing.y = 3.0;
             ui.label(style::hint(name));
@@ -762,21 +755,13 @@ fn next(
 ) {
     ui.spacing_mut().item_spacing.x = 8.0;
     let model = || ModelRef::File(summary.model_path.clone());
-    if ui
-        .add(style::primary_button(ui, "Draw with it"))
+    ui.add(style::primary_button(ui, "Draw with it"))
         .on_hover_text("Draw digits and see this model recognise them")
-        .clicked()
-    {
-        actions.push(Action::DrawWith(model()));
-    }
+        .pushes(actions, || Action::DrawWith(model()));
     let about = "The test images it got wrong, and which digits it confuses";
-    if ui
-        .add(style::secondary_button("See its mistakes"))
+    ui.add(style::secondary_button("See its mistakes"))
         .on_hover_text(about)
-        .clicked()
-    {
-        actions.push(Action::ShowResults(summary.folder.clone()));
-    }
+        .pushes(actions, || Action::ShowResults(summary.folder.clone()));
     if ui
         .add(style::secondary_button("Export…"))
         .on_hover_text("Save this model for other programs")
@@ -788,7 +773,7 @@ fn next(
         ]);
     }
     if !compact {
-        ui.add(Label::new(style::hint(run.outcome())).wrap());
+        style::note(ui, run.outcome());
     }
 }
 
@@ -859,10 +844,7 @@ fn images(
         return;
     }
     let name = format!("Images of {}", run.config.data.label());
-    response.widget_info(|| WidgetInfo {
-        current_text_value: Some(grouped(images.len() as u64)),
-        ..WidgetInfo::labeled(Role::Image, true, &name)
-    });
+    style::describe(&response, Role::Image, &name, &grouped(images.len() as u64));
     if grid
         .as_ref()
         .is_none_or(|(of, seen, _)| (*of, *seen) != (run.id, *count))
@@ -881,11 +863,6 @@ fn images(
         let rect =
             Rect::from_min_size(at, Vec2::splat(side)).round_to_pixels(ui.pixels_per_point());
         sheet.paint(ui.painter(), index, rect, palette);
-        ui.painter().rect_stroke(
-            rect,
-            0.0,
-            Stroke::new(1.0, palette.line),
-            StrokeKind::Outside,
-        );
+        style::outline_outside(ui.painter(), rect, 1.0, palette.line);
     }
 }

@@ -10,6 +10,7 @@ use super::range::Gesture;
 use super::scale::XUnit;
 use super::{FigureFormat, PlotsView, VisibleTraces};
 use crate::window::style;
+use crate::window::style::Pushes as _;
 use crate::window::{Action, App};
 
 /// Below this width, in points, the toggle of the machine's plots moves into the menu.
@@ -54,9 +55,7 @@ pub fn show(
                     figure = Some(format);
                 }
             }
-            if ui.button("Data (CSV)").clicked() {
-                actions.push(Action::SaveCurves);
-            }
+            ui.button("Data (CSV)").pushes(actions, || Action::SaveCurves);
         });
         if !narrow {
             ui.toggle_value(&mut settings.speed_and_memory, SPEED_AND_MEMORY).on_hover_text(ABOUT_SPEED_AND_MEMORY);

@@ -7,6 +7,7 @@ use eframe::egui::{Align, Button, Label, Layout, RichText, Sense, Stroke, Ui, gu
 use super::dialogs::About;
 use super::shortcuts;
 use crate::window::frame::Views;
+use crate::window::style::Pushes as _;
 use crate::window::style::icons;
 use crate::window::{Action, App, Screen, Theme, WizardStep, style};
 
@@ -67,9 +68,7 @@ fn tab(ui: &mut Ui, chosen: bool, screen: Screen, keys: &str, actions: &mut Vec<
             Stroke::new(2.5, palette.accent),
         );
     }
-    if response.clicked() {
-        actions.push(Action::Show(screen));
-    }
+    response.pushes(actions, || Action::Show(screen));
 }
 
 const fn name(screen: Screen) -> &'static str {
@@ -144,9 +143,8 @@ fn themes(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         (Theme::Light, "Light"),
         (Theme::Dark, "Dark"),
     ] {
-        if ui.radio(app.ctx.settings.theme == theme, label).clicked() {
-            actions.push(Action::SetTheme(theme));
-        }
+        ui.radio(app.ctx.settings.theme == theme, label)
+            .pushes(actions, || Action::SetTheme(theme));
     }
 }
 
@@ -170,9 +168,9 @@ fn monitor(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .frame_when_inactive(true)
         .small()
         .min_size(vec2(0.0, 24.0));
-    if ui.add(button).on_hover_text(about).clicked() {
-        actions.push(Action::ShowMonitor(!shown));
-    }
+    ui.add(button)
+        .on_hover_text(about)
+        .pushes(actions, || Action::ShowMonitor(!shown));
 }
 
 /// The sweep, the run or the job that is in progress, or how the last run ended.
@@ -200,9 +198,9 @@ fn at_work(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 !job.running.cancelling,
                 Button::new(RichText::new("Cancel").small()).small(),
             );
-            if cancel.accessible_name("Cancel the job").clicked() {
-                actions.push(Action::CancelJob(job.running.id));
-            }
+            cancel
+                .accessible_name("Cancel the job")
+                .pushes(actions, || Action::CancelJob(job.running.id));
         }
     } else if let Some(run) = run {
         link(ui, run.state(), "Show the run", Screen::Train, actions);
@@ -222,11 +220,7 @@ fn progress(ui: &mut Ui, fraction: f32, name: &str) {
 
 /// A line that leads to the screen of what it is about.
 fn link(ui: &mut Ui, text: String, about: &str, screen: Screen, actions: &mut Vec<Action>) {
-    if ui
-        .add(Label::new(RichText::new(text).small()).sense(Sense::click()))
+    ui.add(Label::new(RichText::new(text).small()).sense(Sense::click()))
         .on_hover_text(about)
-        .clicked()
-    {
-        actions.push(Action::Show(screen));
-    }
+        .pushes(actions, || Action::Show(screen));
 }

@@ -2,7 +2,7 @@
 //! software; what becomes of the run or the sweep when the window closes meanwhile; and the question
 //! for a path, on desktops where no file dialog can be shown.
 
-use eframe::egui::{Grid, Id, Key, Label, Modal, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
+use eframe::egui::{Grid, Key, Label, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
 use crate::text::licences;
 use crate::window::style::icons;
@@ -27,24 +27,21 @@ pub fn about_dialog(ui: &Ui, app: &App, about: &mut About) {
     }
     let ctx = ui.ctx();
     let room = ctx.content_rect().size();
-    let modal = Modal::new(Id::unique("about"))
-        .frame(style::dialog_frame(ui))
-        .show(ctx, |ui| {
-            ui.set_width(660.0_f32.min(room.x - 80.0));
-            heading(ui);
-            ui.add_space(style::GAP / 2.0);
-            // A fixed height, so that the buttons do not move when the content changes.
-            let height = (room.y - 260.0).min(340.0);
-            ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
-                ui.set_min_height(height);
-                match about {
-                    About::Licences(lines) => texts(ui, lines),
-                    _ => facts(ui, app),
-                }
-            });
-            ui.add_space(style::GAP / 2.0);
-            buttons(ui, app, about)
+    let modal = style::dialog(ui, "about", 660.0, |ui| {
+        heading(ui);
+        ui.add_space(style::GAP / 2.0);
+        // A fixed height, so that the buttons do not move when the content changes.
+        let height = (room.y - 260.0).min(340.0);
+        ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
+            ui.set_min_height(height);
+            match about {
+                About::Licences(lines) => texts(ui, lines),
+                _ => facts(ui, app),
+            }
         });
+        ui.add_space(style::GAP / 2.0);
+        buttons(ui, app, about)
+    });
     if modal.inner || modal.should_close() {
         *about = About::Closed;
     }
@@ -161,11 +158,21 @@ pub fn confirm_close(ui: &Ui, app: &App) -> Option<CloseAnswer> {
     let has_model = unsaved.is_none() && run.is_some_and(RunView::has_completed_epoch);
     // Without a checkpoint there is nothing to resume.
     let is_lost = unsaved.is_some_and(|run| run.checkpoint.is_none());
-    let modal = Modal::new(Id::unique("before closing")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {
-        ui.set_width(440.0_f32.min(ui.ctx().content_rect().width() - 80.0));
+    let modal = style::dialog(ui, "before closing", 440.0, |ui| {
         let sweeping = app.ctx.is_sweeping();
-        let title = if sweeping { "A sweep is in progress" } else { "Training is in progress" };
-        ui.label(RichText::new(if unsaved.is_some() { "The run is not saved yet" } else { title }).heading());
+        let title = if sweeping {
+            "A sweep is in progress"
+        } else {
+            "Training is in progress"
+        };
+        ui.label(
+            RichText::new(if unsaved.is_some() {
+                "The run is not saved yet"
+            } else {
+                title
+            })
+            .heading(),
+        );
         ui.label(if is_lost {
             "It has ended, and neither the run nor a checkpoint of it could be saved: it cannot be resumed the next time you open Inkling."
         } else if unsaved.is_some() {
@@ -181,17 +188,34 @@ pub fn confirm_close(ui: &Ui, app: &App) -> Option<CloseAnswer> {
         let mut answer = None;
         ui.horizontal_wrapped(|ui| {
             if is_lost {
-                if ui.add(style::primary_button(ui, "Save what fits")).on_hover_text(RunView::about_rescue()).clicked() {
+                if ui
+                    .add(style::primary_button(ui, "Save what fits"))
+                    .on_hover_text(RunView::about_rescue())
+                    .clicked()
+                {
                     answer = Some(CloseAnswer::SaveFirst);
                 }
                 let about = "Closes the window. The run is lost if nothing of it can be saved";
-                if ui.add(style::secondary_button("Close anyway")).on_hover_text(about).clicked() {
+                if ui
+                    .add(style::secondary_button("Close anyway"))
+                    .on_hover_text(about)
+                    .clicked()
+                {
                     answer = Some(CloseAnswer::ResumeLater);
                 }
-            } else if ui.add(style::primary_button(ui, "Resume next time")).on_hover_text("Closes the window").clicked() {
+            } else if ui
+                .add(style::primary_button(ui, "Resume next time"))
+                .on_hover_text("Closes the window")
+                .clicked()
+            {
                 answer = Some(CloseAnswer::ResumeLater);
             }
-            if has_model && ui.add(style::secondary_button("Stop and save")).on_hover_text("Closes the window").clicked() {
+            if has_model
+                && ui
+                    .add(style::secondary_button("Stop and save"))
+                    .on_hover_text("Closes the window")
+                    .clicked()
+            {
                 answer = Some(CloseAnswer::StopAndSave);
             }
             let stay = match (sweeping, unsaved) {
@@ -199,7 +223,11 @@ pub fn confirm_close(ui: &Ui, app: &App) -> Option<CloseAnswer> {
                 (false, None) => "Keep training",
                 (false, Some(_)) => "Keep waiting",
             };
-            if ui.add(style::secondary_button(stay)).on_hover_text("Escape").clicked() {
+            if ui
+                .add(style::secondary_button(stay))
+                .on_hover_text("Escape")
+                .clicked()
+            {
                 answer = Some(CloseAnswer::StayOpen);
             }
         });
@@ -216,47 +244,41 @@ pub fn path_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(question) = &app.shell.path_question else {
         return;
     };
-    let modal = Modal::new(Id::unique("path"))
-        .frame(style::dialog_frame(ui))
-        .show(ui.ctx(), |ui| {
-            ui.set_width(520.0_f32.min(ui.ctx().content_rect().width() - 80.0));
-            let heading = ui.label(RichText::new(&question.title).heading());
-            ui.add(
-                Label::new(
-                    RichText::new("This desktop offers no file dialogs, so please type the path.")
-                        .weak(),
-                )
-                .wrap(),
-            );
-            ui.add_space(style::GAP / 2.0);
-            let mut text = question.text.clone();
-            let field = ui
-                .add(
-                    TextEdit::singleline(&mut text)
-                        .desired_width(f32::INFINITY)
-                        .cursor_at_end(true),
-                )
-                .labelled_by(heading.id);
-            // Enter takes the focus from the field.
-            let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-            if !entered && ui.memory(|memory| memory.focused().is_none()) {
-                field.request_focus();
+    let modal = style::dialog(ui, "path", 520.0, |ui| {
+        let heading = ui.label(RichText::new(&question.title).heading());
+        style::weak(
+            ui,
+            "This desktop offers no file dialogs, so please type the path.",
+        );
+        ui.add_space(style::GAP / 2.0);
+        let mut text = question.text.clone();
+        let field = ui
+            .add(
+                TextEdit::singleline(&mut text)
+                    .desired_width(f32::INFINITY)
+                    .cursor_at_end(true),
+            )
+            .labelled_by(heading.id);
+        // Enter takes the focus from the field.
+        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        if !entered && ui.memory(|memory| memory.focused().is_none()) {
+            field.request_focus();
+        }
+        if text != question.text {
+            actions.push(Action::TypePath(text));
+        }
+        if let Some(refused) = &question.refused {
+            style::invalid(ui, &refused.to_string());
+        }
+        ui.add_space(style::GAP);
+        ui.horizontal(|ui| {
+            if ui.add(style::primary_button(ui, "OK")).clicked() || entered {
+                actions.push(Action::ConfirmPath);
             }
-            if text != question.text {
-                actions.push(Action::TypePath(text));
-            }
-            if let Some(refused) = &question.refused {
-                style::invalid(ui, &refused.to_string());
-            }
-            ui.add_space(style::GAP);
-            ui.horizontal(|ui| {
-                if ui.add(style::primary_button(ui, "OK")).clicked() || entered {
-                    actions.push(Action::ConfirmPath);
-                }
-                ui.add(style::secondary_button("Cancel")).clicked()
-            })
-            .inner
-        });
+            ui.add(style::secondary_button("Cancel")).clicked()
+        })
+        .inner
+    });
     if modal.inner || style::escaped(&modal) {
         actions.push(Action::ClosePathQuestion);
     }

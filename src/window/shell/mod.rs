@@ -27,6 +27,7 @@ use super::sweeps::view as sweep;
 use super::train::view as run_panel;
 use super::{Action, App, Dropped, Notice, Screen, Severity, plots, style};
 use crate::text::visible;
+use crate::window::style::Pushes as _;
 
 /// The run panel's width, in points.
 const RUN_PANEL: f32 = 316.0;
@@ -122,9 +123,8 @@ fn card(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
         ui.horizontal_top(|ui| {
             icons::icon(ui, sign);
             ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
-                if ui.button("Dismiss").clicked() {
-                    actions.push(Action::Dismiss(notice.id));
-                }
+                ui.button("Dismiss")
+                    .pushes(actions, || Action::Dismiss(notice.id));
                 if let Some(offer) = &notice.offer
                     && ui.button(offer.label).clicked()
                 {

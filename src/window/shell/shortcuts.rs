@@ -2,8 +2,7 @@
 //! stands for.
 
 use eframe::egui::{
-    Context, Event, Grid, Id, Key, KeyboardShortcut, Label, Modal, Modifiers, RichText, ScrollArea,
-    Ui,
+    Context, Event, Grid, Key, KeyboardShortcut, Label, Modifiers, RichText, ScrollArea, Ui,
 };
 
 use crate::window::draw::view::tools::{CANVAS_CHOICE, OPEN, STEPS};
@@ -253,30 +252,26 @@ pub fn overview(ui: &Ui, open: &mut bool) {
     }
     let ctx = ui.ctx();
     let room = ctx.content_rect().size();
-    let modal = Modal::new(Id::unique("shortcuts"))
-        .frame(style::dialog_frame(ui))
-        .show(ctx, |ui| {
-            // Wide enough for two columns where the window is.
-            ui.set_width(960.0_f32.min(room.x - 80.0));
-            ui.label(RichText::new("Keyboard shortcuts").heading());
-            ScrollArea::vertical()
-                .max_height(room.y - 180.0)
-                .show(ui, |ui| {
-                    ui.spacing_mut().interact_size.y = 0.0;
-                    let all = all(ctx);
-                    if ui.available_width() < TWO_COLUMNS {
-                        return topics(ui, &all);
-                    }
-                    let (first, rest) = all.split_at(2);
-                    ui.columns(2, |columns| {
-                        topics(&mut columns[0], first);
-                        topics(&mut columns[1], rest);
-                    });
+    let modal = style::dialog(ui, "shortcuts", 960.0, |ui| {
+        ui.label(RichText::new("Keyboard shortcuts").heading());
+        ScrollArea::vertical()
+            .max_height(room.y - 180.0)
+            .show(ui, |ui| {
+                ui.spacing_mut().interact_size.y = 0.0;
+                let all = all(ctx);
+                if ui.available_width() < TWO_COLUMNS {
+                    return topics(ui, &all);
+                }
+                let (first, rest) = all.split_at(2);
+                ui.columns(2, |columns| {
+                    topics(&mut columns[0], first);
+                    topics(&mut columns[1], rest);
                 });
-            ui.add_space(style::GAP / 2.0);
-            ui.horizontal(|ui| ui.add(style::secondary_button("Close")).clicked())
-                .inner
-        });
+            });
+        ui.add_space(style::GAP / 2.0);
+        ui.horizontal(|ui| ui.add(style::secondary_button("Close")).clicked())
+            .inner
+    });
     if modal.inner || modal.should_close() {
         *open = false;
     }

@@ -4,8 +4,7 @@
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{
     Align2, Color32, ColorImage, Context, CornerRadius, EventFilter, Key, Painter, Rect, Response,
-    Role, Sense, Stroke, StrokeKind, TextStyle, TextureHandle, TextureOptions, Ui, Vec2,
-    WidgetInfo, pos2, vec2,
+    Role, Sense, TextStyle, TextureHandle, TextureOptions, Ui, Vec2, pos2, vec2,
 };
 
 use crate::ink::{Image, SIDE};
@@ -88,12 +87,7 @@ impl ImageSheet {
 pub fn framed(ui: &Ui, sheet: &ImageSheet, index: usize, rect: Rect) {
     let palette = style::palette(ui);
     sheet.paint(ui.painter(), index, rect, palette);
-    ui.painter().rect_stroke(
-        rect,
-        0.0,
-        Stroke::new(1.0, palette.line),
-        StrokeKind::Inside,
-    );
+    style::outline(ui.painter(), rect, 1.0, palette.line);
 }
 
 /// An image that can be clicked, with `N` lines of text below it. `spoken` is for screen readers.
@@ -116,12 +110,7 @@ pub fn tile<const N: usize>(
     );
     framed(ui, sheet, index, image);
     if response.hovered() {
-        ui.painter().rect_stroke(
-            image,
-            0.0,
-            Stroke::new(2.0, style::palette(ui).accent),
-            StrokeKind::Inside,
-        );
+        style::outline(ui.painter(), image, 2.0, style::palette(ui).accent);
     }
     let painter = ui
         .painter()
@@ -141,7 +130,7 @@ pub fn tile<const N: usize>(
             )
             .bottom();
     }
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, spoken));
+    style::name(&response, Role::Button, &spoken);
     response
 }
 

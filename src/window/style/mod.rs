@@ -7,13 +7,14 @@ mod palette;
 pub(in crate::window) mod table;
 
 use eframe::egui::{
-    Button, Color32, Context, CornerRadius, Frame, Key, Label, Margin, Memory, ModalResponse,
-    Modifiers, Painter, ProgressBar, Rect, Response, RichText, Sense, Stroke, StrokeKind, Ui, Vec2,
-    WidgetText, vec2,
+    Align, Button, Color32, Context, CornerRadius, FontId, Frame, Id, InnerResponse, Key, Label,
+    Layout, Margin, Memory, Modal, ModalResponse, Modifiers, Painter, ProgressBar, Rect, Response,
+    RichText, Role, ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetText, vec2,
 };
 
 use self::icons::{Icon, icon};
 pub use self::palette::{Palette, apply, on_white, palette, readable_on};
+use super::Action;
 
 /// The basic distance of the layout, in points.
 pub const GAP: f32 = 12.0;
@@ -100,6 +101,53 @@ pub fn progress_bar(ui: &Ui, fraction: f32) -> ProgressBar {
     ProgressBar::new(fraction)
         .fill(palette(ui).accent)
         .corner_radius(RADIUS_SMALL)
+}
+
+/// What a click on a control asks for.
+pub trait Pushes {
+    /// Pushes this action if the control was clicked.
+    fn pushes(&self, actions: &mut Vec<Action>, action: impl FnOnce() -> Action);
+}
+
+impl Pushes for Response {
+    fn pushes(&self, actions: &mut Vec<Action>, action: impl FnOnce() -> Action) {
+        if self.clicked() {
+            actions.push(action());
+        }
+    }
+}
+
+/// What screen readers call something that is painted.
+pub fn name(painted: &Response, role: Role, name: &str) {
+    painted.widget_info(|| WidgetInfo::labeled(role, true, name));
+}
+
+/// What screen readers call something that is painted, and what they say of it.
+pub fn describe(painted: &Response, role: Role, name: &str, value: &str) {
+    painted.widget_info(|| WidgetInfo {
+        current_text_value: Some(value.to_owned()),
+        ..WidgetInfo::labeled(role, true, name)
+    });
+}
+
+/// Running text that explains.
+pub fn weak(ui: &mut Ui, text: impl Into<String>) -> Response {
+    ui.add(Label::new(RichText::new(text).weak()).wrap())
+}
+
+/// Running text that stands out.
+pub fn strong(ui: &mut Ui, text: impl Into<String>) -> Response {
+    ui.add(Label::new(RichText::new(text).strong()).wrap())
+}
+
+/// The same in one line, cut where there is no room.
+pub fn strong_line(ui: &mut Ui, text: impl Into<String>) -> Response {
+    ui.add(Label::new(RichText::new(text).strong()).truncate())
+}
+
+/// Small running text that explains.
+pub fn note(ui: &mut Ui, text: impl Into<String>) -> Response {
+    ui.add(Label::new(hint(text)).wrap())
 }
 
 pub fn hint(text: impl Into<String>) -> RichText {
@@ -205,6 +253,41 @@ pub fn dialog_frame(ui: &Ui) -> Frame {
         .inner_margin(Margin::same(20))
 }
 
+/// A dialog with this content, at most so wide and never wider than the window.
+pub fn dialog<T>(
+    ui: &Ui,
+    id: &str,
+    width: f32,
+    content: impl FnOnce(&mut Ui) -> T,
+) -> ModalResponse<T> {
+    let width = width.min(ui.ctx().content_rect().width() - 80.0);
+    let modal = Modal::new(Id::unique(id)).frame(dialog_frame(ui));
+    modal.show(ui.ctx(), |ui| {
+        ui.set_width(width);
+        content(ui)
+    })
+}
+
+/// Content of this size, from the top down.
+pub fn column<T>(ui: &mut Ui, size: Vec2, fill: impl FnOnce(&mut Ui) -> T) -> InnerResponse<T> {
+    ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), fill)
+}
+
+/// Content of this size, from left to right.
+pub fn row<T>(ui: &mut Ui, size: Vec2, fill: impl FnOnce(&mut Ui) -> T) -> InnerResponse<T> {
+    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), fill)
+}
+
+/// Content that scrolls up and down in what is left of the room.
+pub fn scroll<T>(
+    ui: &mut Ui,
+    id: impl std::hash::Hash + std::fmt::Debug,
+    fill: impl FnOnce(&mut Ui) -> T,
+) -> T {
+    let area = ScrollArea::vertical().id_salt(id).auto_shrink(false);
+    area.show(ui, fill).inner
+}
+
 /// The heading of a group of controls.
 pub fn section(ui: &mut Ui, title: &str) {
     if ui.layout().is_vertical() {
@@ -267,6 +350,31 @@ pub fn ring_around_focus(ctx: &Context) {
             StrokeKind::Outside,
         );
     }
+}
+
+/// An outline within a rectangle.
+pub fn outline(painter: &Painter, rect: Rect, width: f32, color: Color32) {
+    painter.rect_stroke(rect, 0.0, Stroke::new(width, color), StrokeKind::Inside);
+}
+
+/// An outline around a rectangle.
+pub fn outline_outside(painter: &Painter, rect: Rect, width: f32, color: Color32) {
+    painter.rect_stroke(rect, 0.0, Stroke::new(width, color), StrokeKind::Outside);
+}
+
+/// Paper with a thin outline.
+pub fn paper(painter: &Painter, rect: Rect, radius: f32, palette: Palette) {
+    let outline = Stroke::new(1.0, palette.line);
+    painter.rect(rect, radius, palette.paper, outline, StrokeKind::Inside);
+}
+
+/// The width of a text in one line, in points.
+pub fn text_width(ui: &Ui, text: impl Into<String>, font: &FontId) -> f32 {
+    let text = text.into();
+    let line = ui
+        .painter()
+        .layout_no_wrap(text, font.clone(), Color32::PLACEHOLDER);
+    line.size().x
 }
 
 /// The background of a box that floats over a plot.

@@ -5,12 +5,13 @@ mod pages;
 
 use eframe::egui::{
     Align, Button, CentralPanel, Frame, Id, Key, Layout, Margin, Memory, Modifiers, Panel,
-    Response, RichText, ScrollArea, Sense, Stroke, Ui, vec2,
+    Response, RichText, Sense, Stroke, Ui, vec2,
 };
 
 use super::draw::view::DrawView;
 use super::style::icons;
 use super::{Action, App, WizardStep, style};
+use crate::window::style::Pushes as _;
 
 pub fn show(
     ui: &mut Ui,
@@ -36,15 +37,12 @@ pub fn show(
             bottom: 0,
         });
     CentralPanel::no_frame().frame(frame).show(ui, |ui| {
-        ScrollArea::vertical()
-            .id_salt(step)
-            .auto_shrink(false)
-            .show(ui, |ui| {
-                ui.set_max_width((style::TEXT_WIDTH + 80.0).min(ui.available_width() - 10.0));
-                ui.label(RichText::new(title(step)).size(27.0).strong());
-                ui.add_space(style::GAP / 2.0);
-                pages::show(ui, app, step, drawing, actions);
-            });
+        style::scroll(ui, step, |ui| {
+            ui.set_max_width((style::TEXT_WIDTH + 80.0).min(ui.available_width() - 10.0));
+            ui.label(RichText::new(title(step)).size(27.0).strong());
+            ui.add_space(style::GAP / 2.0);
+            pages::show(ui, app, step, drawing, actions);
+        });
     });
     keys(ui, app, step, actions);
     remember_arrows(ui);
@@ -124,9 +122,7 @@ fn foot(ui: &mut Ui, app: &App, step: WizardStep, actions: &mut Vec<Action>) {
                 let skip = ui
                     .add(style::secondary_button("Skip setup"))
                     .on_hover_text("Escape. Choices made so far are saved");
-                if skip.clicked() {
-                    actions.push(Action::CloseWizard);
-                }
+                skip.pushes(actions, || Action::CloseWizard);
             } else if label != OPEN
                 && ui
                     .add(style::secondary_button(OPEN))
@@ -231,12 +227,8 @@ fn entry(ui: &mut Ui, index: usize, here: usize, page: WizardStep, actions: &mut
         } else {
             text
         };
-        if ui
-            .add(Button::selectable(index == here, text).frame(false))
-            .clicked()
-        {
-            actions.push(Action::Wizard(page));
-        }
+        ui.add(Button::selectable(index == here, text).frame(false))
+            .pushes(actions, || Action::Wizard(page));
     });
 }
 

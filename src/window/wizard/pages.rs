@@ -1,8 +1,7 @@
 //! The content of the wizard's pages.
 
 use eframe::egui::{
-    Align, Color32, Frame, Id, Label, Layout, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui,
-    WidgetInfo, pos2, vec2,
+    Align, Color32, Frame, Id, Layout, Rect, RichText, Role, Sense, Stroke, Ui, pos2, vec2,
 };
 
 use super::came_by_arrow;
@@ -15,6 +14,7 @@ use crate::window::draw::view as draw;
 use crate::window::draw::view::DrawView;
 use crate::window::draw::view::ink::Node;
 use crate::window::hardware::view as hardware;
+use crate::window::style::Pushes as _;
 use crate::window::style::icons;
 use crate::window::train::view as run_panel;
 use crate::window::{Action, App, WizardStep, style};
@@ -175,12 +175,8 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         style::invalid(ui, &obstacle.message.to_string());
     }
     ui.add_space(style::GAP / 2.0);
-    if ui
-        .add(style::secondary_button("Choose a folder…"))
-        .clicked()
-    {
-        actions.push(Action::ChooseDataFolder);
-    }
+    ui.add(style::secondary_button("Choose a folder…"))
+        .pushes(actions, || Action::ChooseDataFolder);
     ui.label(style::hint(
         "Supported: IDX files like MNIST's, folders of images, CSV tables, NumPy archives (.npz), Parquet files and ink files.",
     ));
@@ -216,9 +212,8 @@ fn missing_mnist(ui: &mut Ui, app: &App, is_recommended: bool, actions: &mut Vec
             (None, Some(size)) => {
                 let button =
                     style::secondary_button(format!("Download MNIST ({})", file_size(size)));
-                if ui.add(button).clicked() {
-                    actions.push(Action::Download(NamedSet::Mnist));
-                }
+                ui.add(button)
+                    .pushes(actions, || Action::Download(NamedSet::Mnist));
             }
             (None, None) => {}
         }
@@ -274,10 +269,10 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
     if app.machine.benchmark.presets_disturbed && app.ctx.settings.preset_rates.is_empty() {
         let reason = "Other programs keep the CPU busy, so the time could not be measured. Each preset's time is shown after a first run with it.";
-        ui.add(Label::new(style::hint(reason)).wrap());
+        style::note(ui, reason);
     }
     if let Some(note) = app.harder_data_note() {
-        ui.add(Label::new(style::hint(note)).wrap());
+        style::note(ui, note);
     }
     ui.label(style::hint(
         "You can change every setting later on the Train screen.",
@@ -345,15 +340,8 @@ fn digits(ui: &mut Ui) {
         vec2(width, (width / 10.0).min(66.0) + 2.0 * style::GAP),
         Sense::hover(),
     );
-    response
-        .widget_info(|| WidgetInfo::labeled(Role::Image, true, "The digits 0 to 9, handwritten"));
-    ui.painter().rect(
-        rect,
-        style::RADIUS,
-        palette.paper,
-        Stroke::new(1.0, palette.line),
-        StrokeKind::Inside,
-    );
+    style::name(&response, Role::Image, "The digits 0 to 9, handwritten");
+    style::paper(ui.painter(), rect, style::RADIUS, palette);
     let cell = (rect.width() - 2.0 * style::GAP) / 10.0;
     let now = ui.input(|input| input.time);
     let begun = ui.data_mut(|data| *data.get_temp_mut_or(Id::unique("when the digits began"), now));
@@ -448,7 +436,7 @@ fn option(
                 ui.spacing().icon_width + ui.spacing().icon_spacing - ui.spacing().item_spacing.x,
             );
             ui.vertical(|ui| {
-                ui.add(Label::new(RichText::new(body).weak()).wrap());
+                style::weak(ui, body);
                 ui.spacing_mut().interact_size.y = height;
                 below(ui);
             });

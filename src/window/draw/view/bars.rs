@@ -39,12 +39,7 @@ pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, 
     font.size = font.size.max(row_height * 0.38);
     ui.spacing_mut().item_spacing.y = (row_height * 0.12).clamp(3.0, 6.0);
     let palette = style::palette(ui);
-    let width = |name: &str| {
-        ui.painter()
-            .layout_no_wrap(name.to_owned(), font.clone(), palette.ink)
-            .size()
-            .x
-    };
+    let width = |name: &str| style::text_width(ui, name, &font);
     // A digit stands in the middle of its place, longer names begin at the left.
     let names = if classes.are_digits() {
         font.size
@@ -78,13 +73,8 @@ pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, 
         } else {
             (0.0, Align2::LEFT_CENTER)
         };
-        painter.text(
-            pos2(rect.left() + 14.0 + name, middle),
-            anchor,
-            bar.name,
-            font.clone(),
-            text,
-        );
+        let at = pos2(rect.left() + 14.0 + name, middle);
+        painter.text(at, anchor, bar.name, font.clone(), text);
         let percent_width = font.size * 3.6;
         let track = Rect::from_min_max(
             rect.min + vec2(names + font.size * 0.4 + 14.0, 0.0),
@@ -108,13 +98,8 @@ pub fn horizontal(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, 
                 );
             }
         }
-        painter.text(
-            pos2(rect.right(), middle),
-            Align2::RIGHT_CENTER,
-            bar.percent,
-            font.clone(),
-            text,
-        );
+        let at = pos2(rect.right(), middle);
+        painter.text(at, Align2::RIGHT_CENTER, bar.percent, font.clone(), text);
     }
 }
 

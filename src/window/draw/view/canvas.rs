@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use eframe::egui::{
     Align2, Color32, ColorImage, Context, CursorIcon, LayerId, PointerButton, Rect, Response, Role,
-    Sense, Shape, Stroke, StrokeKind, TextStyle, TextureHandle, TextureOptions, Ui, Vec2,
-    WidgetInfo, pos2, vec2,
+    Sense, Shape, Stroke, TextStyle, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2,
+    vec2,
 };
 
 use super::ink::{Look, PaintedInk};
@@ -88,13 +88,7 @@ pub fn show(
             .follow_keys(ui, &response, drawing.size(), tool, actions);
     }
     let palette = style::palette(ui);
-    ui.painter().rect(
-        rect,
-        style::RADIUS,
-        palette.paper,
-        Stroke::new(1.0, palette.line),
-        StrokeKind::Inside,
-    );
+    style::paper(ui.painter(), rect, style::RADIUS, palette);
     if drawing.strokes().is_empty() {
         hint(ui, rect, drawing.size()[0] > CANVAS, classes, palette);
     }
@@ -283,13 +277,7 @@ pub fn image(
     let rect = Rect::from_center_size(place.center(), vec2(width, height) * scale);
     let palette = style::palette(ui);
     let painter = ui.painter();
-    painter.rect(
-        place,
-        style::RADIUS,
-        palette.paper,
-        Stroke::new(1.0, palette.line),
-        StrokeKind::Inside,
-    );
+    style::paper(painter, place, style::RADIUS, palette);
     painter.image(
         texture.id(),
         rect.shrink(1.0),
@@ -337,10 +325,12 @@ fn describe(ui: &Ui, image: &OpenImage, app: &App, response: &Response, place: R
     style::floating_box(ui.painter(), at.expand2(vec2(4.0, 2.0)), palette);
     ui.painter().galley(at.min, text, palette.ink);
     let digits = app.draw.number.digits().len();
-    response.widget_info(|| WidgetInfo {
-        current_text_value: Some(count(digits as u64, "digit")),
-        ..WidgetInfo::labeled(Role::Image, true, "Opened image")
-    });
+    style::describe(
+        &response,
+        Role::Image,
+        "Opened image",
+        &count(digits as u64, "digit"),
+    );
     ui.ctx()
         .accesskit_node_builder(response.id, |node| node.set_description(line));
 }

@@ -3,11 +3,12 @@
 
 use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{
-    Align, Button, Event, Key, KeyboardShortcut, Label, Layout, Modifiers, Popup, RichText, Role,
-    ScrollArea, Sense, Ui, WidgetInfo, accesskit, vec2,
+    Align, Button, Event, Key, KeyboardShortcut, Layout, Modifiers, Popup, RichText, Role, Sense,
+    Ui, accesskit, vec2,
 };
 
 use crate::records::Prediction;
+use crate::window::style::Pushes as _;
 use crate::window::style::image_sheet;
 use crate::window::style::image_sheet::ImageSheet;
 use crate::window::{Action, App, Collection, Screen, style};
@@ -56,9 +57,7 @@ pub fn row(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let name = digit.map_or_else(|| "Keep".to_owned(), |digit| format!("Keep as {digit}"));
         let about = "Recognised correctly: keep the drawing with this digit, to fine-tune the model on it (Enter)";
         let keep = ui.add_enabled(digit.is_some(), Button::new(name).min_size(vec2(86.0, 0.0)));
-        if keep.on_hover_text(about).on_disabled_hover_text("Draw a digit first").clicked() {
-            actions.push(Action::Keep(None));
-        }
+        keep.on_hover_text(about).on_disabled_hover_text("Draw a digit first").pushes(actions, || Action::Keep(None));
         ui.add_enabled_ui(app.can_keep(), |ui| {
             let (menu, _) = MenuButton::new("It is…").ui(ui, |ui| digits(ui, None, |digit| actions.push(Action::Keep(Some(digit)))));
             // It belongs to the drawing that was there when it was opened.
@@ -71,9 +70,7 @@ pub fn row(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let count = app.my_digits.drawings().len();
             let text = RichText::new(format!("{count} of yours"));
-            if ui.add(style::small_button(text)).on_hover_text("See the drawings that you keep").clicked() {
-                actions.push(Action::Show(Screen::MyDigits));
-            }
+            ui.add(style::small_button(text)).on_hover_text("See the drawings that you keep").pushes(actions, || Action::Show(Screen::MyDigits));
         });
     });
 }
@@ -96,91 +93,75 @@ pub fn digits(ui: &mut Ui, without: Option<u8>, mut chosen: impl FnMut(u8)) {
 
 /// What the guided collection asks for, in the place of the verdict, in type of this `size`.
 pub fn prompt(ui: &mut Ui, collection: &Collection, reading: Option<&Prediction>, size: f32) {
-    ui.allocate_ui_with_layout(
-        vec2(ui.available_width(), size * 1.25),
-        Layout::left_to_right(Align::Center),
-        |ui| {
-            ui.set_min_height(size * 1.25);
-            ui.spacing_mut().item_spacing.x = size * 0.2;
+    style::row(ui, vec2(ui.available_width(), size * 1.25), |ui| {
+        ui.set_min_height(size * 1.25);
+        ui.spacing_mut().item_spacing.x = size * 0.2;
+        ui.label(
+            RichText::new(collection.digit().to_string())
+                .size(size)
+                .color(style::palette(ui).accent)
+                .strong(),
+        );
+        ui.vertical(|ui| {
+            ui.add_space((ui.available_height() - size * 0.6).max(0.0) / 2.0);
             ui.label(
-                RichText::new(collection.digit().to_string())
-                    .size(size)
-                    .color(style::palette(ui).accent)
-                    .strong(),
+                RichText::new(format!("Draw a {}", collection.digit()))
+                    .size((size * 0.17).max(22.0)),
             );
-            ui.vertical(|ui| {
-                ui.add_space((ui.available_height() - size * 0.6).max(0.0) / 2.0);
-                ui.label(
-                    RichText::new(format!("Draw a {}", collection.digit()))
-                        .size((size * 0.17).max(22.0)),
-                );
-                // In the place of how far it is, so that nothing moves; nothing is refused.
-                let doubt = reading
-                    .filter(|reading| !reading.is_digit || reading.digit != collection.digit());
-                ui.label(match doubt {
-                    Some(reading) if reading.is_digit => {
-                        RichText::new(format!("Looks like a {} to the model", reading.digit))
-                            .strong()
-                    }
-                    Some(_) => RichText::new("Does not look like a digit to the model").strong(),
-                    None => RichText::new(format!(
-                        "Round {} of {}, {} left",
-                        collection.round(),
-                        collection.rounds(),
-                        collection.left()
-                    ))
-                    .weak(),
-                });
-                ui.add(
-                    style::progress_bar(ui, collection.fraction())
-                        .desired_width(120.0)
-                        .desired_height(8.0),
-                )
-                .accessible_name("Collection progress");
+            // In the place of how far it is, so that nothing moves; nothing is refused.
+            let doubt =
+                reading.filter(|reading| !reading.is_digit || reading.digit != collection.digit());
+            ui.label(match doubt {
+                Some(reading) if reading.is_digit => {
+                    RichText::new(format!("Looks like a {} to the model", reading.digit)).strong()
+                }
+                Some(_) => RichText::new("Does not look like a digit to the model").strong(),
+                None => RichText::new(format!(
+                    "Round {} of {}, {} left",
+                    collection.round(),
+                    collection.rounds(),
+                    collection.left()
+                ))
+                .weak(),
             });
-        },
-    );
+            ui.add(
+                style::progress_bar(ui, collection.fraction())
+                    .desired_width(120.0)
+                    .desired_height(8.0),
+            )
+            .accessible_name("Collection progress");
+        });
+    });
 }
 
 /// Says what the last drawing was kept as, with the way back, in the place of the verdict and in
 /// type of this `size`, until something is drawn.
 pub fn kept(ui: &mut Ui, digit: u8, size: f32, actions: &mut Vec<Action>) {
-    let row = ui.allocate_ui_with_layout(
-        vec2(ui.available_width(), size * 1.25),
-        Layout::left_to_right(Align::Center),
-        |ui| {
-            ui.set_min_height(size * 1.25);
-            ui.spacing_mut().item_spacing.x = size * 0.2;
-            ui.label(
-                RichText::new(digit.to_string())
-                    .size(size)
-                    .color(style::palette(ui).line),
-            );
-            ui.label(RichText::new(format!("Kept as {digit}")).size((size * 0.17).max(22.0)));
-            let keys = ui
-                .ctx()
-                .format_shortcut(&KeyboardShortcut::new(Modifiers::COMMAND, Key::Z));
-            let undo = ui.add(Button::new("Undo keep"));
-            if undo
-                .on_hover_text(format!(
-                    "Put the drawing back on the canvas, and keep it no longer ({keys})"
-                ))
-                .clicked()
-            {
-                actions.push(Action::UndoKept);
-            }
-        },
-    );
+    let row = style::row(ui, vec2(ui.available_width(), size * 1.25), |ui| {
+        ui.set_min_height(size * 1.25);
+        ui.spacing_mut().item_spacing.x = size * 0.2;
+        ui.label(
+            RichText::new(digit.to_string())
+                .size(size)
+                .color(style::palette(ui).line),
+        );
+        ui.label(RichText::new(format!("Kept as {digit}")).size((size * 0.17).max(22.0)));
+        let keys = ui
+            .ctx()
+            .format_shortcut(&KeyboardShortcut::new(Modifiers::COMMAND, Key::Z));
+        let undo = ui.add(Button::new("Undo keep"));
+        undo.on_hover_text(format!(
+            "Put the drawing back on the canvas, and keep it no longer ({keys})"
+        ))
+        .pushes(actions, || Action::UndoKept);
+    });
     let response = ui.interact(
         row.response.rect,
         ui.scope_id().with("kept"),
         Sense::empty(),
     );
     let said = format!("kept as {digit}");
-    response.widget_info(|| WidgetInfo {
-        current_text_value: Some(said.clone()),
-        ..WidgetInfo::labeled(Role::Status, true, "Verdict")
-    });
+    style::describe(&response, Role::Status, "Verdict", &said);
     ui.ctx()
         .accesskit_node_builder(response.id, |node| node.set_live(accesskit::Live::Polite));
 }
@@ -191,31 +172,18 @@ fn collection_row(ui: &mut Ui, app: &App, collection: &Collection, actions: &mut
             app.can_keep(),
             Button::new("Next").min_size(vec2(60.0, 0.0)),
         );
-        if next
-            .on_hover_text("Keep the drawing and go on (Enter)")
+        next.on_hover_text("Keep the drawing and go on (Enter)")
             .on_disabled_hover_text("Draw the digit first")
-            .clicked()
-        {
-            actions.push(Action::Keep(None));
-        }
-        if ui
-            .button("Skip")
+            .pushes(actions, || Action::Keep(None));
+        ui.button("Skip")
             .on_hover_text("Go on without a drawing of this one")
-            .clicked()
-        {
-            actions.push(Action::SkipDigit);
-        }
+            .pushes(actions, || Action::SkipDigit);
         let back = ui.add_enabled(collection.can_go_back(), Button::new("Back"));
-        if back.on_hover_text("Draw the one before again").clicked() {
-            actions.push(Action::PreviousDigit);
-        }
-        if ui
-            .button("Stop")
+        back.on_hover_text("Draw the one before again")
+            .pushes(actions, || Action::PreviousDigit);
+        ui.button("Stop")
             .on_hover_text("End the collection; what you have drawn is kept (Escape)")
-            .clicked()
-        {
-            actions.push(Action::StopCollecting);
-        }
+            .pushes(actions, || Action::StopCollecting);
     });
 }
 
@@ -235,7 +203,7 @@ pub fn recent(ui: &mut Ui, app: &App, view: &mut RecentView, actions: &mut Vec<A
     let recent = &app.draw.recent_drawings;
     if recent.is_empty() {
         let about = "Drawings that you clear are kept here until you close Inkling. Click one to bring it back.";
-        ui.add(Label::new(RichText::new(about).weak()).wrap());
+        style::weak(ui, about);
         return;
     }
     if view
@@ -257,21 +225,23 @@ pub fn recent(ui: &mut Ui, app: &App, view: &mut RecentView, actions: &mut Vec<A
     } else {
         SIDES[1]
     };
-    ScrollArea::vertical().id_salt("recent drawings").auto_shrink(false).show(ui, |ui| {
+    style::scroll(ui, "recent drawings", |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = eframe::egui::Vec2::splat(style::GAP * 0.75);
             for (index, drawing) in recent.iter().enumerate() {
                 let [title, detail] = &drawing.verdict;
                 let spoken = format!("Recent drawing: {title}, {detail}");
                 let tile = image_sheet::tile(ui, sheet, index, side, [title, detail], &spoken);
-                if tile.clicked() {
-                    actions.push(Action::RestoreDrawing(index));
-                }
+                tile.pushes(actions, || Action::RestoreDrawing(index));
                 Popup::context_menu(&tile).show(|ui| {
                     ui.label("Keep it as:");
-                    digits(ui, None, |digit| actions.push(Action::KeepRecent(index, digit)));
+                    digits(ui, None, |digit| {
+                        actions.push(Action::KeepRecent(index, digit))
+                    });
                 });
-                tile.on_hover_text("Click to bring it back, or with the right button to keep it with its digit");
+                tile.on_hover_text(
+                    "Click to bring it back, or with the right button to keep it with its digit",
+                );
             }
         });
     });

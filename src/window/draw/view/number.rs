@@ -3,13 +3,14 @@
 
 use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{
-    Align, Align2, Label, Layout, Rect, RichText, Role, ScrollArea, Sense, Stroke, StrokeKind,
-    TextStyle, Ui, Vec2, WidgetInfo, accesskit, vec2,
+    Align2, Rect, RichText, Role, ScrollArea, Sense, Stroke, StrokeKind, TextStyle, Ui, Vec2,
+    accesskit, vec2,
 };
 
 use crate::ink::Image;
 use crate::records::DigitPrediction;
 use crate::window::style;
+use crate::window::style::Pushes as _;
 use crate::window::style::image_sheet;
 use crate::window::style::image_sheet::ImageSheet;
 use crate::window::verdict::{NumberVerdict, Verdict};
@@ -119,7 +120,7 @@ pub fn digits(ui: &mut Ui, app: &App, view: &mut NumberView, actions: &mut Vec<A
     if digits.is_empty() {
         let about =
             "Each digit appears here as the model sees it. Click one to see its probabilities.";
-        ui.add(Label::new(RichText::new(about).weak()).wrap());
+        style::weak(ui, about);
         return;
     }
     let stale = view.shown.as_ref().is_none_or(|(shown, _)| {
@@ -171,19 +172,15 @@ pub fn digits(ui: &mut Ui, app: &App, view: &mut NumberView, actions: &mut Vec<A
                         image_sheet::tile(ui, sheet, index, side, [&title, &detail], &spoken);
                     if app.draw.number.chosen() == Some(index) {
                         let image = Rect::from_min_size(tile.rect.min, Vec2::splat(side));
-                        ui.painter().rect_stroke(
+                        style::outline(
+                            ui.painter(),
                             image.expand(2.0),
-                            0.0,
-                            Stroke::new(2.5, style::palette(ui).accent),
-                            StrokeKind::Inside,
+                            2.5,
+                            style::palette(ui).accent,
                         );
                     }
-                    if tile
-                        .on_hover_text("Click to see its probabilities")
-                        .clicked()
-                    {
-                        actions.push(Action::ChooseDigit(index));
-                    }
+                    tile.on_hover_text("Click to see its probabilities")
+                        .pushes(actions, || Action::ChooseDigit(index));
                 }
             });
         });
@@ -196,26 +193,22 @@ pub fn verdict(ui: &mut Ui, app: &App, size: f32) {
     let palette = style::palette(ui);
     let verdict = NumberVerdict::of(digits);
     let width = ui.available_width();
-    let row = ui.allocate_ui_with_layout(
-        vec2(width, size * 1.25),
-        Layout::left_to_right(Align::Center),
-        |ui| {
-            ui.set_min_height(size * 1.25);
-            ui.spacing_mut().item_spacing.x = size * 0.2;
-            if digits.is_empty() {
-                ui.label(RichText::new("?").size(size).color(palette.line));
-                ui.label(RichText::new("Write a number to see it read").weak());
-            } else {
-                let fitting = width / (FIGURE * digits.len() as f32);
-                ui.label(
-                    RichText::new(&verdict.text)
-                        .size(size.min(fitting))
-                        .color(palette.accent)
-                        .strong(),
-                );
-            }
-        },
-    );
+    let row = style::row(ui, vec2(width, size * 1.25), |ui| {
+        ui.set_min_height(size * 1.25);
+        ui.spacing_mut().item_spacing.x = size * 0.2;
+        if digits.is_empty() {
+            ui.label(RichText::new("?").size(size).color(palette.line));
+            ui.label(RichText::new("Write a number to see it read").weak());
+        } else {
+            let fitting = width / (FIGURE * digits.len() as f32);
+            ui.label(
+                RichText::new(&verdict.text)
+                    .size(size.min(fitting))
+                    .color(palette.accent)
+                    .strong(),
+            );
+        }
+    });
     let sentence = if digits.is_empty() {
         "nothing drawn yet".to_owned()
     } else {
@@ -226,10 +219,7 @@ pub fn verdict(ui: &mut Ui, app: &App, size: f32) {
         ui.scope_id().with("verdict"),
         Sense::hover(),
     );
-    response.widget_info(|| WidgetInfo {
-        current_text_value: Some(sentence.clone()),
-        ..WidgetInfo::labeled(Role::Status, true, "Verdict")
-    });
+    style::describe(&response, Role::Status, "Verdict", &sentence);
     ui.ctx()
         .accesskit_node_builder(response.id, |node| node.set_live(accesskit::Live::Polite));
 }

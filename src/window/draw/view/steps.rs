@@ -2,8 +2,8 @@
 //! input, with its image and a switch.
 
 use eframe::egui::{
-    Align, Checkbox, Color32, ColorImage, Label, Layout, Rect, RichText, Role, ScrollArea, Sense,
-    Stroke, StrokeKind, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align, Checkbox, Color32, ColorImage, Label, Layout, Rect, RichText, Role, Sense, Stroke,
+    StrokeKind, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
 use super::ink::Node;
@@ -11,6 +11,7 @@ use super::tools::STEPS;
 use super::{DrawView, bars, ink};
 use crate::ink::{SIDE, Stage, StageImage, StageKind, Step};
 use crate::text::format::count;
+use crate::window::style::Pushes as _;
 use crate::window::{Action, App, style};
 
 const TITLE: &str = "How Inkling sees it";
@@ -116,9 +117,9 @@ pub fn header(ui: &mut Ui, app: &App, view: &mut StepsView, actions: &mut Vec<Ac
         "Each step from your drawing to this image, with a switch to see what it does"
     };
     view.focus_button = button.clicked() && button.has_focus();
-    if button.on_hover_text(format!("{about} ({keys})")).clicked() {
-        actions.push(Action::ShowSteps(!shown));
-    }
+    button
+        .on_hover_text(format!("{about} ({keys})"))
+        .pushes(actions, || Action::ShowSteps(!shown));
 }
 
 /// Copies or saves the image that the model sees.
@@ -144,13 +145,10 @@ pub fn image_tools(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ),
     ] {
         let button = ui.add_enabled(there, style::small_button(name));
-        if button
+        button
             .on_hover_text(about)
             .on_disabled_hover_text("Draw something first")
-            .clicked()
-        {
-            actions.push(action);
-        }
+            .pushes(actions, || action);
     }
 }
 
@@ -172,13 +170,9 @@ fn restore(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         "{} off: carry out all steps again",
         count(app.steps().left_out().count() as u64, "step")
     );
-    if ui
-        .add(style::small_button("Restore all steps"))
+    ui.add(style::small_button("Restore all steps"))
         .on_hover_text(about)
-        .clicked()
-    {
-        actions.push(Action::RestoreSteps);
-    }
+        .pushes(actions, || Action::RestoreSteps);
 }
 
 /// Draws the steps in what is left of the column, below the bars where there is room for both.
@@ -213,52 +207,49 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
     });
     let side = ((ui.available_height() / rows).floor() - ui.spacing().item_spacing.y)
         .clamp(*IMAGE.start(), *IMAGE.end());
-    ScrollArea::vertical()
-        .id_salt("steps")
-        .auto_shrink(false)
-        .show(ui, |ui| {
-            if let Some(texture) = &opened {
-                row(
-                    ui,
-                    &Row {
-                        name: "Image file",
-                        about: "As it was opened.",
-                        step: None,
-                        on: true,
-                        stage: Shown::Opened(texture),
-                    },
-                    side,
-                    actions,
-                );
-            }
-            for (index, kind) in kinds.into_iter().enumerate() {
-                let on = !matches!(kind, StageKind::Step(step) if !app.steps().has(step));
-                let [name, about] = words(kind, on);
-                let step = if let StageKind::Step(step) = kind {
-                    Some(step)
-                } else {
-                    None
-                };
-                let stage = match stages.get(index) {
-                    Some(stage) => {
-                        Shown::Stage(stage, view.textures.get(index).and_then(Option::as_ref))
-                    }
-                    None => Shown::Nothing,
-                };
-                row(
-                    ui,
-                    &Row {
-                        name,
-                        about,
-                        step,
-                        on,
-                        stage,
-                    },
-                    side,
-                    actions,
-                );
-            }
-        });
+    style::scroll(ui, "steps", |ui| {
+        if let Some(texture) = &opened {
+            row(
+                ui,
+                &Row {
+                    name: "Image file",
+                    about: "As it was opened.",
+                    step: None,
+                    on: true,
+                    stage: Shown::Opened(texture),
+                },
+                side,
+                actions,
+            );
+        }
+        for (index, kind) in kinds.into_iter().enumerate() {
+            let on = !matches!(kind, StageKind::Step(step) if !app.steps().has(step));
+            let [name, about] = words(kind, on);
+            let step = if let StageKind::Step(step) = kind {
+                Some(step)
+            } else {
+                None
+            };
+            let stage = match stages.get(index) {
+                Some(stage) => {
+                    Shown::Stage(stage, view.textures.get(index).and_then(Option::as_ref))
+                }
+                None => Shown::Nothing,
+            };
+            row(
+                ui,
+                &Row {
+                    name,
+                    about,
+                    step,
+                    on,
+                    stage,
+                },
+                side,
+                actions,
+            );
+        }
+    });
 }
 
 /// What the row of a step shows.
@@ -282,7 +273,7 @@ fn row(ui: &mut Ui, row: &Row<'_>, side: f32, actions: &mut Vec<Action>) {
         ui.spacing_mut().item_spacing.x = style::GAP * 0.75;
         let (rect, response) = ui.allocate_exact_size(Vec2::splat(side), Sense::hover());
         let label = format!("{}, image", row.name);
-        response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &label));
+        style::name(&response, Role::Image, &label);
         paint(ui, &row.stage, rect);
         ui.vertical(|ui| {
             ui.set_min_height(ROW.max(side) - ui.spacing().item_spacing.y);
@@ -370,12 +361,7 @@ fn paint(ui: &Ui, shown: &Shown<'_>, rect: Rect) {
         Shown::Opened(texture) => texture_in(texture, Color32::WHITE),
         Shown::Nothing | Shown::Stage(..) => {}
     }
-    painter.rect_stroke(
-        rect,
-        0.0,
-        Stroke::new(1.0, palette.line),
-        StrokeKind::Inside,
-    );
+    style::outline(&painter, rect, 1.0, palette.line);
 }
 
 impl StepsView {

@@ -10,6 +10,7 @@ use eframe::egui::{
 
 use crate::window::shell::shortcuts;
 use crate::window::style;
+use crate::window::style::Pushes as _;
 use crate::window::{Action, App, PEN, Screen, Tool};
 
 /// Switches between the canvas for one digit and the one for several.
@@ -45,9 +46,7 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
         let erasable = !drawing.strokes().is_empty();
         let eraser = ui.add_enabled(erasable, style::toggle(ui, "Eraser", erasing)).on_disabled_hover_text("There is nothing to erase");
         eraser.widget_info(|| WidgetInfo::selected(Role::Button, erasable, erasing, "Eraser"));
-        if eraser.on_hover_text(about).clicked() {
-            actions.push(Action::ChooseTool(if erasing { Tool::Pen } else { Tool::Eraser }));
-        }
+        eraser.on_hover_text(about).pushes(actions, || Action::ChooseTool(if erasing { Tool::Pen } else { Tool::Eraser }));
         let clear = "Clear the canvas (Delete); Undo restores the drawing".to_owned();
         if tool(ui, "Clear", clear, !drawing.strokes().is_empty() || !compact && app.image_shown().is_some()) {
             actions.push(Action::ClearDrawing);

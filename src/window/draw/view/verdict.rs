@@ -4,7 +4,7 @@
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{
     self, Align, ComboBox, Grid, Label, Layout, Popup, PopupCloseBehavior, Rect, RichText, Role,
-    Sense, Stroke, StrokeKind, Ui, WidgetInfo, accesskit, vec2,
+    Sense, Ui, accesskit, vec2,
 };
 
 use super::DrawView;
@@ -14,6 +14,7 @@ use crate::run_config::{Classes, InferenceChoice};
 use crate::text::format::{capitalised, milliseconds};
 use crate::window::shell::help;
 use crate::window::shell::help::Topic;
+use crate::window::style::Pushes as _;
 use crate::window::style::icons;
 use crate::window::style::image_sheet::ImageSheet;
 use crate::window::verdict::{Verdict, model_facts, uncertainty_explanation, uncertainty_sentence};
@@ -32,54 +33,48 @@ const BESIDE: f32 = 0.36;
 pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, size: f32) {
     let verdict = reading.map(Verdict::of);
     let palette = style::palette(ui);
-    let frame = ui.allocate_ui_with_layout(
-        vec2(ui.available_width(), size * 1.25),
-        Layout::left_to_right(Align::Center),
-        |ui| {
-            ui.set_min_height(size * 1.25);
-            // One accessibility node stands for the whole row; otherwise screen readers would
-            // announce its parts twice.
-            ui.spacing_mut().item_spacing.x = size * 0.2;
-            match &verdict {
-                None => {
-                    let waiting = RichText::new("?").size(size).color(palette.line);
-                    ui.label(waiting);
-                    ui.label(
-                        RichText::new(format!("Draw {} to see it recognised", classes.one()))
-                            .weak(),
-                    );
-                }
-                Some(verdict) if verdict.digits.is_empty() => {
-                    ui.label(
-                        RichText::new(verdict.title())
-                            .size(size)
-                            .color(palette.line),
-                    );
-                    labels(ui, size, &capitalised(&verdict.confidence), &verdict.detail);
-                }
-                Some(verdict) => {
-                    let title = verdict.title();
-                    let fitting = if verdict.classes.are_digits() {
-                        if verdict.digits.len() > 1 {
-                            size * 0.62
-                        } else {
-                            size
-                        }
-                    } else {
-                        ui.available_width() * (1.0 - BESIDE)
-                            / (LETTER * title.chars().count() as f32)
-                    };
-                    ui.label(
-                        RichText::new(title)
-                            .size(size.min(fitting))
-                            .color(palette.accent)
-                            .strong(),
-                    );
-                    labels(ui, size, &verdict.confidence, &verdict.detail);
-                }
+    let frame = style::row(ui, vec2(ui.available_width(), size * 1.25), |ui| {
+        ui.set_min_height(size * 1.25);
+        // One accessibility node stands for the whole row; otherwise screen readers would
+        // announce its parts twice.
+        ui.spacing_mut().item_spacing.x = size * 0.2;
+        match &verdict {
+            None => {
+                let waiting = RichText::new("?").size(size).color(palette.line);
+                ui.label(waiting);
+                ui.label(
+                    RichText::new(format!("Draw {} to see it recognised", classes.one())).weak(),
+                );
             }
-        },
-    );
+            Some(verdict) if verdict.digits.is_empty() => {
+                ui.label(
+                    RichText::new(verdict.title())
+                        .size(size)
+                        .color(palette.line),
+                );
+                labels(ui, size, &capitalised(&verdict.confidence), &verdict.detail);
+            }
+            Some(verdict) => {
+                let title = verdict.title();
+                let fitting = if verdict.classes.are_digits() {
+                    if verdict.digits.len() > 1 {
+                        size * 0.62
+                    } else {
+                        size
+                    }
+                } else {
+                    ui.available_width() * (1.0 - BESIDE) / (LETTER * title.chars().count() as f32)
+                };
+                ui.label(
+                    RichText::new(title)
+                        .size(size.min(fitting))
+                        .color(palette.accent)
+                        .strong(),
+                );
+                labels(ui, size, &verdict.confidence, &verdict.detail);
+            }
+        }
+    });
     let sentence = verdict.map_or_else(
         || "nothing drawn yet".to_owned(),
         |verdict| verdict.sentence,
@@ -89,10 +84,7 @@ pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, siz
         ui.scope_id().with("verdict"),
         Sense::hover(),
     );
-    response.widget_info(|| WidgetInfo {
-        current_text_value: Some(sentence.clone()),
-        ..WidgetInfo::labeled(Role::Status, true, "Verdict")
-    });
+    style::describe(&response, Role::Status, "Verdict", &sentence);
     ui.ctx()
         .accesskit_node_builder(response.id, |node| node.set_live(accesskit::Live::Polite));
 }
@@ -129,22 +121,14 @@ pub fn model_input(ui: &mut Ui, view: &mut DrawView, reading: Option<&Prediction
     if let Some((_, sheet)) = &view.shown_image {
         let at = Rect::from_min_size(rect.min.round_to_pixels(ui.pixels_per_point()), rect.size());
         sheet.paint(ui.painter(), 0, at, palette);
-        ui.painter().rect_stroke(
-            at.expand(1.0),
-            0.0,
-            Stroke::new(1.0, palette.line),
-            StrokeKind::Inside,
-        );
+        style::outline(ui.painter(), at.expand(1.0), 1.0, palette.line);
     }
     let ink = image.pixels().iter().filter(|&&pixel| pixel > 0).count();
-    response.widget_info(|| WidgetInfo {
-        current_text_value: Some(if ink == 0 {
-            "blank".to_owned()
-        } else {
-            format!("{ink} of 784 pixels contain ink")
-        }),
-        ..WidgetInfo::labeled(Role::Image, true, "The image the model sees")
-    });
+    let seen = match ink {
+        0 => "blank".to_owned(),
+        _ => format!("{ink} of 784 pixels contain ink"),
+    };
+    style::describe(&response, Role::Image, "The image the model sees", &seen);
     response.on_hover_text("Your drawing, centred and scaled to 28 × 28 pixels as in the MNIST data set: this is all the model sees");
 }
 
@@ -167,17 +151,12 @@ pub fn model_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             .selected_text(&shown);
         let choice = list.show_ui(ui, |ui| {
             for reference in app.models(8) {
-                if ui
-                    .selectable_label(current == Some(&reference), app.model_name(&reference))
-                    .clicked()
-                {
-                    actions.push(Action::UseModel(reference));
-                }
+                ui.selectable_label(current == Some(&reference), app.model_name(&reference))
+                    .pushes(actions, || Action::UseModel(reference));
             }
             ui.separator();
-            if ui.button("All models…").clicked() {
-                actions.push(Action::Show(Screen::Models));
-            }
+            ui.button("All models…")
+                .pushes(actions, || Action::Show(Screen::Models));
         });
         style::explain_list(choice.response.labelled_by(label.id), &shown, "");
     });
@@ -265,7 +244,7 @@ fn device_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         if let Some(reason) = why_not {
             ui.horizontal(|ui| {
                 ui.add_space(ui.spacing().icon_width + ui.spacing().icon_spacing);
-                ui.add(Label::new(style::hint(reason)).wrap());
+                style::note(ui, reason);
             });
         }
     }
@@ -274,8 +253,9 @@ fn device_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn device_figures(ui: &mut Ui, app: &App) {
     ui.separator();
     let Some(report) = app.inference_report() else {
-        ui.add(
-            Label::new(style::hint("The current model is measured on every available device as soon as nothing else is running.")).wrap(),
+        style::note(
+            ui,
+            "The current model is measured on every available device as soon as nothing else is running.",
         );
         return;
     };
@@ -306,5 +286,5 @@ fn device_figures(ui: &mut Ui, app: &App) {
     for flaw in app.inference_rejections() {
         style::invalid(ui, &flaw);
     }
-    ui.add(Label::new(style::hint(about_inference_comparison())).wrap());
+    style::note(ui, about_inference_comparison());
 }

@@ -1,7 +1,7 @@
 //! The self-test, on the Hardware screen and in the wizard: whether each device computes correctly.
 //! The benchmark: starting it, its progress, and its results.
 
-use eframe::egui::{CollapsingHeader, Label, RichText, Ui};
+use eframe::egui::{CollapsingHeader, RichText, Ui};
 
 use crate::bench::{busy, disturbance, heading, sections, subject, text};
 use crate::protocol::Job;
@@ -11,6 +11,7 @@ use crate::self_test;
 use crate::text::format::remaining;
 use crate::text::visible;
 use crate::window::messages::Message;
+use crate::window::style::Pushes as _;
 use crate::window::style::{icons, table};
 use crate::window::{Action, App, Checked, RunningJob, style};
 
@@ -42,8 +43,8 @@ fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &
                 return;
             }
             None => {
-                ui.add(Label::new(RichText::new("Not run yet").strong()).wrap());
-                ui.add(Label::new(RichText::new(ABOUT).weak()).wrap());
+                style::strong(ui, "Not run yet");
+                style::weak(ui, ABOUT);
                 None
             }
             Some(Checked::Done(found)) => match &**found {
@@ -54,7 +55,7 @@ fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &
                 Err(problem) => {
                     let message = Message::from(problem);
                     verdict(ui, false, &message.what);
-                    ui.add(Label::new(RichText::new(message.remedy).weak()).wrap());
+                    style::weak(ui, message.remedy);
                     None
                 }
             },
@@ -65,9 +66,9 @@ fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &
         } else {
             "Run again"
         };
-        if ui.button(again).on_hover_text(ABOUT).clicked() {
-            actions.push(Action::CheckDevice(device));
-        }
+        ui.button(again)
+            .on_hover_text(ABOUT)
+            .pushes(actions, || Action::CheckDevice(device));
         if let Some(report) = report {
             let each = CollapsingHeader::new("All checks")
                 .id_salt(device)
@@ -81,12 +82,12 @@ fn result(ui: &mut Ui, report: &self_test::Report) {
     let passed = report.failed() == 0;
     verdict(ui, passed, &report.verdict());
     if passed {
-        ui.add(Label::new(RichText::new(PASSED).weak()).wrap());
+        style::weak(ui, PASSED);
     }
     for reason in
         Precision::on(report.device).filter_map(|precision| report.passed(precision).err())
     {
-        ui.add(Label::new(style::hint(reason)).wrap());
+        style::note(ui, reason);
     }
 }
 
@@ -104,7 +105,7 @@ fn verdict(ui: &mut Ui, passed: bool, text: &str) {
                 icons::Icon::Problem
             },
         );
-        ui.add(Label::new(RichText::new(text).strong()).wrap());
+        style::strong(ui, text);
     });
 }
 
@@ -123,7 +124,7 @@ pub fn benchmark(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
     let about = "Measures matrix products, training steps of every network, data loading and recognition, using the same code as \
                  training does. For reliable results, close other programs first.";
-    ui.add(Label::new(RichText::new(about).weak()).wrap());
+    style::weak(ui, about);
     start(ui, app, actions);
     ui.add_space(style::GAP / 2.0);
     if let Some((report, saved)) = &app.machine.benchmark.last {
@@ -144,21 +145,14 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         let why = "Unavailable while training or another benchmark is running.";
         let full = ui.add_enabled(!busy, style::primary_button(ui, "Run benchmark"));
-        if full
-            .on_hover_text("Takes less than a minute")
+        full.on_hover_text("Takes less than a minute")
             .on_disabled_hover_text(why)
-            .clicked()
-        {
-            actions.push(Action::Benchmark(Extent::Full));
-        }
+            .pushes(actions, || Action::Benchmark(Extent::Full));
         let quick = ui.add_enabled(!busy, style::secondary_button("Quick benchmark"));
-        if quick
+        quick
             .on_hover_text("About ten seconds; results are less precise")
             .on_disabled_hover_text(why)
-            .clicked()
-        {
-            actions.push(Action::Benchmark(Extent::Quick));
-        }
+            .pushes(actions, || Action::Benchmark(Extent::Quick));
         if busy {
             ui.label(style::hint(why));
         }
@@ -177,12 +171,9 @@ fn progress(ui: &mut Ui, running: &RunningJob, actions: &mut Vec<Action>) {
     };
     ui.horizontal(|ui| {
         let cancel = ui.add_enabled(!running.cancelling, style::secondary_button("Cancel"));
-        if cancel
+        cancel
             .on_hover_text("Results so far are discarded")
-            .clicked()
-        {
-            actions.push(Action::CancelJob(running.id));
-        }
+            .pushes(actions, || Action::CancelJob(running.id));
         ui.vertical(|ui| {
             ui.label(what);
             ui.add(style::progress_bar(ui, running.progress.fraction).desired_height(10.0))
@@ -201,7 +192,7 @@ fn progress(ui: &mut Ui, running: &RunningJob, actions: &mut Vec<Action>) {
 fn last(ui: &mut Ui, report: &Report, saved: Option<&Saved>, actions: &mut Vec<Action>) {
     let [when, machine] = heading(report);
     ui.label(RichText::new(when).strong());
-    ui.add(Label::new(RichText::new(machine).weak()).wrap());
+    style::weak(ui, machine);
     if let Some(sentence) = disturbance(report) {
         style::caution(ui, &sentence);
     }

@@ -13,6 +13,7 @@ use crate::hardware::{Line, lines};
 use crate::text::visible;
 use crate::window::shell::help;
 use crate::window::shell::help::Topic;
+use crate::window::style::Pushes as _;
 use crate::window::{Action, App, MachineAction, style};
 
 /// Below this width, in points, there is a single column.
@@ -41,33 +42,27 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let width = (ui.available_width() * HARDWARE_SHARE)
         .clamp(*HARDWARE_WIDTH.start(), *HARDWARE_WIDTH.end());
     ui.horizontal_top(|ui| {
-        ui.allocate_ui_with_layout(vec2(width, height), Layout::top_down(Align::Min), |ui| {
+        style::column(ui, vec2(width, height), |ui| {
             ui.scope(|ui| {
                 ui.set_max_width(ui.available_width() - style::GAP);
                 machine_in_use(ui, app, actions);
             });
-            ScrollArea::vertical()
-                .id_salt("findings")
-                .auto_shrink(false)
-                .show(ui, |ui| {
-                    ui.set_max_width(ui.available_width() - style::GAP);
-                    parts(ui, app, actions);
-                });
+            style::scroll(ui, "findings", |ui| {
+                ui.set_max_width(ui.available_width() - style::GAP);
+                parts(ui, app, actions);
+            });
         });
         ui.add_space(style::GAP);
         ui.vertical(|ui| {
-            ScrollArea::vertical()
-                .id_salt("benchmark")
-                .auto_shrink(false)
-                .show(ui, |ui| {
-                    ui.set_max_width(ui.available_width() - style::GAP);
-                    ui.scope(|ui| {
-                        ui.set_max_width(ui.available_width().min(TEXT_WIDTH));
-                        checks::self_test(ui, app, actions);
-                    });
-                    ui.add_space(style::GAP);
-                    checks::benchmark(ui, app, actions);
+            style::scroll(ui, "benchmark", |ui| {
+                ui.set_max_width(ui.available_width() - style::GAP);
+                ui.scope(|ui| {
+                    ui.set_max_width(ui.available_width().min(TEXT_WIDTH));
+                    checks::self_test(ui, app, actions);
                 });
+                ui.add_space(style::GAP);
+                checks::benchmark(ui, app, actions);
+            });
         });
     });
 }
@@ -95,12 +90,9 @@ fn machine_in_use(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     };
     let why_not = app.why_not_move();
     let button = ui.add_enabled(why_not.is_none(), style::secondary_button(name));
-    if button
+    button
         .on_disabled_hover_text(why_not.unwrap_or_default())
-        .clicked()
-    {
-        actions.push(Action::Machine(action));
-    }
+        .pushes(actions, || Action::Machine(action));
 }
 
 /// What was sent to the other machine, if one is in use, and what this machine has.
@@ -200,20 +192,18 @@ pub fn libraries_card(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.spacing_mut().item_spacing.y = 3.0;
         ui.label(style::hint("NVIDIA libraries"));
         let place = chosen.map_or_else(|| "Standard locations".to_owned(), |folder| visible::path(folder));
-        ui.add(Label::new(RichText::new(place).strong()).wrap());
+        style::strong(ui, place);
         // In a scope of its own, so that a change of text does not move the keyboard focus.
         ui.vertical(|ui| {
             let first = "Searched first, then the standard locations.";
             let usual = "The folders of the system, the CUDA Toolkit and Python packages are searched.";
             let status = if app.machine.looking_for_cuda { "Searching…" } else { chosen.map_or(usual, |_| first) };
-            ui.add(Label::new(RichText::new(status).weak()).wrap());
+            style::weak(ui, status);
         });
         ui.add_space(4.0);
         ui.horizontal_wrapped(|ui| {
             let about = "The folder that contains libcublas, libcublasLt and libcurand, if they are not in a standard location";
-            if ui.button("Choose a folder…").on_hover_text(about).clicked() {
-                actions.push(Action::ChooseCudaFolder);
-            }
+            ui.button("Choose a folder…").on_hover_text(about).pushes(actions, || Action::ChooseCudaFolder);
             if chosen.is_some() && ui.button("Use standard locations").clicked() {
                 actions.push(Action::UseCudaFolder(None));
             }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use eframe::egui::{
     Align2, FontSelection, Mesh, Rect, RichText, Role, ScrollArea, Sense, Stroke, TextStyle, Ui,
-    WidgetInfo, WidgetText, pos2, vec2,
+    WidgetText, pos2, vec2,
 };
 
 use crate::hardware::{Gpu, LoadSample};
@@ -80,10 +80,7 @@ fn tile(ui: &mut Ui, figure: &Figure) {
         curve(ui, place, &figure.curve);
     }
     let label = format!("{}, current value", figure.name);
-    response.widget_info(|| WidgetInfo {
-        current_text_value: Some(figure.value.clone()),
-        ..WidgetInfo::labeled(Role::Meter, true, &label)
-    });
+    style::describe(&response, Role::Meter, &label, &figure.value);
     response.on_hover_text(&figure.about);
 }
 

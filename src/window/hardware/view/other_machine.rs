@@ -1,12 +1,13 @@
 //! The dialog that asks for another machine to train on, and shows what it is before it is used; the
 //! question whether My digits may be sent there; and what was sent.
 
-use eframe::egui::{Align, Button, Id, Key, Label, Layout, Modal, RichText, TextEdit, Ui};
+use eframe::egui::{Align, Button, Key, Label, Layout, RichText, TextEdit, Ui};
 
 use crate::hardware::lines;
 use crate::records::{KEPT_DAYS, ReceivedBundle};
 use crate::text::format::{count, file_size, local_time};
 use crate::text::visible;
+use crate::window::style::Pushes as _;
 use crate::window::{Action, App, MachineAction, OtherMachine, ReachState, device_name, style};
 
 /// The dialog's width, in points.
@@ -20,17 +21,20 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(dialog) = &app.machine.machine_dialog else {
         return;
     };
-    let modal = Modal::new(Id::unique("machine")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {
-        ui.set_width(WIDTH.min(ui.ctx().content_rect().width() - 80.0));
+    let modal = style::dialog(ui, "machine", WIDTH, |ui| {
         ui.label(RichText::new("Train on another machine").heading());
         let about = "Inkling runs there through SSH: training data is sent where it is missing, and finished runs and checkpoints are saved here. \
                      The same version of Inkling must be installed there.";
-        ui.add(Label::new(RichText::new(about).weak()).wrap());
+        style::weak(ui, about);
         ui.add_space(style::GAP / 2.0);
         let label = ui.label("SSH host");
         let mut text = dialog.text.clone();
-        let field = TextEdit::singleline(&mut text).hint_text("gpu-box, or anna@gpu-box:/opt/inkling/inkling").char_limit(200);
-        let field = ui.add(field.desired_width(f32::INFINITY)).labelled_by(label.id);
+        let field = TextEdit::singleline(&mut text)
+            .hint_text("gpu-box, or anna@gpu-box:/opt/inkling/inkling")
+            .char_limit(200);
+        let field = ui
+            .add(field.desired_width(f32::INFINITY))
+            .labelled_by(label.id);
         // Enter takes the focus from the field.
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         if !entered && ui.memory(|memory| memory.focused().is_none()) {
@@ -39,7 +43,10 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         if text != dialog.text {
             actions.push(Action::Machine(MachineAction::Type(text)));
         }
-        ui.add(Label::new(style::hint("A host of your SSH configuration that needs no password: with a key or an agent.")).wrap());
+        style::note(
+            ui,
+            "A host of your SSH configuration that needs no password: with a key or an agent.",
+        );
         ui.add_space(style::GAP / 2.0);
         ui.allocate_ui([ui.available_width(), ROOM].into(), |ui| {
             ui.set_min_height(ROOM);
@@ -53,10 +60,16 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
             let why_not = match dialog.state {
                 ReachState::Connecting(_) => Some("Connecting…"),
                 ReachState::Reached(_) => app.why_not_move(),
-                _ => dialog.text.trim().is_empty().then_some("Enter the name of a host"),
+                _ => dialog
+                    .text
+                    .trim()
+                    .is_empty()
+                    .then_some("Enter the name of a host"),
             };
             let button = ui.add_enabled(why_not.is_none(), style::primary_button(ui, name));
-            let clicked = button.on_disabled_hover_text(why_not.unwrap_or_default()).clicked();
+            let clicked = button
+                .on_disabled_hover_text(why_not.unwrap_or_default())
+                .clicked();
             if why_not.is_none() && (clicked || entered) {
                 actions.push(Action::Machine(action));
             }
@@ -113,24 +126,31 @@ pub fn sending_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     };
     let host = visible::label(&question.host);
     let answer = |may_send| Action::Machine(MachineAction::AnswerSending(may_send));
-    let modal = Modal::new(Id::unique("sending-question")).frame(style::dialog_frame(ui)).show(ui.ctx(), |ui| {
-        ui.set_width(QUESTION_WIDTH.min(ui.ctx().content_rect().width() - 80.0));
+    let modal = style::dialog(ui, "sending-question", QUESTION_WIDTH, |ui| {
         ui.add(Label::new(RichText::new(format!("Send My digits to {host}?")).heading()).wrap());
         ui.add_space(style::GAP / 2.0);
         let drawings = app.my_digits.drawings().len() as u64;
-        let what = if app.my_digits.is_loaded() { format!("your {}", count(drawings, "drawing")) } else { "your drawings".to_owned() };
-        ui.add(Label::new(format!("To train there, {host} needs {what}, as small images with their labels.")).wrap());
+        let what = if app.my_digits.is_loaded() {
+            format!("your {}", count(drawings, "drawing"))
+        } else {
+            "your drawings".to_owned()
+        };
+        ui.add(
+            Label::new(format!(
+                "To train there, {host} needs {what}, as small images with their labels."
+            ))
+            .wrap(),
+        );
         ui.add_space(style::GAP / 2.0);
         let stay = format!(
             "They are stored there for your account alone, until {KEPT_DAYS} days after they were last used. Your answer is remembered for \
              {host}. Under Hardware you can see and delete what was sent, and withdraw your answer."
         );
-        ui.add(Label::new(RichText::new(stay).weak()).wrap());
+        style::weak(ui, stay);
         ui.add_space(style::GAP);
         ui.horizontal(|ui| {
-            if ui.add_enabled(app.my_digits.is_loaded(), style::primary_button(ui, "Send")).clicked() {
-                actions.push(answer(true));
-            }
+            ui.add_enabled(app.my_digits.is_loaded(), style::primary_button(ui, "Send"))
+                .pushes(actions, || answer(true));
             ui.add(style::secondary_button("Cancel")).clicked()
         })
         .inner
@@ -165,7 +185,7 @@ pub fn sent(ui: &mut Ui, app: &App, host: &str, actions: &mut Vec<Action>) {
                     sent_row(ui, app, bundle, actions);
                 }
                 let about = format!("Kept there for your account alone, and deleted {KEPT_DAYS} days after the last use.");
-                ui.add(Label::new(RichText::new(about).weak()).wrap());
+                style::weak(ui, about);
             }
         }
         ui.separator();
@@ -182,32 +202,24 @@ fn sent_row(ui: &mut Ui, app: &App, bundle: &ReceivedBundle, actions: &mut Vec<A
                 Button::new("Delete"),
             );
             let button = button.on_hover_text("It is sent again if a run needs it");
-            if button
+            button
                 .on_disabled_hover_text(if bundle.in_use {
                     "In use by a run"
                 } else {
                     "Asking the machine…"
                 })
-                .clicked()
-            {
-                actions.push(Action::Machine(MachineAction::DeleteSent(
-                    bundle.id.clone(),
-                )));
-            }
+                .pushes(actions, || {
+                    Action::Machine(MachineAction::DeleteSent(bundle.id.clone()))
+                });
             ui.with_layout(Layout::top_down(Align::Min), |ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
-                ui.add(Label::new(RichText::new(&bundle.what).strong()).wrap());
+                style::strong(ui, &bundle.what);
                 let used = if bundle.in_use {
                     "in use".to_owned()
                 } else {
                     format!("last used {}", local_time(&bundle.last_used))
                 };
-                ui.add(
-                    Label::new(
-                        RichText::new(format!("{}, {used}", file_size(bundle.bytes))).weak(),
-                    )
-                    .wrap(),
-                );
+                style::weak(ui, format!("{}, {used}", file_size(bundle.bytes)));
             });
         });
     });
@@ -218,16 +230,13 @@ fn consent(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.horizontal_wrapped(|ui| {
             ui.label("My digits may be sent there.");
             let about = "You will be asked again. What was sent before stays until you delete it";
-            if ui.button("Withdraw").on_hover_text(about).clicked() {
-                actions.push(Action::Machine(MachineAction::WithdrawMyDigits));
-            }
+            ui.button("Withdraw")
+                .on_hover_text(about)
+                .pushes(actions, || Action::Machine(MachineAction::WithdrawMyDigits));
         });
     } else {
-        ui.add(
-            Label::new(RichText::new("My digits are not sent there unless you agree.").weak())
-                .wrap(),
-        );
+        style::weak(ui, "My digits are not sent there unless you agree.");
     }
     let drawn = "While this machine is in use, what you draw on the canvas is recognized there, and not stored.";
-    ui.add(Label::new(RichText::new(drawn).weak()).wrap());
+    style::weak(ui, drawn);
 }

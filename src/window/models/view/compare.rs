@@ -14,6 +14,7 @@ use crate::infer::model_comparison::{
 use crate::records::{COMPARED_MODELS, Ensemble, ModelRef, RunSummary};
 use crate::run_config::RunConfig;
 use crate::runs::RunEntry;
+use crate::window::style::Pushes as _;
 use crate::window::style::table;
 use crate::window::{Action, App, style};
 
@@ -32,44 +33,30 @@ pub fn show(
     ui.horizontal(|ui| {
         ui.label(RichText::new("Compare models").strong().size(17.0));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if ui.button("Back to the list").clicked() {
-                actions.push(Action::CloseComparison);
-            }
+            ui.button("Back to the list")
+                .pushes(actions, || Action::CloseComparison);
         });
     });
     ui.add_space(style::GAP / 2.0);
     if ui.available_width() < TWO_COLUMNS {
-        ScrollArea::vertical()
-            .id_salt("comparison")
-            .auto_shrink(false)
-            .show(ui, |ui| {
-                ScrollArea::vertical()
-                    .id_salt("models to compare")
-                    .max_height(CHOICE[1])
-                    .show(ui, |ui| choose(ui, app, runs, actions));
-                ui.add_space(style::GAP);
-                content(ui, app, choice, actions);
-            });
+        style::scroll(ui, "comparison", |ui| {
+            ScrollArea::vertical()
+                .id_salt("models to compare")
+                .max_height(CHOICE[1])
+                .show(ui, |ui| choose(ui, app, runs, actions));
+            ui.add_space(style::GAP);
+            content(ui, app, choice, actions);
+        });
         return;
     }
     let height = ui.available_height();
     ui.horizontal_top(|ui| {
-        ui.allocate_ui_with_layout(
-            vec2(CHOICE[0], height),
-            Layout::top_down(Align::Min),
-            |ui| {
-                ScrollArea::vertical()
-                    .id_salt("models to compare")
-                    .auto_shrink(false)
-                    .show(ui, |ui| choose(ui, app, runs, actions));
-            },
-        );
+        style::column(ui, vec2(CHOICE[0], height), |ui| {
+            style::scroll(ui, "models to compare", |ui| choose(ui, app, runs, actions));
+        });
         ui.add_space(style::GAP);
         ui.vertical(|ui| {
-            ScrollArea::vertical()
-                .id_salt("comparison")
-                .auto_shrink(false)
-                .show(ui, |ui| content(ui, app, choice, actions));
+            style::scroll(ui, "comparison", |ui| content(ui, app, choice, actions));
         });
     });
 }
@@ -122,9 +109,9 @@ fn content(ui: &mut Ui, app: &App, choice: &mut Choice, actions: &mut Vec<Action
             .collect(),
     );
     let (label, about) = ensemble_button(&ensemble);
-    if ui.button(label).on_hover_text(about).clicked() {
-        actions.push(Action::DrawWith(ModelRef::Ensemble(ensemble)));
-    }
+    ui.button(label)
+        .on_hover_text(about)
+        .pushes(actions, || Action::DrawWith(ModelRef::Ensemble(ensemble)));
     let configs: Vec<&RunConfig> = runs.iter().map(|(_, summary)| &summary.config).collect();
     let mut tables = vec![settings_table(&configs)];
     if let Some(found) = app.comparison_found() {
@@ -160,14 +147,10 @@ fn choose_baseline(
             let name = letter(position);
             let toggle = style::toggle(ui, &name, position == app.comparison_baseline());
             let about = format!("Compare the others with {}", entry.title);
-            if ui
-                .add(toggle)
+            ui.add(toggle)
                 .accessible_name(format!("Baseline {name}"))
                 .on_hover_text(about)
-                .clicked()
-            {
-                actions.push(Action::ChooseBaseline(entry.folder.clone()));
-            }
+                .pushes(actions, || Action::ChooseBaseline(entry.folder.clone()));
         }
     });
 }
@@ -184,12 +167,8 @@ fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 .desired_width(200.0)
                 .text(format!("{:.0} %", fraction * 100.0));
             ui.add(bar).accessible_name("Comparison progress");
-            if ui
-                .add_enabled(!running.cancelling, Button::new("Cancel"))
-                .clicked()
-            {
-                actions.push(Action::CancelJob(running.id));
-            }
+            ui.add_enabled(!running.cancelling, Button::new("Cancel"))
+                .pushes(actions, || Action::CancelJob(running.id));
             return;
         }
         let sets = app.comparison_data_sets();
@@ -201,9 +180,8 @@ fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 .selected_text(data.label());
             let list = list.show_ui(ui, |ui| {
                 for set in sets {
-                    if ui.selectable_label(set == data, set.label()).clicked() {
-                        actions.push(Action::ChooseComparisonData(set));
-                    }
+                    ui.selectable_label(set == data, set.label())
+                        .pushes(actions, || Action::ChooseComparisonData(set));
                 }
             });
             style::explain_list(list.response.labelled_by(label.id), &data.label(), "");
@@ -220,12 +198,9 @@ fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             "Have every model classify the same test images of {}",
             data.label()
         );
-        if compare
+        compare
             .on_hover_text(about)
             .on_disabled_hover_text("Unavailable while training is in progress")
-            .clicked()
-        {
-            actions.push(Action::CompareModels);
-        }
+            .pushes(actions, || Action::CompareModels);
     });
 }

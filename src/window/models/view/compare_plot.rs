@@ -1,7 +1,7 @@
 //! The curves of compared models in one plot, each with its own line, mark and letter: of each epoch,
 //! or of each step, over epochs, steps or seconds.
 
-use eframe::egui::{Align2, Color32, Rangef, RichText, Role, Ui, WidgetInfo, vec2};
+use eframe::egui::{Align2, Color32, Rangef, RichText, Role, Ui, vec2};
 use egui_plot::{Line, LineStyle, MarkerShape, PlotPoint, PlotPoints, Points, Text};
 
 use crate::infer::model_comparison::letter;
@@ -124,10 +124,7 @@ pub fn show(ui: &mut Ui, runs: &[(&RunSummary, &[StepPoint])], choice: &mut Choi
         )));
     }
     let title = format!("{} {}", figure.label(), unit.label());
-    shown.response.widget_info(|| WidgetInfo {
-        current_text_value: Some(value.clone()),
-        ..WidgetInfo::labeled(Role::Figure, true, title.clone())
-    });
+    style::describe(&shown.response, Role::Figure, &title, &value);
 }
 
 /// The colour, line and mark of a model: no two have the same mark, and no neighbours the same

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use eframe::egui::{Label, Rangef, RichText, Role, Ui, WidgetInfo, vec2};
+use eframe::egui::{Label, Rangef, RichText, Role, Ui, vec2};
 use egui_plot::{FilledArea, Line, LineStyle, MarkerShape, PlotPoints, Points};
 
 use super::Selected;
@@ -105,10 +105,7 @@ pub fn accuracy_plot(ui: &mut Ui, summary: &RunSummary, curve: Option<&Thumbnail
                 Points::new("validation", PlotPoints::from(validation)).color(palette.validation);
             plot_ui.points(marks.radius(5.0).shape(MarkerShape::Diamond));
         });
-    shown.response.widget_info(|| WidgetInfo {
-        current_text_value: Some(value.clone()),
-        ..WidgetInfo::labeled(Role::Figure, true, title)
-    });
+    style::describe(&shown.response, Role::Figure, &title, &value);
 }
 
 /// A point per epoch, accuracies in percent.
@@ -287,8 +284,5 @@ fn plot(ui: &mut Ui, repeats: &Repeats<'_>, shown: &Path) {
                 .shape(MarkerShape::Diamond),
         );
     });
-    drawn.response.widget_info(|| WidgetInfo {
-        current_text_value: Some(value.clone()),
-        ..WidgetInfo::labeled(Role::Figure, true, TITLE)
-    });
+    style::describe(&drawn.response, Role::Figure, TITLE, &value);
 }

@@ -15,6 +15,7 @@ use crate::runs::{Repeats, RunEntry};
 use crate::text::format::{count, duration, file_size, grouped, local_time, percent};
 use crate::text::visible;
 use crate::window::messages::Message;
+use crate::window::style::Pushes as _;
 use crate::window::style::icons;
 use crate::window::{Action, App, style};
 
@@ -60,9 +61,8 @@ pub fn broken(
 ) {
     title(ui, "This run cannot be loaded");
     ui.horizontal(|ui| {
-        if ui.add(style::secondary_button("Open folder")).clicked() {
-            actions.push(Action::OpenFolder(entry.folder.clone()));
-        }
+        ui.add(style::secondary_button("Open folder"))
+            .pushes(actions, || Action::OpenFolder(entry.folder.clone()));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if ui
                 .add(style::secondary_button(
@@ -87,7 +87,7 @@ pub fn broken(
     if !message.remedy.is_empty() {
         ui.label(RichText::new(message.remedy).weak());
     }
-    ui.add(Label::new(RichText::new(visible::path(&entry.folder)).weak()).wrap());
+    style::weak(ui, visible::path(&entry.folder));
 }
 
 pub fn run(
@@ -154,7 +154,7 @@ pub fn run(
 }
 
 fn column(ui: &mut Ui, width: f32, fill: impl FnOnce(&mut Ui)) {
-    ui.allocate_ui_with_layout(vec2(width, 0.0), Layout::top_down(Align::Min), |ui| {
+    style::column(ui, vec2(width, 0.0), |ui| {
         ui.set_width(width);
         fill(ui);
     });
@@ -303,28 +303,22 @@ pub fn title(ui: &mut Ui, title: &str) {
 /// Draws a run's title with its star.
 pub fn title_with_star(ui: &mut Ui, entry: &RunEntry, actions: &mut Vec<Action>) {
     title_line(ui, |ui| {
-        if star_button(ui, entry.annotation.starred).clicked() {
-            actions.push(star(entry));
-        }
+        star_button(ui, entry.annotation.starred).pushes(actions, || star(entry));
         ui.add(Label::new(RichText::new(&entry.title).heading()).truncate());
     });
 }
 
 fn title_line(ui: &mut Ui, fill: impl FnOnce(&mut Ui)) {
-    ui.allocate_ui_with_layout(
-        vec2(ui.available_width(), TITLE_HEIGHT),
-        Layout::left_to_right(Align::Center),
-        |ui| {
-            ui.set_min_height(TITLE_HEIGHT);
-            fill(ui);
-        },
-    );
+    style::row(ui, vec2(ui.available_width(), TITLE_HEIGHT), |ui| {
+        ui.set_min_height(TITLE_HEIGHT);
+        fill(ui);
+    });
 }
 
 /// Draws what is known of a run beside its figures: when and how it was trained, its note and its
 /// tags.
 pub fn about_run(ui: &mut Ui, entry: &RunEntry, summary: &RunSummary, view: &mut ModelsView) {
-    ui.add(Label::new(RichText::new(origin(entry, summary)).weak()).wrap());
+    style::weak(ui, origin(entry, summary));
     if !entry.annotation.note.is_empty() {
         ui.add(Label::new(&entry.annotation.note).wrap().selectable(true));
     }

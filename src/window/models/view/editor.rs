@@ -4,10 +4,11 @@
 use std::path::PathBuf;
 
 use eframe::egui::text::{CCursor, CCursorRange};
-use eframe::egui::{Id, Key, Label, Modal, RichText, TextEdit, Ui};
+use eframe::egui::{Key, Label, RichText, TextEdit, Ui};
 
 use crate::records::Annotation;
 use crate::runs::RunEntry;
+use crate::window::style::Pushes as _;
 use crate::window::{Action, App, style};
 
 #[derive(Clone, Debug)]
@@ -51,49 +52,44 @@ impl Editor {
 /// was typed would be lost.
 pub fn editor(ui: &Ui, app: &App, editor: &mut Option<Editor>, actions: &mut Vec<Action>) {
     let Some(open) = editor else { return };
-    let modal = Modal::new(Id::unique("name and note"))
-        .frame(style::dialog_frame(ui))
-        .show(ui.ctx(), |ui| {
-            ui.set_width(460.0_f32.min(ui.ctx().content_rect().width() - 80.0));
-            ui.label(RichText::new("Name, note and tags").heading());
-            ui.add_space(style::GAP / 2.0);
-            let mut entered = name_field(ui, open);
-            let problem = app.name_problem(&open.folder, &open.annotation.name);
-            match &problem {
-                Some(problem) => style::invalid(ui, &problem.to_string()),
-                None => ui.add(
-                    Label::new(style::hint(
-                        "Without a name, the model is called after its network and data.",
-                    ))
-                    .wrap(),
-                ),
-            };
-            ui.add_space(style::GAP / 2.0);
-            entered |= note_field(ui, open);
-            ui.add_space(style::GAP / 2.0);
-            entered |= tags_field(ui, open);
-            ui.add_space(style::GAP);
-            ui.horizontal(|ui| {
-                let save = ui.add_enabled(problem.is_none(), style::primary_button(ui, "Save"));
-                let saved = save.clicked() || (entered && problem.is_none());
-                if saved {
-                    let tags = Annotation::tags_of(&open.tags);
-                    actions.push(Action::Annotate(
-                        open.folder.clone(),
-                        Annotation {
-                            tags,
-                            ..open.annotation.clone()
-                        },
-                    ));
-                }
-                saved
-                    || ui
-                        .add(style::secondary_button("Cancel"))
-                        .on_hover_text("Escape")
-                        .clicked()
-            })
-            .inner
-        });
+    let modal = style::dialog(ui, "name and note", 460.0, |ui| {
+        ui.label(RichText::new("Name, note and tags").heading());
+        ui.add_space(style::GAP / 2.0);
+        let mut entered = name_field(ui, open);
+        let problem = app.name_problem(&open.folder, &open.annotation.name);
+        match &problem {
+            Some(problem) => style::invalid(ui, &problem.to_string()),
+            None => style::note(
+                ui,
+                "Without a name, the model is called after its network and data.",
+            ),
+        };
+        ui.add_space(style::GAP / 2.0);
+        entered |= note_field(ui, open);
+        ui.add_space(style::GAP / 2.0);
+        entered |= tags_field(ui, open);
+        ui.add_space(style::GAP);
+        ui.horizontal(|ui| {
+            let save = ui.add_enabled(problem.is_none(), style::primary_button(ui, "Save"));
+            let saved = save.clicked() || (entered && problem.is_none());
+            if saved {
+                let tags = Annotation::tags_of(&open.tags);
+                actions.push(Action::Annotate(
+                    open.folder.clone(),
+                    Annotation {
+                        tags,
+                        ..open.annotation.clone()
+                    },
+                ));
+            }
+            saved
+                || ui
+                    .add(style::secondary_button("Cancel"))
+                    .on_hover_text("Escape")
+                    .clicked()
+        })
+        .inner
+    });
     if modal.inner || style::escaped(&modal) {
         *editor = None;
     }
@@ -174,22 +170,18 @@ pub fn import_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(question) = &app.models.import_question else {
         return;
     };
-    let modal = Modal::new(Id::unique("import-question"))
-        .frame(style::dialog_frame(ui))
-        .show(ui.ctx(), |ui| {
-            ui.set_width(560.0_f32.min(ui.ctx().content_rect().width() - 80.0));
-            ui.label(RichText::new("How was this network built?").heading());
-            ui.add(Label::new(&question.what).wrap());
-            ui.add_space(style::GAP);
-            ui.label("Import it with:");
-            for (label, spec) in question.choices() {
-                if ui.add(style::secondary_button(&label)).clicked() {
-                    actions.push(Action::ImportAs(spec));
-                }
-            }
-            ui.add_space(style::GAP);
-            ui.add(style::secondary_button("Cancel")).clicked()
-        });
+    let modal = style::dialog(ui, "import-question", 560.0, |ui| {
+        ui.label(RichText::new("How was this network built?").heading());
+        ui.add(Label::new(&question.what).wrap());
+        ui.add_space(style::GAP);
+        ui.label("Import it with:");
+        for (label, spec) in question.choices() {
+            ui.add(style::secondary_button(&label))
+                .pushes(actions, || Action::ImportAs(spec));
+        }
+        ui.add_space(style::GAP);
+        ui.add(style::secondary_button("Cancel")).clicked()
+    });
     if modal.inner || style::escaped(&modal) {
         actions.push(Action::CloseImportQuestion);
     }

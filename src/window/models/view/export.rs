@@ -9,6 +9,7 @@ use crate::text::format::{file_size, grouped};
 use crate::text::visible;
 use crate::window::messages::Message;
 use crate::window::style;
+use crate::window::style::Pushes as _;
 use crate::window::style::icons;
 use crate::window::{Action, App, ExportView, InTheWay};
 
@@ -69,7 +70,7 @@ fn choices(ui: &mut Ui, kind: ModelKind, spec: &ExportSpec, actions: &mut Vec<Ac
             }
         }
     });
-    ui.add(Label::new(style::hint(chosen.format.about())).wrap());
+    style::note(ui, chosen.format.about());
     let onnx = chosen.format.has_onnx() && kind.is_trainable();
     let weights = chosen.format.has_weights() && kind.is_trainable();
     // The boxes never move: those that do not apply to the format are disabled.
@@ -119,16 +120,11 @@ fn replace(ui: &mut Ui, in_the_way: &InTheWay, actions: &mut Vec<Action>) {
     };
     ui.add(Label::new(format!("{question} {}", names.join(", "))).wrap());
     ui.horizontal_wrapped(|ui| {
-        if ui.add(style::secondary_button("Replace")).clicked() {
-            actions.push(Action::ReplaceExported(true));
-        }
-        if ui
-            .add(style::secondary_button("Cancel"))
+        ui.add(style::secondary_button("Replace"))
+            .pushes(actions, || Action::ReplaceExported(true));
+        ui.add(style::secondary_button("Cancel"))
             .on_hover_text("Nothing is written")
-            .clicked()
-        {
-            actions.push(Action::ReplaceExported(false));
-        }
+            .pushes(actions, || Action::ReplaceExported(false));
     });
 }
 
@@ -150,9 +146,8 @@ fn buttons(ui: &mut Ui, app: &App, view: &ExportView, actions: &mut Vec<Action>)
     ui.horizontal_wrapped(|ui| {
         if let Some(running) = app.ctx.jobs.export() {
             let fraction = running.progress.fraction;
-            if ui.add(style::secondary_button("Cancel")).clicked() {
-                actions.push(Action::CancelJob(running.id));
-            }
+            ui.add(style::secondary_button("Cancel"))
+                .pushes(actions, || Action::CancelJob(running.id));
             let status = if fraction > 0.0 {
                 "Evaluating the 8-bit model…"
             } else {
@@ -167,18 +162,13 @@ fn buttons(ui: &mut Ui, app: &App, view: &ExportView, actions: &mut Vec<Action>)
             .accessible_name("Export progress");
             return;
         }
-        if ui
-            .add_enabled(
-                view.preview.is_some(),
-                style::primary_button(ui, "Save as…"),
-            )
-            .clicked()
-        {
-            actions.push(Action::SaveExport);
-        }
-        if ui.add(style::secondary_button("Close")).clicked() {
-            actions.push(Action::CloseExport);
-        }
+        ui.add_enabled(
+            view.preview.is_some(),
+            style::primary_button(ui, "Save as…"),
+        )
+        .pushes(actions, || Action::SaveExport);
+        ui.add(style::secondary_button("Close"))
+            .pushes(actions, || Action::CloseExport);
         let folder = view
             .written
             .as_ref()
@@ -207,7 +197,7 @@ fn contents(ui: &mut Ui, preview: &ExportReport, format: ExportFormat) {
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(&file.name).monospace());
             ui.label(RichText::new(file_size(file.bytes)).weak());
-            ui.add(Label::new(RichText::new(&file.about).weak()).wrap());
+            style::weak(ui, &file.about);
         });
         tensors(ui, file);
     }

@@ -4,12 +4,13 @@
 use std::cmp::Ordering;
 use std::path::PathBuf;
 
-use eframe::egui::{Button, ComboBox, Key, Label, Modifiers, RichText, TextEdit, Ui};
+use eframe::egui::{Button, ComboBox, Key, Modifiers, RichText, TextEdit, Ui};
 
 use super::{card, curves};
 use crate::records::RunSummary;
 use crate::runs::{InterruptedRun, RunEntry};
 use crate::text::format::{local_time, percent};
+use crate::window::style::Pushes as _;
 use crate::window::style::icons;
 use crate::window::train::view::controls::ABOUT_SAVING;
 use crate::window::{Action, App, Phase, style};
@@ -180,7 +181,7 @@ fn interrupted_card(
         ui.set_min_width(ui.available_width());
         ui.horizontal(|ui| {
             icons::icon(ui, icons::Icon::Note);
-            ui.add(Label::new(RichText::new(card.config.title()).strong()).truncate());
+            style::strong_line(ui, card.config.title());
         });
         let validation = card
             .epochs
@@ -191,18 +192,14 @@ fn interrupted_card(
         let was_stopped = app.train.run.as_ref().is_some_and(|last| last.phase == Phase::Discarded)
             && app.interrupted_checkpoint().is_some_and(|last| last.folder == run.folder);
         let how = if was_stopped { "Stopped" } else { "Interrupted" };
-        ui.add(Label::new(style::hint(format!("{how} on {} · {saved}", local_time(&card.made_at)))).wrap());
+        style::note(ui, format!("{how} on {} · {saved}", local_time(&card.made_at)));
         ui.horizontal(|ui| {
             let resume = ui.add_enabled(!app.ctx.is_training(), style::primary_button(ui, "Resume"));
             let about = "Resumes from where the run was last saved and gives the same weights as an uninterrupted run";
-            if resume.on_hover_text(about).on_disabled_hover_text("Unavailable while another run is in progress").clicked() {
-                actions.push(Action::ResumeInterrupted(run.folder.clone()));
-            }
+            resume.on_hover_text(about).on_disabled_hover_text("Unavailable while another run is in progress").pushes(actions, || Action::ResumeInterrupted(run.folder.clone()));
             if !card.epochs.is_empty() {
                 let save = ui.add_enabled(!app.ctx.is_training(), style::secondary_button("Save as a model"));
-                if save.on_hover_text(ABOUT_SAVING).on_disabled_hover_text("Unavailable while another run is in progress").clicked() {
-                    actions.push(Action::SaveInterrupted(run.folder.clone()));
-                }
+                save.on_hover_text(ABOUT_SAVING).on_disabled_hover_text("Unavailable while another run is in progress").pushes(actions, || Action::SaveInterrupted(run.folder.clone()));
             }
             if confirming.as_ref() != Some(&run.folder) {
                 if ui.button("Discard…").clicked() {

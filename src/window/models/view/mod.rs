@@ -22,6 +22,7 @@ use crate::records::ModelRef;
 use crate::runs::RunEntry;
 use crate::window::shell::help::Topic;
 use crate::window::shell::{help, shortcuts};
+use crate::window::style::Pushes as _;
 use crate::window::{Action, App, Screen, style};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,18 +57,12 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         ui.heading("Models");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             help::button(ui, Topic::Models);
-            if ui.button("Refresh").on_hover_text("Reload the list of models from disk").clicked() {
-                actions.push(Action::RefreshRuns);
-            }
+            ui.button("Refresh").on_hover_text("Reload the list of models from disk").pushes(actions, || Action::RefreshRuns);
             let import = ui.add_enabled(!app.ctx.is_training() && app.ctx.jobs.import().is_none(), Button::new("Import…"));
             let about = "Import weights: safetensors, a PyTorch state dict, or a file exported by Inkling. You can also drop the file on the window";
-            if import.on_hover_text(about).on_disabled_hover_text("Unavailable while training or another import is in progress").clicked() {
-                actions.push(Action::ChooseImport);
-            }
+            import.on_hover_text(about).on_disabled_hover_text("Unavailable while training or another import is in progress").pushes(actions, || Action::ChooseImport);
             if let Some(running) = app.ctx.jobs.import() {
-                if ui.add_enabled(!running.cancelling, Button::new("Cancel")).clicked() {
-                    actions.push(Action::CancelJob(running.id));
-                }
+                ui.add_enabled(!running.cancelling, Button::new("Cancel")).pushes(actions, || Action::CancelJob(running.id));
                 ui.label(style::hint("Importing…"));
             }
         });
@@ -139,16 +134,12 @@ fn content(
         .clamp(*LIST_WIDTH.start(), *LIST_WIDTH.end())
         .floor();
     ui.horizontal_top(|ui| {
-        ui.allocate_ui_with_layout(
-            vec2(list_width, height),
-            Layout::top_down(Align::Min),
-            |ui| {
-                let area = ScrollArea::vertical()
-                    .id_salt("list of models")
-                    .auto_shrink(false);
-                area.show(ui, |ui| list(ui, app, runs, view, chosen, false, actions));
-            },
-        );
+        style::column(ui, vec2(list_width, height), |ui| {
+            let area = ScrollArea::vertical()
+                .id_salt("list of models")
+                .auto_shrink(false);
+            area.show(ui, |ui| list(ui, app, runs, view, chosen, false, actions));
+        });
         ui.add_space(style::GAP);
         ui.vertical(|ui| {
             let area = ScrollArea::vertical()
@@ -241,9 +232,8 @@ fn list(
             )
             .weak(),
         );
-        if ui.button("Train a model").clicked() {
-            actions.push(Action::Show(Screen::Train));
-        }
+        ui.button("Train a model")
+            .pushes(actions, || Action::Show(Screen::Train));
         ui.add_space(style::GAP);
     }
     if card::starter(ui, app, *chosen == Selected::Starter).clicked() {

@@ -9,6 +9,7 @@ use super::{ModelsView, Selected, details};
 use crate::records::{Ensemble, ModelRef, RunSummary};
 use crate::runs::RunEntry;
 use crate::window::shell::shortcuts;
+use crate::window::style::Pushes as _;
 use crate::window::{Action, App, NOT_TRAINABLE, Screen, style};
 
 /// The button of a model that recognises the drawings already.
@@ -191,16 +192,12 @@ pub fn context_menu(
         }
     }
     ui.separator();
-    if ui
-        .button(if entry.annotation.starred {
-            "Remove the star"
-        } else {
-            "Star"
-        })
-        .clicked()
-    {
-        actions.push(details::star(entry));
-    }
+    ui.button(if entry.annotation.starred {
+        "Remove the star"
+    } else {
+        "Star"
+    })
+    .pushes(actions, || details::star(entry));
     more(ui, app, entry, summary, view, actions);
 }
 

@@ -5,13 +5,14 @@ mod tiles;
 
 use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{
-    Align, Button, Key, KeyboardShortcut, Label, Layout, Modifiers, RichText, ScrollArea, Ui,
+    Align, Button, Key, KeyboardShortcut, Layout, Modifiers, RichText, ScrollArea, Ui,
 };
 
 use crate::run_config::SetFormat;
 use crate::text::format::{count, grouped, percent, remaining};
 use crate::window::messages::Message;
 use crate::window::shell::{help, shortcuts};
+use crate::window::style::Pushes as _;
 use crate::window::style::icons;
 use crate::window::style::image_sheet::ImageSheet;
 use crate::window::{Action, App, Collection, DIGITS, Screen, style};
@@ -150,13 +151,9 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         });
         menu.on_hover_text("Write the drawings as images, tables or ink");
     });
-    if ui
-        .button("Import…")
+    ui.button("Import…")
         .on_hover_text("Add the drawings of an ink file with labels")
-        .clicked()
-    {
-        actions.push(Action::ImportInk);
-    }
+        .pushes(actions, || Action::ImportInk);
     // From the right: the one that changes its name is last, so that no other moves.
     let keys = |modifiers, key| {
         ui.ctx()
@@ -167,22 +164,14 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         keys(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z),
     );
     let redo = ui.add_enabled(app.my_digits.can_redo(), Button::new("Redo"));
-    if redo
-        .on_hover_text(format!(
-            "Make the change again that was taken back last ({redo_keys})"
-        ))
-        .clicked()
-    {
-        actions.push(Action::RedoKept);
-    }
+    redo.on_hover_text(format!(
+        "Make the change again that was taken back last ({redo_keys})"
+    ))
+    .pushes(actions, || Action::RedoKept);
     let (name, about) = undo_words(app);
     let undo = ui.add_enabled(app.my_digits.can_undo(), Button::new(name));
-    if undo
-        .on_hover_text(format!("{about} ({undo_keys})"))
-        .clicked()
-    {
-        actions.push(Action::UndoKept);
-    }
+    undo.on_hover_text(format!("{about} ({undo_keys})"))
+        .pushes(actions, || Action::UndoKept);
 }
 
 /// What would be taken back: the button's name, and in a sentence.
@@ -232,22 +221,17 @@ fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
             actions,
         );
         ui.add_space(style::GAP / 2.0);
-        if ui.add(style::secondary_button("Go to Draw")).clicked() {
-            actions.push(Action::Show(Screen::Draw));
-        }
+        ui.add(style::secondary_button("Go to Draw"))
+            .pushes(actions, || Action::Show(Screen::Draw));
     });
 }
 
 /// The buttons, or the progress; from the left or the right, as the layout goes.
 pub fn fine_tune_buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(running) = app.ctx.jobs.fine_tuning() {
-        if ui
-            .add_enabled(!running.cancelling, style::secondary_button("Cancel"))
+        ui.add_enabled(!running.cancelling, style::secondary_button("Cancel"))
             .on_hover_text("The model stays as it is")
-            .clicked()
-        {
-            actions.push(Action::CancelJob(running.id));
-        }
+            .pushes(actions, || Action::CancelJob(running.id));
         ui.add(
             style::progress_bar(ui, running.progress.fraction)
                 .desired_width(200.0)
@@ -274,13 +258,10 @@ pub fn fine_tune_buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         why_not.is_none(),
         style::primary_button(ui, "Fine-tune on mine"),
     );
-    if button
+    button
         .on_hover_text(about)
         .on_disabled_hover_text(why_not.unwrap_or_default())
-        .clicked()
-    {
-        actions.push(Action::FineTune);
-    }
+        .pushes(actions, || Action::FineTune);
     let usual = Collection::ROUNDS[0];
     collect(
         ui,
@@ -306,9 +287,9 @@ pub fn collect(ui: &mut Ui, button: Button<'_>, rounds: usize, actions: &mut Vec
         "two to three minutes"
     };
     let about = format!("{} drawings, {time}", Collection::new(rounds).total());
-    if ui.add(button).on_hover_text(about).clicked() {
-        actions.push(Action::Collect(rounds));
-    }
+    ui.add(button)
+        .on_hover_text(about)
+        .pushes(actions, || Action::Collect(rounds));
 }
 
 /// What came of the last fine-tuning, and the way back from it while its model is in use.
@@ -329,9 +310,9 @@ pub fn fine_tune_result(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                     icons::Icon::Note
                 },
             );
-            ui.add(Label::new(RichText::new(&message.what).strong()).wrap());
+            style::strong(ui, &message.what);
         });
-        ui.add(Label::new(RichText::new(&message.remedy).weak()).wrap());
+        style::weak(ui, &message.remedy);
         let back = Button::new(format!("Go back to {}", app.model_name(&result.before)));
         if app.can_undo_fine_tune()
             && ui

@@ -1,9 +1,7 @@
 //! The drawings by digit. A click on one opens what can be done with it; those that are recognised
 //! wrongly, or as no digit, are crossed.
 
-use eframe::egui::{
-    Align, Layout, Popup, Rect, Response, RichText, Stroke, TextStyle, Ui, Vec2, vec2,
-};
+use eframe::egui::{Popup, Rect, Response, RichText, Stroke, TextStyle, Ui, Vec2, vec2};
 
 use super::MyDigitsScreen;
 use crate::text::format::count;
@@ -78,21 +76,17 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec
             ui.spacing_mut().item_spacing.x = style::GAP;
             for digit in cards {
                 style::card(ui).show(ui, |ui| {
-                    ui.allocate_ui_with_layout(
-                        vec2(width, height),
-                        Layout::top_down(Align::Min),
-                        |ui| {
-                            ui.set_min_size(vec2(width, height));
-                            heading(ui, app, digit, &by_digit[digit]);
-                            ui.horizontal_wrapped(|ui| {
-                                ui.spacing_mut().item_spacing = vec2(SPACING, 0.0);
-                                for drawing in shown(digit) {
-                                    tile(ui, app, sheet, (index, side), drawing, actions);
-                                    index += 1;
-                                }
-                            });
-                        },
-                    );
+                    style::column(ui, vec2(width, height), |ui| {
+                        ui.set_min_size(vec2(width, height));
+                        heading(ui, app, digit, &by_digit[digit]);
+                        ui.horizontal_wrapped(|ui| {
+                            ui.spacing_mut().item_spacing = vec2(SPACING, 0.0);
+                            for drawing in shown(digit) {
+                                tile(ui, app, sheet, (index, side), drawing, actions);
+                                index += 1;
+                            }
+                        });
+                    });
                 });
             }
         });

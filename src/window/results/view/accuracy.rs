@@ -1,9 +1,7 @@
 //! Accuracy by class as bars with numbers, and by confidence as the reliability diagram: how often
 //! answers of each confidence are right.
 
-use eframe::egui::{
-    Align2, Rangef, Rect, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2,
-};
+use eframe::egui::{Align2, Rangef, Rect, RichText, Role, Sense, TextStyle, Ui, pos2, vec2};
 use egui_plot::{AxisHints, GridMark, Line, LineStyle, PlotPoints, Points};
 
 use crate::math::statistics::{calibration_error, class_scores, reliability_sentence};
@@ -31,12 +29,7 @@ pub fn per_digit(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height
     let font = TextStyle::Body.resolve(ui.style());
     let row = (height / (classes.len() + 1) as f32).clamp(20.0, 40.0);
     let widest = |texts: &mut dyn Iterator<Item = String>| {
-        let width = |text| {
-            ui.painter()
-                .layout_no_wrap(text, font.clone(), palette.ink)
-                .size()
-                .x
-        };
+        let width = |text| style::text_width(ui, text, &font);
         texts.map(width).fold(0.0, f32::max)
     };
     // As wide as the longest figures, however many images there are.
@@ -63,13 +56,8 @@ pub fn per_digit(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height
         } else {
             (0.0, Align2::LEFT_CENTER)
         };
-        painter.text(
-            pos2(rect.left() + at, middle),
-            anchor,
-            name,
-            font.clone(),
-            color,
-        );
+        let at = pos2(rect.left() + at, middle);
+        painter.text(at, anchor, name, font.clone(), color);
         let track = Rect::from_min_max(rect.min + vec2(names, 0.0), rect.max - vec2(numbers, 0.0))
             .shrink2(vec2(0.0, rect.height() * 0.2));
         let share = score.accuracy().map_or(0.0, |accuracy| {
@@ -91,10 +79,12 @@ pub fn per_digit(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height
             ui.visuals().weak_text_color(),
         );
         let spoken = format!("{text}, {wrong} of {} wrong", grouped(score.images));
-        response.widget_info(|| WidgetInfo {
-            current_text_value: Some(spoken.clone()),
-            ..WidgetInfo::labeled(Role::Meter, true, format!("Accuracy for {name}"))
-        });
+        style::describe(
+            &response,
+            Role::Meter,
+            &format!("Accuracy for {name}"),
+            &spoken,
+        );
         let of = if classes.are_digits() {
             format!("of a {name}")
         } else {
@@ -197,10 +187,7 @@ pub fn reliability(ui: &mut Ui, evaluation: &Evaluation) {
     });
     let value = format!("calibration error {}. {sentence}", percent(error, 2));
     let about = "Across: how sure the model is, in 15 bins. Up: how often it is right then";
-    shown.response.widget_info(|| WidgetInfo {
-        current_text_value: Some(value.clone()),
-        ..WidgetInfo::labeled(Role::Figure, true, "Reliability diagram")
-    });
+    style::describe(&shown.response, Role::Figure, "Reliability diagram", &value);
     shown.response.on_hover_text(about);
     ui.label(RichText::new(sentence).weak());
 }

@@ -102,23 +102,17 @@ pub fn show(
             );
         }
     }
-    response.widget_info(|| WidgetInfo {
-        current_text_value: Some(match *chosen {
-            Some((truth, answer)) => {
-                cell_sentence(classes, truth, answer, evaluation.count(truth, answer))
-            }
-            None => format!(
-                "{} of {} images misclassified",
-                error_count(evaluation),
-                evaluation.images
-            ),
-        }),
-        ..WidgetInfo::labeled(
-            Role::Grid,
-            true,
-            format!("True and predicted {}", classes.nouns()),
-        )
-    });
+    let told = match *chosen {
+        Some((truth, answer)) => {
+            cell_sentence(classes, truth, answer, evaluation.count(truth, answer))
+        }
+        None => {
+            let wrong = error_count(evaluation);
+            format!("{wrong} of {} images misclassified", evaluation.images)
+        }
+    };
+    let name = format!("True and predicted {}", classes.nouns());
+    style::describe(&response, Role::Grid, &name, &told);
     hovered.or(*chosen)
 }
 
@@ -133,12 +127,7 @@ fn margin(ui: &Ui, classes: &Classes) -> f32 {
         return MARGIN;
     }
     let font = TextStyle::Body.resolve(ui.style());
-    let width = |name: &str| {
-        ui.painter()
-            .layout_no_wrap(name.to_owned(), font.clone(), Color32::PLACEHOLDER)
-            .size()
-            .x
-    };
+    let width = |name: &str| style::text_width(ui, name, &font);
     MARGIN - 10.0 + classes.names().map(width).fold(0.0, f32::max)
 }
 
@@ -167,13 +156,8 @@ fn titles(ui: &Ui, area: Rect, grid: Rect, classes: &Classes) {
     for digit in (0..classes.len()).step_by(every) {
         let middle = (digit as f32 + 0.5) * size;
         let name = classes.name(digit);
-        painter.text(
-            pos2(grid.left() - 8.0, grid.top() + middle),
-            Align2::RIGHT_CENTER,
-            name,
-            body.clone(),
-            text,
-        );
+        let at = pos2(grid.left() - 8.0, grid.top() + middle);
+        painter.text(at, Align2::RIGHT_CENTER, name, body.clone(), text);
         let above = pos2(grid.left() + middle, grid.top() - 4.0);
         if are_short(classes) {
             painter.text(above, Align2::CENTER_BOTTOM, name, body.clone(), text);

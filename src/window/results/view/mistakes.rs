@@ -2,9 +2,7 @@
 //! them, large, with the way to the next one. A selected cell of the matrix filters them.
 
 use eframe::egui::emath::GuiRounding as _;
-use eframe::egui::{
-    self, Id, Key, Modal, Modifiers, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo,
-};
+use eframe::egui::{self, Id, Key, Modal, Modifiers, Rect, RichText, Role, Sense, Ui, Vec2};
 
 use super::confusion::Cell;
 use crate::math::statistics::cell_sentence;
@@ -164,9 +162,7 @@ pub fn opened(
                         rect.size(),
                     ),
                 );
-                response.widget_info(|| {
-                    WidgetInfo::labeled(Role::Image, true, "Misclassified image, enlarged")
-                });
+                style::name(&response, Role::Image, "Misclassified image, enlarged");
                 if let Some((_, mistake)) = images.get(position) {
                     ui.vertical(|ui| facts(ui, mistake, classes));
                 }

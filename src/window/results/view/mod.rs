@@ -16,6 +16,7 @@ use crate::run_config::{Classes, DataSource, DataSpec};
 use crate::text::format::{grouped, percent};
 use crate::window::shell::help;
 use crate::window::shell::help::Topic;
+use crate::window::style::Pushes as _;
 use crate::window::{Action, App, ResultsView, style};
 
 #[derive(Debug, Default)]
@@ -283,16 +284,12 @@ pub fn selection(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut
             let fraction = running.progress.fraction;
             let bar = ProgressBar::new(fraction).desired_width(160.0).text(format!("{:.0} %", fraction * 100.0));
             ui.add(bar).accessible_name("Evaluation progress");
-            if ui.button("Cancel").clicked() {
-                actions.push(Action::CancelJob(running.id));
-            }
+            ui.button("Cancel").pushes(actions, || Action::CancelJob(running.id));
         } else {
             let busy = app.ctx.is_training();
             let evaluate = ui.add_enabled(!busy, style::primary_button(ui, "Evaluate"));
             let why_not = "Inkling does one thing at a time: an evaluation would slow down the run in progress";
-            if evaluate.on_disabled_hover_text(why_not).clicked() {
-                actions.push(Action::Evaluate { model, data: set });
-            }
+            evaluate.on_disabled_hover_text(why_not).pushes(actions, || Action::Evaluate { model, data: set });
             if busy {
                 ui.label(RichText::new("available when the run in progress has ended").weak());
             }

@@ -14,6 +14,7 @@ use crate::text::format::percent;
 use crate::text::visible;
 use crate::window::shell::help;
 use crate::window::shell::help::Topic;
+use crate::window::style::Pushes as _;
 use crate::window::{Action, App, SweepAction, SweepPhase, SweepView, style};
 
 #[derive(Debug, Default)]
@@ -65,24 +66,18 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut SweepScreen, actions: &mut Vec<Ac
     let size = ui.available_size();
     let form = (size.x * FORM_SHARE).min(style::TEXT_WIDTH * 1.3).floor();
     ui.horizontal_top(|ui| {
-        ui.allocate_ui_with_layout(vec2(form, size.y), Layout::top_down(Align::Min), |ui| {
-            ScrollArea::vertical()
-                .id_salt("set up a sweep")
-                .auto_shrink(false)
-                .show(ui, |ui| {
-                    ui.set_max_width(ui.available_width() - 8.0);
-                    set_up::show(ui, app, actions);
-                });
+        style::column(ui, vec2(form, size.y), |ui| {
+            style::scroll(ui, "set up a sweep", |ui| {
+                ui.set_max_width(ui.available_width() - 8.0);
+                set_up::show(ui, app, actions);
+            });
         });
         ui.add_space(style::GAP);
         ui.vertical(|ui| {
-            ScrollArea::vertical()
-                .id_salt("earlier sweeps")
-                .auto_shrink(false)
-                .show(ui, |ui| {
-                    ui.set_max_width((ui.available_width() - 8.0).min(style::TEXT_WIDTH));
-                    set_up::stored(ui, app, actions);
-                });
+            style::scroll(ui, "earlier sweeps", |ui| {
+                ui.set_max_width((ui.available_width() - 8.0).min(style::TEXT_WIDTH));
+                set_up::stored(ui, app, actions);
+            });
         });
     });
 }
@@ -97,20 +92,12 @@ pub fn progress(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Act
             help::button(ui, Topic::Sweep);
             let back = ui.add_enabled(!sweep.is_active(), Button::new("All sweeps"));
             let about = "Go back to setting one up, and to the earlier ones";
-            if back
-                .on_hover_text(about)
+            back.on_hover_text(about)
                 .on_disabled_hover_text("Available once the sweep has ended or is paused")
-                .clicked()
-            {
-                actions.push(Action::Sweep(SweepAction::Close));
-            }
-            if ui
-                .button("Save table…")
+                .pushes(actions, || Action::Sweep(SweepAction::Close));
+            ui.button("Save table…")
                 .on_hover_text("Writes all trials to a CSV file")
-                .clicked()
-            {
-                actions.push(Action::Sweep(SweepAction::SaveTable));
-            }
+                .pushes(actions, || Action::Sweep(SweepAction::SaveTable));
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.add(Label::new(RichText::new(sweep.title()).size(17.0).strong()).truncate());
             });
@@ -214,18 +201,14 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
             let accuracy = tested.test_accuracy.map_or_else(|| "The data has no test images".to_owned(), named);
             ui.label(RichText::new(accuracy).strong());
             ui.label(format!("with the settings of trial {trial}"));
-            if ui.link("Show the model").on_hover_text(visible::path(&tested.run)).clicked() {
-                actions.push(Action::ShowModel(tested.run.clone()));
-            }
+            ui.link("Show the model").on_hover_text(visible::path(&tested.run)).pushes(actions, || Action::ShowModel(tested.run.clone()));
             return;
         }
         let why_not = app.why_not_test_best();
         let test = ui.add_enabled(why_not.is_none(), style::secondary_button("Train the best and read its test accuracy"));
         let about =
             "Trains the best settings once more as a run that is saved. The sweep itself never sees test images: this reads them once";
-        if test.on_hover_text(about).on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
-            actions.push(Action::Sweep(SweepAction::Test));
-        }
+        test.on_hover_text(about).on_disabled_hover_text(why_not.unwrap_or_default()).pushes(actions, || Action::Sweep(SweepAction::Test));
     });
 }
 
@@ -302,7 +285,7 @@ pub fn trials(
 }
 
 fn column(ui: &mut Ui, size: Vec2, show: impl FnOnce(&mut Ui)) {
-    ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+    style::column(ui, size, |ui| {
         ui.set_width(size.x);
         show(ui);
     });

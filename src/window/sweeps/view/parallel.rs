@@ -3,13 +3,14 @@
 
 use eframe::egui::{
     Align2, Color32, Painter, Pos2, Rect, RichText, Role, Sense, Shape, Stroke, TextStyle, Ui,
-    WidgetInfo, pos2, vec2,
+    pos2, vec2,
 };
 
 use super::plots::AccuracyRange;
 use crate::sweep::{Dimension, Outcome, Range, Trial, Value};
 use crate::text::format::{percent, plain};
 use crate::window::style::Palette;
+use crate::window::style::Pushes as _;
 use crate::window::{Action, SweepAction, SweepView, style};
 
 /// Above and below the axes: their names, and the ends; in points.
@@ -64,13 +65,8 @@ pub fn show(ui: &mut Ui, sweep: &SweepView, actions: &mut Vec<Action>) {
         || "no trial has been completed".to_owned(),
         |best| sweep.sentence(best),
     );
-    response.widget_info(|| WidgetInfo {
-        current_text_value: Some(best.clone()),
-        ..WidgetInfo::labeled(Role::Figure, true, TITLE)
-    });
-    if response.clicked() {
-        actions.push(Action::Sweep(SweepAction::Select(hovered)));
-    }
+    style::describe(&response, Role::Figure, TITLE, &best);
+    response.pushes(actions, || Action::Sweep(SweepAction::Select(hovered)));
     if let Some(trial) = hovered.and_then(|number| sweep.trial(number)) {
         response.on_hover_text_at_pointer(sweep.sentence(trial));
     }

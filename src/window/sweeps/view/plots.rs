@@ -1,9 +1,7 @@
 //! The plot of the best validation accuracy so far, by the time that the sweep has run, and how much
 //! each setting matters, as bars.
 
-use eframe::egui::{
-    Align2, Label, Rangef, Rect, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2,
-};
+use eframe::egui::{Align2, Rangef, Rect, RichText, Role, Sense, TextStyle, Ui, pos2, vec2};
 use egui_plot::{Line, LineStyle, MarkerShape, PlotBounds, PlotPoints, Points};
 
 use crate::sweep::{Outcome, Trial};
@@ -103,10 +101,7 @@ pub fn best_so_far(ui: &mut Ui, sweep: &SweepView) {
         || "no trial has been completed".to_owned(),
         |&[seconds, accuracy]| format!("{} after {}", percent(accuracy, 2), duration(seconds)),
     );
-    shown.response.widget_info(|| WidgetInfo {
-        current_text_value: Some(value.clone()),
-        ..WidgetInfo::labeled(Role::Figure, true, TITLE)
-    });
+    style::describe(&shown.response, Role::Figure, TITLE, &value);
 }
 
 /// The width of the names and of the figures, in points.
@@ -128,11 +123,9 @@ pub fn importance(ui: &mut Ui, sweep: &SweepView) {
         .on_hover_text(about);
     });
     let Some(importance) = &sweep.importance else {
-        ui.add(
-            Label::new(style::hint(
-                "Shown once 8 trials have ended and their accuracies differ.",
-            ))
-            .wrap(),
+        style::note(
+            ui,
+            "Shown once 8 trials have ended and their accuracies differ.",
         );
         return;
     };
@@ -154,27 +147,14 @@ pub fn importance(ui: &mut Ui, sweep: &SweepView) {
         let figure = format!("{:.0} %", share * 100.0);
         let middle = rect.center().y;
         let painter = ui.painter();
-        painter.text(
-            pos2(rect.left(), middle),
-            Align2::LEFT_CENTER,
-            name,
-            font.clone(),
-            palette.ink,
-        );
+        let at = pos2(rect.left(), middle);
+        painter.text(at, Align2::LEFT_CENTER, name, font.clone(), palette.ink);
         let track = Rect::from_min_max(rect.min + vec2(NAME, 3.0), rect.max - vec2(FIGURE, 3.0));
         style::bar(painter, track, share as f32, palette.accent, palette);
-        painter.text(
-            pos2(rect.right(), middle),
-            Align2::RIGHT_CENTER,
-            &figure,
-            font.clone(),
-            palette.ink,
-        );
+        let at = pos2(rect.right(), middle);
+        painter.text(at, Align2::RIGHT_CENTER, &figure, font.clone(), palette.ink);
         let named = format!("Importance of {}", name.to_lowercase());
-        response.widget_info(|| WidgetInfo {
-            current_text_value: Some(figure.clone()),
-            ..WidgetInfo::labeled(Role::ProgressIndicator, true, &named)
-        });
+        style::describe(&response, Role::ProgressIndicator, &named, &figure);
     }
 }
 

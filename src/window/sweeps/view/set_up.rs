@@ -2,7 +2,7 @@
 //! sweeps: those that were interrupted first, to be resumed.
 
 use eframe::egui::containers::menu::MenuButton;
-use eframe::egui::{Align, Button, Label, Layout, RichText, TextEdit, Ui, vec2};
+use eframe::egui::{Align, Button, Layout, TextEdit, Ui, vec2};
 
 use crate::run_config::{Kind, Setting};
 use crate::sweep::{Asha, Definition, SamplerKind, SweepCard, SweepEntry};
@@ -10,6 +10,7 @@ use crate::text::format::{count, percent};
 use crate::text::visible;
 use crate::window::messages::Message;
 use crate::window::shell::shortcuts;
+use crate::window::style::Pushes as _;
 use crate::window::{
     Action, App, SettingRow, SweepAction, SweepField, SweepForm, SweepProblem, style,
 };
@@ -23,7 +24,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return;
     };
     let about = "Trains many short runs with different settings, and looks for those with the highest validation accuracy.";
-    ui.add(Label::new(RichText::new(about).weak()).wrap());
+    style::weak(ui, about);
     let mut form = form.clone();
     base(ui, app, &definition, actions);
     varying(ui, &mut form, &problems, actions);
@@ -54,13 +55,9 @@ fn base(ui: &mut Ui, app: &App, definition: &Definition, actions: &mut Vec<Actio
             "{}; everything else as under Train.",
             facts.join(", ")
         ));
-        if ui
-            .link("Change")
+        ui.link("Change")
             .on_hover_text("Go to the settings under Train")
-            .clicked()
-        {
-            actions.push(Action::Show(crate::window::Screen::Train));
-        }
+            .pushes(actions, || Action::Show(crate::window::Screen::Train));
     });
 }
 
@@ -95,13 +92,9 @@ fn varying(
                 }
             });
         }
-        if ui
-            .button("Reset")
+        ui.button("Reset")
             .on_hover_text("The usual settings, in ranges around those under Train")
-            .clicked()
-        {
-            actions.push(Action::Sweep(SweepAction::Reset));
-        }
+            .pushes(actions, || Action::Sweep(SweepAction::Reset));
     });
 }
 
@@ -197,11 +190,11 @@ fn start(ui: &mut Ui, app: &App, problems: &[SweepProblem], actions: &mut Vec<Ac
     let enabled = why_not.is_none() && problems.is_empty();
     let button = ui.add_enabled(enabled, style::primary_button(ui, "Start the sweep"));
     let keys = ui.ctx().format_shortcut(&shortcuts::START);
-    if button.on_hover_text(keys).clicked() {
-        actions.push(Action::Sweep(SweepAction::Start));
-    }
+    button
+        .on_hover_text(keys)
+        .pushes(actions, || Action::Sweep(SweepAction::Start));
     if let Some(reason) = why_not {
-        ui.add(Label::new(style::hint(format!("{reason}."))).wrap());
+        style::note(ui, format!("{reason}."));
     }
 }
 
@@ -216,14 +209,10 @@ pub fn setting_row(ui: &mut Ui, row: &mut SettingRow) -> bool {
     let label = row.setting.row().label;
     let height = ui.spacing().interact_size.y;
     ui.horizontal_top(|ui| {
-        ui.allocate_ui_with_layout(
-            vec2(NAME, height),
-            Layout::left_to_right(Align::Center),
-            |ui| {
-                ui.set_min_width(NAME);
-                ui.label(label);
-            },
-        );
+        style::row(ui, vec2(NAME, height), |ui| {
+            ui.set_min_width(NAME);
+            ui.label(label);
+        });
         let width = ui.available_width() - REMOVE - ui.spacing().item_spacing.x;
         ui.allocate_ui_with_layout(
             vec2(width, height),
@@ -311,7 +300,10 @@ pub fn stored(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return;
     };
     if listed.is_empty() {
-        ui.add(Label::new(style::hint("None yet. A sweep is kept with all its trials, and can be resumed after an interruption.")).wrap());
+        style::note(
+            ui,
+            "None yet. A sweep is kept with all its trials, and can be resumed after an interruption.",
+        );
     }
     let (resumable, others): (Vec<_>, Vec<_>) =
         listed.iter().partition(|entry| entry.is_resumable());
@@ -329,11 +321,11 @@ fn card(ui: &mut Ui, app: &App, entry: &SweepEntry, actions: &mut Vec<Action>) {
     let when = when(entry);
     match &entry.card {
         Ok(card) => {
-            ui.add(Label::new(RichText::new(card.definition.base.title()).strong()).truncate());
-            ui.add(Label::new(style::hint(facts(&when, card))).wrap());
+            style::strong_line(ui, card.definition.base.title());
+            style::note(ui, facts(&when, card));
         }
         Err(error) => {
-            ui.add(Label::new(RichText::new(&when).strong()).truncate());
+            style::strong_line(ui, &when);
             style::invalid(ui, &Message::from(error).to_string());
         }
     }

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use eframe::egui::{
-    Align2, Color32, FontId, Key, Rect, Response, Role, ScrollArea, Sense, Shape, Stroke,
-    TextStyle, Ui, WidgetInfo, pos2, vec2,
+    Align2, FontId, Key, Rect, Response, Role, ScrollArea, Sense, Shape, Stroke, TextStyle, Ui,
+    WidgetInfo, pos2, vec2,
 };
 
 use crate::sweep::{Outcome, Trial, Value};
@@ -199,12 +199,7 @@ fn widths(
     font: &FontId,
 ) -> Vec<f32> {
     const MEASURED: usize = 100;
-    let width = |text: &str| {
-        ui.painter()
-            .layout_no_wrap(text.to_owned(), font.clone(), Color32::WHITE)
-            .size()
-            .x
-    };
+    let width = |text: &str| style::text_width(ui, text, &font);
     let of = |(index, column): (usize, &Column)| {
         let longest = cells
             .iter()
@@ -234,13 +229,11 @@ fn head(
         let response = ui
             .interact(place, ui.scope_id().with(("sort by", name)), Sense::click())
             .on_hover_text(format!("Sort by {}", name.to_lowercase()));
-        response.widget_info(|| {
-            WidgetInfo::labeled(
-                Role::Button,
-                true,
-                format!("Sort by {}", name.to_lowercase()),
-            )
-        });
+        style::name(
+            &response,
+            Role::Button,
+            &format!("Sort by {}", name.to_lowercase()),
+        );
         let is_order = order.column == column;
         let color = if is_order || response.hovered() {
             palette.ink
@@ -313,13 +306,9 @@ fn row(
     };
     let mut left = rect.left() + MARGIN;
     for ((text, &width), _) in cells.iter().zip(widths).zip(columns) {
-        ui.painter().text(
-            pos2(left, rect.center().y),
-            Align2::LEFT_CENTER,
-            text,
-            font.clone(),
-            color,
-        );
+        let at = pos2(left, rect.center().y);
+        ui.painter()
+            .text(at, Align2::LEFT_CENTER, text, font.clone(), color);
         left += width + GAP;
     }
     let sentence = sweep.sentence(trial);

@@ -7,6 +7,7 @@ use crate::bench::{busy, fastest, rates, sweet_spot};
 use crate::records::benchmark::{BUSY, Side};
 use crate::run_config::RunConfig;
 use crate::text::format::{grouped, memory, remaining};
+use crate::window::style::Pushes as _;
 use crate::window::{Action, App, Comparison, ComparisonKind, SearchAction, SearchKind, style};
 
 /// The height of a bar with one and with two lines of text, in points.
@@ -25,12 +26,8 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ComparisonKind::Devices => "Comparing devices",
         };
         ui.horizontal(|ui| {
-            if ui
-                .add_enabled(!running.cancelling, style::secondary_button("Cancel"))
-                .clicked()
-            {
-                actions.push(Action::CancelJob(running.id));
-            }
+            ui.add_enabled(!running.cancelling, style::secondary_button("Cancel"))
+                .pushes(actions, || Action::CancelJob(running.id));
             ui.vertical(|ui| {
                 ui.label(style::hint(format!(
                     "{doing}, {} left",
@@ -67,13 +64,9 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let can = app.ctx.jobs.benchmark().is_none() && !app.ctx.is_training() && app.validation_errors().is_empty();
         let mut ask = |text: &str, about: &str, what| {
             let response = ui.add_enabled(can, style::small_button(text));
-            if response
+            response
                 .on_hover_text(about)
-                .on_disabled_hover_text("Unavailable during training, while a benchmark is running, or if a setting is invalid")
-                .clicked()
-            {
-                actions.push(Action::Compare(what));
-            }
+                .on_disabled_hover_text("Unavailable during training, while a benchmark is running, or if a setting is invalid").pushes(actions, || Action::Compare(what));
         };
         let about = "Measures the training throughput of each batch size with the current settings. Takes about 15 seconds";
         ask(if sizes.is_some() { "Compare again" } else { "Compare batch sizes" }, about, ComparisonKind::BatchSizes);
@@ -82,9 +75,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let about = "Records a few seconds of training with the current settings, and shows how long each layer takes";
         let why_not = app.why_not_search(SearchKind::Profile);
         let response = ui.add_enabled(why_not.is_none(), style::small_button("Profile a step…"));
-        if response.on_hover_text(about).on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
-            actions.push(Action::Search(SearchAction::Open(SearchKind::Profile)));
-        }
+        response.on_hover_text(about).on_disabled_hover_text(why_not.unwrap_or_default()).pushes(actions, || Action::Search(SearchAction::Open(SearchKind::Profile)));
     });
     if let Some(benchmark) = app
         .ctx
@@ -230,9 +221,9 @@ impl Bar {
         ]
         .join(if height == HEIGHT { "" } else { ", " });
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, &accessible_name));
-        if response.on_hover_text(self.about).clicked() {
-            actions.push(Action::Configure(Box::new(config)));
-        }
+        response
+            .on_hover_text(self.about)
+            .pushes(actions, || Action::Configure(Box::new(config)));
     }
 
     fn paint(&self, ui: &Ui, rect: Rect, left: f32) {
@@ -246,13 +237,8 @@ impl Bar {
         );
         let filled = Rect::from_min_size(full.min, vec2(full.width() * self.share, full.height()));
         let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
-        painter.text(
-            pos2(left - 6.0, rect.center().y),
-            Align2::RIGHT_CENTER,
-            &self.name,
-            font.clone(),
-            color,
-        );
+        let at = pos2(left - 6.0, rect.center().y);
+        painter.text(at, Align2::RIGHT_CENTER, &self.name, font.clone(), color);
         painter.rect_filled(
             filled,
             3.0,

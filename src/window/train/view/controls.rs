@@ -12,6 +12,7 @@ use crate::text::format::{count, duration, percent};
 use crate::text::visible;
 use crate::window::messages::Message;
 use crate::window::shell::shortcuts;
+use crate::window::style::Pushes as _;
 use crate::window::style::icons;
 use crate::window::{Action, App, Phase, RunView, Screen, style};
 
@@ -40,12 +41,9 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             if app.ctx.is_sweeping() {
                 let reason =
                     "Cannot start: a sweep is in progress. Pause it, or wait until it has ended.";
-                if style::invalid_link(ui, reason)
+                style::invalid_link(ui, reason)
                     .on_hover_text("Go to the sweep")
-                    .clicked()
-                {
-                    actions.push(Action::Show(Screen::Sweep));
-                }
+                    .pushes(actions, || Action::Show(Screen::Sweep));
             }
             for (index, obstacle) in app.validation_errors().iter().enumerate() {
                 let what = &obstacle.message.what;
@@ -83,16 +81,12 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 let stopping = run.phase == Phase::Stopping;
                 let can_pause = matches!(run.phase, Phase::Training | Phase::Paused);
                 let response = ui.add_enabled(can_pause, pause.0.min_size([half, 36.0].into()));
-                if with_keys(ui, response, shortcuts::START).clicked() {
-                    actions.push(pause.1);
-                }
+                with_keys(ui, response, shortcuts::START).pushes(actions, || pause.1);
                 let response = ui.add_enabled(
                     !stopping,
                     style::secondary_button("Stop").min_size([half, 36.0].into()),
                 );
-                if with_keys(ui, response, shortcuts::STOP).clicked() {
-                    actions.push(Action::Stop);
-                }
+                with_keys(ui, response, shortcuts::STOP).pushes(actions, || Action::Stop);
             });
         }
     }
@@ -101,20 +95,12 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 /// The run waits until it can be saved.
 fn save(ui: &mut Ui, run: &RunView, actions: &mut Vec<Action>) {
     let size = [ui.available_width(), 36.0];
-    if ui
-        .add(style::primary_button(ui, "Save in another folder…").min_size(size.into()))
-        .clicked()
-    {
-        actions.push(Action::ChooseRunFolder);
-    }
+    ui.add(style::primary_button(ui, "Save in another folder…").min_size(size.into()))
+        .pushes(actions, || Action::ChooseRunFolder);
     ui.horizontal(|ui| {
         let half = [(size[0] - ui.spacing().item_spacing.x) / 2.0, size[1]];
-        if ui
-            .add(style::secondary_button("Try again").min_size(half.into()))
-            .clicked()
-        {
-            actions.push(Action::SaveRun);
-        }
+        ui.add(style::secondary_button("Try again").min_size(half.into()))
+            .pushes(actions, || Action::SaveRun);
         let (stop, about) = match &run.checkpoint {
             Some(last) => (
                 "Stop",
@@ -126,12 +112,9 @@ fn save(ui: &mut Ui, run: &RunView, actions: &mut Vec<Action>) {
             None => ("Save what fits", RunView::about_rescue()),
         };
         let response = ui.add(style::secondary_button(stop).min_size(half.into()));
-        if with_keys(ui, response, shortcuts::STOP)
+        with_keys(ui, response, shortcuts::STOP)
             .on_hover_text(about)
-            .clicked()
-        {
-            actions.push(Action::Stop);
-        }
+            .pushes(actions, || Action::Stop);
     });
 }
 
@@ -161,9 +144,7 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         } else {
             response
         };
-        if response.clicked() {
-            actions.push(Action::ResumeInterrupted(last.folder.clone()));
-        }
+        response.pushes(actions, || Action::ResumeInterrupted(last.folder.clone()));
     }
     let name = if offered.is_some() {
         "Start new run"
@@ -176,9 +157,7 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     } else {
         with_keys(ui, response, shortcuts::START)
     };
-    if response.clicked() {
-        actions.push(Action::Start);
-    }
+    response.pushes(actions, || Action::Start);
 }
 
 pub(super) fn resume_label(position: RunPosition) -> String {
@@ -211,7 +190,10 @@ fn state(ui: &mut Ui, app: &App, run: &RunView) {
         ui.label(style::hint(figures.join(", ")));
     }
     if run.is_active() && run.plan.is_some() && !run.has_completed_epoch() {
-        ui.add(Label::new(style::hint("No epoch is complete yet: if you stop now, there is no model, but you can resume the run.")).wrap());
+        style::note(
+            ui,
+            "No epoch is complete yet: if you stop now, there is no model, but you can resume the run.",
+        );
     }
     if app.stays_awake() {
         ui.label(style::hint(
@@ -227,8 +209,7 @@ fn state(ui: &mut Ui, app: &App, run: &RunView) {
         let message = Message::intervened(intervention);
         ui.horizontal_top(|ui| {
             icons::icon(ui, icons::Icon::Note);
-            ui.add(Label::new(style::hint(message.what)).wrap())
-                .on_hover_text(message.remedy);
+            style::note(ui, message.what).on_hover_text(message.remedy);
         });
     }
 }
@@ -274,16 +255,14 @@ pub fn resume_offer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 let about = "Gives the same weights as an uninterrupted run. You can also resume it, or discard it, under Models";
                 let label = resume_label(last.position);
                 let button = if app.run_to_resume().is_some() { style::primary_button(ui, label) } else { style::secondary_button(label) };
-                if ui.add(button).on_hover_text(about).clicked() {
-                    actions.push(Action::ResumeInterrupted(last.folder.clone()));
-                }
+                ui.add(button).on_hover_text(about).pushes(actions, || Action::ResumeInterrupted(last.folder.clone()));
                 if run.has_completed_epoch() && ui.button("Save as a model").on_hover_text(ABOUT_SAVING).clicked() {
                     actions.push(Action::SaveInterrupted(last.folder.clone()));
                 }
                 ui.with_layout(Layout::top_down(Align::Min), |ui| {
                     ui.spacing_mut().item_spacing.y = 2.0;
-                    ui.add(Label::new(RichText::new(title).strong()).truncate());
-                    ui.add(Label::new(style::hint(saved)).wrap());
+                    style::strong_line(ui, title);
+                    style::note(ui, saved);
                 });
             });
         });
@@ -307,7 +286,7 @@ pub fn this_run(ui: &mut Ui, run: &RunView) {
         "Batch size {batch_size}, {}, learning rate {learning_rate}, {precision}, seed {seed}.",
         optimizer.label()
     );
-    ui.add(Label::new(style::hint(details)).wrap());
+    style::note(ui, details);
     ui.add_space(style::GAP / 2.0);
     ui.separator();
 }
@@ -317,12 +296,8 @@ pub fn queue(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.ctx.is_training() {
         let ready = app.validation_errors().is_empty();
         let add = ui.add_enabled(ready, style::secondary_button("Add to queue"));
-        if add
-            .on_hover_text("Train with these settings once the run in progress has finished")
-            .clicked()
-        {
-            actions.push(Action::QueueRun);
-        }
+        add.on_hover_text("Train with these settings once the run in progress has finished")
+            .pushes(actions, || Action::QueueRun);
     }
     if app.train.queue.is_empty() {
         return;
@@ -335,9 +310,8 @@ pub fn queue(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 if index == 0 && !app.ctx.is_training() && ui.button("Start this run").clicked() {
                     actions.push(Action::StartQueued);
                 }
-                if ui.button(RichText::new("Remove")).clicked() {
-                    actions.push(Action::RemoveQueued(index));
-                }
+                ui.button(RichText::new("Remove"))
+                    .pushes(actions, || Action::RemoveQueued(index));
             });
         });
     }

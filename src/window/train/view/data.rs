@@ -1,12 +1,13 @@
 //! The row of the run panel that chooses what to learn from, and the download of a data set: how far
 //! it is and Cancel, or why it failed and what to do. The wizard shows that as well.
 
-use eframe::egui::{Button, ComboBox, Label, Ui};
+use eframe::egui::{Button, ComboBox, Ui};
 
 use super::fields::{below, below_entry, entry, row};
 use crate::run_config::{DataSource, DataSpec, NamedSet, Setting};
 use crate::text::format::{count, file_size, grouped, percent, remaining};
 use crate::text::visible;
+use crate::window::style::Pushes as _;
 use crate::window::{Action, App, DownloadState, DownloadView, style};
 
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -98,13 +99,9 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         choose(ui, DataSpec::single(source), &name, None, actions);
     }
     ui.separator();
-    if ui
+    ui
         .button("Choose a folder…")
-        .on_hover_text("Four IDX files, image folders with one subfolder per digit or with the digit in each name, CSV files, Parquet files or ink files")
-        .clicked()
-    {
-        actions.push(Action::ChooseDataFolder);
-    }
+        .on_hover_text("Four IDX files, image folders with one subfolder per digit or with the digit in each name, CSV files, Parquet files or ink files").pushes(actions, || Action::ChooseDataFolder);
 }
 
 /// A data set that was not found, which can be downloaded.
@@ -178,19 +175,14 @@ pub fn download_progress(ui: &mut Ui, download: &DownloadView, actions: &mut Vec
         DownloadState::Failed { message, by_hand } => {
             style::invalid(ui, &message.to_string());
             if let Some(by_hand) = by_hand {
-                ui.add(Label::new(style::hint(by_hand)).wrap());
+                style::note(ui, by_hand);
             }
             ui.horizontal(|ui| {
-                if ui
-                    .add(style::small_button("Try again"))
+                ui.add(style::small_button("Try again"))
                     .accessible_name(format!("Try to download {name} again"))
-                    .clicked()
-                {
-                    actions.push(Action::Download(download.set));
-                }
-                if ui.add(style::small_button("Dismiss")).clicked() {
-                    actions.push(Action::CancelDownload);
-                }
+                    .pushes(actions, || Action::Download(download.set));
+                ui.add(style::small_button("Dismiss"))
+                    .pushes(actions, || Action::CancelDownload);
             });
         }
     }
@@ -213,12 +205,8 @@ fn in_progress(
                 .desired_height(12.0),
         )
         .accessible_name("Download");
-        if ui
-            .add_enabled(can_cancel, cancel)
+        ui.add_enabled(can_cancel, cancel)
             .on_hover_text("What was downloaded is kept: the next download resumes there")
-            .clicked()
-        {
-            actions.push(Action::CancelDownload);
-        }
+            .pushes(actions, || Action::CancelDownload);
     });
 }

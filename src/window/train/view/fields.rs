@@ -7,6 +7,7 @@ use eframe::egui::{
 use super::descriptions;
 use crate::run_config::{CnnLayers, DeviceChoice, Kind, Range, RunConfig, Setting};
 use crate::text::visible;
+use crate::window::style::Pushes as _;
 use crate::window::style::icons;
 use crate::window::{Action, App, MachineAction, SearchAction, SearchKind, device_name, style};
 
@@ -58,7 +59,7 @@ pub fn setting(
         Setting::Precision => {
             ui.vertical(|ui| {
                 if let Some(note) = app.precision_note(app.ctx.config.precision) {
-                    ui.add(Label::new(style::hint(note)).wrap());
+                    style::note(ui, note);
                 }
             });
         }
@@ -212,7 +213,7 @@ pub(super) fn entry(ui: &mut Ui, chosen: bool, name: &str, why_not: Option<&str>
 pub(super) fn below_entry(ui: &mut Ui, about: &str) {
     ui.horizontal(|ui| {
         ui.add_space(ui.spacing().button_padding.x);
-        ui.add(Label::new(style::hint(about)).wrap());
+        style::note(ui, about);
     });
 }
 
@@ -322,12 +323,8 @@ impl Searched {
         let find = find
             .on_hover_text(self.explanation)
             .accessible_name(self.name);
-        if find
-            .on_disabled_hover_text(why_not.unwrap_or_default())
-            .clicked()
-        {
-            actions.push(Action::Search(SearchAction::Open(self.kind)));
-        }
+        find.on_disabled_hover_text(why_not.unwrap_or_default())
+            .pushes(actions, || Action::Search(SearchAction::Open(self.kind)));
     }
 }
 
@@ -353,7 +350,7 @@ pub fn below(ui: &mut Ui, app: &App, setting: Setting, control: &Response) {
     if let Some(note) = app.field_note(setting) {
         ui.horizontal_top(|ui| {
             icons::icon(ui, icons::Icon::Note);
-            ui.add(Label::new(style::hint(note)).wrap());
+            style::note(ui, note);
         });
     }
 }
@@ -393,5 +390,8 @@ pub fn initial_weights(ui: &mut Ui, app: &App, config: &mut RunConfig) {
             });
         });
     });
-    ui.add(Label::new(style::hint("Training continues from these weights. They are dropped if you choose another network.")).wrap());
+    style::note(
+        ui,
+        "Training continues from these weights. They are dropped if you choose another network.",
+    );
 }

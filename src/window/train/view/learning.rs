@@ -107,9 +107,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
         }
     };
     // The same space whatever is said, so that nothing moves.
-    ui.allocate_ui(vec2(width, LINES * line(ui)), |ui| {
-        ui.add(Label::new(style::hint(words)).wrap())
-    });
+    ui.allocate_ui(vec2(width, LINES * line(ui)), |ui| style::note(ui, words));
 }
 
 /// The side of the ten by ten images.
@@ -188,10 +186,7 @@ pub fn grid(ui: &mut Ui, learning: &Learning, view: &mut LearningPanel, side: f3
     image_sheet::choose_by_keys(ui, &response, &mut view.selected, |from, down, right| {
         from.map_or(0, |index| cells.moved(index, down, right))
     });
-    response.widget_info(|| WidgetInfo {
-        current_text_value: Some(learning.total()),
-        ..WidgetInfo::labeled(Role::Grid, true, GRID_NAME)
-    });
+    style::describe(&response, Role::Grid, GRID_NAME, &learning.total());
     // A bar stands beside the images of its class, where these have rows of their own.
     let counts = learning.by_class();
     let height = if cells.aligned {
@@ -306,8 +301,7 @@ fn paint_image(
     };
     sheet.paint(ui.painter(), index, rect, shades);
     if correct {
-        ui.painter()
-            .rect_stroke(rect, 0.0, Stroke::new(1.5, good), StrokeKind::Inside);
+        style::outline(ui.painter(), rect, 1.5, good);
     }
 }
 
@@ -326,10 +320,12 @@ fn bar(ui: &Ui, classes: &Classes, digit: usize, count: ClassCount, rect: Rect, 
     } else {
         format!("of the class {name}")
     };
-    response.widget_info(|| WidgetInfo {
-        current_text_value: Some(spoken.clone()),
-        ..WidgetInfo::labeled(Role::Meter, true, format!("Held-out images {of}"))
-    });
+    style::describe(
+        &response,
+        Role::Meter,
+        &format!("Held-out images {of}"),
+        &spoken,
+    );
     response.on_hover_text(format!("Images {of}: {spoken}"));
     let font = TextStyle::Small.resolve(ui.style());
     let painter = ui.painter();
@@ -337,12 +333,7 @@ fn bar(ui: &Ui, classes: &Classes, digit: usize, count: ClassCount, rect: Rect, 
     let has_text = rect.height() >= font.size;
     let mut left = 0.0;
     if named && has_text {
-        let width = |name: &str| {
-            painter
-                .layout_no_wrap(name.to_owned(), font.clone(), color)
-                .size()
-                .x
-        };
+        let width = |name: &str| style::text_width(ui, name, &font);
         left = classes
             .names()
             .map(width)
@@ -362,13 +353,8 @@ fn bar(ui: &Ui, classes: &Classes, digit: usize, count: ClassCount, rect: Rect, 
         );
     }
     if has_text {
-        painter.text(
-            pos2(rect.right(), rect.center().y),
-            Align2::RIGHT_CENTER,
-            count.correct,
-            font,
-            color,
-        );
+        let at = pos2(rect.right(), rect.center().y);
+        painter.text(at, Align2::RIGHT_CENTER, count.correct, font, color);
     }
     let track = Rect::from_min_max(rect.min + vec2(left, 0.0), rect.max - vec2(18.0, 0.0))
         .shrink2(vec2(0.0, (rect.height() * 0.3).floor()));

@@ -2,13 +2,14 @@
 //! this machine.
 
 use eframe::egui::{
-    Align2, FontId, Label, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo,
-    pos2, vec2,
+    Align2, FontId, Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, WidgetInfo, pos2,
+    vec2,
 };
 
 use super::descriptions;
 use crate::run_config::{Preset, RunConfig};
 use crate::text::format::{count, memory};
+use crate::window::style::Pushes as _;
 use crate::window::{Action, App, expected_accuracy, style};
 
 /// The height of a card, and the distance between two, in points.
@@ -20,9 +21,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = DISTANCE;
         for &preset in Preset::ALL {
-            if card(ui, app, preset).clicked() {
-                actions.push(Action::ApplyPreset(preset));
-            }
+            card(ui, app, preset).pushes(actions, || Action::ApplyPreset(preset));
         }
     });
     // In a scope of their own, so that lines that come and go do not move the keyboard focus.
@@ -74,27 +73,12 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
         name,
         if chosen { palette.accent } else { ink },
     );
-    painter.text(
-        pos2(right, first),
-        Align2::RIGHT_CENTER,
-        &accuracy,
-        small.clone(),
-        ink,
-    );
-    painter.text(
-        pos2(left, second),
-        Align2::LEFT_CENTER,
-        &work,
-        small.clone(),
-        weak,
-    );
-    painter.text(
-        pos2(right, second),
-        Align2::RIGHT_CENTER,
-        &time,
-        small,
-        weak,
-    );
+    let at = pos2(right, first);
+    painter.text(at, Align2::RIGHT_CENTER, &accuracy, small.clone(), ink);
+    let at = pos2(left, second);
+    painter.text(at, Align2::LEFT_CENTER, &work, small.clone(), weak);
+    let at = pos2(right, second);
+    painter.text(at, Align2::RIGHT_CENTER, &time, small, weak);
     if response.has_focus() {
         style::focus_ring(ui, rect);
     }
@@ -116,7 +100,7 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
 
 fn needs(ui: &mut Ui, app: &App) {
     if let Some(note) = app.harder_data_note() {
-        ui.add(Label::new(style::hint(note)).wrap());
+        style::note(ui, note);
     }
     if app.ctx.config.preset.is_none() {
         let time = app
@@ -124,7 +108,7 @@ fn needs(ui: &mut Ui, app: &App) {
             .map_or_else(String::new, |time| {
                 format!(" Training takes about {time} on this machine.")
             });
-        ui.add(Label::new(style::hint(format!("Custom settings.{time}"))).wrap());
+        style::note(ui, format!("Custom settings.{time}"));
     }
     if let Some((text, fits)) = app.expected_memory() {
         let about = "Estimate: images, weights, optimiser state and activations";

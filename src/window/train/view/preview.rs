@@ -2,8 +2,8 @@
 
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{
-    self, Align, Label, Layout, Rect, Response, RichText, Role, ScrollArea, Sense, Stroke,
-    StrokeKind, Ui, UiBuilder, WidgetInfo, vec2,
+    self, Align, Label, Layout, Rect, Response, RichText, Role, ScrollArea, Sense, Stroke, Ui,
+    UiBuilder, vec2,
 };
 
 use crate::data::{Issue, Part};
@@ -67,7 +67,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
             "Press Start, and watch here how it learns."
         };
         let intro = format!("{}. {advice}", app.ctx.config.title());
-        ui.add(Label::new(RichText::new(intro).weak()).wrap());
+        style::weak(ui, intro);
         ui.add_space(style::GAP);
         style::section(ui, "Data");
         data(ui, app, view);
@@ -95,13 +95,11 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     let rows = 4;
     let (area, response) =
         ui.allocate_exact_size(vec2(width, rows as f32 * (size + 4.0)), Sense::hover());
-    response.widget_info(|| {
-        WidgetInfo::labeled(
-            Role::Image,
-            true,
-            format!("Samples of {}", app.ctx.config.data.label()),
-        )
-    });
+    style::name(
+        &response,
+        Role::Image,
+        &format!("Samples of {}", app.ctx.config.data.label()),
+    );
     let Some(samples) = app.samples() else {
         // Built-in digits are there at once.
         if app.is_looking_at_data() && app.ctx.config.data != DataSpec::builtin() {
@@ -141,18 +139,13 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
         let rect =
             Rect::from_min_size(at, egui::Vec2::splat(size)).round_to_pixels(ui.pixels_per_point());
         sheet.paint(ui.painter(), index, rect, palette);
-        ui.painter().rect_stroke(
-            rect,
-            0.0,
-            Stroke::new(1.0, palette.line),
-            StrokeKind::Outside,
-        );
+        style::outline_outside(ui.painter(), rect, 1.0, palette.line);
     }
     let Some(overview) = &samples.overview else {
         return;
     };
     for part in [Part::Training, Part::Test] {
-        ui.add(Label::new(style::hint(format!("{}.", overview.summary(part)))).wrap());
+        style::note(ui, format!("{}.", overview.summary(part)));
     }
     if let Some(sentence) = overview.imbalance_sentence(&app.data_classes()) {
         style::caution(ui, &sentence);
@@ -176,7 +169,7 @@ fn examples(ui: &mut Ui, issue: &Issue, sheet: &ImageSheet) {
                 rect.round_to_pixels(ui.pixels_per_point()),
             );
             let text = issue.place_of(example);
-            response.widget_info(|| WidgetInfo::labeled(Role::Image, true, text.clone()));
+            style::name(&response, Role::Image, &text);
             response.on_hover_text(text);
         }
     });
@@ -224,13 +217,7 @@ fn card(ui: &mut Ui, block: &Block, details: usize) -> Response {
         2.0 * MARGIN + ui.text_style_height(&egui::TextStyle::Body) + (details + 1) as f32 * small;
     let (rect, response) = ui.allocate_exact_size(vec2(CARD, height), Sense::hover());
     let palette = style::palette(ui);
-    ui.painter().rect(
-        rect,
-        style::RADIUS_SMALL,
-        palette.paper,
-        Stroke::new(1.0, palette.line),
-        StrokeKind::Inside,
-    );
+    style::paper(ui.painter(), rect, style::RADIUS_SMALL, palette);
     let mut inside = ui.new_child(
         UiBuilder::new()
             .max_rect(rect.shrink(MARGIN))

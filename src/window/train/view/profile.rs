@@ -2,8 +2,7 @@
 //! layers.
 
 use eframe::egui::{
-    Align2, Color32, CornerRadius, Label, Rect, RichText, Role, ScrollArea, Sense, TextStyle, Ui,
-    WidgetInfo, pos2, vec2,
+    Align2, Color32, CornerRadius, Rect, Role, ScrollArea, Sense, TextStyle, Ui, pos2, vec2,
 };
 
 use super::search::act;
@@ -11,6 +10,7 @@ use crate::bench::{busy, chrome_trace, profile_sections};
 use crate::records::benchmark::BUSY;
 use crate::records::{Profile, Span, SpanKind};
 use crate::text::format::milliseconds;
+use crate::window::style::Pushes as _;
 use crate::window::style::{Palette, table};
 use crate::window::{Action, Search, SearchAction, SearchKind, SearchResult, SearchState, style};
 
@@ -37,7 +37,7 @@ pub(super) fn content(ui: &mut Ui, window: f32, show: impl FnOnce(&mut Ui)) {
 }
 
 pub(super) fn result(ui: &mut Ui, profile: &Profile, background_load: f32) {
-    ui.add(Label::new(RichText::new(profile.summary()).strong()).wrap());
+    style::strong(ui, profile.summary());
     if background_load > BUSY {
         style::caution(ui, &busy(background_load));
     }
@@ -63,9 +63,7 @@ pub(super) fn buttons(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
         });
     }
     let again = ui.add_enabled(!view.is_running(), style::secondary_button("Record again"));
-    if again.clicked() {
-        actions.push(act(SearchAction::Open(SearchKind::Profile)));
-    }
+    again.pushes(actions, || act(SearchAction::Open(SearchKind::Profile)));
 }
 
 struct Bar {
@@ -90,10 +88,12 @@ fn flame_graph(ui: &mut Ui, profile: &Profile) {
         .fold(0.0, f32::max);
     let (area, response) =
         ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
-    response.widget_info(|| WidgetInfo {
-        current_text_value: Some(profile.summary()),
-        ..WidgetInfo::labeled(Role::Figure, true, "Flame graph of a step")
-    });
+    style::describe(
+        &response,
+        Role::Figure,
+        "Flame graph of a step",
+        &profile.summary(),
+    );
     let palette = style::palette(ui);
     let at = |time: f64| {
         area.left()

@@ -2,8 +2,7 @@
 //! so far, how far it is, and taking what was found.
 
 use eframe::egui::{
-    Align2, Id, Label, Modal, Rangef, Rect, RichText, Role, Sense, TextEdit, TextStyle, Ui,
-    WidgetInfo, pos2, vec2,
+    Align2, Rangef, Rect, RichText, Role, Sense, TextEdit, TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
 use egui_plot::{Line, MarkerShape, PlotBounds, PlotPoint, PlotPoints, Points, Text, VLine};
 
@@ -16,6 +15,7 @@ use crate::text::format::{
 };
 use crate::window::messages::Message;
 use crate::window::plots::scale::{GRID, YAxis, marks, static_plot};
+use crate::window::style::Pushes as _;
 use crate::window::{
     Action, App, Search, SearchAction, SearchKind, SearchResult, SearchState, style,
 };
@@ -41,38 +41,35 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         SearchKind::BatchSize => (640.0, "Find a batch size"),
         SearchKind::Profile => (860.0, "Where the time goes"),
     };
-    let modal = Modal::new(Id::unique(title))
-        .frame(style::dialog_frame(ui))
-        .show(ui.ctx(), |ui| {
-            ui.set_width(width.min(room.x - 80.0));
-            ui.label(RichText::new(title).heading());
-            ui.add(Label::new(RichText::new(about(view)).weak()).wrap());
-            ui.add_space(style::GAP / 2.0);
-            match view.kind {
-                SearchKind::LearningRate => {
-                    plot(ui, view, (room.y - AROUND_PLOT).min(PLOT_HEIGHT));
-                    ui.label(style::hint("Loss in nats by learning rate. Thin line: each batch. Thick line: smoothed. Diamond: suggestion."));
-                    ui.add_space(style::GAP / 2.0);
-                    said(ui, app, view, 84.0);
-                    ui.add_space(style::GAP / 2.0);
-                }
-                SearchKind::BatchSize => {
-                    batch_sizes(ui, view, actions);
-                    said(ui, app, view, 92.0);
-                }
-                SearchKind::Profile => {
-                    profile::content(ui, room.y, |ui| outcome(ui, app, view));
-                }
+    let modal = style::dialog(ui, title, width, |ui| {
+        ui.label(RichText::new(title).heading());
+        style::weak(ui, about(view));
+        ui.add_space(style::GAP / 2.0);
+        match view.kind {
+            SearchKind::LearningRate => {
+                plot(ui, view, (room.y - AROUND_PLOT).min(PLOT_HEIGHT));
+                ui.label(style::hint("Loss in nats by learning rate. Thin line: each batch. Thick line: smoothed. Diamond: suggestion."));
+                ui.add_space(style::GAP / 2.0);
+                said(ui, app, view, 84.0);
+                ui.add_space(style::GAP / 2.0);
             }
-            ui.horizontal(|ui| match view.kind {
-                SearchKind::LearningRate => rate_buttons(ui, view, actions),
-                SearchKind::BatchSize => batch_size_buttons(ui, view, actions),
-                SearchKind::Profile => {
-                    profile::buttons(ui, view, actions);
-                    close(ui, view, actions);
-                }
-            });
+            SearchKind::BatchSize => {
+                batch_sizes(ui, view, actions);
+                said(ui, app, view, 92.0);
+            }
+            SearchKind::Profile => {
+                profile::content(ui, room.y, |ui| outcome(ui, app, view));
+            }
+        }
+        ui.horizontal(|ui| match view.kind {
+            SearchKind::LearningRate => rate_buttons(ui, view, actions),
+            SearchKind::BatchSize => batch_size_buttons(ui, view, actions),
+            SearchKind::Profile => {
+                profile::buttons(ui, view, actions);
+                close(ui, view, actions);
+            }
         });
+    });
     if style::escaped(&modal) {
         actions.push(act(SearchAction::Close));
     }
@@ -110,8 +107,8 @@ fn said(ui: &mut Ui, app: &App, view: &Search, height: f32) {
 
 fn outcome(ui: &mut Ui, app: &App, view: &Search) {
     let message = |ui: &mut Ui, Message { what, remedy }: Message| {
-        ui.add(Label::new(RichText::new(what).strong()).wrap());
-        ui.add(Label::new(RichText::new(remedy).weak()).wrap());
+        style::strong(ui, what);
+        style::weak(ui, remedy);
     };
     let name = match view.kind {
         SearchKind::Profile => "recording",
@@ -120,7 +117,7 @@ fn outcome(ui: &mut Ui, app: &App, view: &Search) {
     match &view.state {
         SearchState::Ready => {
             let about = "Takes some seconds for each batch size, three minutes at most in all. There is one run for each, so that times scatter by some 10 %.";
-            ui.add(Label::new(RichText::new(about).weak()).wrap());
+            style::weak(ui, about);
         }
         SearchState::Running(id) => {
             let progress = app.ctx.jobs.progress_of(*id).unwrap_or_default();
@@ -169,9 +166,7 @@ fn close(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
         .add(style::secondary_button(name))
         .on_hover_text("Escape");
     style::focus_first(ui, &close);
-    if close.clicked() {
-        actions.push(act(SearchAction::Close));
-    }
+    close.pushes(actions, || act(SearchAction::Close));
 }
 
 fn rate_buttons(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
@@ -194,31 +189,25 @@ fn batch_size_buttons(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
     let can_start = view.accuracy().is_some();
     if view.is_running() {
         let cancel = ui.add(style::secondary_button("Cancel").min_size(wide));
-        if cancel.clicked() {
-            actions.push(act(SearchAction::Cancel));
-        }
+        cancel.pushes(actions, || act(SearchAction::Cancel));
     } else if let Some(row) = found {
         let button = style::primary_button(ui, format!("Use {}", row.batch_size)).min_size(wide);
         let about = "Puts the batch size and its learning rate into their fields";
-        if ui.add(button).on_hover_text(about).clicked() {
-            actions.push(act(SearchAction::UseBatchSize(*row)));
-        }
+        ui.add(button)
+            .on_hover_text(about)
+            .pushes(actions, || act(SearchAction::UseBatchSize(*row)));
         let again = ui.add_enabled(can_start, style::secondary_button("Search again"));
-        if again.clicked() {
-            actions.push(act(SearchAction::Start));
-        }
+        again.pushes(actions, || act(SearchAction::Start));
     } else {
         let button = style::primary_button(ui, "Start search").min_size(wide);
         let start = ui.add_enabled(can_start, button);
         style::focus_first(ui, &start);
-        if start.clicked() {
-            actions.push(act(SearchAction::Start));
-        }
+        start.pushes(actions, || act(SearchAction::Start));
     }
     let close = ui.add(style::secondary_button("Close"));
-    if close.on_hover_text("Escape").clicked() {
-        actions.push(act(SearchAction::Close));
-    }
+    close
+        .on_hover_text("Escape")
+        .pushes(actions, || act(SearchAction::Close));
 }
 
 /// The loss by learning rate, and where the suggestion is.
@@ -425,31 +414,18 @@ fn bar(ui: &mut Ui, view: &Search, row: &TimeToAccuracy, slowest: f64, actions: 
         body.clone(),
         color,
     );
-    painter.text(
-        pos2(full.left() + 8.0, rect.top() + rect.height() * 0.31),
-        Align2::LEFT_CENTER,
-        &time,
-        body,
-        color,
-    );
-    painter.text(
-        pos2(full.left() + 8.0, rect.top() + rect.height() * 0.71),
-        Align2::LEFT_CENTER,
-        &work,
-        small,
-        weak,
-    );
+    let at = pos2(full.left() + 8.0, rect.top() + rect.height() * 0.31);
+    painter.text(at, Align2::LEFT_CENTER, &time, body, color);
+    let at = pos2(full.left() + 8.0, rect.top() + rect.height() * 0.71);
+    painter.text(at, Align2::LEFT_CENTER, &work, small, weak);
     if response.has_focus() {
         style::focus_ring(ui, rect);
     }
     let name = format!("Batch size {}: {time}; {work}", row.batch_size);
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
-    if response
+    style::name(&response, Role::Button, &name);
+    response
         .on_hover_text("Click to use this batch size and its learning rate")
-        .clicked()
-    {
-        actions.push(act(SearchAction::UseBatchSize(*row)));
-    }
+        .pushes(actions, || act(SearchAction::UseBatchSize(*row)));
 }
 
 /// The place of a batch size that has not been timed.
@@ -465,11 +441,9 @@ fn waiting(ui: &mut Ui, size: u32) {
         font,
         ui.visuals().weak_text_color(),
     );
-    response.widget_info(|| {
-        WidgetInfo::labeled(
-            Role::Label,
-            true,
-            format!("Batch size {size}: not timed yet"),
-        )
-    });
+    style::name(
+        &response,
+        Role::Label,
+        &format!("Batch size {size}: not timed yet"),
+    );
 }

@@ -5,7 +5,7 @@
 
 use eframe::egui::{
     Align, Color32, ColorImage, Context, Grid, Label, Layout, Rect, RichText, Role, ScrollArea,
-    Sense, Stroke, StrokeKind, TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Sense, TextureHandle, TextureOptions, Ui, Vec2, pos2, vec2,
 };
 
 use crate::records::{Components, InitializationReport, JobId, WeightImages};
@@ -36,14 +36,14 @@ impl std::fmt::Debug for LayerSheet {
 /// Draws the images in a square of this `side`.
 pub fn filters(ui: &mut Ui, learning: &Learning, sheet: &mut Option<LayerSheet>, side: f32) {
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), side), Sense::hover());
-    response.widget_info(|| WidgetInfo {
-        current_text_value: Some(
-            learning
-                .layer_sentence()
-                .unwrap_or_else(|| "not shown yet".to_owned()),
-        ),
-        ..WidgetInfo::labeled(Role::Image, true, NAME)
-    });
+    style::describe(
+        &response,
+        Role::Image,
+        NAME,
+        &learning
+            .layer_sentence()
+            .unwrap_or_else(|| "not shown yet".to_owned()),
+    );
     let Some((step, layer)) = &learning.first_layer else {
         return;
     };
@@ -100,12 +100,7 @@ pub fn paint(
             Rect::from_min_max(pos2(left, 0.0), pos2(right, 1.0)),
             Color32::WHITE,
         );
-        ui.painter().rect_stroke(
-            rect,
-            0.0,
-            Stroke::new(1.0, palette.line),
-            StrokeKind::Inside,
-        );
+        style::outline(ui.painter(), rect, 1.0, palette.line);
     }
 }
 
@@ -171,9 +166,7 @@ pub fn start(
                     );
                     let (area, response) =
                         ui.allocate_exact_size(vec2(ui.available_width(), IMAGES), Sense::hover());
-                    response.widget_info(|| {
-                        WidgetInfo::labeled(Role::Image, true, "Principal components")
-                    });
+                    style::name(&response, Role::Image, "Principal components");
                     paint(ui, area, &components.images, (run, 0), sheet);
                     ui.add(
                         Label::new(RichText::new("Variance explained by each").small().strong())
@@ -189,10 +182,12 @@ pub fn start(
 /// A bar for the share of each component.
 fn bars(ui: &mut Ui, components: &Components) {
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), BARS), Sense::hover());
-    response.widget_info(|| WidgetInfo {
-        current_text_value: Some(components.sentence()),
-        ..WidgetInfo::labeled(Role::Image, true, "Variance explained by each component")
-    });
+    style::describe(
+        &response,
+        Role::Image,
+        "Variance explained by each component",
+        &components.sentence(),
+    );
     response.on_hover_text(components.sentence());
     let shown: Vec<f32> = components
         .explained
