@@ -9,7 +9,9 @@ use super::action::{Screen, WizardStep};
 use super::background::{BackgroundTasks, Wake};
 use super::desktop::{Desktop, Dialogs};
 use super::engine_link::EngineLink;
-use super::hardware::{DeleteReceived, ListReceived, ReachHost, SampleLoad, SelfTest};
+use super::hardware::{
+    Checks, DeleteReceived, ListReceived, OtherMachine, ReachHost, SampleLoad, SelfTest,
+};
 use super::jobs::Jobs;
 use super::messages::Message;
 use super::my_digits::Collection;
@@ -78,6 +80,9 @@ pub struct Ctx {
     pub config: RunConfig,
     /// This machine's hardware, once detected.
     pub hardware: Option<Hardware>,
+    pub checks: Checks,
+    /// The other machine that is in use, if it is one.
+    pub(in crate::window) other_machine: Option<OtherMachine>,
     pub model_in_use: Option<ModelInfo>,
     /// The starter model, once it has been in use: the engine begins with it.
     pub starter_model: Option<ModelInfo>,

@@ -16,6 +16,7 @@ use crate::protocol::Command;
 use crate::records::ModelRef;
 use crate::run_config::DeviceChoice;
 use crate::runs::Checkpoints;
+use crate::window::Ctx;
 
 /// The engine there is, and how it is reached.
 pub(super) struct EngineLink {
@@ -118,7 +119,7 @@ impl App {
             Duration::ZERO
         };
         let start = Instant::now();
-        while self.ctx.engine.alive && self.is_behind() {
+        while self.ctx.engine.alive && self.draw.is_behind(&self.ctx) {
             match self
                 .ctx
                 .engine
@@ -134,7 +135,7 @@ impl App {
                 Err(_) => self.engine_disconnected(),
             }
         }
-        !self.is_behind()
+        !self.draw.is_behind(&self.ctx)
     }
 
     /// Carries out what features want of the engine and of each other.
@@ -164,7 +165,7 @@ impl App {
 
     /// Sends a command, starting a new engine if there is none. False when none can be had.
     fn deliver(&mut self, command: Command) -> bool {
-        let Err(command) = self.try_send(command) else {
+        let Err(command) = self.ctx.try_send(command) else {
             return true;
         };
         // What an engine that is gone has said last is taken in before another takes its place.
@@ -175,19 +176,11 @@ impl App {
         {
             return true;
         }
-        let Err(command) = self.try_send(*command) else {
+        let Err(command) = self.ctx.try_send(*command) else {
             return true;
         };
         self.reconnect();
         self.ctx.engine.handle.send(*command)
-    }
-
-    fn try_send(&self, command: Command) -> Result<(), Box<Command>> {
-        if self.ctx.engine.alive {
-            self.ctx.engine.handle.try_send(command)
-        } else {
-            Err(Box::new(command))
-        }
     }
 
     /// Has the engine live where it reaches this device.
@@ -209,7 +202,7 @@ impl App {
     /// Puts a new engine in the place of the one there is, which goes on with the same model and
     /// drawing.
     pub(super) fn restart_engine(&mut self) {
-        let was_behind = self.is_behind();
+        let was_behind = self.draw.is_behind(&self.ctx);
         self.reconnect();
         if let Some(model @ (ModelRef::File(_) | ModelRef::Ensemble(_))) = self
             .ctx
@@ -220,7 +213,7 @@ impl App {
             self.send_now(Command::UseModel(model));
         }
         if was_behind {
-            self.recognize_again();
+            self.draw.recognize_again(&mut self.ctx);
         }
     }
 
@@ -249,32 +242,18 @@ impl App {
         }
         (self.ctx.engine.host, self.ctx.engine.usual_host) =
             (EngineHost::Thread, EngineHost::Thread);
-        if self.machine.other_machine.take().is_none() {
-            self.give_up_gpu_inference();
+        if self.ctx.other_machine.take().is_none() {
+            self.draw.give_up_gpu_inference();
         }
         self.restart_engine();
-        self.report_engine_loss(Some(exit), was_training);
+        self.ctx.report_engine_loss(Some(exit), was_training);
     }
 
     /// The engine restarted itself after a panic.
     pub(super) fn engine_restarted(&mut self) {
         let was_training = self.ctx.is_training();
         self.abandon_jobs();
-        self.report_engine_loss(None, was_training);
-    }
-
-    /// What is said depends on the checkpoints that are there.
-    fn report_engine_loss(&self, exit: Option<EngineExit>, was_training: bool) {
-        let checkpoints = Checkpoints::new(&self.ctx.deps.paths.checkpoints);
-        self.ctx
-            .background
-            .run_on(SharedFolder::Checkpoints, move || {
-                BackgroundResult::EngineLost {
-                    exit,
-                    was_training,
-                    interrupted: checkpoints.list(),
-                }
-            });
+        self.ctx.report_engine_loss(None, was_training);
     }
 
     /// Nobody is at the engine's end any more: a new engine takes its place, unless this one never
@@ -286,10 +265,32 @@ impl App {
             self.ctx.engine.alive = false;
         } else if self.ctx.engine.responded {
             self.restart_engine();
-            self.report_engine_loss(None, was_training);
+            self.ctx.report_engine_loss(None, was_training);
         } else {
             self.ctx.engine.alive = false;
             self.ctx.show_problem(&Problem::EngineGone);
         }
+    }
+}
+
+impl Ctx {
+    fn try_send(&self, command: Command) -> Result<(), Box<Command>> {
+        if self.engine.alive {
+            self.engine.handle.try_send(command)
+        } else {
+            Err(Box::new(command))
+        }
+    }
+
+    /// What is said depends on the checkpoints that are there.
+    fn report_engine_loss(&self, exit: Option<EngineExit>, was_training: bool) {
+        let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
+        self.background.run_on(SharedFolder::Checkpoints, move || {
+            BackgroundResult::EngineLost {
+                exit,
+                was_training,
+                interrupted: checkpoints.list(),
+            }
+        });
     }
 }

@@ -16,6 +16,9 @@ use crate::problem::Problem;
 use crate::protocol::Event;
 use crate::records::{Intervention, JobId, ModelInfo, ModelRef, Prediction};
 use crate::run_config::DeviceChoice;
+use crate::window::Ctx;
+use crate::window::draw::Draw;
+use crate::window::train::Train;
 
 /// How often a drawing left alone is recognised anew while the model in use is being trained, in
 /// seconds of training: the longest where that takes more than one hundredth of the time.
@@ -36,12 +39,12 @@ impl App {
         self.update_inference_device();
         self.update_desktop();
         self.update_samples();
-        self.update_stages();
+        self.draw.update_stages(&mut self.ctx);
         self.update_answers();
-        self.sample_monitor();
+        self.machine.sample_monitor(&mut self.ctx);
         self.settle();
-        let expiry = self.expire_notices();
-        [self.autosave_settings(), expiry]
+        let expiry = self.ctx.expire_notices();
+        [self.draw.autosave_settings(&mut self.ctx), expiry]
             .into_iter()
             .flatten()
             .min()
@@ -52,7 +55,7 @@ impl App {
         match event {
             Event::Job { id, event } => self.on_job_event(id, event),
             Event::DataImages { run, images } => {
-                if let Some(run) = self.active_run(run) {
+                if let Some(run) = self.train.active_run(run) {
                     run.data_images.add(images);
                 }
             }
@@ -64,7 +67,7 @@ impl App {
                 position,
                 folder,
             } => {
-                if let Some(run) = self.active_run(run) {
+                if let Some(run) = self.train.active_run(run) {
                     run.checkpoints = Some(folder);
                     run.history.rewind(before, curve, position.total_steps());
                     run.plan = Some(plan);
@@ -78,24 +81,24 @@ impl App {
                 steps,
                 now,
             } => {
-                if let Some(run) = self.active_run(id) {
+                if let Some(run) = self.train.active_run(id) {
                     run.history.steps.extend(steps);
                     run.history.telemetry.push(now);
                     run.now = now;
-                    self.reclassify(id, now.elapsed_seconds);
+                    self.draw.reclassify(&mut self.ctx, id, now.elapsed_seconds);
                 } else {
-                    self.on_search_steps(id, &steps);
+                    self.train.on_search_steps(id, &steps);
                 }
             }
             Event::Epoch { run, record } => {
-                if let Some(run) = self.active_run(run) {
+                if let Some(run) = self.train.active_run(run) {
                     run.history.epochs.push(record);
                 }
             }
             Event::Intervened { run, intervention } => {
                 // An f16 run skips steps now and then; once is news, the rest is in its figures.
                 let skips = matches!(intervention, Intervention::SkippedStep { .. });
-                let Some(run) = self.active_run(run) else {
+                let Some(run) = self.train.active_run(run) else {
                     return;
                 };
                 let news = !skips || run.now.skipped_steps == 0;
@@ -112,29 +115,36 @@ impl App {
                 folder,
                 position,
                 kept,
-            } => self.on_checkpoint(run, LastCheckpoint { folder, position }, kept),
+            } => self.train.on_checkpoint(
+                &mut self.ctx,
+                run,
+                LastCheckpoint { folder, position },
+                kept,
+            ),
             Event::NotSaved {
                 run,
                 problem,
                 checkpoint,
-            } => self.run_not_saved(run, &problem, checkpoint),
+            } => self
+                .train
+                .run_not_saved(&mut self.ctx, run, &problem, checkpoint),
             Event::Rescued {
                 run,
                 problem,
                 rescue,
             } => {
-                if self.active_run(run).is_some() {
+                if self.train.active_run(run).is_some() {
                     self.ctx
                         .show_notice(Severity::Error, Message::rescued(&problem, &rescue));
                 }
             }
             Event::Initialized { run, report } => {
-                if let Some(run) = self.active_run(run) {
+                if let Some(run) = self.train.active_run(run) {
                     run.initialization = Some(report);
                 }
             }
             Event::HeldOut { run, images } => {
-                if let Some(run_view) = self.active_run(run) {
+                if let Some(run_view) = self.train.active_run(run) {
                     let classes = run_view
                         .plan
                         .as_ref()
@@ -156,18 +166,18 @@ impl App {
             Event::Sending(upload) => self
                 .ctx
                 .show_notice(Severity::Info, Message::sending(&upload)),
-            Event::Paused(run) => self.set_run_phase(run, |_| Phase::Paused),
-            Event::Resumed(run) => self.set_run_phase(run, |run| {
+            Event::Paused(run) => self.train.set_run_phase(run, |_| Phase::Paused),
+            Event::Resumed(run) => self.train.set_run_phase(run, |run| {
                 if run.plan.is_some() {
                     Phase::Training
                 } else {
                     Phase::Preparing(0.0)
                 }
             }),
-            Event::BenchmarkRow { id, row } => self.on_benchmark_row(id, row),
-            Event::TimedToAccuracy { id, row } => self.on_time_to_accuracy(id, row),
+            Event::BenchmarkRow { id, row } => self.ctx.on_benchmark_row(id, row),
+            Event::TimedToAccuracy { id, row } => self.train.on_time_to_accuracy(id, row),
             // Whoever opens the weights of another program wants to use them.
-            Event::Failed(Problem::Model(ModelError::Foreign { path })) => self.import(path),
+            Event::Failed(Problem::Model(ModelError::Foreign { path })) => self.ctx.import(path),
             Event::Failed(problem) => self.ctx.show_problem(&problem),
             Event::ModelInUse(model) => {
                 let known = |present: &ModelInfo| {
@@ -184,14 +194,17 @@ impl App {
                 if other {
                     self.my_digits.forget_answers();
                 }
-                if other && self.image_shown().is_some() && self.image_reading().is_none() {
+                if other
+                    && self.draw.image_shown(&self.ctx).is_some()
+                    && self.draw.image_reading(&self.ctx).is_none()
+                {
                     // This model is shown something else of the image.
-                    self.prepare_image();
-                } else if other && !self.is_canvas_empty() {
-                    self.recognize_again();
+                    self.draw.prepare_image(&mut self.ctx);
+                } else if other && !self.draw.is_canvas_empty(&self.ctx) {
+                    self.draw.recognize_again(&mut self.ctx);
                 }
             }
-            Event::InferenceDevice(report) => self.on_inference_report(report),
+            Event::InferenceDevice(report) => self.draw.on_inference_report(&mut self.ctx, report),
             Event::Classified {
                 request,
                 prediction,
@@ -202,17 +215,19 @@ impl App {
                     .predictions
                     .answered(request, prediction.ok().map(|prediction| *prediction))
                 {
-                    self.classify(next);
+                    self.draw.classify(&mut self.ctx, next);
                 }
                 if let Some(problem) = problem {
                     self.ctx.show_problem(&problem);
                 }
             }
-            Event::ClassifiedAll { request, answers } => self.on_answers(request, answers),
+            Event::ClassifiedAll { request, answers } => {
+                self.my_digits.on_answers(&mut self.ctx, request, answers)
+            }
             Event::NumberRead { request, digits } => {
                 let problem = digits.as_ref().err().cloned();
                 if let Some(next) = self.draw.number.readings.answered(request, digits.ok()) {
-                    self.read_number(next);
+                    self.draw.read_number(&mut self.ctx, next);
                 }
                 if let Some(problem) = problem {
                     self.ctx.show_problem(&problem);
@@ -222,22 +237,6 @@ impl App {
             Event::Pong | Event::Bundle { .. } | Event::File { .. } => {}
             Event::EngineExited(exit) => self.engine_exited(exit),
             Event::Restarted => self.engine_restarted(),
-        }
-    }
-
-    fn on_checkpoint(&mut self, run: JobId, checkpoint: LastCheckpoint, kept: Result<(), Problem>) {
-        let Some(run) = self.active_run(run) else {
-            return;
-        };
-        match kept {
-            Ok(()) => run.checkpoint = Some(checkpoint),
-            // Once is enough: a full disk does not empty by itself.
-            Err(problem) => {
-                if !std::mem::replace(&mut run.complained, true) {
-                    self.ctx
-                        .show_notice(Severity::Info, Message::checkpoint_not_kept(&problem));
-                }
-            }
         }
     }
 
@@ -253,44 +252,58 @@ impl App {
             BackgroundResult::Hardware { hardware, .. } => {
                 self.machine.looking_for_cuda = false;
                 self.ctx.hardware = Some(*hardware);
-                self.check_gpu();
-                self.follow_recommendation();
-                self.time_presets();
+                self.ctx.check_gpu();
+                self.train.follow_recommendation(&mut self.ctx);
+                self.machine.time_presets(&mut self.ctx);
             }
             BackgroundResult::Data(found) => {
                 self.train.found = Some(found);
-                self.follow_recommendation();
+                self.train.follow_recommendation(&mut self.ctx);
             }
-            BackgroundResult::DownloadProgress(fraction) => self.download_progressed(fraction),
-            BackgroundResult::Downloaded(outcome) => self.downloaded(outcome),
-            BackgroundResult::DataChecked { path, problem } => self.data_checked(path, problem),
-            BackgroundResult::MyDigits { step, loaded } => self.on_my_digits(step, loaded),
-            BackgroundResult::InkImported(drawings) => self.add_imported(drawings),
-            BackgroundResult::Samples(samples) => self.take_samples(samples),
-            BackgroundResult::Runs(runs) => self.set_runs(runs),
+            BackgroundResult::DownloadProgress(fraction) => {
+                self.train.download_progressed(fraction)
+            }
+            BackgroundResult::Downloaded(outcome) => self.train.downloaded(&mut self.ctx, outcome),
+            BackgroundResult::DataChecked { path, problem } => {
+                self.train.data_checked(path, problem)
+            }
+            BackgroundResult::MyDigits { step, loaded } => {
+                self.my_digits.on_my_digits(&mut self.ctx, step, loaded)
+            }
+            BackgroundResult::InkImported(drawings) => {
+                self.my_digits.add_imported(&mut self.ctx, drawings)
+            }
+            BackgroundResult::Samples(samples) => self.train.take_samples(&mut self.ctx, samples),
+            BackgroundResult::Runs(runs) => self.models.set_runs(&mut self.ctx, runs),
             BackgroundResult::Changed { change, outcome } => self.on_change(change, outcome),
-            BackgroundResult::Reproduced(outcome) => self.reproduced(outcome),
+            BackgroundResult::Reproduced(outcome) => self.ctx.reproduced(outcome),
             BackgroundResult::Sweeps(sweeps) => self.sweeps.listed = Some(sweeps),
             BackgroundResult::Sweep(news) => self.on_sweep_news(news),
-            BackgroundResult::SweepDeleted(folder, outcome) => self.sweep_deleted(folder, outcome),
-            BackgroundResult::SweepTested(folder, outcome) => self.sweep_tested(&folder, outcome),
+            BackgroundResult::SweepDeleted(folder, outcome) => {
+                self.sweeps.sweep_deleted(&mut self.ctx, folder, outcome)
+            }
+            BackgroundResult::SweepTested(folder, outcome) => {
+                self.sweeps.sweep_tested(&mut self.ctx, &folder, outcome)
+            }
             BackgroundResult::ComparedSteps { folder, curve } => {
-                self.set_compared_steps(folder, curve)
+                self.models.set_compared_steps(folder, curve)
             }
             BackgroundResult::Thumbnail { folder, thumbnail } => {
-                self.set_thumbnail(&folder, thumbnail)
+                self.models.set_thumbnail(&folder, thumbnail)
             }
             BackgroundResult::SentListed {
                 host,
                 listed,
                 deleted,
-            } => self.on_sent(&host, listed, &deleted),
-            BackgroundResult::HostReached(host, reached) => self.host_reached(&host, reached),
-            BackgroundResult::Checked { device, found, .. } => {
-                self.machine.checks.insert(device, Checked::Done(found));
-                self.time_presets();
+            } => self.machine.on_sent(&mut self.ctx, &host, listed, &deleted),
+            BackgroundResult::HostReached(host, reached) => {
+                self.machine.host_reached(&host, reached)
             }
-            BackgroundResult::Interrupted(runs) => self.set_interrupted(runs),
+            BackgroundResult::Checked { device, found, .. } => {
+                self.ctx.checks.insert(device, Checked::Done(found));
+                self.machine.time_presets(&mut self.ctx);
+            }
+            BackgroundResult::Interrupted(runs) => self.train.set_interrupted(runs),
             BackgroundResult::LastSession {
                 interrupted,
                 finished,
@@ -298,15 +311,16 @@ impl App {
             } => {
                 self.restore_last_session(interrupted, finished, newest.as_deref());
             }
-            BackgroundResult::Curves(run) => self.show_finished(*run),
+            BackgroundResult::Curves(run) => self.train.show_finished(&mut self.ctx, *run),
             BackgroundResult::EngineLost {
                 exit,
                 was_training,
                 interrupted,
             } => {
-                self.set_interrupted(interrupted);
+                self.train.set_interrupted(interrupted);
                 // A crash within this process has ended its run already.
                 let left = self
+                    .train
                     .interrupted_checkpoint()
                     .map(|last| last.position)
                     .filter(|_| was_training || exit.is_none());
@@ -330,16 +344,22 @@ impl App {
                 ink,
                 pressures,
                 only,
-            } => self.on_ink(&file, &ink, &pressures, only),
-            BackgroundResult::ImageOpened { name, source } => self.on_image_opened(name, *source),
-            BackgroundResult::ImagePrepared(reading) => self.on_image_prepared(reading),
-            BackgroundResult::Stages(shown, stages) => self.on_stages(*shown, stages),
-            BackgroundResult::StaysAwake(awake) => self.on_awake(awake),
-            BackgroundResult::NotificationClicked => self.raise_window(),
+            } => self
+                .draw
+                .on_ink(&mut self.ctx, &file, &ink, &pressures, only),
+            BackgroundResult::ImageOpened { name, source } => {
+                self.draw.on_image_opened(&mut self.ctx, name, *source)
+            }
+            BackgroundResult::ImagePrepared(reading) => {
+                self.draw.on_image_prepared(&mut self.ctx, reading)
+            }
+            BackgroundResult::Stages(shown, stages) => self.draw.on_stages(*shown, stages),
+            BackgroundResult::StaysAwake(awake) => self.shell.on_awake(awake),
+            BackgroundResult::NotificationClicked => self.shell.raise_window(),
             BackgroundResult::Written(path) => self
                 .ctx
                 .show_notice(Severity::Info, Message::written(&path)),
-            BackgroundResult::Diagnostics(text) => self.copy(text),
+            BackgroundResult::Diagnostics(text) => self.shell.copy(&mut self.ctx, text),
             BackgroundResult::SettingsSaved(outcome) => {
                 if let Some(problem) = self.ctx.autosave.wrote(outcome) {
                     self.ctx
@@ -349,13 +369,37 @@ impl App {
             BackgroundResult::Failed(problem) => self.ctx.show_problem(&problem),
         }
     }
+}
 
+impl Train {
+    fn on_checkpoint(
+        &mut self,
+        ctx: &mut Ctx,
+        run: JobId,
+        checkpoint: LastCheckpoint,
+        kept: Result<(), Problem>,
+    ) {
+        let Some(run) = self.active_run(run) else {
+            return;
+        };
+        match kept {
+            Ok(()) => run.checkpoint = Some(checkpoint),
+            // Once is enough: a full disk does not empty by itself.
+            Err(problem) => {
+                if !std::mem::replace(&mut run.complained, true) {
+                    ctx.show_notice(Severity::Info, Message::checkpoint_not_kept(&problem));
+                }
+            }
+        }
+    }
+}
+
+impl Draw {
     /// Recognises the drawing anew with the weights as they are now, so that one sees them learn.
-    fn reclassify(&mut self, run: JobId, elapsed: f32) {
+    fn reclassify(&mut self, ctx: &mut Ctx, run: JobId, elapsed: f32) {
         let seconds = |prediction: &Prediction| prediction.micros as f32 * 1e-6;
-        let took = if self.reads_several() {
-            self.draw
-                .number
+        let took = if self.reads_several(ctx) {
+            self.number
                 .digits()
                 .iter()
                 .map(|digit| seconds(&digit.prediction))
@@ -365,28 +409,27 @@ impl App {
         };
         let interval = (took * RECLASSIFY_REST)
             .clamp(*RECLASSIFY_INTERVAL.start(), *RECLASSIFY_INTERVAL.end());
-        let learning = self
-            .ctx
+        let learning = ctx
             .model_in_use
             .as_ref()
             .is_some_and(|model| model.reference == ModelRef::Training(run));
         if learning
-            && !self.is_canvas_empty()
-            && !self.is_behind()
-            && elapsed - self.draw.classified_at >= interval
+            && !self.is_canvas_empty(ctx)
+            && !self.is_behind(ctx)
+            && elapsed - self.classified_at >= interval
         {
-            self.draw.classified_at = elapsed;
-            self.recognize_again();
+            self.classified_at = elapsed;
+            self.recognize_again(ctx);
         }
     }
+}
 
+impl Ctx {
     fn expire_notices(&mut self) -> Option<Duration> {
         let now = Instant::now();
-        self.ctx
-            .notices
+        self.notices
             .retain(|notice| notice.expires().is_none_or(|end| end > now));
-        self.ctx
-            .notices
+        self.notices
             .iter()
             .filter_map(Notice::expires)
             .map(|end| end - now)

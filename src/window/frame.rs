@@ -205,7 +205,7 @@ impl Inkling {
         self.remember_window(&ctx);
         if drawn
             && ctx.current_pass_index() == 0
-            && self.app.is_behind()
+            && self.app.draw.is_behind(&self.app.ctx)
             && self.app.wait_for_verdict(VERDICT_WAIT)
         {
             ctx.request_discard("the drawing has been recognised meanwhile");
@@ -251,7 +251,7 @@ impl Inkling {
             ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
             self.title = title;
         }
-        match self.app.take_window_request() {
+        match self.app.shell.take_window_request() {
             Some(WindowRequest::Attention) => {
                 ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(
                     UserAttentionType::Informational,

@@ -15,6 +15,7 @@ use crate::records::benchmark::Row;
 use crate::records::{BatchSizeSpec, EvaluationReport, JobId};
 use crate::run_config::DeviceChoice;
 use crate::text::format::{percent, remaining};
+use crate::window::Ctx;
 
 /// A job that was submitted and has not ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -207,18 +208,12 @@ impl App {
         self.forget_requests();
     }
 
-    pub(super) fn on_benchmark_row(&mut self, id: JobId, row: Row) {
-        if let Some(running) = self.ctx.jobs.0.get_mut(&id) {
-            running.rows.push(row);
-        }
-    }
-
     /// Takes in what a job reports; what is not known here any more is dropped.
     pub(super) fn on_job_event(&mut self, id: JobId, event: JobEvent) {
         if let JobEvent::Progress(progress) = event {
             if let Some(running) = self.ctx.jobs.0.get_mut(&id) {
                 running.progress = progress;
-                self.run_is_preparing(id, progress.fraction);
+                self.train.run_is_preparing(id, progress.fraction);
             }
             return;
         }
@@ -230,7 +225,7 @@ impl App {
             JobEvent::Done(result) => self.on_job_done(ended, *result),
             JobEvent::Cancelled => self.on_job_without_result(&ended, Phase::Discarded),
             JobEvent::Failed(problem) => {
-                if let Some(run) = self.active_run(id)
+                if let Some(run) = self.train.active_run(id)
                     && matches!(problem, Problem::Diverged { .. })
                 {
                     // Resumed from where it diverged, it would diverge again.
@@ -238,22 +233,22 @@ impl App {
                 }
                 self.on_job_without_result(&ended, Phase::Failed);
                 // Nobody asked for the estimates.
-                let shown = self.export_failed(&ended.job, &problem)
-                    || self.import_undecided(&ended.job, &problem)
+                let shown = self.models.export_failed(&ended.job, &problem)
+                    || self.models.import_undecided(&ended.job, &problem)
                     || self.fit_to_small_data(&ended.job, &problem)
-                    || self.search_failed(id, &problem);
+                    || self.train.search_failed(id, &problem);
                 if !matches!(ended.job, Job::TimeSteps(_)) && !shown {
                     self.ctx.show_problem(&problem);
                 }
             }
         }
-        self.time_presets();
+        self.machine.time_presets(&mut self.ctx);
     }
 
     fn on_job_done(&mut self, RunningJob { id, job, rows, .. }: RunningJob, result: JobResult) {
         match result {
             JobResult::Train(summary) => {
-                self.show_test(&summary);
+                self.results.show_test(&summary);
                 // Train shows it large, unless the next run begins there.
                 if self.ctx.screen != Screen::Train || !self.train.queue.is_empty() {
                     self.ctx
@@ -271,10 +266,11 @@ impl App {
                     );
                 }
                 let stopped = summary.stopped;
-                self.note_sweep_test(id, &summary);
-                self.check_reproduction(id, &summary);
-                self.end_run(id, Phase::Finished(Box::new(summary)));
-                self.list_runs();
+                self.sweeps.note_sweep_test(&mut self.ctx, id, &summary);
+                self.models.check_reproduction(&mut self.ctx, id, &summary);
+                self.train
+                    .end_run(&mut self.ctx, id, Phase::Finished(Box::new(summary)));
+                self.ctx.list_runs();
                 if !stopped {
                     self.start_queued();
                 }
@@ -298,13 +294,18 @@ impl App {
                 .machine
                 .benchmark
                 .set_compared(rows, failed, background_load),
-            JobResult::CompareModels(found) => self.models_compared(found),
+            JobResult::CompareModels(found) => self.models.models_compared(found),
             JobResult::TimeSteps {
                 images_per_second,
                 background_load,
             } => {
                 if let Job::TimeSteps(configs) = &job {
-                    self.presets_timed(configs, images_per_second, background_load);
+                    self.machine.presets_timed(
+                        &mut self.ctx,
+                        configs,
+                        images_per_second,
+                        background_load,
+                    );
                 }
             }
             JobResult::Profile {
@@ -316,25 +317,25 @@ impl App {
                     profile,
                     background_load,
                 };
-                self.search_ended(id, SearchState::Done(found));
+                self.train.search_ended(id, SearchState::Done(found));
             }
             JobResult::FindLearningRate(finding) => {
                 let found = SearchResult::LearningRate(finding);
-                self.search_ended(id, SearchState::Done(found));
+                self.train.search_ended(id, SearchState::Done(found));
             }
-            JobResult::FindBatchSize(finding) => {
-                self.search_ended(id, SearchState::Done(SearchResult::BatchSize(finding)))
-            }
+            JobResult::FindBatchSize(finding) => self
+                .train
+                .search_ended(id, SearchState::Done(SearchResult::BatchSize(finding))),
             JobResult::FineTune(tuned) => {
                 if let Job::FineTune(before) = job {
                     self.fine_tuned(before, tuned);
                 }
             }
-            JobResult::Export(report) => self.exported(&job, report),
+            JobResult::Export(report) => self.models.exported(&mut self.ctx, &job, report),
             JobResult::Import { summary, finding } => {
-                self.show_test(&summary);
-                self.list_runs();
-                self.close_comparison();
+                self.results.show_test(&summary);
+                self.ctx.list_runs();
+                self.models.close_comparison(&mut self.ctx);
                 self.models.run_to_select = Some(summary.folder.clone());
                 self.ctx
                     .show_notice(Severity::Info, Message::imported(&summary, &finding));
@@ -346,12 +347,12 @@ impl App {
         match ended.job {
             Job::Train { .. } => {
                 let stopped = phase == Phase::Discarded;
-                self.end_run(ended.id, phase);
-                self.list_interrupted();
+                self.train.end_run(&mut self.ctx, ended.id, phase);
+                self.ctx.list_interrupted();
                 // Train says it above the curves, with a button to resume it.
                 if stopped
                     && self.ctx.screen != Screen::Train
-                    && self.interrupted_checkpoint().is_some()
+                    && self.train.interrupted_checkpoint().is_some()
                 {
                     self.ctx
                         .show_notice(Severity::Info, Message::stopped_unfinished());
@@ -361,11 +362,19 @@ impl App {
             Job::FindLearningRate(_) | Job::Profile(_) | Job::FindBatchSize(_)
                 if phase == Phase::Discarded =>
             {
-                self.search_ended(ended.id, SearchState::Cancelled);
+                self.train.search_ended(ended.id, SearchState::Cancelled);
             }
             // Later: something else was asked for.
             Job::TimeSteps(_) => self.machine.benchmark.presets_wanted = phase == Phase::Discarded,
             _ => {}
+        }
+    }
+}
+
+impl Ctx {
+    pub(super) fn on_benchmark_row(&mut self, id: JobId, row: Row) {
+        if let Some(running) = self.jobs.0.get_mut(&id) {
+            running.rows.push(row);
         }
     }
 }

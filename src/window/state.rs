@@ -60,6 +60,8 @@ impl App {
         number.drawing.pen = settings.pen;
         let mut app = Self {
             ctx: Ctx {
+                checks: Checks::default(),
+                other_machine: None,
                 screen: Screen::Train,
                 wizard: (!settings.wizard_done).then_some(WizardStep::Welcome),
                 collection: None,
@@ -121,8 +123,6 @@ impl App {
             },
             machine: Machine {
                 benchmark: BenchmarkView::default(),
-                checks: Checks::default(),
-                other_machine: None,
                 machine_dialog: None,
                 sending_question: None,
                 sent: SentView::default(),
@@ -142,21 +142,26 @@ impl App {
         app.send_inference_choice();
         app
     }
+}
 
+impl Draw {
     /// The newest prediction for the drawing on the canvas.
     pub fn prediction(&self) -> Option<&Prediction> {
-        self.draw.predictions.prediction()
+        self.predictions.prediction()
     }
+}
 
+impl Train {
     /// True while Train shows the next run: if there is no other, or the person has chosen so.
     pub const fn shows_next_run(&self) -> bool {
-        self.train.run.is_none() || self.train.next_run_shown
+        self.run.is_none() || self.next_run_shown
     }
+}
 
+impl Ctx {
     /// The source of a found data set: its name if the engine finds it by name, else its path.
     pub fn source_of(&self, found: &Found) -> DataSource {
         let known = self
-            .ctx
             .engine
             .data_folders
             .iter()
@@ -170,7 +175,7 @@ impl App {
 
     /// The folder that contains the run folders.
     pub fn runs_folder(&self) -> &Path {
-        &self.ctx.deps.paths.runs
+        &self.deps.paths.runs
     }
 }
 

@@ -216,7 +216,7 @@ fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
     app.apply(Action::Keep(None));
     app.apply(Action::Keep(Some(3)));
     draw_strokes(&mut app, &mut engine, 2);
-    assert_eq!(app.digit_to_keep(), Some(2));
+    assert_eq!(app.draw.digit_to_keep(&app.ctx), Some(2));
     app.apply(Action::Keep(None));
     assert!(
         app.draw.drawing.strokes().is_empty(),
@@ -337,7 +337,7 @@ fn wrong_ones_are_known_once_the_screen_is_shown() {
 fn what_looks_like_no_digit_is_not_recognised_even_where_the_closest_digit_is_right() {
     let (mut app, mut engine) = app();
     draw_strokes(&mut app, &mut engine, NO_DIGIT as u8);
-    assert_eq!(app.digit_to_keep(), None);
+    assert_eq!(app.draw.digit_to_keep(&app.ctx), None);
     app.apply(Action::Keep(Some(NO_DIGIT as u8)));
     app.until(|app| digits(app) == [NO_DIGIT as u8]);
     for _ in 0..3 {
@@ -407,11 +407,11 @@ fn the_collection_asks_for_each_digit_five_times() {
 #[test]
 fn a_better_model_is_taken_over_and_given_back() {
     let (mut app, mut engine) = app();
-    assert!(app.why_not_fine_tune().is_some());
+    assert!(app.my_digits.why_not_fine_tune(&app.ctx).is_some());
     draw_strokes(&mut app, &mut engine, 2);
     app.apply(Action::Keep(None));
     app.until(|app| digits(app) == [2]);
-    assert_eq!(app.why_not_fine_tune(), None);
+    assert_eq!(app.my_digits.why_not_fine_tune(&app.ctx), None);
     app.apply(Action::FineTune);
     for _ in 0..3 {
         app.serve(&mut engine);
@@ -424,7 +424,7 @@ fn a_better_model_is_taken_over_and_given_back() {
             .any(|(_, job)| *job == Job::FineTune(ModelRef::Starter))
     );
     assert!(app.ctx.notices.is_empty(), "My digits says it itself");
-    assert!(app.can_undo_fine_tune());
+    assert!(app.my_digits.can_undo_fine_tune(&app.ctx));
     assert_eq!(
         app.ctx.model_in_use.as_ref().unwrap().reference,
         ModelRef::File("tuned/model.safetensors".into())
@@ -461,7 +461,7 @@ fn on_other_screens_a_notice_says_what_fine_tuning_changed() {
     // Another model was chosen since: there is nothing to go back from.
     app.apply(Action::UseModel(ModelRef::Starter));
     app.serve(&mut engine);
-    assert!(!app.can_undo_fine_tune());
+    assert!(!app.my_digits.can_undo_fine_tune(&app.ctx));
 }
 
 #[test]

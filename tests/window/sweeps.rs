@@ -234,7 +234,7 @@ fn a_run_and_a_sweep_do_not_fight_for_the_cores() {
 
     let (mut app, _engine) = opened();
     app.apply(Action::Start);
-    assert!(app.ctx.is_training() && app.why_not_sweep().is_some());
+    assert!(app.ctx.is_training() && app.ctx.why_not_sweep().is_some());
     act(&mut app, SweepAction::Start);
     assert!(!app.ctx.is_sweeping());
 }

@@ -80,7 +80,7 @@ fn started() -> (App, FakeEngine) {
 fn the_machine_stays_awake_while_a_run_works() {
     let (mut app, mut engine) = started();
     let keepers = std::sync::Arc::clone(&engine.desktop.keepers);
-    let kept = |app: &App| (keepers.load(Ordering::Relaxed), app.stays_awake());
+    let kept = |app: &App| (keepers.load(Ordering::Relaxed), app.shell.stays_awake());
     app.until(|app| kept(app) == (1, true));
     app.apply(Action::Pause);
     engine.serve();
@@ -98,13 +98,16 @@ fn the_end_of_a_run_is_told_to_somebody_who_looks_elsewhere() {
     app.ctx.focused = false;
     engine.finish();
     app.poll();
-    assert_eq!(app.take_window_request(), Some(WindowRequest::Attention));
+    assert_eq!(
+        app.shell.take_window_request(),
+        Some(WindowRequest::Attention)
+    );
     // Whoever goes for the notification gets the window.
     app.until(|app| !engine.desktop.shown.lock().unwrap().is_empty() && app.train.run.is_some());
     let mut wants = None;
     for _ in 0..2000 {
         app.poll();
-        wants = app.take_window_request();
+        wants = app.shell.take_window_request();
         if wants.is_some() {
             break;
         }
@@ -140,7 +143,7 @@ fn who_looks_needs_no_notification() {
     let (mut app, mut engine) = started();
     engine.finish();
     app.poll();
-    assert_eq!(app.take_window_request(), None);
+    assert_eq!(app.shell.take_window_request(), None);
     assert!(engine.desktop.shown.lock().unwrap().is_empty());
 }
 

@@ -72,7 +72,7 @@ fn the_machine_is_shown_with_what_it_means() {
 fn the_recommended_preset_is_named_and_another_can_be_chosen() {
     let (mut window, _engine) = first_launch(Answers::default());
     window.until(|app| app.ctx.hardware.is_some());
-    let (config, reason) = window.app().recommended().unwrap();
+    let (config, reason) = window.app().train.recommended(&window.app().ctx).unwrap();
     assert_eq!(
         window.app().ctx.config.preset,
         config.preset,
@@ -97,7 +97,7 @@ fn the_time_of_each_preset_is_measured_before_it_is_chosen() {
     engine.heard.clear();
     window.click("Hardware");
     window.until(|app| {
-        app.machine
+        app.ctx
             .checks
             .values()
             .all(|check| *check != Checked::Running)
@@ -134,10 +134,10 @@ fn the_time_of_each_preset_is_measured_before_it_is_chosen() {
     );
     let app = window.app();
     assert_eq!(app.ctx.settings.preset_rates.len(), Preset::ALL.len() - 1);
-    assert_eq!(app.expected_time(&app.with_preset(Preset::Best)), None);
+    assert_eq!(app.expected_time(&app.ctx.with_preset(Preset::Best)), None);
     let slower = RunConfig {
         precision: Precision::Bf16,
-        ..app.with_preset(Preset::OneEpoch)
+        ..app.ctx.with_preset(Preset::OneEpoch)
     };
     assert_eq!(app.expected_time(&slower), None, "that was not measured");
 }
@@ -199,7 +199,7 @@ fn why_the_presets_have_no_times_is_said() {
     window.until(|app| app.ctx.hardware.is_some());
     window.click("Hardware");
     window.until(|app| {
-        app.machine
+        app.ctx
             .checks
             .values()
             .all(|check| *check != Checked::Running)
@@ -299,7 +299,10 @@ fn mnist_is_mixed_with_built_in_digits_where_it_is_found() {
     let (mut app, _engine) = app();
     app.start_discovery();
     app.until(|app| app.ctx.hardware.is_some() && app.train.found.is_some());
-    assert_eq!(app.recommended().unwrap().0.data, DataSpec::builtin());
+    assert_eq!(
+        app.train.recommended(&app.ctx).unwrap().0.data,
+        DataSpec::builtin()
+    );
     let folder = "/data/mnist".into();
     let mnist = Found {
         set: NamedSet::Mnist,
@@ -309,10 +312,10 @@ fn mnist_is_mixed_with_built_in_digits_where_it_is_found() {
         original: Some(true),
     };
     app.train.found = Some(vec![mnist.clone()]);
-    let (config, _) = app.recommended().unwrap();
+    let (config, _) = app.train.recommended(&app.ctx).unwrap();
     assert_eq!(
         config.data.sources(),
-        [app.source_of(&mnist), DataSource::Builtin]
+        [app.ctx.source_of(&mnist), DataSource::Builtin]
     );
     app.ctx.config = config;
     // 60,000 and half as many built-in digits, of which 7,500 are for validation. What is only
@@ -320,7 +323,12 @@ fn mnist_is_mixed_with_built_in_digits_where_it_is_found() {
     let images = 82_500.0 * f64::from(app.ctx.config.epochs);
     let recognised = 7_500.0 * f64::from(app.ctx.config.epochs) + 9_000.0;
     assert_eq!(
-        app.total_time(&app.ctx.config, (images + recognised / 3.0) / 10.0)
+        app.train
+            .total_time(
+                &app.ctx,
+                &app.ctx.config,
+                (images + recognised / 3.0) / 10.0
+            )
             .as_deref(),
         Some("10 s")
     );

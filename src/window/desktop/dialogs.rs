@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::run_config::SetFormat;
 use crate::system::files::write_whole;
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::background::BackgroundResult;
 use crate::window::messages::Message;
+use crate::window::state::Shell;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -61,8 +63,30 @@ pub struct PathQuestion {
 }
 
 impl App {
+    pub(in crate::window) fn use_path(&mut self, path: PathBuf, purpose: Purpose) {
+        self.shell.path_question = None;
+        match purpose {
+            Purpose::RunFolder => self.train.save_run(&mut self.ctx, Some(path)),
+            Purpose::DataFolder => self.train.use_data_folder(&mut self.ctx, path),
+            Purpose::CudaFolder => self.use_cuda_folder(Some(path)),
+            Purpose::Export => self.models.export_to(&mut self.ctx, path),
+            Purpose::Import => self.ctx.import(path),
+            Purpose::ImportInk => self.ctx.import_ink(path),
+            Purpose::OpenInDraw => self.ctx.open_on_canvas(path),
+            Purpose::ExportMyDigits(format) => self.ctx.export_my_digits(path, format),
+            Purpose::Save(bytes) => self.ctx.background.run(move || {
+                Some(match write_whole(&path, &bytes) {
+                    Ok(()) => BackgroundResult::Written(path),
+                    Err(problem) => BackgroundResult::Failed(problem.into()),
+                })
+            }),
+        }
+    }
+}
+
+impl Ctx {
     pub(in crate::window) fn ask_for_folder(&self, title: &str, purpose: Purpose) {
-        self.ask(self.ctx.deps.dialogs.folder(title), title, "", purpose);
+        self.ask(self.deps.dialogs.folder(title), title, "", purpose);
     }
 
     pub(in crate::window) fn ask_for_file(
@@ -73,7 +97,7 @@ impl App {
         purpose: Purpose,
     ) {
         self.ask(
-            self.ctx.deps.dialogs.open(title, what, endings),
+            self.deps.dialogs.open(title, what, endings),
             title,
             "",
             purpose,
@@ -82,17 +106,12 @@ impl App {
 
     /// Asks for a file to write.
     pub(in crate::window) fn ask_for_new_file(&self, title: &str, name: &str, purpose: Purpose) {
-        self.ask(
-            self.ctx.deps.dialogs.save(title, name),
-            title,
-            name,
-            purpose,
-        );
+        self.ask(self.deps.dialogs.save(title, name), title, name, purpose);
     }
 
     fn ask(&self, choice: Choice, title: &str, name: &str, purpose: Purpose) {
         let (title, name) = (title.to_owned(), name.to_owned());
-        self.ctx.background.run(move || match choice() {
+        self.background.run(move || match choice() {
             Answer::Chosen(path) => Some(BackgroundResult::Path { path, purpose }),
             Answer::Cancelled => None,
             Answer::NotShown => {
@@ -110,20 +129,22 @@ impl App {
             }
         });
     }
+}
 
+impl Shell {
     pub(in crate::window) fn type_path(&mut self, text: String) {
-        if let Some(question) = &mut self.shell.path_question {
+        if let Some(question) = &mut self.path_question {
             (question.text, question.refused) = (text, None);
         }
     }
 
     /// Uses the path that was typed if it is what was asked for; that is looked up on another
     /// thread, since a disk may keep it waiting.
-    pub(in crate::window) fn confirm_path(&self) {
-        let Some(question) = self.shell.path_question.clone() else {
+    pub(in crate::window) fn confirm_path(&self, ctx: &Ctx) {
+        let Some(question) = self.path_question.clone() else {
             return;
         };
-        self.ctx.background.run(move || {
+        ctx.background.run(move || {
             let path = PathBuf::from(question.text.trim());
             Some(match refusal(&path, &question.purpose) {
                 None => BackgroundResult::Path {
@@ -136,26 +157,6 @@ impl App {
                 }),
             })
         });
-    }
-
-    pub(in crate::window) fn use_path(&mut self, path: PathBuf, purpose: Purpose) {
-        self.shell.path_question = None;
-        match purpose {
-            Purpose::RunFolder => self.save_run(Some(path)),
-            Purpose::DataFolder => self.use_data_folder(path),
-            Purpose::CudaFolder => self.use_cuda_folder(Some(path)),
-            Purpose::Export => self.export_to(path),
-            Purpose::Import => self.import(path),
-            Purpose::ImportInk => self.import_ink(path),
-            Purpose::OpenInDraw => self.open_on_canvas(path),
-            Purpose::ExportMyDigits(format) => self.export_my_digits(path, format),
-            Purpose::Save(bytes) => self.ctx.background.run(move || {
-                Some(match write_whole(&path, &bytes) {
-                    Ok(()) => BackgroundResult::Written(path),
-                    Err(problem) => BackgroundResult::Failed(problem.into()),
-                })
-            }),
-        }
     }
 }
 

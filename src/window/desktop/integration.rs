@@ -7,9 +7,12 @@ use std::sync::mpsc::{Sender, channel};
 use super::Purpose;
 use crate::ink::Image;
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::background::BackgroundResult;
+use crate::window::draw::Draw;
 use crate::window::messages::Message;
 use crate::window::notice::Severity;
+use crate::window::state::Shell;
 use crate::window::train::run::{Phase, RunView};
 
 /// What the app wants of its window.
@@ -38,52 +41,13 @@ pub struct DesktopState {
 }
 
 impl App {
-    /// True while this machine is kept from falling asleep.
-    pub const fn stays_awake(&self) -> bool {
-        self.shell.desktop_state.awake && self.shell.desktop_state.until.is_some()
-    }
-
-    /// What the window is to do, once.
-    pub const fn take_window_request(&mut self) -> Option<WindowRequest> {
-        self.shell.desktop_state.wants.take()
-    }
-
-    /// Asks for the window to come to the front.
-    pub(in crate::window) fn raise_window(&mut self) {
-        self.shell.desktop_state.wants = Some(WindowRequest::Front);
-    }
-
-    /// Puts a text on the clipboard, and says so.
-    pub(in crate::window) fn copy(&mut self, text: String) {
-        self.shell.desktop_state.wants = Some(WindowRequest::Copy(text));
-        self.ctx
-            .show_notice(Severity::Info, Message::diagnostics_copied());
-    }
-
     /// Puts the image that the model took as input on the clipboard, and says so.
     pub(in crate::window) fn copy_image(&mut self) {
-        if let Some(image) = self.input_image() {
+        if let Some(image) = self.draw.input_image(&self.ctx) {
             self.shell.desktop_state.wants = Some(WindowRequest::CopyImage(Box::new(image)));
             self.ctx
                 .show_notice(Severity::Info, Message::image_copied());
         }
-    }
-
-    /// Asks where to save it.
-    pub(in crate::window) fn save_image(&mut self) {
-        if let Some(image) = self.input_image() {
-            self.ask_for_new_file(
-                "Save the model's input",
-                "digit-28x28.png",
-                Purpose::Save(image.to_png()),
-            );
-        }
-    }
-
-    /// The image that the model took as input, unless nothing is drawn.
-    fn input_image(&self) -> Option<Image> {
-        self.prediction_shown()
-            .map(|prediction| prediction.image.clone())
     }
 
     /// Follows the run: keeps the machine awake while it trains, and announces its end.
@@ -95,7 +59,7 @@ impl App {
                 .as_ref()
                 .is_some_and(|run| run.is_active() && run.phase != Phase::Paused);
         match (works, self.shell.desktop_state.until.is_some()) {
-            (true, false) => self.stay_awake(),
+            (true, false) => self.shell.stay_awake(&mut self.ctx),
             (false, true) => {
                 (
                     self.shell.desktop_state.until,
@@ -111,23 +75,6 @@ impl App {
         {
             self.call();
         }
-    }
-
-    /// Where the system cannot be asked to stay awake, nothing is said.
-    fn stay_awake(&mut self) {
-        let (until, over) = channel();
-        let desktop = Arc::clone(&self.ctx.deps.desktop);
-        self.ctx.background.run_with_updates(move |tell| {
-            let kept = desktop.keep_awake();
-            tell(BackgroundResult::StaysAwake(kept.is_some()));
-            // Blocks until the other side is dropped; only then may the machine sleep again.
-            let _ = over.recv();
-        });
-        self.shell.desktop_state.until = Some(until);
-    }
-
-    pub(in crate::window) fn on_awake(&mut self, awake: bool) {
-        self.shell.desktop_state.awake = awake;
     }
 
     /// Announces how the run ended to somebody who looks elsewhere.
@@ -147,6 +94,65 @@ impl App {
             );
             None
         });
+    }
+}
+
+impl Shell {
+    /// True while this machine is kept from falling asleep.
+    pub const fn stays_awake(&self) -> bool {
+        self.desktop_state.awake && self.desktop_state.until.is_some()
+    }
+
+    /// What the window is to do, once.
+    pub const fn take_window_request(&mut self) -> Option<WindowRequest> {
+        self.desktop_state.wants.take()
+    }
+
+    /// Asks for the window to come to the front.
+    pub(in crate::window) fn raise_window(&mut self) {
+        self.desktop_state.wants = Some(WindowRequest::Front);
+    }
+
+    /// Puts a text on the clipboard, and says so.
+    pub(in crate::window) fn copy(&mut self, ctx: &mut Ctx, text: String) {
+        self.desktop_state.wants = Some(WindowRequest::Copy(text));
+        ctx.show_notice(Severity::Info, Message::diagnostics_copied());
+    }
+
+    /// Where the system cannot be asked to stay awake, nothing is said.
+    fn stay_awake(&mut self, ctx: &mut Ctx) {
+        let (until, over) = channel();
+        let desktop = Arc::clone(&ctx.deps.desktop);
+        ctx.background.run_with_updates(move |tell| {
+            let kept = desktop.keep_awake();
+            tell(BackgroundResult::StaysAwake(kept.is_some()));
+            // Blocks until the other side is dropped; only then may the machine sleep again.
+            let _ = over.recv();
+        });
+        self.desktop_state.until = Some(until);
+    }
+
+    pub(in crate::window) fn on_awake(&mut self, awake: bool) {
+        self.desktop_state.awake = awake;
+    }
+}
+
+impl Draw {
+    /// Asks where to save it.
+    pub(in crate::window) fn save_image(&mut self, ctx: &mut Ctx) {
+        if let Some(image) = self.input_image(ctx) {
+            ctx.ask_for_new_file(
+                "Save the model's input",
+                "digit-28x28.png",
+                Purpose::Save(image.to_png()),
+            );
+        }
+    }
+
+    /// The image that the model took as input, unless nothing is drawn.
+    fn input_image(&self, ctx: &Ctx) -> Option<Image> {
+        self.prediction_shown(ctx)
+            .map(|prediction| prediction.image.clone())
     }
 }
 

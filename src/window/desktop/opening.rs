@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::ink::{Ink, InkEntry, InkError, read_ink_file};
 use crate::records::ModelRef;
+use crate::window::Ctx;
 use crate::window::action::Action;
 use crate::window::background::BackgroundResult;
+use crate::window::draw::Draw;
 use crate::window::messages::Message;
 use crate::window::models::is_named_like_weights;
 use crate::window::notice::Severity;
@@ -17,18 +19,20 @@ impl App {
     pub(in crate::window) fn open(&mut self, files: Vec<PathBuf>) {
         // Whoever opens a file knows what to do next; the wizard comes back at the next launch.
         self.ctx.wizard = None;
-        self.raise_window();
+        self.shell.raise_window();
         for file in files {
             if let Some(model) = model(&file) {
                 self.apply(Action::DrawWith(ModelRef::File(model)));
             } else if is_named_like_weights(&file) {
-                self.import(file);
+                self.ctx.import(file);
             } else {
-                self.open_on_canvas(file);
+                self.ctx.open_on_canvas(file);
             }
         }
     }
+}
 
+impl Ctx {
     /// Opens an image or an ink file, by its name.
     pub(in crate::window) fn open_on_canvas(&self, file: PathBuf) {
         if Dropped::of(&file) == Dropped::Image {
@@ -40,7 +44,7 @@ impl App {
 
     /// Reads an ink file and puts its first drawing on the canvas.
     pub(in crate::window) fn draw_file(&self, file: PathBuf) {
-        self.ctx.background.run(move || {
+        self.background.run(move || {
             Some(match first_drawing(&file) {
                 Ok((ink, pressures, only)) => BackgroundResult::Ink {
                     file,
@@ -52,18 +56,20 @@ impl App {
             })
         });
     }
+}
 
+impl Draw {
     pub(in crate::window) fn on_ink(
         &mut self,
+        ctx: &mut Ctx,
         file: &Path,
         ink: &Ink,
         pressures: &[Vec<f32>],
         only: bool,
     ) {
-        self.put_ink(ink, pressures);
+        self.put_ink(ctx, ink, pressures);
         if !only {
-            self.ctx
-                .show_notice(Severity::Info, Message::first_of_several(file));
+            ctx.show_notice(Severity::Info, Message::first_of_several(file));
         }
     }
 }

@@ -9,6 +9,8 @@ use crate::records::ModelRef;
 use crate::run_config::{DeviceChoice, InferenceChoice};
 use crate::text::format::milliseconds;
 use crate::window::App;
+use crate::window::Ctx;
+use crate::window::draw::Draw;
 use crate::window::hardware::Checked;
 use crate::window::messages::Message;
 use crate::window::notice::Severity;
@@ -24,16 +26,6 @@ pub struct InferenceDevice {
 }
 
 impl App {
-    /// The comparison of devices for the current model, once there is one.
-    pub fn inference_report(&self) -> Option<&DeviceComparison> {
-        let model = &self.ctx.model_in_use.as_ref()?.reference;
-        self.draw
-            .inference
-            .report
-            .as_ref()
-            .filter(|report| report.model == *model)
-    }
-
     /// The device that recognises drawings and its speed: "Recognition on Metal: 0.9 ms (CPU 0.1
     /// ms)".
     pub fn device_summary(&self) -> String {
@@ -52,7 +44,7 @@ impl App {
                 device_name(device, true)
             );
         }
-        let Some(report) = self.inference_report() else {
+        let Some(report) = self.draw.inference_report(&self.ctx) else {
             return "Recognition on the CPU".to_owned();
         };
         let figures = |wanted: &DeviceTrial| {
@@ -90,19 +82,6 @@ impl App {
         line
     }
 
-    /// Why devices that were tried are not used, a sentence each.
-    pub fn inference_rejections(&self) -> Vec<String> {
-        let tried = self
-            .inference_report()
-            .map_or(&[][..], |report| &report.trials);
-        tried
-            .iter()
-            .filter_map(|trial| {
-                Some(Message::inference_rejection(trial.device, trial.outcome.as_ref().err()?).what)
-            })
-            .collect()
-    }
-
     /// Why this choice is unavailable, if it is.
     pub fn why_not_inference(&self, choice: InferenceChoice) -> Option<String> {
         choice
@@ -111,10 +90,10 @@ impl App {
     }
 
     fn why_not_inference_on(&self, device: DeviceChoice) -> Option<String> {
-        if let Err(reason) = inference_availability(device, &self.machine()) {
+        if let Err(reason) = inference_availability(device, &self.ctx.machine()) {
             return Some(reason);
         }
-        match self.machine.checks.get(&device) {
+        match self.ctx.checks.get(&device) {
             _ if device == DeviceChoice::Cpu => None,
             None | Some(Checked::Running) => Some("Its self-test has not finished yet.".to_owned()),
             Some(Checked::Done(found)) => match &**found {
@@ -176,18 +155,45 @@ impl App {
         (self.draw.inference.sent, self.draw.inference.report) = (None, None);
         self.send_inference_choice();
     }
+}
+
+impl Draw {
+    /// The comparison of devices for the current model, once there is one.
+    pub fn inference_report(&self, ctx: &Ctx) -> Option<&DeviceComparison> {
+        let model = &ctx.model_in_use.as_ref()?.reference;
+        self.inference
+            .report
+            .as_ref()
+            .filter(|report| report.model == *model)
+    }
+
+    /// Why devices that were tried are not used, a sentence each.
+    pub fn inference_rejections(&self, ctx: &Ctx) -> Vec<String> {
+        let tried = self
+            .inference_report(ctx)
+            .map_or(&[][..], |report| &report.trials);
+        tried
+            .iter()
+            .filter_map(|trial| {
+                Some(Message::inference_rejection(trial.device, trial.outcome.as_ref().err()?).what)
+            })
+            .collect()
+    }
 
     /// A process that used a driver's device crashed: the engine does not move there again until
     /// the person chooses to.
     pub(in crate::window) const fn give_up_gpu_inference(&mut self) {
-        self.draw.inference.gave_up = true;
+        self.inference.gave_up = true;
     }
 
     /// Takes the engine's comparison; each flaw is reported once.
-    pub(in crate::window) fn on_inference_report(&mut self, report: DeviceComparison) {
+    pub(in crate::window) fn on_inference_report(
+        &mut self,
+        ctx: &mut Ctx,
+        report: DeviceComparison,
+    ) {
         let known = |device| {
             let last = self
-                .draw
                 .inference
                 .report
                 .iter()
@@ -202,9 +208,9 @@ impl App {
             .filter(|(device, _)| !known(*device))
             .map(|(device, flaw)| Message::inference_rejection(device, flaw))
             .collect();
-        self.draw.inference.report = Some(report);
+        self.inference.report = Some(report);
         for message in news {
-            self.ctx.show_notice(Severity::Info, message);
+            ctx.show_notice(Severity::Info, message);
         }
     }
 }

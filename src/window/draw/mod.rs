@@ -24,14 +24,13 @@ pub use prediction_queue::PredictionQueue;
 pub use preprocessing::{Preprocessing, ShownStages};
 pub use recent::RecentDrawings;
 
-use super::App;
 use crate::run_config::Classes;
+use crate::window::Ctx;
 
-impl App {
+impl Ctx {
     /// What the classes of the model in use stand for.
     pub fn classes(&self) -> Classes {
-        self.ctx
-            .model_in_use
+        self.model_in_use
             .as_ref()
             .map(|model| model.classes.clone())
             .unwrap_or_default()

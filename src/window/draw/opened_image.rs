@@ -7,9 +7,11 @@ use std::sync::Arc;
 use crate::ink::{CandidateImage, Framing, SourceImage, Stage, Steps, Writing};
 use crate::protocol::Command;
 use crate::records::ModelInfo;
+use crate::window::Ctx;
+use crate::window::Screen;
 use crate::window::action::Action;
 use crate::window::background::BackgroundResult;
-use crate::window::{App, Screen};
+use crate::window::draw::Draw;
 
 /// What errors call an image from the clipboard.
 const PASTED: &str = "the image on the clipboard";
@@ -51,93 +53,73 @@ pub struct ImageReading {
     pub candidates: Vec<CandidateImage>,
 }
 
-impl App {
+impl Draw {
     /// The image over the canvas, if one is open there.
-    pub fn image_shown(&self) -> Option<&Arc<OpenImage>> {
-        let draws = self.ctx.screen == Screen::Draw && self.ctx.collection.is_none();
-        self.draw.images.open.last().filter(|_| draws)
+    pub fn image_shown(&self, ctx: &Ctx) -> Option<&Arc<OpenImage>> {
+        let draws = ctx.screen == Screen::Draw && ctx.collection.is_none();
+        self.images.open.last().filter(|_| draws)
     }
 
     /// True if there is an image that Undo brings back or takes away.
-    pub fn can_undo_image(&self) -> bool {
-        self.image_shown().is_some() || !self.draw.images.cleared.is_empty()
+    pub fn can_undo_image(&self, ctx: &Ctx) -> bool {
+        self.image_shown(ctx).is_some() || !self.images.cleared.is_empty()
     }
 
     /// True if there is an image that Redo brings back.
     pub fn can_redo_image(&self) -> bool {
-        !self.draw.images.undone.is_empty()
+        !self.images.undone.is_empty()
     }
 
     /// What was found in the image that is shown, with the steps that are carried out.
-    pub(in crate::window) fn image_reading(&self) -> Option<&Arc<ImageReading>> {
-        let wanted = (self.image_shown()?.id, self.steps_in_use(), self.framing());
-        self.draw
-            .images
+    pub(in crate::window) fn image_reading(&self, ctx: &Ctx) -> Option<&Arc<ImageReading>> {
+        let wanted = (
+            self.image_shown(ctx)?.id,
+            self.steps_in_use(ctx),
+            ctx.framing(),
+        );
+        self.images
             .reading
             .as_ref()
             .filter(|reading| (reading.image, reading.steps, reading.framing) == wanted)
     }
 
-    pub(in crate::window) fn open_image(&self, file: PathBuf) {
-        self.ctx.background.run(move || {
-            let name = file
-                .file_name()
-                .unwrap_or(file.as_os_str())
-                .to_string_lossy()
-                .into_owned();
-            Some(opened(name, SourceImage::open(&file)))
-        });
-    }
-
-    /// Opens an image from the clipboard: its size in pixels, and red, green, blue and alpha of
-    /// each, colours multiplied by alpha.
-    pub(in crate::window) fn paste_image(&self, size: [usize; 2], pixels: Arc<Vec<u8>>) {
-        self.ctx.background.run(move || {
-            let pixels = Arc::unwrap_or_clone(pixels);
-            Some(opened(
-                "Pasted image".to_owned(),
-                SourceImage::from_premultiplied(size, pixels, Path::new(PASTED)),
-            ))
-        });
-    }
-
-    pub(in crate::window) fn on_image_opened(&mut self, name: String, source: SourceImage) {
-        let id = self.ctx.next_id();
-        self.ctx.show(Screen::Draw);
-        self.drawing_shown_mut().end();
-        self.draw
-            .images
+    pub(in crate::window) fn on_image_opened(
+        &mut self,
+        ctx: &mut Ctx,
+        name: String,
+        source: SourceImage,
+    ) {
+        let id = ctx.next_id();
+        ctx.show(Screen::Draw);
+        self.drawing_shown_mut(ctx).end();
+        self.images
             .open
             .push(Arc::new(OpenImage { id, name, source }));
-        (self.draw.images.undone, self.draw.images.cleared) = (Vec::new(), Vec::new());
-        self.images_changed();
+        (self.images.undone, self.images.cleared) = (Vec::new(), Vec::new());
+        self.images_changed(ctx);
     }
 
     /// What a person does to the canvas is done to the image that lies over it; true if that was
     /// all.
-    pub(in crate::window) fn apply_to_image(&mut self, action: &Action) -> bool {
-        let shown = self.image_shown().is_some();
+    pub(in crate::window) fn apply_to_image(&mut self, ctx: &mut Ctx, action: &Action) -> bool {
+        let shown = self.image_shown(ctx).is_some();
         match action {
             Action::Undo if shown => {
-                self.draw.images.undone.extend(self.draw.images.open.pop());
-                self.images_changed();
+                self.images.undone.extend(self.images.open.pop());
+                self.images_changed(ctx);
             }
-            Action::Undo
-                if !self.draw.images.cleared.is_empty() && self.ctx.screen == Screen::Draw =>
-            {
-                self.draw.images.open = std::mem::take(&mut self.draw.images.cleared);
-                self.images_changed();
+            Action::Undo if !self.images.cleared.is_empty() && ctx.screen == Screen::Draw => {
+                self.images.open = std::mem::take(&mut self.images.cleared);
+                self.images_changed(ctx);
             }
-            Action::Redo
-                if !self.draw.images.undone.is_empty() && self.ctx.screen == Screen::Draw =>
-            {
-                self.draw.images.open.extend(self.draw.images.undone.pop());
-                self.images_changed();
+            Action::Redo if !self.images.undone.is_empty() && ctx.screen == Screen::Draw => {
+                self.images.open.extend(self.images.undone.pop());
+                self.images_changed(ctx);
             }
             Action::ClearDrawing if shown => {
-                self.draw.images.undone.clear();
-                self.draw.images.cleared = std::mem::take(&mut self.draw.images.open);
-                self.images_changed();
+                self.images.undone.clear();
+                self.images.cleared = std::mem::take(&mut self.images.open);
+                self.images_changed(ctx);
             }
             // There is nothing to draw on.
             Action::PenDown(_)
@@ -146,7 +128,7 @@ impl App {
             | Action::SaveDrawing
                 if shown => {}
             Action::PenDown(_) | Action::EraserDown(_) => {
-                (self.draw.images.undone, self.draw.images.cleared) = (Vec::new(), Vec::new());
+                (self.images.undone, self.images.cleared) = (Vec::new(), Vec::new());
                 return false;
             }
             _ => return false,
@@ -155,27 +137,27 @@ impl App {
     }
 
     /// Another image is shown, or none.
-    fn images_changed(&mut self) {
-        self.draw.number.forget();
-        if self.image_shown().is_some() {
-            self.prepare_image();
+    fn images_changed(&mut self, ctx: &mut Ctx) {
+        self.number.forget();
+        if self.image_shown(ctx).is_some() {
+            self.prepare_image(ctx);
         } else {
-            self.draw.images.reading = None;
-            self.drawing_changed();
+            self.images.reading = None;
+            self.drawing_changed(ctx);
         }
     }
 
     /// Looks at the image that is shown on another thread, with the steps that are carried out.
-    pub(in crate::window) fn prepare_image(&mut self) {
-        let Some(image) = self.image_shown().cloned() else {
+    pub(in crate::window) fn prepare_image(&mut self, ctx: &mut Ctx) {
+        let Some(image) = self.image_shown(ctx).cloned() else {
             return;
         };
         // The newest is looked at when that has come to its end.
-        if std::mem::replace(&mut self.draw.images.preparing, true) {
+        if std::mem::replace(&mut self.images.preparing, true) {
             return;
         }
-        let (steps, framing) = (self.steps_in_use(), self.framing());
-        self.ctx.background.run(move || {
+        let (steps, framing) = (self.steps_in_use(ctx), ctx.framing());
+        ctx.background.run(move || {
             let prepared = image.source.prepare(&steps, framing);
             let candidates = prepared.writing.candidate_images();
             let reading = ImageReading {
@@ -190,35 +172,63 @@ impl App {
         });
     }
 
-    pub(in crate::window) fn on_image_prepared(&mut self, reading: Arc<ImageReading>) {
-        self.draw.images.preparing = false;
-        self.draw.images.reading = Some(reading);
-        if self.image_reading().is_some() {
-            self.recognize_again();
+    pub(in crate::window) fn on_image_prepared(
+        &mut self,
+        ctx: &mut Ctx,
+        reading: Arc<ImageReading>,
+    ) {
+        self.images.preparing = false;
+        self.images.reading = Some(reading);
+        if self.image_reading(ctx).is_some() {
+            self.recognize_again(ctx);
         } else {
-            self.prepare_image();
+            self.prepare_image(ctx);
         }
+    }
+
+    /// Sends what may be a digit in the image to the engine.
+    pub(in crate::window) fn read_image(&mut self, ctx: &mut Ctx, request: u64) {
+        let candidates = self
+            .image_reading(ctx)
+            .map(|reading| reading.candidates.clone())
+            .unwrap_or_default();
+        ctx.send(Command::ReadCandidates {
+            request,
+            candidates,
+        });
+    }
+}
+
+impl Ctx {
+    pub(in crate::window) fn open_image(&self, file: PathBuf) {
+        self.background.run(move || {
+            let name = file
+                .file_name()
+                .unwrap_or(file.as_os_str())
+                .to_string_lossy()
+                .into_owned();
+            Some(opened(name, SourceImage::open(&file)))
+        });
+    }
+
+    /// Opens an image from the clipboard: its size in pixels, and red, green, blue and alpha of
+    /// each, colours multiplied by alpha.
+    pub(in crate::window) fn paste_image(&self, size: [usize; 2], pixels: Arc<Vec<u8>>) {
+        self.background.run(move || {
+            let pixels = Arc::unwrap_or_clone(pixels);
+            Some(opened(
+                "Pasted image".to_owned(),
+                SourceImage::from_premultiplied(size, pixels, Path::new(PASTED)),
+            ))
+        });
     }
 
     /// What of an image the model in use is shown.
     fn framing(&self) -> Framing {
-        self.ctx
-            .model_in_use
+        self.model_in_use
             .as_ref()
             .map(ModelInfo::framing)
             .unwrap_or_default()
-    }
-
-    /// Sends what may be a digit in the image to the engine.
-    pub(in crate::window) fn read_image(&mut self, request: u64) {
-        let candidates = self
-            .image_reading()
-            .map(|reading| reading.candidates.clone())
-            .unwrap_or_default();
-        self.ctx.send(Command::ReadCandidates {
-            request,
-            candidates,
-        });
     }
 }
 

@@ -4,8 +4,10 @@
 use std::ops::Range;
 
 use crate::ink::{Ink, Stage, Step, Steps, Writing};
+use crate::window::Ctx;
+use crate::window::Screen;
 use crate::window::background::BackgroundResult;
-use crate::window::{App, Screen};
+use crate::window::draw::Draw;
 
 /// The steps of preprocessing, as the window shows them.
 #[derive(Clone, Debug)]
@@ -44,17 +46,16 @@ impl Default for Preprocessing {
     }
 }
 
-impl App {
+impl Draw {
     /// The steps that are carried out in Draw.
     pub const fn steps(&self) -> &Steps {
-        &self.draw.preprocessing.steps
+        &self.preprocessing.steps
     }
 
     /// What the steps give of what is on the canvas, or of the digit on it that was chosen; nothing
     /// where nothing is drawn, or nobody looks.
     pub fn stages(&self) -> &[Stage] {
-        self.draw
-            .preprocessing
+        self.preprocessing
             .stages
             .as_ref()
             .map_or(&[], |(_, stages)| stages)
@@ -62,75 +63,73 @@ impl App {
 
     /// A number that differs after every change of the stages.
     pub const fn stages_version(&self) -> u64 {
-        self.draw.preprocessing.version
+        self.preprocessing.version
     }
 
     /// The steps for what is on the canvas: only Draw shows that one is left out.
-    pub(in crate::window) fn steps_in_use(&self) -> Steps {
-        let steps = if self.ctx.screen == Screen::Draw && self.ctx.wizard.is_none() {
-            self.draw.preprocessing.steps
+    pub(in crate::window) fn steps_in_use(&self, ctx: &Ctx) -> Steps {
+        let steps = if ctx.screen == Screen::Draw && ctx.wizard.is_none() {
+            self.preprocessing.steps
         } else {
             Steps::ALL
         };
-        steps.on_page(self.drawing_shown().size())
+        steps.on_page(self.drawing_shown(ctx).size())
     }
 
-    pub(in crate::window) fn switch_step(&mut self, step: Step, on: bool) {
-        self.draw.preprocessing.steps = if on {
-            self.draw.preprocessing.steps.with(step)
+    pub(in crate::window) fn switch_step(&mut self, ctx: &mut Ctx, step: Step, on: bool) {
+        self.preprocessing.steps = if on {
+            self.preprocessing.steps.with(step)
         } else {
-            self.draw.preprocessing.steps.without(step)
+            self.preprocessing.steps.without(step)
         };
-        self.steps_changed();
+        self.steps_changed(ctx);
     }
 
-    pub(in crate::window) fn restore_steps(&mut self) {
-        self.draw.preprocessing.steps = Steps::ALL;
-        self.steps_changed();
+    pub(in crate::window) fn restore_steps(&mut self, ctx: &mut Ctx) {
+        self.preprocessing.steps = Steps::ALL;
+        self.steps_changed(ctx);
     }
 
     /// Recognises what is on the canvas again, with other steps.
-    pub(in crate::window) fn steps_changed(&mut self) {
-        if self.image_shown().is_some() && self.image_reading().is_none() {
-            self.prepare_image();
-        } else if !self.is_canvas_empty() {
-            self.recognize_again();
+    pub(in crate::window) fn steps_changed(&mut self, ctx: &mut Ctx) {
+        if self.image_shown(ctx).is_some() && self.image_reading(ctx).is_none() {
+            self.prepare_image(ctx);
+        } else if !self.is_canvas_empty(ctx) {
+            self.recognize_again(ctx);
         }
     }
 
     /// Follows what is on the canvas with the stages, while they are shown. Those of an image are
     /// made on another thread.
-    pub(in crate::window) fn update_stages(&mut self) {
-        if !self.ctx.settings.steps_shown || self.ctx.screen != Screen::Draw {
-            self.draw.preprocessing.stages = None;
+    pub(in crate::window) fn update_stages(&mut self, ctx: &mut Ctx) {
+        if !ctx.settings.steps_shown || ctx.screen != Screen::Draw {
+            self.preprocessing.stages = None;
             return;
         }
-        let several = self.reads_several();
+        let several = self.reads_several(ctx);
         // Which pieces are a digit is known when they were read.
-        if several && self.draw.number.readings.is_behind() {
+        if several && self.number.readings.is_behind() {
             return;
         }
-        let image = self.image_shown().is_some();
-        let reading = self.image_reading().cloned();
+        let image = self.image_shown(ctx).is_some();
+        let reading = self.image_reading(ctx).cloned();
         let content = match &reading {
             Some(reading) => Content::Image(reading.image),
             None if image => return,
-            None => Content::Ink(self.drawing_shown().ink()),
+            None => Content::Ink(self.drawing_shown(ctx).ink()),
         };
         let digit = self
-            .draw
             .number
             .chosen()
             .filter(|_| several)
-            .and_then(|chosen| self.draw.number.digits().get(chosen));
+            .and_then(|chosen| self.number.digits().get(chosen));
         let pieces = digit.map(|digit| digit.pieces.clone());
         let shown = ShownStages {
             content,
             pieces,
-            steps: self.steps_in_use(),
+            steps: self.steps_in_use(ctx),
         };
         if self
-            .draw
             .preprocessing
             .stages
             .as_ref()
@@ -150,9 +149,9 @@ impl App {
                 self.set_stages(shown, stages);
             }
             (Content::Image(_), Some(reading))
-                if !std::mem::replace(&mut self.draw.preprocessing.pending, true) =>
+                if !std::mem::replace(&mut self.preprocessing.pending, true) =>
             {
-                self.ctx.background.run(move || {
+                ctx.background.run(move || {
                     let own = stages_of(&reading.writing, shown.pieces.clone());
                     Some(BackgroundResult::Stages(
                         Box::new(shown),
@@ -166,12 +165,12 @@ impl App {
     }
 
     pub(in crate::window) fn on_stages(&mut self, shown: ShownStages, stages: Vec<Stage>) {
-        self.draw.preprocessing.pending = false;
+        self.preprocessing.pending = false;
         self.set_stages(shown, stages);
     }
 
     fn set_stages(&mut self, shown: ShownStages, stages: Vec<Stage>) {
-        self.draw.preprocessing.stages = Some((shown, stages));
-        self.draw.preprocessing.version += 1;
+        self.preprocessing.stages = Some((shown, stages));
+        self.preprocessing.version += 1;
     }
 }

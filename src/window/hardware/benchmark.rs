@@ -8,7 +8,9 @@ use crate::protocol::Job;
 use crate::records::benchmark::{BUSY, Extent, Report, Row, Saved, Side};
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::draw::device_name;
+use crate::window::hardware::Machine;
 use crate::window::messages::Message;
 
 #[derive(Clone, Debug, Default)]
@@ -119,17 +121,11 @@ impl BenchmarkView {
 }
 
 impl App {
-    pub(in crate::window) fn benchmark(&mut self, extent: Extent) {
-        if !self.ctx.is_too_busy() && self.ctx.jobs.benchmark().is_none() {
-            self.ctx.submit(Job::Benchmark(extent));
-        }
-    }
-
     pub(in crate::window) fn compare(&mut self, what: ComparisonKind) {
         if self.ctx.is_too_busy() || self.ctx.jobs.benchmark().is_some() {
             return;
         }
-        let config = self.with_device(&self.ctx.config);
+        let config = self.ctx.with_device(&self.ctx.config);
         let sides = match what {
             ComparisonKind::BatchSizes => bench::batch_sizes(&config),
             ComparisonKind::Devices => bench::devices(&config, &self.usable_for_training()),
@@ -143,7 +139,7 @@ impl App {
         let devices = [DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal].into_iter();
         let precisions = |device| {
             let sound =
-                |precision: &Precision| self.why_not_precision_on(device, *precision).is_none();
+                |precision: &Precision| self.ctx.why_not_precision_on(device, *precision).is_none();
             Precision::on(device).filter(sound).collect()
         };
         devices
@@ -152,10 +148,42 @@ impl App {
             .collect()
     }
 
+    /// A rule of thumb, as long as nothing was measured and there is a choice.
+    pub fn first_guess(&self) -> Option<&'static str> {
+        let measured = self
+            .machine
+            .benchmark
+            .devices
+            .as_ref()
+            .is_some_and(|found| found.holds_for(&self.ctx.config));
+        if measured || !self.has_other_devices() {
+            return None;
+        }
+        Some(first_guess(
+            &self.ctx.config,
+            self.train.training_images(&self.ctx),
+        ))
+    }
+
+    /// True if a device other than the CPU is usable for training.
+    pub fn has_other_devices(&self) -> bool {
+        [DeviceChoice::Cuda, DeviceChoice::Metal]
+            .into_iter()
+            .any(|device| self.why_not_device(device).is_none())
+    }
+}
+
+impl Ctx {
+    pub(in crate::window) fn benchmark(&mut self, extent: Extent) {
+        if !self.is_too_busy() && self.jobs.benchmark().is_none() {
+            self.submit(Job::Benchmark(extent));
+        }
+    }
+
     /// A short name of a candidate: "CPU bf16", "1 thread".
     pub fn side_name(&self, side: Side) -> String {
         match side.threads {
-            fewer if fewer != bench::side_of(&self.ctx.config).threads => {
+            fewer if fewer != bench::side_of(&self.config).threads => {
                 if fewer == 1 {
                     "1 thread".to_owned()
                 } else {
@@ -168,7 +196,7 @@ impl App {
 
     /// These settings with the candidate's device, precision and threads.
     pub fn on_side(&self, side: Side) -> RunConfig {
-        let config = &self.ctx.config;
+        let config = &self.config;
         let stays = self.device_for(config.device, side.precision) == side.device;
         let threads = if side.threads == bench::side_of(config).threads {
             config.threads
@@ -183,41 +211,19 @@ impl App {
             ..config.clone()
         }
     }
+}
 
-    /// A rule of thumb, as long as nothing was measured and there is a choice.
-    pub fn first_guess(&self) -> Option<&'static str> {
-        let measured = self
-            .machine
-            .benchmark
-            .devices
-            .as_ref()
-            .is_some_and(|found| found.holds_for(&self.ctx.config));
-        if measured || !self.has_other_devices() {
-            return None;
-        }
-        Some(first_guess(&self.ctx.config, self.training_images()))
-    }
-
-    /// True if a device other than the CPU is usable for training.
-    pub fn has_other_devices(&self) -> bool {
-        [DeviceChoice::Cuda, DeviceChoice::Metal]
-            .into_iter()
-            .any(|device| self.why_not_device(device).is_none())
-    }
-
+impl Machine {
     /// The measured training throughput of these settings, in images per second; `None` also where
     /// other programs disturbed the measurement.
-    pub(in crate::window) fn measured_rate(&self, config: &RunConfig) -> Option<f64> {
+    pub(in crate::window) fn measured_rate(&self, ctx: &Ctx, config: &RunConfig) -> Option<f64> {
         let side = Side {
-            device: self.device_for(config.device, config.precision),
+            device: ctx.device_for(config.device, config.precision),
             ..bench::side_of(config)
         };
-        let compared = [
-            &self.machine.benchmark.devices,
-            &self.machine.benchmark.batch_sizes,
-        ]
-        .into_iter()
-        .flatten();
+        let compared = [&self.benchmark.devices, &self.benchmark.batch_sizes]
+            .into_iter()
+            .flatten();
         compared
             .filter(|comparison| comparison.holds_for(config) && !comparison.is_disturbed())
             .find_map(|comparison| comparison.rate(side))

@@ -11,9 +11,9 @@ impl App {
     pub(in crate::window) fn use_cuda_folder(&mut self, folder: Option<PathBuf>) {
         self.ctx.settings.cuda_folder = folder;
         // The GPU's self-test was made with the libraries that were found before.
-        self.machine.checks.remove(&DeviceChoice::Cuda);
+        self.ctx.checks.remove(&DeviceChoice::Cuda);
         self.machine.looking_for_cuda = true;
-        self.probe();
+        self.ctx.probe();
         // A process looks for its libraries once. One that trains has what it needs and is left
         // alone.
         if self.ctx.engine.host == EngineHost::Process && !self.ctx.is_training() {

@@ -10,6 +10,7 @@ use crate::problem::Problem;
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::self_test::Report;
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::background::BackgroundResult;
 use crate::window::messages::Message;
 
@@ -29,14 +30,33 @@ pub enum Checked {
 pub type Checks = HashMap<DeviceChoice, Checked>;
 
 impl App {
+    /// Why this device is unavailable, if it is.
+    pub fn why_not_device(&self, device: DeviceChoice) -> Option<String> {
+        if let Err(reason) = device_availability(device, &self.ctx.machine()) {
+            return Some(reason);
+        }
+        match (device, self.ctx.checks_in_use().get(&device)) {
+            (DeviceChoice::Auto | DeviceChoice::Cpu, _) => None,
+            (_, None | Some(Checked::Running)) => {
+                Some("Its self-test has not finished yet.".to_owned())
+            }
+            (_, Some(Checked::Done(found))) => match &**found {
+                Ok(report) => report.passed(Precision::F32).err(),
+                Err(problem) => Some(Message::from(problem).what),
+            },
+        }
+    }
+}
+
+impl Ctx {
     /// Starts a device's self-test, unless it is running.
     pub(in crate::window) fn check_device(&mut self, device: DeviceChoice) {
-        if self.machine.checks.insert(device, Checked::Running) == Some(Checked::Running) {
+        if self.checks.insert(device, Checked::Running) == Some(Checked::Running) {
             return;
         }
-        let check = Arc::clone(&self.ctx.deps.self_test);
-        let folder = self.ctx.settings.cuda_folder.clone();
-        self.ctx.background.run(move || {
+        let check = Arc::clone(&self.deps.self_test);
+        let folder = self.settings.cuda_folder.clone();
+        self.background.run(move || {
             let found = Box::new(check(device, folder.as_deref()));
             Some(BackgroundResult::Checked {
                 device,
@@ -48,21 +68,17 @@ impl App {
 
     /// True while a self-test is running.
     pub(in crate::window) fn is_checking_a_device(&self) -> bool {
-        self.machine
-            .checks
-            .values()
-            .any(|check| *check == Checked::Running)
+        self.checks.values().any(|check| *check == Checked::Running)
     }
 
     /// Tests GPUs that could be used: they are only used once they have passed.
     pub(in crate::window) fn check_gpu(&mut self) {
         for device in [DeviceChoice::Cuda, DeviceChoice::Metal] {
             if self
-                .ctx
                 .hardware
                 .as_ref()
                 .is_some_and(|hardware| inference_availability(device, hardware).is_ok())
-                && !self.machine.checks.contains_key(&device)
+                && !self.checks.contains_key(&device)
             {
                 self.check_device(device);
             }
@@ -72,24 +88,7 @@ impl App {
     /// The self-tests of the machine that is trained on.
     fn checks_in_use(&self) -> &Checks {
         self.other_machine()
-            .map_or(&self.machine.checks, |machine| &machine.checks)
-    }
-
-    /// Why this device is unavailable, if it is.
-    pub fn why_not_device(&self, device: DeviceChoice) -> Option<String> {
-        if let Err(reason) = device_availability(device, &self.machine()) {
-            return Some(reason);
-        }
-        match (device, self.checks_in_use().get(&device)) {
-            (DeviceChoice::Auto | DeviceChoice::Cpu, _) => None,
-            (_, None | Some(Checked::Running)) => {
-                Some("Its self-test has not finished yet.".to_owned())
-            }
-            (_, Some(Checked::Done(found))) => match &**found {
-                Ok(report) => report.passed(Precision::F32).err(),
-                Err(problem) => Some(Message::from(problem).what),
-            },
-        }
+            .map_or(&self.checks, |machine| &machine.checks)
     }
 
     /// Whether machines like this one can have the device at all: only Macs have Metal, and no Mac
@@ -133,10 +132,10 @@ impl App {
     /// The precisions that differ on the chosen device, and the chosen one.
     pub fn precisions(&self) -> Vec<Precision> {
         let chosen = |precision: Precision| {
-            precision == self.ctx.config.precision || precision == Precision::F32
+            precision == self.config.precision || precision == Precision::F32
         };
         let differs = |precision: Precision| {
-            precision.differs_on(self.device_for(self.ctx.config.device, precision))
+            precision.differs_on(self.device_for(self.config.device, precision))
         };
         Precision::ALL
             .iter()
@@ -147,10 +146,7 @@ impl App {
 
     /// Why this precision cannot be used on the chosen device, if its self-test failed there.
     pub fn why_not_precision(&self, precision: Precision) -> Option<String> {
-        self.why_not_precision_on(
-            self.device_for(self.ctx.config.device, precision),
-            precision,
-        )
+        self.why_not_precision_on(self.device_for(self.config.device, precision), precision)
     }
 
     pub(in crate::window) fn why_not_precision_on(

@@ -7,23 +7,24 @@ use crate::hardware::{Hardware, device_availability, inference_availability};
 use crate::run_config::{DataSource, DeviceChoice};
 use crate::system::log::{Names, last_lines, shareable};
 use crate::system::paths::Paths;
-use crate::window::App;
+use crate::window::Ctx;
 use crate::window::background::BackgroundResult;
+use crate::window::draw::Draw;
 use crate::window::settings::Settings;
 
 /// Lines of the log that are shared.
 const LOG_LINES: usize = 200;
 const HIDDEN: &str = "…";
 
-impl App {
+impl Draw {
     /// Copies them; the log is read on another thread, since the disk may keep it waiting.
-    pub(in crate::window) fn copy_diagnostics(&self) {
+    pub(in crate::window) fn copy_diagnostics(&self, ctx: &Ctx) {
         let (hardware, settings, paths) = (
-            self.ctx.hardware.clone(),
-            self.settings_to_save(),
-            self.ctx.deps.paths.clone(),
+            ctx.hardware.clone(),
+            self.settings_to_save(ctx),
+            ctx.deps.paths.clone(),
         );
-        self.ctx.background.run(move || {
+        ctx.background.run(move || {
             let text = text(
                 hardware.as_ref(),
                 &settings,

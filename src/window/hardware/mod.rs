@@ -23,9 +23,6 @@ pub use sent::{DeleteReceived, ListReceived, SentView};
 /// This machine, and another one in its place.
 pub struct Machine {
     pub benchmark: BenchmarkView,
-    pub checks: Checks,
-    /// The other machine that is in use, if it is one.
-    pub(in crate::window) other_machine: Option<OtherMachine>,
     /// The dialog that asks for another machine, while it is open.
     pub machine_dialog: Option<OtherMachineDialog>,
     /// The question whether My digits may be sent to it, while it is asked.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::hardware::{LoadSample, Watched};
-use crate::window::App;
+use crate::window::Ctx;
 use crate::window::background::BackgroundResult;
+use crate::window::hardware::Machine;
 
 /// Takes a sample; blocks until it is taken.
 pub type SampleLoad = Arc<dyn Fn(&Watched) -> LoadSample + Send + Sync>;
@@ -54,42 +55,39 @@ impl Monitor {
     }
 }
 
-impl App {
+impl Ctx {
     /// True while the monitor is visible.
     pub const fn monitor_is_shown(&self) -> bool {
-        self.ctx.settings.monitor && self.ctx.wizard.is_none()
+        self.settings.monitor && self.wizard.is_none()
     }
+}
 
+impl Machine {
     /// Takes the next sample in its time, if the monitor is visible. Called for each frame: a
     /// window out of sight takes no more samples, and each sample causes one frame.
-    pub(in crate::window) fn sample_monitor(&mut self) {
-        if !self.monitor_is_shown() {
-            self.machine.monitor.samples.clear();
+    pub(in crate::window) fn sample_monitor(&mut self, ctx: &mut Ctx) {
+        if !ctx.monitor_is_shown() {
+            self.monitor.samples.clear();
             return;
         }
         // One that hangs is not repeated.
-        if std::mem::replace(&mut self.machine.monitor.pending, true) {
+        if std::mem::replace(&mut self.monitor.pending, true) {
             return;
         }
-        let wait = self
-            .machine
-            .monitor
-            .last_at
-            .map_or(Duration::ZERO, |last_at| {
-                INTERVAL.saturating_sub(last_at.elapsed())
-            });
+        let wait = self.monitor.last_at.map_or(Duration::ZERO, |last_at| {
+            INTERVAL.saturating_sub(last_at.elapsed())
+        });
         let watched = Watched {
             processes: std::iter::once(std::process::id())
-                .chain(self.ctx.engine.handle.process())
+                .chain(ctx.engine.handle.process())
                 .collect(),
-            gpus: self
-                .ctx
+            gpus: ctx
                 .hardware
                 .as_ref()
                 .is_some_and(|hardware| !hardware.gpus.is_empty()),
         };
-        let read = Arc::clone(&self.ctx.deps.sample_load);
-        self.ctx.background.run(move || {
+        let read = Arc::clone(&ctx.deps.sample_load);
+        ctx.background.run(move || {
             std::thread::sleep(wait);
             Some(BackgroundResult::Load(read(&watched)))
         });

@@ -12,8 +12,10 @@ use crate::problem::Problem;
 use crate::records::BundleId;
 use crate::run_config::DeviceChoice;
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::action::Screen;
 use crate::window::background::BackgroundResult;
+use crate::window::hardware::Machine;
 use crate::window::messages::Message;
 
 /// Hosts that are remembered, the last one used first.
@@ -115,24 +117,6 @@ impl OtherMachine {
 }
 
 impl App {
-    /// The other machine that is in use, if it is one.
-    pub const fn other_machine(&self) -> Option<&OtherMachine> {
-        self.machine.other_machine.as_ref()
-    }
-
-    /// Why the engine cannot move to another machine now.
-    pub fn why_not_move(&self) -> Option<&'static str> {
-        if self.ctx.is_training() {
-            Some("Unavailable during training. Wait for the run to end, or stop it")
-        } else if self.ctx.is_sweeping() {
-            Some("Unavailable during a sweep. Wait for it to end, or pause it")
-        } else if self.ctx.is_at_work() {
-            Some("Unavailable while something else is computed")
-        } else {
-            None
-        }
-    }
-
     pub(in crate::window) fn apply_to_machine(&mut self, action: MachineAction) {
         match action {
             MachineAction::Ask(host) => {
@@ -145,7 +129,7 @@ impl App {
                     state: ReachState::Typing,
                 });
                 if host.is_some() {
-                    self.connect_to_host();
+                    self.machine.connect_to_host(&mut self.ctx);
                 }
             }
             MachineAction::Type(text) => {
@@ -156,62 +140,23 @@ impl App {
                     };
                 }
             }
-            MachineAction::Connect => self.connect_to_host(),
+            MachineAction::Connect => self.machine.connect_to_host(&mut self.ctx),
             MachineAction::Use => self.use_other_machine(),
             MachineAction::UseThis => {
-                if self.why_not_move().is_none() && self.machine.other_machine.take().is_some() {
+                if self.ctx.why_not_move().is_none() && self.ctx.other_machine.take().is_some() {
                     self.move_engine_to(self.ctx.deps.host.clone());
                 }
             }
             MachineAction::AnswerSending(may_send) => self.answer_sending(may_send),
-            MachineAction::WithdrawMyDigits => self.withdraw_my_digits(),
-            MachineAction::ListSent => self.list_sent(),
-            MachineAction::DeleteSent(bundle) => self.delete_sent(bundle),
+            MachineAction::WithdrawMyDigits => self.machine.withdraw_my_digits(&mut self.ctx),
+            MachineAction::ListSent => self.machine.list_sent(&mut self.ctx),
+            MachineAction::DeleteSent(bundle) => self.machine.delete_sent(&mut self.ctx, bundle),
             MachineAction::Close => self.machine.machine_dialog = None,
         }
     }
 
-    fn connect_to_host(&mut self) {
-        let Some(dialog) = &mut self.machine.machine_dialog else {
-            return;
-        };
-        let Ok(host) = dialog.text.parse::<SshHost>() else {
-            dialog.state = ReachState::Failed(Message::not_a_host(&dialog.text));
-            return;
-        };
-        dialog.state = ReachState::Connecting(host.clone());
-        let reach = Arc::clone(&self.ctx.deps.reach_host);
-        self.ctx.background.run(move || {
-            let reached = reach(&host);
-            Some(BackgroundResult::HostReached(host, reached.map(Box::new)))
-        });
-    }
-
-    /// Shows the result, unless another host was typed in the meantime.
-    pub(in crate::window) fn host_reached(
-        &mut self,
-        host: &SshHost,
-        reached: Result<Box<OtherMachine>, Problem>,
-    ) {
-        let Some(dialog) = &mut self.machine.machine_dialog else {
-            return;
-        };
-        if dialog.state != ReachState::Connecting(host.clone()) {
-            return;
-        }
-        dialog.state = match reached {
-            Ok(machine) => match machine.failure() {
-                None => ReachState::Reached(machine),
-                Some(failure) => {
-                    ReachState::Failed(Message::self_test_failed_on(host.name(), &failure))
-                }
-            },
-            Err(problem) => ReachState::Failed(Message::from(&problem)),
-        };
-    }
-
     fn use_other_machine(&mut self) {
-        if self.why_not_move().is_some() {
+        if self.ctx.why_not_move().is_some() {
             return;
         }
         let Some(OtherMachineDialog {
@@ -226,12 +171,73 @@ impl App {
         self.ctx.settings.hosts.insert(0, typed);
         self.ctx.settings.hosts.truncate(REMEMBERED);
         let host = EngineHost::Remote(RemoteHost::Ssh(machine.host.clone()));
-        self.machine.other_machine = Some(*machine);
-        self.read_recipients();
+        self.ctx.other_machine = Some(*machine);
+        self.machine.read_recipients(&mut self.ctx);
         self.machine.sent = SentView::default();
         self.move_engine_to(host);
         if self.ctx.screen == Screen::Hardware {
-            self.list_sent();
+            self.machine.list_sent(&mut self.ctx);
         }
+    }
+}
+
+impl Ctx {
+    /// The other machine that is in use, if it is one.
+    pub const fn other_machine(&self) -> Option<&OtherMachine> {
+        self.other_machine.as_ref()
+    }
+
+    /// Why the engine cannot move to another machine now.
+    pub fn why_not_move(&self) -> Option<&'static str> {
+        if self.is_training() {
+            Some("Unavailable during training. Wait for the run to end, or stop it")
+        } else if self.is_sweeping() {
+            Some("Unavailable during a sweep. Wait for it to end, or pause it")
+        } else if self.is_at_work() {
+            Some("Unavailable while something else is computed")
+        } else {
+            None
+        }
+    }
+}
+
+impl Machine {
+    fn connect_to_host(&mut self, ctx: &mut Ctx) {
+        let Some(dialog) = &mut self.machine_dialog else {
+            return;
+        };
+        let Ok(host) = dialog.text.parse::<SshHost>() else {
+            dialog.state = ReachState::Failed(Message::not_a_host(&dialog.text));
+            return;
+        };
+        dialog.state = ReachState::Connecting(host.clone());
+        let reach = Arc::clone(&ctx.deps.reach_host);
+        ctx.background.run(move || {
+            let reached = reach(&host);
+            Some(BackgroundResult::HostReached(host, reached.map(Box::new)))
+        });
+    }
+
+    /// Shows the result, unless another host was typed in the meantime.
+    pub(in crate::window) fn host_reached(
+        &mut self,
+        host: &SshHost,
+        reached: Result<Box<OtherMachine>, Problem>,
+    ) {
+        let Some(dialog) = &mut self.machine_dialog else {
+            return;
+        };
+        if dialog.state != ReachState::Connecting(host.clone()) {
+            return;
+        }
+        dialog.state = match reached {
+            Ok(machine) => match machine.failure() {
+                None => ReachState::Reached(machine),
+                Some(failure) => {
+                    ReachState::Failed(Message::self_test_failed_on(host.name(), &failure))
+                }
+            },
+            Err(problem) => ReachState::Failed(Message::from(&problem)),
+        };
     }
 }

@@ -4,7 +4,9 @@
 use crate::data::Recipients;
 use crate::run_config::DataSpec;
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::action::Action;
+use crate::window::hardware::Machine;
 use crate::window::sweeps::SweepAction;
 use crate::window::train::{SearchAction, SearchKind};
 
@@ -17,22 +19,6 @@ pub struct SendingQuestion {
 }
 
 impl App {
-    /// Whether My digits may be sent to the other machine that is in use; `None` on this machine.
-    pub fn may_send_my_digits(&self) -> Option<bool> {
-        let host = self.ctx.engine.host.remote()?;
-        Some(
-            self.machine
-                .recipients
-                .iter()
-                .any(|name| name == host.recipient()),
-        )
-    }
-
-    /// Reads the answers anew: a terminal or another window may have changed them.
-    pub(in crate::window) fn read_recipients(&mut self) {
-        self.machine.recipients = Recipients::in_file(&self.ctx.deps.paths.recipients).list();
-    }
-
     /// Asks whether My digits may be sent to the other machine, where this action would send them
     /// and nobody has agreed yet; false where nothing has to be asked.
     pub(in crate::window) fn ask_before_sending(&mut self, action: &Action) -> bool {
@@ -41,8 +27,8 @@ impl App {
         {
             return false;
         }
-        self.read_recipients();
-        if self.may_send_my_digits() != Some(false) {
+        self.machine.read_recipients(&mut self.ctx);
+        if self.machine.may_send_my_digits(&self.ctx) != Some(false) {
             return false;
         }
         let Some(host) = self
@@ -55,7 +41,7 @@ impl App {
             return false;
         };
         // Another window may have changed them.
-        self.load_my_digits();
+        self.my_digits.load_my_digits(&mut self.ctx);
         self.machine.sending_question = Some(SendingQuestion {
             host,
             then: action.clone(),
@@ -72,24 +58,11 @@ impl App {
         };
         match Recipients::in_file(&self.ctx.deps.paths.recipients).add(&host) {
             Ok(()) => {
-                self.read_recipients();
+                self.machine.read_recipients(&mut self.ctx);
                 self.apply(then);
             }
             Err(error) => self.ctx.show_problem(&error.into()),
         }
-    }
-
-    /// Sends My digits to the other machine no longer.
-    pub(in crate::window) fn withdraw_my_digits(&mut self) {
-        let Some(host) = self.ctx.engine.host.remote() else {
-            return;
-        };
-        if let Err(error) =
-            Recipients::in_file(&self.ctx.deps.paths.recipients).remove(host.recipient())
-        {
-            self.ctx.show_problem(&error.into());
-        }
-        self.read_recipients();
     }
 
     /// The data that this action would have sent to the other machine.
@@ -104,7 +77,7 @@ impl App {
                 let search = self.train.search.as_ref();
                 search.map(|search| &search.config.data)
             }
-            Action::Reproduce(folder) => self.listed(folder).map(|run| &run.config.data),
+            Action::Reproduce(folder) => self.models.listed(folder).map(|run| &run.config.data),
             Action::ResumeInterrupted(folder) | Action::SaveInterrupted(folder) => {
                 let here = self.train.run.as_ref().filter(|run| {
                     run.resumable_checkpoint()
@@ -146,5 +119,30 @@ impl App {
             }
             _ => None,
         }
+    }
+}
+
+impl Machine {
+    /// Whether My digits may be sent to the other machine that is in use; `None` on this machine.
+    pub fn may_send_my_digits(&self, ctx: &Ctx) -> Option<bool> {
+        let host = ctx.engine.host.remote()?;
+        Some(self.recipients.iter().any(|name| name == host.recipient()))
+    }
+
+    /// Reads the answers anew: a terminal or another window may have changed them.
+    pub(in crate::window) fn read_recipients(&mut self, ctx: &mut Ctx) {
+        self.recipients = Recipients::in_file(&ctx.deps.paths.recipients).list();
+    }
+
+    /// Sends My digits to the other machine no longer.
+    pub(in crate::window) fn withdraw_my_digits(&mut self, ctx: &mut Ctx) {
+        let Some(host) = ctx.engine.host.remote() else {
+            return;
+        };
+        if let Err(error) = Recipients::in_file(&ctx.deps.paths.recipients).remove(host.recipient())
+        {
+            ctx.show_problem(&error.into());
+        }
+        self.read_recipients(ctx);
     }
 }

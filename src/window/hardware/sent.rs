@@ -5,8 +5,9 @@ use std::sync::Arc;
 use crate::engine::SshHost;
 use crate::problem::Problem;
 use crate::records::{BundleId, DeletedBundle, ReceivedBundle};
-use crate::window::App;
+use crate::window::Ctx;
 use crate::window::background::BackgroundResult;
+use crate::window::hardware::Machine;
 use crate::window::messages::Message;
 use crate::window::notice::Severity;
 
@@ -27,19 +28,19 @@ pub struct SentView {
     pub is_busy: bool,
 }
 
-impl App {
+impl Machine {
     /// Lists what was sent to the other machine that is in use.
-    pub(in crate::window) fn list_sent(&mut self) {
-        let list = Arc::clone(&self.ctx.deps.list_received);
-        self.ask_what_was_sent(move |host| (list(host), Vec::new()));
+    pub(in crate::window) fn list_sent(&mut self, ctx: &mut Ctx) {
+        let list = Arc::clone(&ctx.deps.list_received);
+        self.ask_what_was_sent(ctx, move |host| (list(host), Vec::new()));
     }
 
-    pub(in crate::window) fn delete_sent(&mut self, bundle: BundleId) {
+    pub(in crate::window) fn delete_sent(&mut self, ctx: &mut Ctx, bundle: BundleId) {
         let (list, delete) = (
-            Arc::clone(&self.ctx.deps.list_received),
-            Arc::clone(&self.ctx.deps.delete_received),
+            Arc::clone(&ctx.deps.list_received),
+            Arc::clone(&ctx.deps.delete_received),
         );
-        self.ask_what_was_sent(move |host| match delete(host, &[bundle]) {
+        self.ask_what_was_sent(ctx, move |host| match delete(host, &[bundle]) {
             Ok(deleted) => (list(host), deleted),
             Err(problem) => (Err(problem), Vec::new()),
         });
@@ -47,19 +48,20 @@ impl App {
 
     fn ask_what_was_sent(
         &mut self,
+        ctx: &mut Ctx,
         ask: impl FnOnce(&SshHost) -> (Result<Vec<ReceivedBundle>, Problem>, Vec<DeletedBundle>)
         + Send
         + 'static,
     ) {
-        let Some(host) = self
+        let Some(host) = ctx
             .other_machine()
             .map(|machine| machine.host.clone())
-            .filter(|_| !self.machine.sent.is_busy)
+            .filter(|_| !self.sent.is_busy)
         else {
             return;
         };
-        self.machine.sent.is_busy = true;
-        self.ctx.background.run(move || {
+        self.sent.is_busy = true;
+        ctx.background.run(move || {
             let (listed, deleted) = ask(&host);
             Some(BackgroundResult::SentListed {
                 host,
@@ -72,29 +74,30 @@ impl App {
     /// Takes the answer in, unless another machine is in use by now.
     pub(in crate::window) fn on_sent(
         &mut self,
+        ctx: &mut Ctx,
         host: &SshHost,
         listed: Result<Vec<ReceivedBundle>, Problem>,
         deleted: &[DeletedBundle],
     ) {
-        if self
+        if ctx
             .other_machine()
             .is_none_or(|machine| machine.host != *host)
         {
             return;
         }
-        self.machine.sent.is_busy = false;
+        self.sent.is_busy = false;
         match listed {
             Ok(bundles) => {
-                self.machine.sent = SentView {
+                self.sent = SentView {
                     bundles: Some(bundles),
                     ..SentView::default()
                 }
             }
-            Err(problem) => self.machine.sent.failure = Some(Message::from(&problem)),
+            Err(problem) => self.sent.failure = Some(Message::from(&problem)),
         }
         for DeletedBundle { what, problem, .. } in deleted {
             if let Some(problem) = problem {
-                self.ctx.show_notice(
+                ctx.show_notice(
                     Severity::Error,
                     Message::not_deleted_there(what, host.name(), problem),
                 );

@@ -8,10 +8,12 @@ use crate::records::{Annotation, ModelInfo, ModelRef, SplitEvaluation};
 use crate::runs::{RunError, Store, is_reserved, same_title, set_titles};
 use crate::sweep::SweepStore;
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::ResultsView;
 use crate::window::action::Action;
 use crate::window::background::{BackgroundResult, SharedFolder};
 use crate::window::messages::Message;
+use crate::window::models::Models;
 use crate::window::notice::{Offer, Severity};
 
 /// A change to the run in a folder.
@@ -65,44 +67,6 @@ impl Changes {
 }
 
 impl App {
-    /// Why the run in this folder cannot be called this, if it cannot: another model is.
-    pub fn name_problem(&self, folder: &Path, name: &str) -> Option<Message> {
-        let name = Annotation {
-            name: name.to_owned(),
-            ..Annotation::default()
-        }
-        .cleaned()
-        .name;
-        let mut others = self
-            .models
-            .runs
-            .iter()
-            .flatten()
-            .filter(|run| run.folder != folder);
-        (is_reserved(&name) || others.any(|run| same_title(&run.title, &name)))
-            .then(|| Message::name_taken(&name))
-    }
-
-    /// Shows the annotation at once, and has it written.
-    pub(in crate::window) fn annotate(&mut self, folder: PathBuf, annotation: &Annotation) {
-        let annotation = annotation.cleaned();
-        if self.name_problem(&folder, &annotation.name).is_some() {
-            return;
-        }
-        let Some(runs) = &mut self.models.runs else {
-            return;
-        };
-        let Some(run) = runs
-            .iter_mut()
-            .find(|run| run.folder == folder && run.annotation != annotation)
-        else {
-            return;
-        };
-        run.annotation = annotation.clone();
-        set_titles(runs);
-        self.change(Change::Annotate(folder, annotation));
-    }
-
     /// Shows an evaluation that was asked for, and keeps it with the run of its model.
     pub(in crate::window) fn evaluated(&mut self, model: ModelInfo, measured: SplitEvaluation) {
         if let ModelRef::File(file) = &model.reference
@@ -110,68 +74,12 @@ impl App {
                 .parent()
                 .filter(|folder| folder.parent() == Some(&self.ctx.deps.paths.runs))
         {
-            self.change(Change::Evaluate(
-                folder.to_owned(),
-                Box::new(measured.clone()),
-            ));
+            self.models.change(
+                &mut self.ctx,
+                Change::Evaluate(folder.to_owned(), Box::new(measured.clone())),
+            );
         }
         self.results.shown = Some(ResultsView { model, measured });
-    }
-
-    pub(in crate::window) fn delete_run(&mut self, folder: PathBuf) {
-        let title = self
-            .models
-            .runs
-            .iter()
-            .flatten()
-            .find(|run| run.folder == folder)
-            .map(|run| run.title.clone())
-            .unwrap_or_default();
-        self.change(Change::Delete { folder, title });
-    }
-
-    pub(in crate::window) fn restore_run(&mut self, folder: PathBuf) {
-        let undo = Action::RestoreRun(folder.clone());
-        self.ctx.notices.retain(|notice| {
-            notice
-                .offer
-                .as_ref()
-                .is_none_or(|offer| offer.action != undo)
-        });
-        self.change(Change::Restore(folder));
-    }
-
-    /// Removes what was deleted in a session that did not come to its end.
-    pub(in crate::window) fn empty_deleted(&self) {
-        let (store, sweeps) = (
-            Store::new(&self.ctx.deps.paths.runs),
-            SweepStore::new(&self.ctx.deps.paths.sweeps),
-        );
-        self.ctx.background.run(move || {
-            store.empty_deleted();
-            sweeps.empty_deleted();
-            None
-        });
-    }
-
-    fn change(&mut self, change: Change) {
-        self.models.changes.waiting.push_back(change);
-        self.make_next_change();
-    }
-
-    fn make_next_change(&mut self) {
-        if self.models.changes.in_progress {
-            return;
-        }
-        let Some(change) = self.models.changes.waiting.pop_front() else {
-            return;
-        };
-        self.models.changes.in_progress = true;
-        let store = Store::new(&self.ctx.deps.paths.runs);
-        self.ctx.background.run_on(SharedFolder::Runs, move || {
-            let outcome = change.make(&store);
-            BackgroundResult::Changed { change, outcome }
-        });
     }
 
     pub(in crate::window) fn on_change(&mut self, change: Change, outcome: Result<(), RunError>) {
@@ -197,11 +105,11 @@ impl App {
             (Change::Restore(folder), Ok(())) => self.use_restored(&folder),
             (Change::Annotate(..) | Change::Evaluate(..), Ok(())) => {}
         }
-        self.make_next_change();
+        self.models.make_next_change(&mut self.ctx);
         if !self.models.changes.are_pending() {
             // As it is on the disk: a change may have failed, and a list that was read meanwhile
             // may lack it.
-            self.list_finished();
+            self.ctx.list_finished();
         }
     }
 
@@ -252,5 +160,106 @@ impl App {
         if self.results.shown.is_none() {
             self.results.shown = results;
         }
+    }
+}
+
+impl Models {
+    /// Why the run in this folder cannot be called this, if it cannot: another model is.
+    pub fn name_problem(&self, folder: &Path, name: &str) -> Option<Message> {
+        let name = Annotation {
+            name: name.to_owned(),
+            ..Annotation::default()
+        }
+        .cleaned()
+        .name;
+        let mut others = self
+            .runs
+            .iter()
+            .flatten()
+            .filter(|run| run.folder != folder);
+        (is_reserved(&name) || others.any(|run| same_title(&run.title, &name)))
+            .then(|| Message::name_taken(&name))
+    }
+
+    /// Shows the annotation at once, and has it written.
+    pub(in crate::window) fn annotate(
+        &mut self,
+        ctx: &mut Ctx,
+        folder: PathBuf,
+        annotation: &Annotation,
+    ) {
+        let annotation = annotation.cleaned();
+        if self.name_problem(&folder, &annotation.name).is_some() {
+            return;
+        }
+        let Some(runs) = &mut self.runs else {
+            return;
+        };
+        let Some(run) = runs
+            .iter_mut()
+            .find(|run| run.folder == folder && run.annotation != annotation)
+        else {
+            return;
+        };
+        run.annotation = annotation.clone();
+        set_titles(runs);
+        self.change(ctx, Change::Annotate(folder, annotation));
+    }
+
+    pub(in crate::window) fn delete_run(&mut self, ctx: &mut Ctx, folder: PathBuf) {
+        let title = self
+            .runs
+            .iter()
+            .flatten()
+            .find(|run| run.folder == folder)
+            .map(|run| run.title.clone())
+            .unwrap_or_default();
+        self.change(ctx, Change::Delete { folder, title });
+    }
+
+    pub(in crate::window) fn restore_run(&mut self, ctx: &mut Ctx, folder: PathBuf) {
+        let undo = Action::RestoreRun(folder.clone());
+        ctx.notices.retain(|notice| {
+            notice
+                .offer
+                .as_ref()
+                .is_none_or(|offer| offer.action != undo)
+        });
+        self.change(ctx, Change::Restore(folder));
+    }
+
+    fn change(&mut self, ctx: &mut Ctx, change: Change) {
+        self.changes.waiting.push_back(change);
+        self.make_next_change(ctx);
+    }
+
+    fn make_next_change(&mut self, ctx: &mut Ctx) {
+        if self.changes.in_progress {
+            return;
+        }
+        let Some(change) = self.changes.waiting.pop_front() else {
+            return;
+        };
+        self.changes.in_progress = true;
+        let store = Store::new(&ctx.deps.paths.runs);
+        ctx.background.run_on(SharedFolder::Runs, move || {
+            let outcome = change.make(&store);
+            BackgroundResult::Changed { change, outcome }
+        });
+    }
+}
+
+impl Ctx {
+    /// Removes what was deleted in a session that did not come to its end.
+    pub(in crate::window) fn empty_deleted(&self) {
+        let (store, sweeps) = (
+            Store::new(&self.deps.paths.runs),
+            SweepStore::new(&self.deps.paths.sweeps),
+        );
+        self.background.run(move || {
+            store.empty_deleted();
+            sweeps.empty_deleted();
+            None
+        });
     }
 }

@@ -10,8 +10,9 @@ use crate::records::{
 };
 use crate::run_config::{DataSource, DataSpec};
 use crate::runs::{RunEntry, load_steps};
-use crate::window::App;
+use crate::window::Ctx;
 use crate::window::background::BackgroundResult;
+use crate::window::models::Models;
 
 /// A comparison that is being chosen, or was made.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,13 +28,12 @@ pub struct ComparisonView {
     found: Option<ModelComparison>,
 }
 
-impl App {
+impl Models {
     /// The chosen runs that there are, in the order in which they were chosen.
     pub fn compared_runs(&self) -> Vec<(&RunEntry, &RunSummary)> {
-        let chosen = self.models.comparison.iter().flat_map(|view| &view.chosen);
+        let chosen = self.comparison.iter().flat_map(|view| &view.chosen);
         let entry = |folder: &PathBuf| {
-            self.models
-                .runs
+            self.runs
                 .iter()
                 .flatten()
                 .find(|entry| entry.folder == *folder)
@@ -48,7 +48,6 @@ impl App {
     /// the first.
     pub fn comparison_baseline(&self) -> usize {
         let baseline = self
-            .models
             .comparison
             .as_ref()
             .and_then(|view| view.baseline.as_ref());
@@ -63,7 +62,6 @@ impl App {
     /// The steps of a chosen run, thinned; none while they are being read.
     pub fn compared_steps(&self, folder: &Path) -> &[StepPoint] {
         let steps = self
-            .models
             .comparison
             .as_ref()
             .and_then(|view| view.steps.get(folder));
@@ -93,11 +91,7 @@ impl App {
     /// the first run's.
     pub fn comparison_data(&self) -> Option<DataSpec> {
         let sets = self.comparison_data_sets();
-        let chosen = self
-            .models
-            .comparison
-            .as_ref()
-            .and_then(|view| view.data.clone());
+        let chosen = self.comparison.as_ref().and_then(|view| view.data.clone());
         chosen
             .filter(|data| sets.contains(data))
             .or_else(|| sets.into_iter().next())
@@ -105,7 +99,7 @@ impl App {
 
     /// What was found about the runs and the data that are chosen now.
     pub fn comparison_found(&self) -> Option<&ModelComparison> {
-        let found = self.models.comparison.as_ref()?.found.as_ref()?;
+        let found = self.comparison.as_ref()?.found.as_ref()?;
         let measured = found
             .models
             .iter()
@@ -128,22 +122,22 @@ impl App {
     }
 
     /// Opens the choice, with this run first.
-    pub(in crate::window) fn open_comparison(&mut self, folder: PathBuf) {
-        self.models.comparison = Some(ComparisonView {
+    pub(in crate::window) fn open_comparison(&mut self, ctx: &mut Ctx, folder: PathBuf) {
+        self.comparison = Some(ComparisonView {
             chosen: vec![folder.clone()],
             ..ComparisonView::default()
         });
-        self.read_compared_steps(folder);
+        self.read_compared_steps(ctx, folder);
     }
 
     /// Reads the steps of a run that was chosen, unless that was done before.
-    fn read_compared_steps(&mut self, folder: PathBuf) {
-        let Some(view) = &mut self.models.comparison else {
+    fn read_compared_steps(&mut self, ctx: &mut Ctx, folder: PathBuf) {
+        let Some(view) = &mut self.comparison else {
             return;
         };
         if !view.steps.contains_key(&folder) {
             view.steps.insert(folder.clone(), None);
-            self.ctx.background.run(move || {
+            ctx.background.run(move || {
                 Some(BackgroundResult::ComparedSteps {
                     curve: load_steps(&folder).into(),
                     folder,
@@ -157,58 +151,60 @@ impl App {
         folder: PathBuf,
         curve: Arc<[StepPoint]>,
     ) {
-        if let Some(view) = &mut self.models.comparison {
+        if let Some(view) = &mut self.comparison {
             view.steps.insert(folder, Some(curve));
         }
     }
 
-    pub(in crate::window) fn choose_compared(&mut self, folder: &Path, chosen: bool) {
+    pub(in crate::window) fn choose_compared(
+        &mut self,
+        ctx: &mut Ctx,
+        folder: &Path,
+        chosen: bool,
+    ) {
         let full = self.is_comparison_full();
-        let Some(view) = &mut self.models.comparison else {
+        let Some(view) = &mut self.comparison else {
             return;
         };
         view.chosen.retain(|other| other != folder);
         if chosen && !full {
             view.chosen.push(folder.to_owned());
-            self.read_compared_steps(folder.to_owned());
+            self.read_compared_steps(ctx, folder.to_owned());
         }
     }
 
     pub(in crate::window) fn choose_baseline(&mut self, folder: PathBuf) {
-        if let Some(view) = &mut self.models.comparison {
+        if let Some(view) = &mut self.comparison {
             view.baseline = Some(folder);
         }
     }
 
     pub(in crate::window) fn choose_comparison_data(&mut self, data: DataSpec) {
-        if let Some(view) = &mut self.models.comparison {
+        if let Some(view) = &mut self.comparison {
             view.data = Some(data);
         }
     }
 
-    pub(in crate::window) fn compare_models(&mut self) {
+    pub(in crate::window) fn compare_models(&mut self, ctx: &mut Ctx) {
         let models = self.compared_models();
-        if COMPARED_MODELS.contains(&models.len()) && !self.ctx.is_too_busy() {
+        if COMPARED_MODELS.contains(&models.len()) && !ctx.is_too_busy() {
             let data = self.comparison_data();
-            self.ctx
-                .jobs
-                .forget(|job| matches!(job, Job::CompareModels(_)));
-            self.ctx
-                .submit(Job::CompareModels(ComparisonSpec { models, data }));
+            ctx.jobs.forget(|job| matches!(job, Job::CompareModels(_)));
+            ctx.submit(Job::CompareModels(ComparisonSpec { models, data }));
         }
     }
 
     pub(in crate::window) fn models_compared(&mut self, found: ModelComparison) {
-        if let Some(view) = &mut self.models.comparison {
+        if let Some(view) = &mut self.comparison {
             view.found = Some(found);
         }
     }
 
     /// Goes back to the list of models; a measurement in progress is cancelled.
-    pub(in crate::window) fn close_comparison(&mut self) {
-        if let Some(id) = self.ctx.jobs.comparison().map(|running| running.id) {
-            self.ctx.cancel_job(id);
+    pub(in crate::window) fn close_comparison(&mut self, ctx: &mut Ctx) {
+        if let Some(id) = ctx.jobs.comparison().map(|running| running.id) {
+            ctx.cancel_job(id);
         }
-        self.models.comparison = None;
+        self.comparison = None;
     }
 }

@@ -12,10 +12,13 @@ use crate::run_config::ExportFormat;
 use crate::system::TargetError;
 use crate::text::format::{capitalised, percent};
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::action::Screen;
 use crate::window::desktop::Purpose;
 use crate::window::messages::Message;
+use crate::window::models::Models;
 use crate::window::notice::Severity;
+use crate::window::train::Train;
 
 /// An export that is being chosen, or written.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,35 +93,50 @@ impl ImportQuestion {
 }
 
 impl App {
+    /// Starts the next run from the weights of this one.
+    pub(in crate::window) fn train_further(&mut self, folder: &Path) {
+        let Some(summary) = self.models.listed(folder).cloned() else {
+            return;
+        };
+        self.train.setting_chosen();
+        self.train.form.clear();
+        self.ctx.settings.former_learning_rate = Some(summary.config.learning_rate);
+        let config = summary.config.clone().further(summary.model_path);
+        self.ctx.config = config;
+        self.ctx.config.preset = self.ctx.config.matching_preset();
+        self.ctx.show(Screen::Train);
+    }
+}
+
+impl Models {
     /// Opens the choice of how to export this model, with the format that was chosen last.
-    pub(in crate::window) fn open_export(&mut self, model: ModelRef) {
+    pub(in crate::window) fn open_export(&mut self, ctx: &mut Ctx, model: ModelRef) {
         let spec = self
-            .models
             .export
             .take()
             .map_or_else(|| ExportSpec::new(ExportFormat::Onnx), |before| before.spec);
-        self.models.export = Some(ExportView {
+        self.export = Some(ExportView {
             model,
             spec,
             preview: None,
             written: None,
             in_the_way: None,
         });
-        self.preview_export();
+        self.preview_export(ctx);
     }
 
-    pub(in crate::window) fn change_export(&mut self, spec: ExportSpec) {
-        if self.ctx.jobs.export().is_some() {
+    pub(in crate::window) fn change_export(&mut self, ctx: &mut Ctx, spec: ExportSpec) {
+        if ctx.jobs.export().is_some() {
             return;
         }
-        if let Some(view) = self.models.export.as_mut().filter(|view| view.spec != spec) {
+        if let Some(view) = self.export.as_mut().filter(|view| view.spec != spec) {
             (view.spec, view.written, view.in_the_way) = (spec, None, None);
-            self.preview_export();
+            self.preview_export(ctx);
         }
     }
 
-    fn preview_export(&mut self) {
-        let Some(view) = &self.models.export else {
+    fn preview_export(&mut self, ctx: &mut Ctx) {
+        let Some(view) = &self.export else {
             return;
         };
         let job = Job::Export {
@@ -127,30 +145,24 @@ impl App {
             to: None,
             replace: Replace::Nothing,
         };
-        self.ctx
-            .jobs
+        ctx.jobs
             .forget(|job| matches!(job, Job::Export { to: None, .. }));
-        self.ctx.submit(job);
+        ctx.submit(job);
     }
 
-    pub(in crate::window) fn choose_export_file(&mut self) {
-        let Some(view) = self
-            .models
-            .export
-            .as_ref()
-            .filter(|_| self.ctx.jobs.export().is_none())
-        else {
+    pub(in crate::window) fn choose_export_file(&mut self, ctx: &mut Ctx) {
+        let Some(view) = self.export.as_ref().filter(|_| ctx.jobs.export().is_none()) else {
             return;
         };
-        self.ask_for_new_file(
+        ctx.ask_for_new_file(
             "Export the model",
             view.spec.format.file_name(),
             Purpose::Export,
         );
     }
 
-    pub(in crate::window) fn export_to(&mut self, to: PathBuf) {
-        let Some(view) = &mut self.models.export else {
+    pub(in crate::window) fn export_to(&mut self, ctx: &mut Ctx, to: PathBuf) {
+        let Some(view) = &mut self.export else {
             return;
         };
         // A name without an extension is completed: other programs go by it. About the completed
@@ -167,7 +179,7 @@ impl App {
             to: Some(to),
             replace,
         };
-        self.ctx.submit(job);
+        ctx.submit(job);
     }
 
     /// An export has failed. Files in the way are a question to the person; true where that is all.
@@ -177,7 +189,7 @@ impl App {
         else {
             return false;
         };
-        let Some(view) = &mut self.models.export else {
+        let Some(view) = &mut self.export else {
             return false;
         };
         view.in_the_way = Some(InTheWay {
@@ -188,8 +200,8 @@ impl App {
     }
 
     /// The answer to that question.
-    pub(in crate::window) fn replace_exported(&mut self, replace: bool) {
-        let Some(view) = &mut self.models.export else {
+    pub(in crate::window) fn replace_exported(&mut self, ctx: &mut Ctx, replace: bool) {
+        let Some(view) = &mut self.export else {
             return;
         };
         let Some(InTheWay { to, .. }) = view.in_the_way.take().filter(|_| replace) else {
@@ -201,23 +213,21 @@ impl App {
             to: Some(to),
             replace: Replace::Everything,
         };
-        self.ctx.submit(job);
+        ctx.submit(job);
     }
 
     /// Closes the choice; an export in progress is cancelled.
-    pub(in crate::window) fn close_export(&mut self) {
-        if let Some(id) = self.ctx.jobs.export().map(|running| running.id) {
-            self.ctx.cancel_job(id);
+    pub(in crate::window) fn close_export(&mut self, ctx: &mut Ctx) {
+        if let Some(id) = ctx.jobs.export().map(|running| running.id) {
+            ctx.cancel_job(id);
         }
-        self.ctx
-            .jobs
-            .forget(|job| matches!(job, Job::Export { .. }));
-        self.models.export = None;
+        ctx.jobs.forget(|job| matches!(job, Job::Export { .. }));
+        self.export = None;
     }
 
     /// A preview or an export has come.
-    pub(in crate::window) fn exported(&mut self, job: &Job, report: ExportReport) {
-        let Some(view) = &mut self.models.export else {
+    pub(in crate::window) fn exported(&mut self, ctx: &mut Ctx, job: &Job, report: ExportReport) {
+        let Some(view) = &mut self.export else {
             return;
         };
         if matches!(job, Job::Export { to: None, .. }) {
@@ -225,23 +235,7 @@ impl App {
         } else {
             let message = Message::exported(&report);
             view.written = Some(report);
-            self.ctx.show_notice(Severity::Info, message);
-        }
-    }
-
-    pub(in crate::window) fn choose_import_file(&self) {
-        self.ask_for_file(
-            "Import a model",
-            "Models (safetensors, PyTorch, ONNX)",
-            &WEIGHT_ENDINGS,
-            Purpose::Import,
-        );
-    }
-
-    pub(in crate::window) fn import(&mut self, path: PathBuf) {
-        if !self.ctx.is_too_busy() {
-            self.ctx.show(Screen::Models);
-            self.ctx.submit(Job::Import(ImportSpec::of(path)));
+            ctx.show_notice(Severity::Info, message);
         }
     }
 
@@ -252,7 +246,7 @@ impl App {
         else {
             return false;
         };
-        self.models.import_question = Some(ImportQuestion {
+        self.import_question = Some(ImportQuestion {
             spec: spec.clone(),
             trials: (**trials).clone(),
             what: Message::from(problem).what,
@@ -260,36 +254,42 @@ impl App {
         true
     }
 
-    pub(in crate::window) fn import_as(&mut self, spec: ImportSpec) {
-        self.models.import_question = None;
-        if !self.ctx.is_too_busy() {
-            self.ctx.submit(Job::Import(spec));
+    pub(in crate::window) fn import_as(&mut self, ctx: &mut Ctx, spec: ImportSpec) {
+        self.import_question = None;
+        if !ctx.is_too_busy() {
+            ctx.submit(Job::Import(spec));
         }
     }
+}
 
+impl Ctx {
+    pub(in crate::window) fn choose_import_file(&self) {
+        self.ask_for_file(
+            "Import a model",
+            "Models (safetensors, PyTorch, ONNX)",
+            &WEIGHT_ENDINGS,
+            Purpose::Import,
+        );
+    }
+
+    pub(in crate::window) fn import(&mut self, path: PathBuf) {
+        if !self.is_too_busy() {
+            self.show(Screen::Models);
+            self.submit(Job::Import(ImportSpec::of(path)));
+        }
+    }
+}
+
+impl Train {
     /// Files that were dropped on the window.
-    pub(in crate::window) fn drop_files(&mut self, files: Vec<PathBuf>) {
+    pub(in crate::window) fn drop_files(&mut self, ctx: &mut Ctx, files: Vec<PathBuf>) {
         for file in files {
             match Dropped::of(&file) {
-                Dropped::Data => self.use_data_folder(file),
-                Dropped::Ink | Dropped::Image => self.open_on_canvas(file),
-                Dropped::Weights => self.import(file),
+                Dropped::Data => self.use_data_folder(ctx, file),
+                Dropped::Ink | Dropped::Image => ctx.open_on_canvas(file),
+                Dropped::Weights => ctx.import(file),
             }
         }
-    }
-
-    /// Starts the next run from the weights of this one.
-    pub(in crate::window) fn train_further(&mut self, folder: &Path) {
-        let Some(summary) = self.listed(folder).cloned() else {
-            return;
-        };
-        self.setting_chosen();
-        self.train.form.clear();
-        self.ctx.settings.former_learning_rate = Some(summary.config.learning_rate);
-        let config = summary.config.clone().further(summary.model_path);
-        self.ctx.config = config;
-        self.ctx.config.preset = self.ctx.config.matching_preset();
-        self.ctx.show(Screen::Train);
     }
 }
 

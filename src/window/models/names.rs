@@ -7,6 +7,8 @@ use crate::records::{Ensemble, ModelRef, RunSummary};
 use crate::runs::{CURRENT_RUN, LAST_RUN, Repeats, RunEntry, STARTER_MODEL};
 use crate::text::visible;
 use crate::window::App;
+use crate::window::Ctx;
+use crate::window::models::Models;
 
 impl App {
     /// A model's name, which no other has: "Starter model", "Current run", "LeNet-5 on MNIST 2".
@@ -17,12 +19,12 @@ impl App {
                 Some(run) if run.id == *id && run.is_active() => CURRENT_RUN.to_owned(),
                 _ => LAST_RUN.to_owned(),
             },
-            ModelRef::File(file) => self.file_name(file),
+            ModelRef::File(file) => self.models.file_name(file),
             ModelRef::Ensemble(ensemble) => {
                 let first = ensemble
                     .models
                     .first()
-                    .map_or_else(String::new, |file| self.file_name(file));
+                    .map_or_else(String::new, |file| self.models.file_name(file));
                 let others = match ensemble.models.len() {
                     0 | 1 => String::new(),
                     count if ensemble.is_posterior() => format!(", {count} posterior samples"),
@@ -38,6 +40,47 @@ impl App {
         }
     }
 
+    /// The available models: that of the current run, the starter model, the starred ones, and of
+    /// the others the newest, `saved` of both at most; then the ensemble in use, or those of the
+    /// model in use.
+    pub fn models(&self, saved: usize) -> Vec<ModelRef> {
+        let run = self
+            .train
+            .run
+            .as_ref()
+            .filter(|run| run.is_active() && run.plan.is_some())
+            .map(|run| ModelRef::Training(run.id));
+        let (starred, others): (Vec<&RunEntry>, Vec<&RunEntry>) = self
+            .models
+            .runs
+            .iter()
+            .flatten()
+            .partition(|entry| entry.annotation.starred);
+        let files = starred
+            .into_iter()
+            .chain(others)
+            .filter_map(|entry| entry.summary.as_ref().ok());
+        let ensembles = match self.ctx.model_in_use.as_ref().map(|model| &model.reference) {
+            Some(ModelRef::File(file)) => file
+                .parent()
+                .and_then(|folder| self.models.listed(folder))
+                .map_or_else(Vec::new, |summary| self.models.ensembles_of(summary)),
+            Some(ModelRef::Ensemble(ensemble)) => vec![ensemble.clone()],
+            _ => Vec::new(),
+        };
+        run.into_iter()
+            .chain([ModelRef::Starter])
+            .chain(
+                files
+                    .take(saved)
+                    .map(|summary| ModelRef::File(summary.model_path.clone())),
+            )
+            .chain(ensembles.into_iter().map(ModelRef::Ensemble))
+            .collect()
+    }
+}
+
+impl Models {
     /// The name of the model in this file: that of its run, or what the file is called.
     fn file_name(&self, file: &Path) -> String {
         let own = || {
@@ -51,19 +94,10 @@ impl App {
         self.saved_model_name(file).map_or_else(own, str::to_owned)
     }
 
-    /// True if this model recognises the drawings at present.
-    pub fn is_in_use(&self, reference: &ModelRef) -> bool {
-        self.ctx
-            .model_in_use
-            .as_ref()
-            .is_some_and(|model| model.reference == *reference)
-    }
-
     /// The name of the model in this file, if it belongs to a saved run.
     pub fn saved_model_name(&self, file: &Path) -> Option<&str> {
         let folder = file.parent()?;
-        self.models
-            .runs
+        self.runs
             .iter()
             .flatten()
             .find(|run| run.folder == folder && run.summary.is_ok())
@@ -74,7 +108,6 @@ impl App {
     /// repeated with it, the samples from the posterior of its weights, and it with dropout.
     pub fn ensembles_of(&self, summary: &RunSummary) -> Vec<Ensemble> {
         let repeats = self
-            .models
             .runs
             .as_ref()
             .and_then(|runs| Repeats::of(runs, summary));
@@ -102,43 +135,13 @@ impl App {
             .chain(has_dropout.then(|| Ensemble::with_dropout(summary.model_path.clone())))
             .collect()
     }
+}
 
-    /// The available models: that of the current run, the starter model, the starred ones, and of
-    /// the others the newest, `saved` of both at most; then the ensemble in use, or those of the
-    /// model in use.
-    pub fn models(&self, saved: usize) -> Vec<ModelRef> {
-        let run = self
-            .train
-            .run
+impl Ctx {
+    /// True if this model recognises the drawings at present.
+    pub fn is_in_use(&self, reference: &ModelRef) -> bool {
+        self.model_in_use
             .as_ref()
-            .filter(|run| run.is_active() && run.plan.is_some())
-            .map(|run| ModelRef::Training(run.id));
-        let (starred, others): (Vec<&RunEntry>, Vec<&RunEntry>) = self
-            .models
-            .runs
-            .iter()
-            .flatten()
-            .partition(|entry| entry.annotation.starred);
-        let files = starred
-            .into_iter()
-            .chain(others)
-            .filter_map(|entry| entry.summary.as_ref().ok());
-        let ensembles = match self.ctx.model_in_use.as_ref().map(|model| &model.reference) {
-            Some(ModelRef::File(file)) => file
-                .parent()
-                .and_then(|folder| self.listed(folder))
-                .map_or_else(Vec::new, |summary| self.ensembles_of(summary)),
-            Some(ModelRef::Ensemble(ensemble)) => vec![ensemble.clone()],
-            _ => Vec::new(),
-        };
-        run.into_iter()
-            .chain([ModelRef::Starter])
-            .chain(
-                files
-                    .take(saved)
-                    .map(|summary| ModelRef::File(summary.model_path.clone())),
-            )
-            .chain(ensembles.into_iter().map(ModelRef::Ensemble))
-            .collect()
+            .is_some_and(|model| model.reference == *reference)
     }
 }

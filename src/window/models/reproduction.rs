@@ -5,15 +5,17 @@ use std::path::Path;
 use crate::records::{JobId, RunSummary};
 use crate::runs::{Reproduction, RunError, reproduced_config};
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::background::BackgroundResult;
 use crate::window::messages::Message;
+use crate::window::models::Models;
 use crate::window::notice::Severity;
 use crate::window::train::run::RunView;
 
 impl App {
     /// Starts the run in this folder again.
     pub(in crate::window) fn reproduce(&mut self, folder: &Path) {
-        let Some(first) = self.listed(folder).cloned() else {
+        let Some(first) = self.models.listed(folder).cloned() else {
             return;
         };
         if self.ctx.is_too_busy() {
@@ -23,29 +25,36 @@ impl App {
         self.models.reproducing = Some((id, Box::new(first)));
         self.start_run(RunView::new(id, config), None);
     }
+}
 
+impl Models {
     /// Compares the weights of a run that has ended, if it is one that was started again.
-    pub(in crate::window) fn check_reproduction(&mut self, run: JobId, again: &RunSummary) {
-        let Some((_, first)) = self.models.reproducing.take_if(|(id, _)| *id == run) else {
+    pub(in crate::window) fn check_reproduction(
+        &mut self,
+        ctx: &mut Ctx,
+        run: JobId,
+        again: &RunSummary,
+    ) {
+        let Some((_, first)) = self.reproducing.take_if(|(id, _)| *id == run) else {
             return;
         };
         // Stopped, it has other weights by wish.
         if !again.stopped {
             let again = again.clone();
-            self.ctx.background.run(move || {
+            ctx.background.run(move || {
                 Some(BackgroundResult::Reproduced(Reproduction::compare(
                     &first, &again,
                 )))
             });
         }
     }
+}
 
+impl Ctx {
     pub(in crate::window) fn reproduced(&mut self, outcome: Result<Reproduction, RunError>) {
         match outcome {
-            Ok(found) => self
-                .ctx
-                .show_notice(Severity::Info, Message::reproduced(&found)),
-            Err(error) => self.ctx.show_problem(&error.into()),
+            Ok(found) => self.show_notice(Severity::Info, Message::reproduced(&found)),
+            Err(error) => self.show_problem(&error.into()),
         }
     }
 }

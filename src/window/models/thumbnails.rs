@@ -4,8 +4,9 @@ use std::path::Path;
 
 use crate::records::{EpochRecord, StepPoint};
 use crate::runs::{RunEntry, load_steps};
-use crate::window::App;
+use crate::window::Ctx;
 use crate::window::background::BackgroundResult;
+use crate::window::models::Models;
 
 /// Runs of fewer epochs show their steps.
 const MIN_EPOCHS: usize = 3;
@@ -54,24 +55,22 @@ fn thinned(values: Vec<f32>) -> Vec<f32> {
         .collect()
 }
 
-impl App {
+impl Models {
     /// The curve of the run in this folder, once it is known.
     pub fn thumbnail(&self, folder: &Path) -> Option<&Thumbnail> {
-        self.models
-            .thumbnails
+        self.thumbnails
             .get(folder)
             .filter(|thumbnail| thumbnail.values.len() > 1)
     }
 
     /// Takes in the list of runs, and has the curves read that are not known yet.
-    pub(in crate::window) fn set_runs(&mut self, runs: Vec<RunEntry>) {
-        self.models
-            .thumbnails
+    pub(in crate::window) fn set_runs(&mut self, ctx: &mut Ctx, runs: Vec<RunEntry>) {
+        self.thumbnails
             .retain(|folder, _| runs.iter().any(|run| run.folder == *folder));
         let mut unread = Vec::new();
         for run in &runs {
             let Ok(summary) = &run.summary else { continue };
-            if summary.epochs.is_empty() || self.models.thumbnails.contains_key(&run.folder) {
+            if summary.epochs.is_empty() || self.thumbnails.contains_key(&run.folder) {
                 continue;
             }
             let thumbnail = if summary.epochs.len() < MIN_EPOCHS {
@@ -80,11 +79,11 @@ impl App {
             } else {
                 Thumbnail::of_epochs(&summary.epochs)
             };
-            self.models.thumbnails.insert(run.folder.clone(), thumbnail);
+            self.thumbnails.insert(run.folder.clone(), thumbnail);
         }
-        self.models.runs = Some(runs);
+        self.runs = Some(runs);
         if !unread.is_empty() {
-            self.ctx.background.run_with_updates(move |report| {
+            ctx.background.run_with_updates(move |report| {
                 for folder in unread {
                     let thumbnail = Thumbnail::of_steps(&load_steps(&folder));
                     report(BackgroundResult::Thumbnail { folder, thumbnail });
@@ -94,7 +93,7 @@ impl App {
     }
 
     pub(in crate::window) fn set_thumbnail(&mut self, folder: &Path, thumbnail: Thumbnail) {
-        if let Some(known) = self.models.thumbnails.get_mut(folder) {
+        if let Some(known) = self.thumbnails.get_mut(folder) {
             *known = thumbnail;
         }
     }

@@ -5,6 +5,7 @@ use crate::problem::Problem;
 use crate::protocol::Command;
 use crate::records::DrawingAnswer;
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::action::Screen;
 
 /// Drawings in one request: recognised in a few hundredths of a second.
@@ -63,7 +64,7 @@ impl App {
     pub(in crate::window) fn update_answers(&mut self) {
         let shown = self.ctx.screen == Screen::MyDigits
             && self.ctx.model_in_use.is_some()
-            && self.may_send_my_digits() != Some(false);
+            && self.machine.may_send_my_digits(&self.ctx) != Some(false);
         if !shown || self.my_digits.asked.is_some() {
             return;
         }
@@ -82,24 +83,24 @@ impl App {
             self.ctx.send(Command::ClassifyAll { request, drawings });
         }
     }
+}
 
+impl MyDigitsView {
     pub(in crate::window) fn on_answers(
         &mut self,
+        ctx: &mut Ctx,
         request: u64,
         answers: Result<Vec<DrawingAnswer>, Problem>,
     ) {
-        let Some((_, lines)) = self.my_digits.asked.take_if(|(asked, _)| *asked == request) else {
+        let Some((_, lines)) = self.asked.take_if(|(asked, _)| *asked == request) else {
             return;
         };
         match answers {
-            Ok(answers) => self
-                .my_digits
-                .answers
-                .extend(lines.into_iter().zip(answers)),
+            Ok(answers) => self.answers.extend(lines.into_iter().zip(answers)),
             Err(problem) => {
                 // Asked again at once, it would fail again.
-                self.my_digits.asked = Some((request, lines));
-                self.ctx.show_problem(&problem);
+                self.asked = Some((request, lines));
+                ctx.show_problem(&problem);
             }
         }
     }

@@ -2,7 +2,9 @@
 
 use super::DIGITS;
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::action::Screen;
+use crate::window::draw::Draw;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collection {
@@ -62,40 +64,44 @@ impl Collection {
 }
 
 impl App {
-    pub(in crate::window) fn start_collection(&mut self, rounds: usize) {
-        self.clear_drawing();
-        self.ctx.collection = Some(Collection::new(rounds));
-        self.ctx.show(Screen::Draw);
-    }
-
-    pub(in crate::window) fn stop_collection(&mut self) {
-        if self.ctx.collection.take().is_some() {
-            self.ctx.show(Screen::MyDigits);
-        }
-    }
-
-    /// Skips the digit that is asked for.
-    pub(in crate::window) fn skip_digit(&mut self) {
-        self.clear_drawing();
-        self.collected(false);
-    }
-
     /// Asks for the digit before again, and takes its drawing back.
     pub(in crate::window) fn previous_digit(&mut self) {
-        self.clear_drawing();
+        self.draw.clear_drawing(&mut self.ctx);
         let was_kept = self
             .ctx
             .collection
             .as_mut()
             .is_some_and(Collection::go_back);
         if was_kept {
-            self.undo_kept();
+            self.my_digits.undo_kept(&mut self.ctx);
+        }
+    }
+}
+
+impl Draw {
+    pub(in crate::window) fn start_collection(&mut self, ctx: &mut Ctx, rounds: usize) {
+        self.clear_drawing(ctx);
+        ctx.collection = Some(Collection::new(rounds));
+        ctx.show(Screen::Draw);
+    }
+
+    /// Skips the digit that is asked for.
+    pub(in crate::window) fn skip_digit(&mut self, ctx: &mut Ctx) {
+        self.clear_drawing(ctx);
+        ctx.collected(false);
+    }
+}
+
+impl Ctx {
+    pub(in crate::window) fn stop_collection(&mut self) {
+        if self.collection.take().is_some() {
+            self.show(Screen::MyDigits);
         }
     }
 
     /// Goes on to the next digit; after the last one, to the drawings.
     pub(super) fn collected(&mut self, kept: bool) {
-        let Some(collection) = &mut self.ctx.collection else {
+        let Some(collection) = &mut self.collection else {
             return;
         };
         collection.past.push(kept);

@@ -3,8 +3,10 @@
 use crate::protocol::Job;
 use crate::records::{FineTuned, ModelRef};
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::action::{Action, Screen};
 use crate::window::messages::Message;
+use crate::window::my_digits::MyDigitsView;
 use crate::window::notice::{Offer, Severity};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -18,42 +20,6 @@ pub struct FineTuneResult {
 pub const NOT_TRAINABLE: &str = "The network of an ONNX file cannot be trained";
 
 impl App {
-    /// Why the model in use cannot be fine-tuned now, if it cannot.
-    pub fn why_not_fine_tune(&self) -> Option<&'static str> {
-        if self.my_digits.drawings().is_empty() {
-            Some("Keep some drawings first")
-        } else if self.ctx.is_training() {
-            Some("Unavailable while training is in progress")
-        } else if self.ctx.model_in_use.as_ref().is_none_or(|model| {
-            matches!(
-                model.reference,
-                ModelRef::Training(_) | ModelRef::Ensemble(_)
-            )
-        }) {
-            Some("Choose a saved model in Draw first")
-        } else if self
-            .ctx
-            .model_in_use
-            .as_ref()
-            .is_some_and(|model| !model.network.model().is_trainable())
-        {
-            Some(NOT_TRAINABLE)
-        } else {
-            None
-        }
-    }
-
-    pub(in crate::window) fn fine_tune(&mut self) {
-        if self.why_not_fine_tune().is_some() || self.ctx.jobs.fine_tuning().is_some() {
-            return;
-        }
-        if let Some(model) = &self.ctx.model_in_use {
-            let model = model.reference.clone();
-            self.my_digits.fine_tuned = None;
-            self.ctx.submit(Job::FineTune(model));
-        }
-    }
-
     /// Takes the model over if it has become better.
     pub(in crate::window) fn fine_tuned(&mut self, before: ModelRef, tuned: FineTuned) {
         let saved = tuned
@@ -61,7 +27,7 @@ impl App {
             .as_ref()
             .map(|summary| summary.model_path.clone());
         if let Some(summary) = tuned.saved.clone() {
-            self.show_test(&summary);
+            self.results.show_test(&summary);
         }
         // My digits says it itself.
         if self.ctx.screen != Screen::MyDigits {
@@ -75,40 +41,76 @@ impl App {
         self.my_digits.fine_tuned = Some(FineTuneResult { tuned, before });
         if let Some(path) = saved {
             self.ctx.use_model(ModelRef::File(path));
-            self.list_finished();
+            self.ctx.list_finished();
+        }
+    }
+}
+
+impl MyDigitsView {
+    /// Why the model in use cannot be fine-tuned now, if it cannot.
+    pub fn why_not_fine_tune(&self, ctx: &Ctx) -> Option<&'static str> {
+        if self.drawings().is_empty() {
+            Some("Keep some drawings first")
+        } else if ctx.is_training() {
+            Some("Unavailable while training is in progress")
+        } else if ctx.model_in_use.as_ref().is_none_or(|model| {
+            matches!(
+                model.reference,
+                ModelRef::Training(_) | ModelRef::Ensemble(_)
+            )
+        }) {
+            Some("Choose a saved model in Draw first")
+        } else if ctx
+            .model_in_use
+            .as_ref()
+            .is_some_and(|model| !model.network.model().is_trainable())
+        {
+            Some(NOT_TRAINABLE)
+        } else {
+            None
+        }
+    }
+
+    pub(in crate::window) fn fine_tune(&mut self, ctx: &mut Ctx) {
+        if self.why_not_fine_tune(ctx).is_some() || ctx.jobs.fine_tuning().is_some() {
+            return;
+        }
+        if let Some(model) = &ctx.model_in_use {
+            let model = model.reference.clone();
+            self.fine_tuned = None;
+            ctx.submit(Job::FineTune(model));
         }
     }
 
     /// True while the fine-tuned model is in use.
-    pub fn can_undo_fine_tune(&self) -> bool {
+    pub fn can_undo_fine_tune(&self, ctx: &Ctx) -> bool {
         let saved = self
-            .my_digits
             .fine_tuned
             .as_ref()
             .and_then(|result| result.tuned.saved.as_ref());
-        let in_use = self.ctx.model_in_use.as_ref().map(|model| &model.reference);
+        let in_use = ctx.model_in_use.as_ref().map(|model| &model.reference);
         saved.is_some_and(|summary| in_use == Some(&ModelRef::File(summary.model_path.clone())))
     }
 
     /// Goes back to the model that was in use before; the fine-tuned one stays among the saved
     /// models.
-    pub(in crate::window) fn undo_fine_tune(&mut self) {
-        if let Some(FineTuneResult { before, .. }) = self.my_digits.fine_tuned.take() {
-            self.ctx.notices.retain(|notice| {
+    pub(in crate::window) fn undo_fine_tune(&mut self, ctx: &mut Ctx) {
+        if let Some(FineTuneResult { before, .. }) = self.fine_tuned.take() {
+            ctx.notices.retain(|notice| {
                 notice
                     .offer
                     .as_ref()
                     .is_none_or(|offer| offer.action != Action::UndoFineTune)
             });
-            self.ctx.use_model(before);
+            ctx.use_model(before);
         }
     }
 
     /// My digits says what came of it: a notice that says the same is not needed there.
-    pub(in crate::window) fn withdraw_fine_tuned(&mut self) {
-        if let Some(result) = &self.my_digits.fine_tuned {
+    pub(in crate::window) fn withdraw_fine_tuned(&mut self, ctx: &mut Ctx) {
+        if let Some(result) = &self.fine_tuned {
             let said = Message::fine_tuned(&result.tuned);
-            self.ctx.notices.retain(|notice| notice.message != said);
+            ctx.notices.retain(|notice| notice.message != said);
         }
     }
 }

@@ -4,6 +4,8 @@ use super::{Collection, MyDigitsView};
 use crate::data::my_digits::{Edit, KeptDrawing};
 use crate::records::Prediction;
 use crate::window::App;
+use crate::window::Ctx;
+use crate::window::draw::Draw;
 
 impl MyDigitsView {
     /// Something else is drawn: what was kept before stays as it is.
@@ -13,45 +15,30 @@ impl MyDigitsView {
 }
 
 impl App {
-    /// The digit that the drawing on the canvas is kept with if it was recognised correctly: the
-    /// one that the model named, if it names digits.
-    pub fn digit_to_keep(&self) -> Option<u8> {
-        let names_digit =
-            |prediction: &&Prediction| prediction.is_digit && prediction.model.classes.are_digits();
-        self.prediction()
-            .filter(names_digit)
-            .filter(|_| self.can_keep())
-            .map(|prediction| prediction.digit)
-    }
-
-    /// True if there is a drawing to keep on the canvas.
-    pub fn can_keep(&self) -> bool {
-        self.image_shown().is_none()
-            && !self.draw.drawing.strokes().is_empty()
-            && !self.draw.drawing.pen_down()
-    }
-
     /// Keeps the drawing on the canvas with this digit, or without one with the digit that is asked
     /// for or was named, and clears the canvas.
     pub(in crate::window) fn keep(&mut self, digit: Option<u8>) {
         let asked = self.ctx.collection.as_ref().map(Collection::digit);
         let Some(digit) = asked
             .or(digit)
-            .or_else(|| self.digit_to_keep())
-            .filter(|_| self.can_keep())
+            .or_else(|| self.draw.digit_to_keep(&self.ctx))
+            .filter(|_| self.draw.can_keep(&self.ctx))
         else {
             return;
         };
         let Some(kept) = KeptDrawing::new(&self.draw.drawing.ink(), digit) else {
             return;
         };
-        self.change_my_digits(Edit {
-            add: vec![kept],
-            ..Edit::default()
-        });
-        self.clear_drawing();
+        self.my_digits.change_my_digits(
+            &mut self.ctx,
+            Edit {
+                add: vec![kept],
+                ..Edit::default()
+            },
+        );
+        self.draw.clear_drawing(&mut self.ctx);
         self.my_digits.just_kept = Some(digit);
-        self.collected(true);
+        self.ctx.collected(true);
     }
 
     pub(in crate::window) fn keep_recent(&mut self, index: usize, digit: u8) {
@@ -61,26 +48,13 @@ impl App {
             .iter()
             .nth(index)
             .and_then(|recent| KeptDrawing::new(&recent.ink, digit));
-        self.change_my_digits(Edit {
-            add: drawing.into_iter().collect(),
-            ..Edit::default()
-        });
-    }
-
-    pub(in crate::window) fn relabel(&mut self, drawing: KeptDrawing, digit: u8) {
-        if let Some(changed) = drawing.relabelled(digit).filter(|_| drawing.digit != digit) {
-            self.change_my_digits(Edit {
-                remove: vec![drawing],
-                add: vec![changed],
-            });
-        }
-    }
-
-    pub(in crate::window) fn delete_kept(&mut self, drawing: KeptDrawing) {
-        self.change_my_digits(Edit {
-            remove: vec![drawing],
-            ..Edit::default()
-        });
+        self.my_digits.change_my_digits(
+            &mut self.ctx,
+            Edit {
+                add: drawing.into_iter().collect(),
+                ..Edit::default()
+            },
+        );
     }
 
     /// Takes it back that the last drawing was kept, and puts it on the canvas again; false where
@@ -89,7 +63,7 @@ impl App {
         let is_last = self.just_kept().is_some() && self.my_digits.can_undo();
         if is_last {
             self.my_digits.just_kept = None;
-            self.undo_kept();
+            self.my_digits.undo_kept(&mut self.ctx);
             if let Some(collection) = &mut self.ctx.collection {
                 collection.go_back();
             }
@@ -102,5 +76,49 @@ impl App {
         self.my_digits
             .just_kept
             .filter(|_| self.draw.drawing.strokes().is_empty())
+    }
+}
+
+impl Draw {
+    /// The digit that the drawing on the canvas is kept with if it was recognised correctly: the
+    /// one that the model named, if it names digits.
+    pub fn digit_to_keep(&self, ctx: &Ctx) -> Option<u8> {
+        let names_digit =
+            |prediction: &&Prediction| prediction.is_digit && prediction.model.classes.are_digits();
+        self.prediction()
+            .filter(names_digit)
+            .filter(|_| self.can_keep(ctx))
+            .map(|prediction| prediction.digit)
+    }
+
+    /// True if there is a drawing to keep on the canvas.
+    pub fn can_keep(&self, ctx: &Ctx) -> bool {
+        self.image_shown(ctx).is_none()
+            && !self.drawing.strokes().is_empty()
+            && !self.drawing.pen_down()
+    }
+}
+
+impl MyDigitsView {
+    pub(in crate::window) fn relabel(&mut self, ctx: &mut Ctx, drawing: KeptDrawing, digit: u8) {
+        if let Some(changed) = drawing.relabelled(digit).filter(|_| drawing.digit != digit) {
+            self.change_my_digits(
+                ctx,
+                Edit {
+                    remove: vec![drawing],
+                    add: vec![changed],
+                },
+            );
+        }
+    }
+
+    pub(in crate::window) fn delete_kept(&mut self, ctx: &mut Ctx, drawing: KeptDrawing) {
+        self.change_my_digits(
+            ctx,
+            Edit {
+                remove: vec![drawing],
+                ..Edit::default()
+            },
+        );
     }
 }

@@ -11,7 +11,6 @@ pub mod view;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::App;
 use super::background::BackgroundResult;
 use super::messages::Message;
 use super::notice::Severity;
@@ -21,6 +20,7 @@ use crate::ink::{Image, rasterize};
 use crate::problem::Problem;
 use crate::records::DrawingAnswer;
 
+use crate::window::Ctx;
 pub use collection::Collection;
 pub use fine_tune::{FineTuneResult, NOT_TRAINABLE};
 
@@ -109,38 +109,38 @@ impl MyDigitsView {
     }
 }
 
-impl App {
-    pub(super) fn load_my_digits(&mut self) {
-        self.my_digits_step(FileStep::Read);
+impl MyDigitsView {
+    pub(super) fn load_my_digits(&mut self, ctx: &mut Ctx) {
+        self.my_digits_step(ctx, FileStep::Read);
     }
 
     /// Makes a change to it, after those that wait.
-    fn change_my_digits(&mut self, edit: Edit) {
+    fn change_my_digits(&mut self, ctx: &mut Ctx, edit: Edit) {
         if edit != Edit::default() {
-            self.withdraw_redo();
-            let view = &mut self.my_digits;
+            ctx.withdraw_redo();
+            let view = &mut *self;
             view.just_kept = None;
             view.redo.clear();
             view.remember(edit.clone());
-            self.my_digits_step(FileStep::Change(edit));
+            self.my_digits_step(ctx, FileStep::Change(edit));
         }
     }
 
-    fn my_digits_step(&mut self, step: FileStep) {
-        self.my_digits.waiting.push_back(step);
-        self.next_my_digits_step();
+    fn my_digits_step(&mut self, ctx: &mut Ctx, step: FileStep) {
+        self.waiting.push_back(step);
+        self.next_my_digits_step(ctx);
     }
 
-    fn next_my_digits_step(&mut self) {
-        if self.my_digits.in_progress {
+    fn next_my_digits_step(&mut self, ctx: &mut Ctx) {
+        if self.in_progress {
             return;
         }
-        let Some(step) = self.my_digits.waiting.pop_front() else {
+        let Some(step) = self.waiting.pop_front() else {
             return;
         };
-        self.my_digits.in_progress = true;
-        let folders = self.ctx.deps.paths.data.clone();
-        self.ctx.background.run(move || {
+        self.in_progress = true;
+        let folders = ctx.deps.paths.data.clone();
+        ctx.background.run(move || {
             let file = MyDigits::in_folders(&folders);
             let kept = match &step {
                 FileStep::Read => file.read().map_err(Problem::from),
@@ -155,8 +155,13 @@ impl App {
         });
     }
 
-    pub(super) fn on_my_digits(&mut self, step: FileStep, loaded: Result<Loaded, Problem>) {
-        let view = &mut self.my_digits;
+    pub(super) fn on_my_digits(
+        &mut self,
+        ctx: &mut Ctx,
+        step: FileStep,
+        loaded: Result<Loaded, Problem>,
+    ) {
+        let view = &mut *self;
         view.in_progress = false;
         match loaded {
             Ok(Loaded {
@@ -167,16 +172,15 @@ impl App {
                 (view.drawings, view.unreadable) = (Some(drawings), unreadable);
                 view.version += 1;
                 if news {
-                    self.ctx
-                        .show_notice(Severity::Info, Message::drawings_unreadable(unreadable));
+                    ctx.show_notice(Severity::Info, Message::drawings_unreadable(unreadable));
                 }
             }
             Err(problem) => {
-                view.step_failed(step, self.ctx.collection.as_mut());
-                self.ctx.show_problem(&problem);
+                view.step_failed(step, ctx.collection.as_mut());
+                ctx.show_problem(&problem);
             }
         }
-        self.next_my_digits_step();
+        self.next_my_digits_step(ctx);
     }
 }
 

@@ -7,13 +7,14 @@ use crate::data::{DataSet, MyDigits, export_drawings, export_set};
 use crate::problem::Problem;
 use crate::progress::Unwatched;
 use crate::run_config::SetFormat;
-use crate::window::App;
+use crate::window::Ctx;
 use crate::window::background::BackgroundResult;
 use crate::window::desktop::Purpose;
 use crate::window::messages::Message;
+use crate::window::my_digits::MyDigitsView;
 use crate::window::notice::Severity;
 
-impl App {
+impl Ctx {
     pub(in crate::window) fn choose_ink_to_import(&self) {
         let endings = ["jsonl", "json", "ndjson", "ink", "gz"];
         self.ask_for_file(
@@ -25,28 +26,11 @@ impl App {
     }
 
     pub(in crate::window) fn import_ink(&self, file: PathBuf) {
-        self.ctx.background.run(move || {
+        self.background.run(move || {
             Some(match labelled_drawings(&file) {
                 Ok(drawings) => BackgroundResult::InkImported(drawings),
                 Err(error) => BackgroundResult::Failed(error.into()),
             })
-        });
-    }
-
-    /// Adds drawings, but none twice.
-    pub(in crate::window) fn add_imported(&mut self, mut drawings: Vec<KeptDrawing>) {
-        let found = drawings.len();
-        drawings.retain(|drawing| {
-            self.my_digits
-                .drawings()
-                .iter()
-                .all(|known| known.kept.line() != drawing.line())
-        });
-        self.ctx
-            .show_notice(Severity::Info, Message::ink_imported(drawings.len(), found));
-        self.change_my_digits(Edit {
-            add: drawings,
-            ..Edit::default()
         });
     }
 
@@ -62,8 +46,8 @@ impl App {
     /// Writes the drawings there. A file was chosen to be replaced; of folders, only empty ones
     /// are.
     pub(in crate::window) fn export_my_digits(&self, to: PathBuf, format: SetFormat) {
-        let data = self.ctx.deps.paths.data.clone();
-        self.ctx.background.run(move || {
+        let data = self.deps.paths.data.clone();
+        self.background.run(move || {
             let file = MyDigits::in_folders(&data);
             let write = || -> Result<(), Problem> {
                 let sources = [file.path()];
@@ -90,5 +74,29 @@ impl App {
                 Err(problem) => BackgroundResult::Failed(problem),
             })
         });
+    }
+}
+
+impl MyDigitsView {
+    /// Adds drawings, but none twice.
+    pub(in crate::window) fn add_imported(
+        &mut self,
+        ctx: &mut Ctx,
+        mut drawings: Vec<KeptDrawing>,
+    ) {
+        let found = drawings.len();
+        drawings.retain(|drawing| {
+            self.drawings()
+                .iter()
+                .all(|known| known.kept.line() != drawing.line())
+        });
+        ctx.show_notice(Severity::Info, Message::ink_imported(drawings.len(), found));
+        self.change_my_digits(
+            ctx,
+            Edit {
+                add: drawings,
+                ..Edit::default()
+            },
+        );
     }
 }

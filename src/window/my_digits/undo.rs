@@ -2,10 +2,11 @@
 
 use super::{FileStep, MyDigitsView};
 use crate::data::my_digits::Edit;
+use crate::window::Collection;
+use crate::window::Ctx;
 use crate::window::action::{Action, Screen};
 use crate::window::messages::Message;
 use crate::window::notice::{Offer, Severity};
-use crate::window::{App, Collection};
 
 const UNDONE: usize = 200;
 
@@ -58,38 +59,39 @@ impl MyDigitsView {
     }
 }
 
-impl App {
+impl MyDigitsView {
     /// Takes the last change of the kept drawings back; on My digits, says what that was.
-    pub(in crate::window) fn undo_kept(&mut self) {
-        let Some(edit) = self.my_digits.undo.pop() else {
+    pub(in crate::window) fn undo_kept(&mut self, ctx: &mut Ctx) {
+        let Some(edit) = self.undo.pop() else {
             return;
         };
-        self.withdraw_redo();
-        self.my_digits.redo.push(edit.clone());
-        if self.ctx.screen == Screen::MyDigits {
+        ctx.withdraw_redo();
+        self.redo.push(edit.clone());
+        if ctx.screen == Screen::MyDigits {
             let offer = Offer {
                 label: "Redo",
                 action: Action::RedoKept,
             };
-            self.ctx
-                .show_notice_with(Severity::Info, Message::undone(&edit), Some(offer));
+            ctx.show_notice_with(Severity::Info, Message::undone(&edit), Some(offer));
         }
-        self.my_digits_step(FileStep::Undo(edit.inverse()));
+        self.my_digits_step(ctx, FileStep::Undo(edit.inverse()));
     }
 
     /// Makes the change again that was taken back last.
-    pub(in crate::window) fn redo_kept(&mut self) {
-        let Some(edit) = self.my_digits.redo.pop() else {
+    pub(in crate::window) fn redo_kept(&mut self, ctx: &mut Ctx) {
+        let Some(edit) = self.redo.pop() else {
             return;
         };
-        self.withdraw_redo();
-        self.my_digits.remember(edit.clone());
-        self.my_digits_step(FileStep::Change(edit));
+        ctx.withdraw_redo();
+        self.remember(edit.clone());
+        self.my_digits_step(ctx, FileStep::Change(edit));
     }
+}
 
+impl Ctx {
     /// What was taken back is not what an older notice says any more.
     pub(super) fn withdraw_redo(&mut self) {
-        self.ctx.notices.retain(|notice| {
+        self.notices.retain(|notice| {
             notice
                 .offer
                 .as_ref()

@@ -81,7 +81,12 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut PlotsView, actions: &mut Vec<Acti
     if app.train.run.is_some() {
         run_choice(ui, app, actions);
     }
-    let Some(run) = app.train.run.as_ref().filter(|_| !app.shows_next_run()) else {
+    let Some(run) = app
+        .train
+        .run
+        .as_ref()
+        .filter(|_| !app.train.shows_next_run())
+    else {
         if let Some(obstacle) = app
             .validation_errors()
             .iter()
@@ -146,7 +151,7 @@ fn run_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 "The data and the network of the next run as they are set now, and what it will do",
             ),
         ] {
-            let button = style::toggle(ui, name, app.shows_next_run() == next);
+            let button = style::toggle(ui, name, app.train.shows_next_run() == next);
             ui.add(button)
                 .on_hover_text(format!("{about} ({keys})"))
                 .pushes(actions, || Action::ShowNextRun(next));
@@ -661,7 +666,7 @@ pub fn headline(
     };
     let compact = ui.available_width() < COMPACT;
     let saved = if let Phase::Finished(summary) = &run.phase {
-        app.saved_model_name(&summary.model_path)
+        app.models.saved_model_name(&summary.model_path)
     } else {
         None
     };

@@ -10,8 +10,10 @@ use crate::protocol::Command;
 use crate::runs::Store;
 use crate::sweep::SweepStore;
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::action::Action;
 use crate::window::background::{BackgroundResult, BackgroundTasks};
+use crate::window::draw::Draw;
 
 /// Settings are written once nothing changed for this long.
 const QUIET: Duration = Duration::from_millis(800);
@@ -77,27 +79,11 @@ impl Autosave {
 }
 
 impl App {
-    /// The settings as they should be found at the next launch.
-    pub fn settings_to_save(&self) -> Settings {
-        Settings {
-            config: self.ctx.config.clone(),
-            pen: self.draw.drawing.pen,
-            ..self.ctx.settings.clone()
-        }
-    }
-
-    pub(in crate::window) fn autosave_settings(&mut self) -> Option<Duration> {
-        let now = self.settings_to_save();
-        self.ctx
-            .autosave
-            .poll(now, &self.ctx.deps.paths.settings, &self.ctx.background)
-    }
-
     /// Ends what is under way and writes what is not written yet; the last thing before the window
     /// goes.
     pub fn close(&mut self) {
         self.apply(Action::Stop);
-        self.interrupt_sweep();
+        self.sweeps.interrupt_sweep();
         let start = Instant::now();
         // A run that is stopped keeps its last full epoch, if it is given the time to write it.
         while (self.ctx.is_training()
@@ -109,7 +95,7 @@ impl App {
             self.poll();
             std::thread::sleep(Duration::from_millis(5));
         }
-        let settings = self.settings_to_save();
+        let settings = self.draw.settings_to_save(&self.ctx);
         if settings != self.ctx.autosave.written
             && let Err(problem) = settings.save(&self.ctx.deps.paths.settings)
         {
@@ -118,5 +104,22 @@ impl App {
         Store::new(&self.ctx.deps.paths.runs).empty_deleted();
         SweepStore::new(&self.ctx.deps.paths.sweeps).empty_deleted();
         self.ctx.engine.handle.send(Command::Shutdown);
+    }
+}
+
+impl Draw {
+    /// The settings as they should be found at the next launch.
+    pub fn settings_to_save(&self, ctx: &Ctx) -> Settings {
+        Settings {
+            config: ctx.config.clone(),
+            pen: self.drawing.pen,
+            ..ctx.settings.clone()
+        }
+    }
+
+    pub(in crate::window) fn autosave_settings(&mut self, ctx: &mut Ctx) -> Option<Duration> {
+        let now = self.settings_to_save(ctx);
+        ctx.autosave
+            .poll(now, &ctx.deps.paths.settings, &ctx.background)
     }
 }

@@ -110,7 +110,7 @@ fn menu(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     gui_zoom::zoom_menu_buttons(ui);
     ui.separator();
     if ui.button("Open models folder").clicked() {
-        actions.push(Action::OpenFolder(app.runs_folder().to_owned()));
+        actions.push(Action::OpenFolder(app.ctx.runs_folder().to_owned()));
         ui.close();
     }
     if ui.button("Keyboard shortcuts (F1)").clicked() {

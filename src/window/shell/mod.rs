@@ -41,7 +41,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
     Panel::bottom("status bar")
         .frame(style::bar_frame(ui))
         .show(ui, |ui| bars::status_bar(ui, app, actions));
-    if app.monitor_is_shown() {
+    if app.ctx.monitor_is_shown() {
         Panel::bottom("monitor")
             .frame(style::bar_frame(ui))
             .show(ui, |ui| monitor::show(ui, app));
@@ -63,7 +63,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
                 side_panel::show_instead_of_plots(ui, app, views, actions)
             }
             Screen::Train => {
-                if !app.shows_next_run() {
+                if !app.train.shows_next_run() {
                     run_panel::controls::resume_offer(ui, app, actions);
                 }
                 plots::show(ui, app, &mut views.plots, actions);

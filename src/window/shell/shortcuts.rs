@@ -54,7 +54,7 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
         actions.push(Action::ShowMonitor(!app.ctx.settings.monitor));
     }
     if app.ctx.screen == Screen::Train && pressed(&NEXT_RUN) {
-        actions.push(Action::ShowNextRun(!app.shows_next_run()));
+        actions.push(Action::ShowNextRun(!app.train.shows_next_run()));
     }
     // The longer one first: the shorter matches it too.
     if pressed(&STOP) {
@@ -74,7 +74,7 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
                     .filter(|run| run.is_active())
                     .map(|run| &run.phase)
                 {
-                    None => app.run_to_resume().map_or(Action::Start, |last| {
+                    None => app.train.run_to_resume().map_or(Action::Start, |last| {
                         Action::ResumeInterrupted(last.folder.clone())
                     }),
                     Some(Phase::Paused) => Action::Resume,

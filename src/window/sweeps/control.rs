@@ -12,34 +12,19 @@ use super::thread::{LoadedSweep, Requests, SweepNews};
 use crate::engine::EngineSettings;
 use crate::sweep::{Sweep, SweepError};
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::action::Screen;
 use crate::window::background::BackgroundResult;
 use crate::window::desktop::Purpose;
 use crate::window::engine_link::engine_settings;
 use crate::window::messages::Message;
 use crate::window::notice::Severity;
+use crate::window::sweeps::Sweeps;
 
 impl App {
-    /// Why no sweep can begin or go on now, apart from what is wrong with its settings.
-    pub fn why_not_sweep(&self) -> Option<&'static str> {
-        if self.ctx.is_sweeping() {
-            Some("A sweep is in progress already")
-        } else if self.ctx.is_training() {
-            Some(
-                "Unavailable during training: both would want every core. Wait for the run to end, or stop it",
-            )
-        } else if self.ctx.jobs.benchmark().is_some() || self.ctx.jobs.search().is_some() {
-            Some("Unavailable while something is measured")
-        } else if self.ctx.jobs.fine_tuning().is_some() {
-            Some("Unavailable while a model is fine-tuned")
-        } else {
-            None
-        }
-    }
-
     pub(in crate::window) fn apply_to_sweep(&mut self, action: SweepAction) {
         match action {
-            SweepAction::Change(form) => self.change_sweep_form(*form),
+            SweepAction::Change(form) => self.sweeps.change_sweep_form(*form),
             SweepAction::Add(setting) => {
                 if let Some(form) = &mut self.sweeps.form {
                     form.add(setting, &self.ctx.config);
@@ -47,19 +32,21 @@ impl App {
             }
             SweepAction::Reset => self.sweeps.form = Some(SweepForm::usual(&self.ctx.config)),
             SweepAction::Start => self.start_sweep(),
-            SweepAction::Pause => self.ask_sweep(SweepPhase::Pausing),
-            SweepAction::Stop => self.ask_sweep(SweepPhase::Stopping),
-            SweepAction::Resume(folder) => self.resume_sweep(&folder, None),
-            SweepAction::Extend(folder, more) => self.resume_sweep(&folder, Some(more)),
-            SweepAction::Open(folder) => self.open_sweep(folder),
+            SweepAction::Pause => self.sweeps.ask_sweep(SweepPhase::Pausing),
+            SweepAction::Stop => self.sweeps.ask_sweep(SweepPhase::Stopping),
+            SweepAction::Resume(folder) => self.sweeps.resume_sweep(&mut self.ctx, &folder, None),
+            SweepAction::Extend(folder, more) => {
+                self.sweeps.resume_sweep(&mut self.ctx, &folder, Some(more))
+            }
+            SweepAction::Open(folder) => self.ctx.open_sweep(folder),
             SweepAction::Close => {
                 if !self.ctx.is_sweeping() {
                     self.sweeps.shown = None;
-                    self.list_sweeps();
+                    self.ctx.list_sweeps();
                 }
             }
-            SweepAction::Delete(folder) => self.delete_sweep(folder),
-            SweepAction::Restore(folder) => self.restore_sweep(folder),
+            SweepAction::Delete(folder) => self.sweeps.delete_sweep(&mut self.ctx, folder),
+            SweepAction::Restore(folder) => self.ctx.restore_sweep(folder),
             SweepAction::Select(trial) => {
                 if let Some(view) = &mut self.sweeps.shown {
                     view.selected = trial;
@@ -69,7 +56,7 @@ impl App {
             SweepAction::Test => self.test_best_trial(),
             SweepAction::SaveTable => {
                 if let Some(view) = &self.sweeps.shown {
-                    self.ask_for_new_file(
+                    self.ctx.ask_for_new_file(
                         "Save the trials",
                         "inkling-sweep.csv",
                         Purpose::Save(view.csv().into_bytes()),
@@ -77,25 +64,6 @@ impl App {
                 }
             }
         }
-    }
-
-    pub(in crate::window) fn prepare_sweep_screen(&mut self) {
-        match &mut self.sweeps.form {
-            Some(form) => form.follow(&self.ctx.config),
-            form => *form = Some(SweepForm::usual(&self.ctx.config)),
-        }
-        self.list_sweeps();
-    }
-
-    /// Takes the form over; a range that was changed follows the run panel no more.
-    fn change_sweep_form(&mut self, mut form: SweepForm) {
-        let before = self.sweeps.form.iter().flat_map(|form| &form.rows);
-        for row in &mut form.rows {
-            row.edited |= before
-                .clone()
-                .any(|old| old.setting == row.setting && old != row);
-        }
-        self.sweeps.form = Some(form);
     }
 
     fn start_sweep(&mut self) {
@@ -107,100 +75,9 @@ impl App {
         }
         let root = self.ctx.deps.paths.sweeps.clone();
         let view = SweepView::starting(definition.clone());
-        self.begin_sweep(view, move || Sweep::create_in(&root, definition));
-    }
-
-    /// Resumes the sweep in this folder, with this many trials more than it has if that is said.
-    fn resume_sweep(&mut self, folder: &Path, more: Option<u32>) {
-        let shown = self
-            .sweeps
-            .shown
-            .take_if(|view| !view.is_active() && view.folder.as_deref() == Some(folder));
-        let listed = || {
-            let entry = self
-                .sweeps
-                .listed
-                .iter()
-                .flatten()
-                .find(|entry| entry.folder == folder)?;
-            Some(SweepView::starting(
-                entry.card.as_ref().ok()?.definition.clone(),
-            ))
-        };
-        let Some(view) = shown.or_else(listed) else {
-            return;
-        };
-        let view = SweepView {
-            phase: SweepPhase::Starting,
-            ..view
-        };
-        let folder = folder.to_owned();
-        self.begin_sweep(view, move || {
-            let mut sweep = Sweep::open(&folder)?;
-            if let Some(more) = more {
-                let (ended, definition) = (sweep.ends().len() as u32, sweep.definition());
-                let trials = ended + more;
-                // So much longer as these took.
-                let longer = |_| sweep.elapsed() * f64::from(trials) / f64::from(ended.max(1));
-                let seconds = definition
-                    .seconds
-                    .filter(|&seconds| sweep.elapsed() >= seconds)
-                    .map(longer);
-                sweep.extend(Some(trials), seconds, None)?;
-            }
-            Ok(sweep)
+        self.sweeps.begin_sweep(&mut self.ctx, view, move || {
+            Sweep::create_in(&root, definition)
         });
-    }
-
-    fn begin_sweep(
-        &mut self,
-        view: SweepView,
-        open: impl FnOnce() -> Result<Sweep, SweepError> + Send + 'static,
-    ) {
-        if self.why_not_sweep().is_some() {
-            return;
-        }
-        self.ctx.go_to(Screen::Sweep);
-        self.sweeps.shown = Some(view);
-        let requests = Arc::new(Requests::default());
-        self.sweeps.requests = Some(Arc::clone(&requests));
-        let (make, host) = (
-            Arc::clone(&self.ctx.deps.executor),
-            self.ctx.engine.usual_host(),
-        );
-        // Nobody watches what a single trial makes of images.
-        let settings = EngineSettings {
-            reports_learning: false,
-            ..engine_settings(&self.ctx.deps, &self.ctx.settings)
-        };
-        self.ctx.background.run_with_updates(move |report| {
-            thread::run(
-                open,
-                |at_once| make(host, settings, at_once),
-                &requests,
-                &|news| report(BackgroundResult::Sweep(news)),
-            );
-        });
-    }
-
-    fn ask_sweep(&mut self, phase: SweepPhase) {
-        let running = self
-            .sweeps
-            .shown
-            .as_mut()
-            .filter(|view| matches!(view.phase, SweepPhase::Starting | SweepPhase::Running));
-        if let (Some(view), Some(requests)) = (running, &self.sweeps.requests) {
-            requests
-                .for_good
-                .store(phase == SweepPhase::Stopping, Ordering::Relaxed);
-            requests.interrupt.store(true, Ordering::Relaxed);
-            view.phase = phase;
-        }
-    }
-
-    /// Interrupts the sweep in progress, so that it can be resumed: for the end of this process.
-    pub(in crate::window) fn interrupt_sweep(&mut self) {
-        self.ask_sweep(SweepPhase::Pausing);
     }
 
     pub(in crate::window) fn on_sweep_news(&mut self, news: SweepNews) {
@@ -235,7 +112,7 @@ impl App {
                 self.sweeps.requests = None;
                 self.sweeps.shown = None;
                 self.ctx.show_notice(Severity::Error, Message::from(&error));
-                self.list_sweeps();
+                self.ctx.list_sweeps();
             }
             SweepNews::Opened(loaded) => {
                 if !self.ctx.is_sweeping() {
@@ -269,7 +146,135 @@ impl App {
                 .show_notice(Severity::Info, Message::sweep_ended(&view));
         }
         self.sweeps.shown = Some(view);
-        self.list_sweeps();
-        self.time_presets();
+        self.ctx.list_sweeps();
+        self.machine.time_presets(&mut self.ctx);
+    }
+}
+
+impl Ctx {
+    /// Why no sweep can begin or go on now, apart from what is wrong with its settings.
+    pub fn why_not_sweep(&self) -> Option<&'static str> {
+        if self.is_sweeping() {
+            Some("A sweep is in progress already")
+        } else if self.is_training() {
+            Some(
+                "Unavailable during training: both would want every core. Wait for the run to end, or stop it",
+            )
+        } else if self.jobs.benchmark().is_some() || self.jobs.search().is_some() {
+            Some("Unavailable while something is measured")
+        } else if self.jobs.fine_tuning().is_some() {
+            Some("Unavailable while a model is fine-tuned")
+        } else {
+            None
+        }
+    }
+}
+
+impl Sweeps {
+    pub(in crate::window) fn prepare_sweep_screen(&mut self, ctx: &mut Ctx) {
+        match &mut self.form {
+            Some(form) => form.follow(&ctx.config),
+            form => *form = Some(SweepForm::usual(&ctx.config)),
+        }
+        ctx.list_sweeps();
+    }
+
+    /// Takes the form over; a range that was changed follows the run panel no more.
+    fn change_sweep_form(&mut self, mut form: SweepForm) {
+        let before = self.form.iter().flat_map(|form| &form.rows);
+        for row in &mut form.rows {
+            row.edited |= before
+                .clone()
+                .any(|old| old.setting == row.setting && old != row);
+        }
+        self.form = Some(form);
+    }
+
+    /// Resumes the sweep in this folder, with this many trials more than it has if that is said.
+    fn resume_sweep(&mut self, ctx: &mut Ctx, folder: &Path, more: Option<u32>) {
+        let shown = self
+            .shown
+            .take_if(|view| !view.is_active() && view.folder.as_deref() == Some(folder));
+        let listed = || {
+            let entry = self
+                .listed
+                .iter()
+                .flatten()
+                .find(|entry| entry.folder == folder)?;
+            Some(SweepView::starting(
+                entry.card.as_ref().ok()?.definition.clone(),
+            ))
+        };
+        let Some(view) = shown.or_else(listed) else {
+            return;
+        };
+        let view = SweepView {
+            phase: SweepPhase::Starting,
+            ..view
+        };
+        let folder = folder.to_owned();
+        self.begin_sweep(ctx, view, move || {
+            let mut sweep = Sweep::open(&folder)?;
+            if let Some(more) = more {
+                let (ended, definition) = (sweep.ends().len() as u32, sweep.definition());
+                let trials = ended + more;
+                // So much longer as these took.
+                let longer = |_| sweep.elapsed() * f64::from(trials) / f64::from(ended.max(1));
+                let seconds = definition
+                    .seconds
+                    .filter(|&seconds| sweep.elapsed() >= seconds)
+                    .map(longer);
+                sweep.extend(Some(trials), seconds, None)?;
+            }
+            Ok(sweep)
+        });
+    }
+
+    fn begin_sweep(
+        &mut self,
+        ctx: &mut Ctx,
+        view: SweepView,
+        open: impl FnOnce() -> Result<Sweep, SweepError> + Send + 'static,
+    ) {
+        if ctx.why_not_sweep().is_some() {
+            return;
+        }
+        ctx.go_to(Screen::Sweep);
+        self.shown = Some(view);
+        let requests = Arc::new(Requests::default());
+        self.requests = Some(Arc::clone(&requests));
+        let (make, host) = (Arc::clone(&ctx.deps.executor), ctx.engine.usual_host());
+        // Nobody watches what a single trial makes of images.
+        let settings = EngineSettings {
+            reports_learning: false,
+            ..engine_settings(&ctx.deps, &ctx.settings)
+        };
+        ctx.background.run_with_updates(move |report| {
+            thread::run(
+                open,
+                |at_once| make(host, settings, at_once),
+                &requests,
+                &|news| report(BackgroundResult::Sweep(news)),
+            );
+        });
+    }
+
+    fn ask_sweep(&mut self, phase: SweepPhase) {
+        let running = self
+            .shown
+            .as_mut()
+            .filter(|view| matches!(view.phase, SweepPhase::Starting | SweepPhase::Running));
+        if let (Some(view), Some(requests)) = (running, &self.requests) {
+            requests
+                .for_good
+                .store(phase == SweepPhase::Stopping, Ordering::Relaxed);
+            requests.interrupt.store(true, Ordering::Relaxed);
+            view.phase = phase;
+        }
+    }
+
+    /// Interrupts the sweep in progress, so that it can be resumed: for the end of this process.
+    pub(in crate::window) fn interrupt_sweep(&mut self) {
+        self.ask_sweep(SweepPhase::Pausing);
     }
 }

@@ -246,7 +246,7 @@ impl App {
             .sweeps
             .form
             .as_ref()?
-            .definition(self.with_device(&self.ctx.config));
+            .definition(self.ctx.with_device(&self.ctx.config));
         for error in self.validation_errors() {
             problems.push(SweepProblem {
                 field: SweepField::Other,

@@ -4,32 +4,34 @@ use std::path::PathBuf;
 
 use super::thread::{LoadedSweep, SweepNews};
 use crate::sweep::{Sweep, SweepError, SweepStore};
+use crate::window::Ctx;
+use crate::window::SweepAction;
 use crate::window::action::Action;
 use crate::window::background::{BackgroundResult, SharedFolder};
 use crate::window::messages::Message;
 use crate::window::notice::{Offer, Severity};
-use crate::window::{App, SweepAction};
+use crate::window::sweeps::Sweeps;
 
-impl App {
+impl Ctx {
     pub(in crate::window) fn list_sweeps(&self) {
         let store = self.sweep_store();
         // The one in progress holds its lock.
-        if !self.ctx.is_sweeping() {
-            self.ctx.background.run_on(SharedFolder::Sweeps, move || {
+        if !self.is_sweeping() {
+            self.background.run_on(SharedFolder::Sweeps, move || {
                 BackgroundResult::Sweeps(store.list())
             });
         }
     }
 
     fn sweep_store(&self) -> SweepStore {
-        SweepStore::new(&self.ctx.deps.paths.sweeps)
+        SweepStore::new(&self.deps.paths.sweeps)
     }
 
     pub(super) fn open_sweep(&self, folder: PathBuf) {
-        if self.ctx.is_sweeping() {
+        if self.is_sweeping() {
             return;
         }
-        self.ctx.background.run_on(SharedFolder::Sweeps, move || {
+        self.background.run_on(SharedFolder::Sweeps, move || {
             BackgroundResult::Sweep(match Sweep::open(&folder) {
                 Ok(sweep) => SweepNews::Opened(Box::new(LoadedSweep::from(&sweep))),
                 Err(error) => SweepNews::Failed(error),
@@ -37,15 +39,33 @@ impl App {
         });
     }
 
-    pub(super) fn delete_sweep(&mut self, folder: PathBuf) {
-        if self.ctx.is_sweeping() {
+    pub(super) fn restore_sweep(&mut self, folder: PathBuf) {
+        let undo = Action::Sweep(SweepAction::Restore(folder.clone()));
+        self.notices.retain(|notice| {
+            notice
+                .offer
+                .as_ref()
+                .is_none_or(|offer| offer.action != undo)
+        });
+        let store = self.sweep_store();
+        self.background
+            .run_on(SharedFolder::Sweeps, move || match store.restore(&folder) {
+                Ok(()) => BackgroundResult::Sweeps(store.list()),
+                // The sweeps are listed again after any failure.
+                Err(error) => BackgroundResult::Sweep(SweepNews::Failed(error)),
+            });
+    }
+}
+
+impl Sweeps {
+    pub(super) fn delete_sweep(&mut self, ctx: &mut Ctx, folder: PathBuf) {
+        if ctx.is_sweeping() {
             return;
         }
-        self.sweeps
-            .shown
+        self.shown
             .take_if(|view| view.folder.as_ref() == Some(&folder));
-        let store = self.sweep_store();
-        self.ctx.background.run_on(SharedFolder::Sweeps, move || {
+        let store = ctx.sweep_store();
+        ctx.background.run_on(SharedFolder::Sweeps, move || {
             let outcome = store.delete(&folder);
             BackgroundResult::SweepDeleted(folder, outcome)
         });
@@ -53,42 +73,23 @@ impl App {
 
     pub(in crate::window) fn sweep_deleted(
         &mut self,
+        ctx: &mut Ctx,
         folder: PathBuf,
         outcome: Result<(), SweepError>,
     ) {
         match outcome {
             Ok(()) => {
-                self.sweeps
-                    .listed
+                self.listed
                     .iter_mut()
                     .for_each(|listed| listed.retain(|entry| entry.folder != folder));
                 let offer = Offer {
                     label: "Undo",
                     action: Action::Sweep(SweepAction::Restore(folder)),
                 };
-                self.ctx
-                    .show_notice_with(Severity::Info, Message::sweep_deleted(), Some(offer));
+                ctx.show_notice_with(Severity::Info, Message::sweep_deleted(), Some(offer));
             }
-            Err(error) => self.ctx.show_notice(Severity::Error, Message::from(&error)),
+            Err(error) => ctx.show_notice(Severity::Error, Message::from(&error)),
         }
-        self.list_sweeps();
-    }
-
-    pub(super) fn restore_sweep(&mut self, folder: PathBuf) {
-        let undo = Action::Sweep(SweepAction::Restore(folder.clone()));
-        self.ctx.notices.retain(|notice| {
-            notice
-                .offer
-                .as_ref()
-                .is_none_or(|offer| offer.action != undo)
-        });
-        let store = self.sweep_store();
-        self.ctx
-            .background
-            .run_on(SharedFolder::Sweeps, move || match store.restore(&folder) {
-                Ok(()) => BackgroundResult::Sweeps(store.list()),
-                // The sweeps are listed again after any failure.
-                Err(error) => BackgroundResult::Sweep(SweepNews::Failed(error)),
-            });
+        ctx.list_sweeps();
     }
 }

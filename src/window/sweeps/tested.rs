@@ -7,10 +7,12 @@ use crate::records::{JobId, RunSummary};
 use crate::run_config::RunConfig;
 use crate::sweep::{Sweep, SweepError, Tested};
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::action::Screen;
 use crate::window::background::{BackgroundResult, SharedFolder};
 use crate::window::messages::Message;
 use crate::window::notice::Severity;
+use crate::window::sweeps::Sweeps;
 use crate::window::train::run::RunView;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,26 +34,12 @@ impl App {
         else {
             return;
         };
-        self.setting_chosen();
+        self.train.setting_chosen();
         self.train.form.clear();
         self.ctx.settings.former_learning_rate = None;
         self.ctx.config = config;
-        self.check_data();
+        self.ctx.check_data();
         self.ctx.show(Screen::Train);
-    }
-
-    /// Why the best settings cannot be tested now.
-    pub fn why_not_test_best(&self) -> Option<&'static str> {
-        let view = self.sweeps.shown.as_ref()?;
-        if view.best().is_none() {
-            Some("No trial has trained to its end")
-        } else if self.ctx.is_sweeping() {
-            Some("Available once the sweep has ended or is paused")
-        } else if self.ctx.is_training() {
-            Some("Unavailable during training")
-        } else {
-            None
-        }
     }
 
     /// Trains the best settings as a run that is saved; its test accuracy is noted in the sweep.
@@ -67,7 +55,7 @@ impl App {
         let (Some(best), Some(sweep)) = (view.best(), view.folder.clone()) else {
             return;
         };
-        if self.why_not_test_best().is_some() {
+        if self.sweeps.why_not_test_best(&self.ctx).is_some() {
             return;
         }
         let (trial, config) = (
@@ -81,14 +69,35 @@ impl App {
         self.sweeps.testing = Some(TestRun { run, sweep, trial });
         self.start_run(RunView::new(run, config), None);
     }
+}
+
+impl Sweeps {
+    /// Why the best settings cannot be tested now.
+    pub fn why_not_test_best(&self, ctx: &Ctx) -> Option<&'static str> {
+        let view = self.shown.as_ref()?;
+        if view.best().is_none() {
+            Some("No trial has trained to its end")
+        } else if ctx.is_sweeping() {
+            Some("Available once the sweep has ended or is paused")
+        } else if ctx.is_training() {
+            Some("Unavailable during training")
+        } else {
+            None
+        }
+    }
 
     /// Notes the test accuracy of a run that has ended, if it is that of a sweep's settings.
-    pub(in crate::window) fn note_sweep_test(&mut self, run: JobId, summary: &RunSummary) {
+    pub(in crate::window) fn note_sweep_test(
+        &mut self,
+        ctx: &mut Ctx,
+        run: JobId,
+        summary: &RunSummary,
+    ) {
         let Some(TestRun {
             sweep: folder,
             trial,
             ..
-        }) = self.sweeps.testing.take_if(|test| test.run == run)
+        }) = self.testing.take_if(|test| test.run == run)
         else {
             return;
         };
@@ -100,7 +109,7 @@ impl App {
             run: summary.folder.clone(),
             test_accuracy: summary.test.as_ref().map(|test| test.evaluation.accuracy),
         };
-        self.ctx.background.run_on(SharedFolder::Sweeps, move || {
+        ctx.background.run_on(SharedFolder::Sweeps, move || {
             let noted =
                 Sweep::open(&folder).and_then(|mut sweep| sweep.note_tested(trial, tested.clone()));
             BackgroundResult::SweepTested(folder, noted.map(|()| (trial, tested)))
@@ -109,13 +118,13 @@ impl App {
 
     pub(in crate::window) fn sweep_tested(
         &mut self,
+        ctx: &mut Ctx,
         folder: &Path,
         outcome: Result<(u32, Tested), SweepError>,
     ) {
         match outcome {
             Ok(tested) => {
                 if let Some(view) = self
-                    .sweeps
                     .shown
                     .as_mut()
                     .filter(|view| view.folder.as_deref() == Some(folder))
@@ -123,7 +132,7 @@ impl App {
                     view.tested = Some(tested);
                 }
             }
-            Err(error) => self.ctx.show_notice(Severity::Error, Message::from(&error)),
+            Err(error) => ctx.show_notice(Severity::Error, Message::from(&error)),
         }
     }
 }

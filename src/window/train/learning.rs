@@ -3,7 +3,7 @@
 use crate::records::{HeldOutAnswer, HeldOutImage, JobId, LearningSnapshot, WeightImages};
 use crate::run_config::Classes;
 use crate::text::format::grouped;
-use crate::window::App;
+use crate::window::train::Train;
 use crate::window::verdict::whole_percent;
 
 /// The held-out images of a run, and what its network makes of them.
@@ -135,12 +135,11 @@ impl Learning {
     }
 }
 
-impl App {
+impl Train {
     /// What the current or last run makes of its held-out images, once it has some.
     pub fn learning(&self) -> Option<&Learning> {
-        let run = self.train.run.as_ref()?;
-        self.train
-            .learning
+        let run = self.run.as_ref()?;
+        self.learning
             .as_ref()
             .filter(|learning| learning.run == run.id)
     }

@@ -89,9 +89,9 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             actions.push(Action::Configure(Box::new(config)));
         }
     };
-    let mixed = app.mnist_and_builtin();
-    let is_missing =
-        app.download_size(NamedSet::Mnist).is_some() || app.download_of(NamedSet::Mnist).is_some();
+    let mixed = app.train.mnist_and_builtin(&app.ctx);
+    let is_missing = app.train.download_size(NamedSet::Mnist).is_some()
+        || app.train.download_of(NamedSet::Mnist).is_some();
     let recommends_download = mixed.is_none() && is_missing && app.train.has_network;
     if recommends_download {
         missing_mnist(ui, app, true, actions);
@@ -125,7 +125,7 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             );
             offer(
                 ui,
-                Some(DataSpec::single(app.source_of(mnist))),
+                Some(DataSpec::single(app.ctx.source_of(mnist))),
                 "MNIST",
                 &body,
                 actions,
@@ -149,7 +149,7 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             );
             offer(
                 ui,
-                Some(DataSpec::single(app.source_of(other))),
+                Some(DataSpec::single(app.ctx.source_of(other))),
                 set.label(),
                 &body,
                 actions,
@@ -205,8 +205,8 @@ fn missing_mnist(ui: &mut Ui, app: &App, is_recommended: bool, actions: &mut Vec
     );
     option(ui, false, false, &title, "", &body, |ui| {
         match (
-            app.download_of(NamedSet::Mnist),
-            app.download_size(NamedSet::Mnist),
+            app.train.download_of(NamedSet::Mnist),
+            app.train.download_size(NamedSet::Mnist),
         ) {
             (Some(download), _) => run_panel::data::download_progress(ui, download, actions),
             (None, Some(size)) => {
@@ -222,7 +222,8 @@ fn missing_mnist(ui: &mut Ui, app: &App, is_recommended: bool, actions: &mut Vec
 
 fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let recommended = app
-        .recommended()
+        .train
+        .recommended(&app.ctx)
         .map(|(config, reason)| (config.preset, reason));
     match &recommended {
         Some((_, reason)) => ui.label(reason),
@@ -238,7 +239,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         } else {
             preset.label().to_owned()
         };
-        let time = match app.expected_time(&app.with_preset(preset)) {
+        let time = match app.expected_time(&app.ctx.with_preset(preset)) {
             Some(time) => format!("about {time} on this machine"),
             None if app.ctx.jobs.is_timing_presets() => "measuring the time…".to_owned(),
             None => String::new(),
@@ -271,7 +272,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let reason = "Other programs keep the CPU busy, so the time could not be measured. Each preset's time is shown after a first run with it.";
         style::note(ui, reason);
     }
-    if let Some(note) = app.harder_data_note() {
+    if let Some(note) = app.ctx.harder_data_note() {
         style::note(ui, note);
     }
     ui.label(style::hint(

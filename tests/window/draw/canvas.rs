@@ -458,7 +458,7 @@ fn on_a_mac(found: DeviceComparison) -> Staged {
         metal: Some(Metal::default()),
         ..Hardware::default()
     });
-    stage.app.machine.checks.insert(
+    stage.app.ctx.checks.insert(
         DeviceChoice::Metal,
         Checked::Done(Box::new(Ok(checked(DeviceChoice::Metal)))),
     );

@@ -23,7 +23,7 @@ fn on_a_mac() -> (App, FakeEngine) {
     app.apply(Action::CheckDevice(DeviceChoice::Metal));
     app.until(|app| {
         matches!(
-            app.machine.checks.get(&DeviceChoice::Metal),
+            app.ctx.checks.get(&DeviceChoice::Metal),
             Some(Checked::Done(_))
         )
     });
@@ -44,7 +44,7 @@ fn told(engine: &FakeEngine) -> Vec<(InferenceChoice, Vec<DeviceChoice>)> {
 fn on_a_processor_alone_the_line_is_calm() {
     let (app, _engine) = app();
     assert_eq!(app.device_summary(), "Recognition on the CPU: 0.05 ms");
-    assert!(app.inference_rejections().is_empty() && app.ctx.notices.is_empty());
+    assert!(app.draw.inference_rejections(&app.ctx).is_empty() && app.ctx.notices.is_empty());
     let reason = app.why_not_inference(InferenceChoice::Cuda).unwrap();
     assert!(reason.contains("NVIDIA"), "{reason}");
     for choice in [
@@ -88,7 +88,7 @@ fn gradients_that_are_wrong_on_metal_do_not_matter_for_reading_but_a_reading_doe
         .is_err()
     );
     report.checks[0].subject = inkling::self_test::Subject::Inference;
-    app.machine
+    app.ctx
         .checks
         .insert(DeviceChoice::Metal, Checked::Done(Box::new(Ok(report))));
     app.apply(Action::ChooseInferenceDevice(InferenceChoice::Fastest));
@@ -109,7 +109,7 @@ fn the_choice_is_told_and_remembered() {
     let (mut app, mut engine) = on_a_mac();
     app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cpu));
     assert_eq!(
-        app.settings_to_save().inference_device,
+        app.draw.settings_to_save(&app.ctx).inference_device,
         InferenceChoice::Cpu
     );
     engine.reads = reads(&[(DeviceChoice::Cpu, 100.0)]);
@@ -137,7 +137,7 @@ fn figures_of_another_model_are_not_shown() {
     )));
     app.serve(&mut engine);
     assert_eq!(app.device_summary(), "Recognition on the CPU");
-    assert!(app.inference_report().is_none());
+    assert!(app.draw.inference_report(&app.ctx).is_none());
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_device_that_is_not_used_says_why_and_only_once() {
         });
         app.on_event(Event::InferenceDevice(report.clone()));
         assert_eq!(app.device_summary(), "Recognition on the CPU: 0.1 ms");
-        let said = app.inference_rejections();
+        let said = app.draw.inference_rejections(&app.ctx);
         assert!(
             said.len() == 1 && said[0].starts_with("Metal is not used") && said[0].contains(words),
             "{said:?}"
@@ -207,7 +207,7 @@ fn find_a_gpu(app: &mut App) {
     app.apply(Action::CheckDevice(DeviceChoice::Cuda));
     app.until(|app| {
         matches!(
-            app.machine.checks.get(&DeviceChoice::Cuda),
+            app.ctx.checks.get(&DeviceChoice::Cuda),
             Some(Checked::Done(_))
         )
     });
@@ -227,7 +227,7 @@ fn the_model_moves_to_the_gpu_by_itself_and_the_drawing_with_it() {
     app.apply(Action::PenDown([50.0, 50.0]));
     app.apply(Action::PenUp);
     assert!(
-        app.prediction().is_none(),
+        app.draw.prediction().is_none(),
         "the first engine has not answered yet"
     );
     find_a_gpu(&mut app);
@@ -238,7 +238,7 @@ fn the_model_moves_to_the_gpu_by_itself_and_the_drawing_with_it() {
         Some(&(InferenceChoice::Automatic, vec![DeviceChoice::Cuda]))
     );
     assert!(
-        app.prediction().is_some(),
+        app.draw.prediction().is_some(),
         "the second read what the first had not"
     );
     app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cpu));
@@ -262,16 +262,16 @@ fn the_model_does_not_move_while_the_engine_has_work() {
 fn automatic_means_the_gpu_that_passed_its_check() {
     let (plain, _engine) = app();
     assert_eq!(
-        plain.device_for(DeviceChoice::Auto, Precision::F32),
+        plain.ctx.device_for(DeviceChoice::Auto, Precision::F32),
         DeviceChoice::Cpu
     );
     let (mut app, mut engine) = with_a_gpu();
     assert_eq!(
-        app.device_for(DeviceChoice::Auto, Precision::F32),
+        app.ctx.device_for(DeviceChoice::Auto, Precision::F32),
         DeviceChoice::Cuda
     );
     assert_eq!(
-        app.device_for(DeviceChoice::Cpu, Precision::F32),
+        app.ctx.device_for(DeviceChoice::Cpu, Precision::F32),
         DeviceChoice::Cpu
     );
     app.apply(Action::Configure(Box::default()));

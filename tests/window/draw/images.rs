@@ -57,7 +57,7 @@ fn an_image_is_read_as_predict_reads_it() {
         });
         until_read(&mut app, &mut engine, 2);
         assert_eq!(app.ctx.screen, Screen::Draw);
-        assert_eq!(app.image_shown().unwrap().name, "eleven.png");
+        assert_eq!(app.draw.image_shown(&app.ctx).unwrap().name, "eleven.png");
         assert_eq!(
             candidates(&mut engine).unwrap(),
             read_writing_file(&file, Framing::Ink)
@@ -112,25 +112,28 @@ fn an_image_lies_over_the_canvas_and_undo_clear_and_redo_apply_to_it() {
     app.apply(Action::PenUp);
     app.apply(Action::EraserDown([50.0, 50.0]));
     app.apply(Action::PenUp);
-    assert!(!app.can_keep() && app.draw.drawing.ink() == drawn);
+    assert!(!app.draw.can_keep(&app.ctx) && app.draw.drawing.ink() == drawn);
     app.apply(Action::Undo);
     assert!(
-        app.image_shown().is_none() && app.draw.drawing.ink() == drawn,
+        app.draw.image_shown(&app.ctx).is_none() && app.draw.drawing.ink() == drawn,
         "the image is taken back, not the drawing"
     );
     app.apply(Action::Redo);
     until_read(&mut app, &mut engine, 2);
-    assert!(app.image_shown().is_some());
+    assert!(app.draw.image_shown(&app.ctx).is_some());
     app.apply(Action::ClearDrawing);
-    assert!(app.image_shown().is_none() && app.draw.drawing.ink() == drawn);
+    assert!(app.draw.image_shown(&app.ctx).is_none() && app.draw.drawing.ink() == drawn);
     app.apply(Action::Undo);
-    assert!(app.image_shown().is_some(), "what was cleared comes back");
+    assert!(
+        app.draw.image_shown(&app.ctx).is_some(),
+        "what was cleared comes back"
+    );
     app.apply(Action::ClearDrawing);
     app.apply(Action::PenDown([90.0, 90.0]));
     app.apply(Action::PenUp);
     app.apply(Action::Undo);
     assert!(
-        app.image_shown().is_none() && app.draw.drawing.ink() == drawn,
+        app.draw.image_shown(&app.ctx).is_none() && app.draw.drawing.ink() == drawn,
         "a stroke is undone before anything else"
     );
 }
@@ -148,12 +151,12 @@ fn the_steps_of_an_image_end_with_what_the_model_reads() {
     app.apply(Action::Open(vec![eleven(engine.home.path())]));
     until_read(&mut app, &mut engine, 2);
     let follow = |app: &mut App, engine: &mut FakeEngine| {
-        app.until(|app| !app.stages().is_empty());
+        app.until(|app| !app.draw.stages().is_empty());
         for _ in 0..200 {
             std::thread::sleep(std::time::Duration::from_millis(5));
             app.poll();
             engine.serve();
-            let last = app.stages().last().map(|stage| stage.image.clone());
+            let last = app.draw.stages().last().map(|stage| stage.image.clone());
             let read = app.draw.number.chosen().map(|chosen| {
                 StageImage::Model(Box::new(
                     app.draw.number.digits()[chosen].prediction.image.clone(),
@@ -172,7 +175,8 @@ fn the_steps_of_an_image_end_with_what_the_model_reads() {
         on: false,
     });
     app.until(|app| {
-        app.stages()
+        app.draw
+            .stages()
             .last()
             .is_some_and(|stage| stage.image == StageImage::Model(Box::new(before.clone())))
     });
@@ -207,7 +211,8 @@ fn what_is_no_image_or_too_large_is_said_in_a_sentence_and_nothing_changes() {
     app.apply(Action::Drop(vec![file]));
     app.until(|app| !app.ctx.notices.is_empty());
     assert!(
-        app.ctx.notices[0].message.what.contains("broken.png") && app.image_shown().is_none(),
+        app.ctx.notices[0].message.what.contains("broken.png")
+            && app.draw.image_shown(&app.ctx).is_none(),
         "{:?}",
         app.ctx.notices
     );
@@ -218,7 +223,8 @@ fn what_is_no_image_or_too_large_is_said_in_a_sentence_and_nothing_changes() {
     });
     app.until(|app| !app.ctx.notices.is_empty());
     assert!(
-        app.ctx.notices[0].message.what.contains("clipboard") && app.image_shown().is_none(),
+        app.ctx.notices[0].message.what.contains("clipboard")
+            && app.draw.image_shown(&app.ctx).is_none(),
         "{:?}",
         app.ctx.notices
     );

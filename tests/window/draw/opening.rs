@@ -30,7 +30,7 @@ fn a_model_or_its_run_folder_is_drawn_with() {
                 .listen()
                 .contains(&Command::UseModel(ModelRef::File(model.clone())))
         );
-        assert_eq!(app.take_window_request(), Some(WindowRequest::Front));
+        assert_eq!(app.shell.take_window_request(), Some(WindowRequest::Front));
     }
 }
 
@@ -246,7 +246,7 @@ fn ink_of_several_digits_comes_onto_the_wide_canvas() {
     app.apply(Action::Open(vec![file]));
     app.until(|app| !app.draw.number.drawing.strokes().is_empty());
     assert!(
-        app.draws_several()
+        app.ctx.draws_several()
             && app.ctx.settings.several_digits
             && app.draw.drawing.strokes().is_empty()
     );

@@ -35,7 +35,7 @@ fn shown(size: [f32; 2]) -> Staged {
 }
 
 fn last_image(harness: &Staged) -> Image {
-    match &harness.app().stages().last().unwrap().image {
+    match &harness.app().draw.stages().last().unwrap().image {
         StageImage::Model(image) => Image::clone(image),
         other => panic!("{other:?}"),
     }
@@ -68,13 +68,16 @@ fn a_switch_changes_the_images_and_the_verdict_and_says_so_until_it_is_restored(
     let mut harness = shown([900.0, 600.0]);
     let ink = harness.app().draw.drawing.ink();
     assert_eq!(last_image(&harness), rasterize(&ink));
-    assert_eq!(harness.app().prediction().unwrap().image, rasterize(&ink));
+    assert_eq!(
+        harness.app().draw.prediction().unwrap().image,
+        rasterize(&ink)
+    );
     harness.get_by_label("Centre of mass").click();
     serve(&mut harness);
     let other = last_image(&harness);
     assert_ne!(other, rasterize(&ink));
     assert_eq!(
-        harness.app().prediction().unwrap().image,
+        harness.app().draw.prediction().unwrap().image,
         other,
         "the verdict is of what is shown"
     );
@@ -85,7 +88,10 @@ fn a_switch_changes_the_images_and_the_verdict_and_says_so_until_it_is_restored(
     harness.get_by_label("Restore all steps").click();
     serve(&mut harness);
     assert!(!harness.has("1 step off"));
-    assert_eq!(harness.app().prediction().unwrap().image, rasterize(&ink));
+    assert_eq!(
+        harness.app().draw.prediction().unwrap().image,
+        rasterize(&ink)
+    );
 }
 
 #[test]
@@ -96,7 +102,7 @@ fn the_steps_are_reached_by_keyboard() {
     harness.focus("Stroke width");
     harness.key(Key::Space);
     assert_eq!(
-        harness.app().steps().left_out().collect::<Vec<_>>(),
+        harness.app().draw.steps().left_out().collect::<Vec<_>>(),
         [Step::Pen]
     );
     harness.keys(Modifiers::COMMAND, Key::I);
@@ -117,10 +123,10 @@ fn the_model_s_input_is_copied_as_an_image() {
         true,
     );
     serve(&mut harness);
-    let seen = harness.app().prediction().unwrap().image.clone();
+    let seen = harness.app().draw.prediction().unwrap().image.clone();
     harness.click("Copy");
     assert_eq!(
-        harness.state_mut().app.take_window_request(),
+        harness.state_mut().app.shell.take_window_request(),
         Some(WindowRequest::CopyImage(Box::new(seen.clone())))
     );
     assert!(
@@ -137,7 +143,7 @@ fn the_model_s_input_is_copied_as_an_image() {
     harness.input_mut().events.push(eframe::egui::Event::Copy);
     harness.run();
     assert_eq!(
-        harness.state_mut().app.take_window_request(),
+        harness.state_mut().app.shell.take_window_request(),
         Some(WindowRequest::CopyImage(Box::new(seen)))
     );
     assert_eq!(

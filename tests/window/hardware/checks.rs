@@ -17,17 +17,17 @@ use crate::window::stage::Driven;
 #[test]
 fn the_wizard_checks_the_processor_by_itself_and_only_once() {
     let (mut app, _engine) = app();
-    assert!(app.machine.checks.is_empty());
+    assert!(app.ctx.checks.is_empty());
     app.apply(Action::Wizard(WizardStep::Hardware));
-    assert_eq!(app.machine.checks[&DeviceChoice::Cpu], Checked::Running);
+    assert_eq!(app.ctx.checks[&DeviceChoice::Cpu], Checked::Running);
     let done = Checked::Done(Box::new(Ok(checked(DeviceChoice::Cpu))));
-    app.until(|app| app.machine.checks[&DeviceChoice::Cpu] == done);
+    app.until(|app| app.ctx.checks[&DeviceChoice::Cpu] == done);
     app.apply(Action::Wizard(WizardStep::Data));
     app.apply(Action::Wizard(WizardStep::Hardware));
-    assert_eq!(app.machine.checks[&DeviceChoice::Cpu], done);
+    assert_eq!(app.ctx.checks[&DeviceChoice::Cpu], done);
     app.apply(Action::CheckDevice(DeviceChoice::Cpu));
     assert_eq!(
-        app.machine.checks[&DeviceChoice::Cpu],
+        app.ctx.checks[&DeviceChoice::Cpu],
         Checked::Running,
         "asked for again, it is made again"
     );
@@ -49,7 +49,7 @@ fn a_precision_that_failed_is_not_offered() {
     {
         check.found = Some(0.9);
     }
-    app.machine
+    app.ctx
         .checks
         .insert(DeviceChoice::Cpu, Checked::Done(Box::new(Ok(report))));
     let validation_errors = app.validation_errors();
@@ -58,14 +58,14 @@ fn a_precision_that_failed_is_not_offered() {
             && validation_errors[0].message.what.contains("Short training"),
         "{validation_errors:?}"
     );
-    assert!(app.why_not_precision(Precision::F32).is_none());
+    assert!(app.ctx.why_not_precision(Precision::F32).is_none());
     app.apply(Action::Configure(Box::new(RunConfig {
         precision: Precision::F32,
         ..RunConfig::default()
     })));
     assert!(app.validation_errors().is_empty());
     // A check that came to no result takes nothing away.
-    app.machine.checks.insert(
+    app.ctx.checks.insert(
         DeviceChoice::Cpu,
         Checked::Done(Box::new(Err(Problem::SelfTest {
             reason: "it took longer than 180 s".to_owned(),
@@ -74,7 +74,7 @@ fn a_precision_that_failed_is_not_offered() {
     assert!(
         Precision::ALL
             .iter()
-            .all(|&precision| app.why_not_precision(precision).is_none())
+            .all(|&precision| app.ctx.why_not_precision(precision).is_none())
     );
 }
 
@@ -82,13 +82,13 @@ fn a_precision_that_failed_is_not_offered() {
 fn the_memory_a_run_will_take_is_said_and_too_much_is_pointed_out() {
     let (mut app, _engine) = app();
     assert_eq!(
-        app.expected_memory(),
+        app.train.expected_memory(&app.ctx),
         None,
         "not before the machine was looked at"
     );
     app.start_discovery();
     app.until(|app| app.ctx.hardware.is_some());
-    let (text, fits) = app.expected_memory().unwrap();
+    let (text, fits) = app.train.expected_memory(&app.ctx).unwrap();
     assert!(
         fits && text.starts_with("Needs about 1")
             && text.contains("MiB of memory")
@@ -96,7 +96,7 @@ fn the_memory_a_run_will_take_is_said_and_too_much_is_pointed_out() {
         "{text}"
     );
     app.ctx.hardware.as_mut().unwrap().memory_available = 64 << 20;
-    let (text, fits) = app.expected_memory().unwrap();
+    let (text, fits) = app.train.expected_memory(&app.ctx).unwrap();
     assert!(
         !fits && text.contains("64 MiB free: close other programs"),
         "{text}"
@@ -117,17 +117,17 @@ fn on_a_gpu_it_is_the_gpus_memory_that_counts() {
         }],
         None,
     );
-    app.machine.checks.insert(
+    app.ctx.checks.insert(
         DeviceChoice::Cuda,
         Checked::Done(Box::new(Ok(checked(DeviceChoice::Cuda)))),
     );
-    let (text, fits) = app.expected_memory().unwrap();
+    let (text, fits) = app.train.expected_memory(&app.ctx).unwrap();
     assert!(
         fits && text.contains("of GPU memory; 7.0 GiB of 8.0 GiB free."),
         "{text}"
     );
     app.ctx.hardware.as_mut().unwrap().gpus[0].memory_free = 64 << 20;
-    let (text, fits) = app.expected_memory().unwrap();
+    let (text, fits) = app.train.expected_memory(&app.ctx).unwrap();
     assert!(
         !fits && text.contains("64 MiB of 8.0 GiB free: choose a smaller model"),
         "{text}"
@@ -184,7 +184,7 @@ fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back()
     app.until(|app| finding(app.ctx.hardware.as_ref()).is_some());
     assert!(!app.machine.looking_for_cuda);
     assert_eq!(
-        app.settings_to_save().cuda_folder.as_deref(),
+        app.draw.settings_to_save(&app.ctx).cuda_folder.as_deref(),
         Some(folder.path())
     );
     // What was missing is put there, and it is chosen once more.
@@ -195,7 +195,7 @@ fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back()
     app.apply(Action::UseCudaFolder(None));
     assert!(app.machine.looking_for_cuda);
     app.until(|app| app.ctx.hardware.as_ref().unwrap().gpus.is_empty());
-    assert_eq!(app.settings_to_save().cuda_folder, None);
+    assert_eq!(app.draw.settings_to_save(&app.ctx).cuda_folder, None);
     assert_eq!(engine.engines(), 1, "an engine without a driver goes on");
 }
 
@@ -231,14 +231,14 @@ fn the_next_engine_is_told() {
 fn what_was_found_out_about_the_gpu_before_counts_no_more() {
     let (mut app, _engine) = app();
     for device in [DeviceChoice::Cpu, DeviceChoice::Cuda] {
-        app.machine
+        app.ctx
             .checks
             .insert(device, Checked::Done(Box::new(Ok(checked(device)))));
     }
     app.apply(Action::UseCudaFolder(Some(PathBuf::from("else/where"))));
     assert!(
-        app.machine.checks.contains_key(&DeviceChoice::Cpu)
-            && !app.machine.checks.contains_key(&DeviceChoice::Cuda)
+        app.ctx.checks.contains_key(&DeviceChoice::Cpu)
+            && !app.ctx.checks.contains_key(&DeviceChoice::Cuda)
     );
     // A check that began before comes to its end now: it is of the libraries there were.
     let (mut app, _engine) = crate::fake_engine::app();
@@ -249,7 +249,7 @@ fn what_was_found_out_about_the_gpu_before_counts_no_more() {
         app.poll();
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
-    assert!(!app.machine.checks.contains_key(&DeviceChoice::Cuda));
+    assert!(!app.ctx.checks.contains_key(&DeviceChoice::Cuda));
 }
 
 #[test]

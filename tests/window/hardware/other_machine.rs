@@ -58,7 +58,10 @@ fn a_host_is_typed_looked_at_and_used_in_every_size_and_the_buttons_stay() {
         window.get_by_label_contains("Self-test passed");
         assert_eq!(window.rect("Cancel").top(), cancel.top(), "{size:?}");
         window.click("Use this machine");
-        assert_eq!(window.app().other_machine().unwrap().host.name(), "gpu-box");
+        assert_eq!(
+            window.app().ctx.other_machine().unwrap().host.name(),
+            "gpu-box"
+        );
         let list = window.get_by_role_and_label(Role::ComboBox, "Machine");
         assert!(
             list.accesskit_node()
@@ -85,7 +88,7 @@ fn a_host_that_is_not_there_is_said_and_escape_closes() {
     window.get_by_label_contains("no such host");
     window.key(Key::Escape);
     assert!(
-        window.app().machine.machine_dialog.is_none() && window.app().other_machine().is_none()
+        window.app().machine.machine_dialog.is_none() && window.app().ctx.other_machine().is_none()
     );
 }
 
@@ -172,7 +175,10 @@ fn my_digits_are_asked_about_before_they_are_sent() {
                 .any(|(_, job)| matches!(job, Job::Train { .. })),
             "{heard:?}"
         );
-        assert_eq!(window.app().may_send_my_digits(), Some(true));
+        assert_eq!(
+            window.app().machine.may_send_my_digits(&window.app().ctx),
+            Some(true)
+        );
         assert!(
             std::fs::read_to_string(home.join("my-digits-recipients.json"))
                 .unwrap()
@@ -259,7 +265,10 @@ fn what_was_sent_is_listed_beside_the_machine_and_deleted() {
             .unwrap();
         window.act(Action::Show(Screen::Hardware));
         window.activate("Withdraw");
-        assert_eq!(window.app().may_send_my_digits(), Some(false));
+        assert_eq!(
+            window.app().machine.may_send_my_digits(&window.app().ctx),
+            Some(false)
+        );
         assert!(
             inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json"))
                 .list()
@@ -308,10 +317,10 @@ fn app_on_gpu_box() -> (App, FakeEngine) {
 fn a_machine_is_shown_before_it_is_used_and_its_gpu_is_what_automatic_means() {
     let (mut app, mut engine) = app_on_gpu_box();
     assert!(app.machine.machine_dialog.is_none());
-    assert_eq!(app.other_machine().unwrap().host.name(), "gpu-box");
+    assert_eq!(app.ctx.other_machine().unwrap().host.name(), "gpu-box");
     assert_eq!(app.ctx.settings.hosts, ["gpu-box"]);
     assert_eq!(
-        app.device_for(DeviceChoice::Auto, Precision::F32),
+        app.ctx.device_for(DeviceChoice::Auto, Precision::F32),
         DeviceChoice::Cuda
     );
     app.start(&mut engine);
@@ -319,19 +328,19 @@ fn a_machine_is_shown_before_it_is_used_and_its_gpu_is_what_automatic_means() {
     assert!(matches!(asked.1, Job::Train { config, .. } if config.device == DeviceChoice::Cuda));
     machine(&mut app, MachineAction::UseThis);
     assert!(
-        app.other_machine().is_some(),
+        app.ctx.other_machine().is_some(),
         "a run that trains there stays there"
     );
-    assert!(app.why_not_move().unwrap().contains("during training"));
+    assert!(app.ctx.why_not_move().unwrap().contains("during training"));
 }
 
 #[test]
 fn this_machine_is_one_click_away() {
     let (mut app, _engine) = app_on_gpu_box();
     machine(&mut app, MachineAction::UseThis);
-    assert!(app.other_machine().is_none());
+    assert!(app.ctx.other_machine().is_none());
     assert_eq!(
-        app.device_for(DeviceChoice::Auto, Precision::F32),
+        app.ctx.device_for(DeviceChoice::Auto, Precision::F32),
         DeviceChoice::Cpu
     );
     machine(&mut app, MachineAction::Ask(Some("gpu-box".to_owned())));
@@ -368,7 +377,7 @@ fn what_cannot_be_reached_is_said_and_an_answer_that_comes_too_late_is_dropped()
     app.poll();
     assert_eq!(*dialog_state(&app), ReachState::Typing);
     machine(&mut app, MachineAction::Use);
-    assert!(app.other_machine().is_none());
+    assert!(app.ctx.other_machine().is_none());
 }
 
 #[test]
@@ -380,7 +389,7 @@ fn a_machine_that_is_lost_gives_way_to_this_one() {
         reason: "timed out".to_owned(),
     }));
     settled(&mut app, |app| app.said("gpu-box"));
-    assert!(app.other_machine().is_none());
+    assert!(app.ctx.other_machine().is_none());
 }
 
 #[test]
@@ -390,7 +399,7 @@ fn an_open_export_panel_is_no_work_but_an_export_is() {
     app.serve(&mut engine);
     assert!(app.models.export.is_some());
     assert_eq!(
-        app.why_not_move(),
+        app.ctx.why_not_move(),
         None,
         "the panel is open, and nothing is computed"
     );
@@ -400,9 +409,9 @@ fn an_open_export_panel_is_no_work_but_an_export_is() {
     };
     app.apply(Action::ChangeExport(spec));
     assert!(
-        app.why_not_move().is_some(),
+        app.ctx.why_not_move().is_some(),
         "until the engine has answered"
     );
     app.serve(&mut engine);
-    assert_eq!(app.why_not_move(), None);
+    assert_eq!(app.ctx.why_not_move(), None);
 }

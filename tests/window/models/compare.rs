@@ -226,15 +226,15 @@ fn eight_models_are_compared_at_most_and_the_keyboard_is_enough() {
         harness.run();
         harness.key(Key::Space);
     }
-    assert_eq!(harness.app().compared_runs().len(), 8);
+    assert_eq!(harness.app().models.compared_runs().len(), 8);
     harness.focus("Baseline H");
     harness.key(Key::Space);
-    assert_eq!(harness.app().comparison_baseline(), 7);
+    assert_eq!(harness.app().models.comparison_baseline(), 7);
     harness.apply(Action::ChooseCompared {
         folder: "runs/9".into(),
         chosen: true,
     });
-    assert_eq!(harness.app().compared_runs().len(), 8);
+    assert_eq!(harness.app().models.compared_runs().len(), 8);
 }
 
 #[test]

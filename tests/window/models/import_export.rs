@@ -235,12 +235,20 @@ fn files_that_are_dropped_are_taken_for_what_they_are() {
     harness.apply(Action::Drop(vec![image]));
     for _ in 0..200 {
         harness.state_mut().app.poll();
-        if harness.app().image_shown().is_some() {
+        if harness.app().draw.image_shown(&harness.app().ctx).is_some() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    assert_eq!(harness.app().image_shown().unwrap().name, "seven.PNG");
+    assert_eq!(
+        harness
+            .app()
+            .draw
+            .image_shown(&harness.app().ctx)
+            .unwrap()
+            .name,
+        "seven.PNG"
+    );
     harness.apply(Action::Drop(vec![home.path().to_owned()]));
     assert_eq!(
         harness.app().ctx.config.data.to_string(),
@@ -266,12 +274,12 @@ fn a_run_that_starts_afresh_after_all_has_the_usual_learning_rate_again() {
         app.apply(Action::Configure(Box::new(config)));
     };
     app.apply(Action::TrainFurther("runs/one".into()));
-    assert_eq!(app.text(Setting::LearningRate), "0.0006");
+    assert_eq!(app.train.text(&app.ctx, Setting::LearningRate), "0.0006");
     afresh(app);
     assert_eq!(app.ctx.config, usual);
     // Also with another network, and after a restart.
     app.apply(Action::TrainFurther("runs/one".into()));
-    app.ctx.settings = app.settings_to_save();
+    app.ctx.settings = app.draw.settings_to_save(&app.ctx);
     app.apply(Action::Configure(Box::new(RunConfig {
         model: inkling::run_config::ModelKind::Mlp,
         ..app.ctx.config.clone()

@@ -351,7 +351,7 @@ fn annotated(harness: &Staged) -> Option<(PathBuf, Annotation)> {
 /// The same runs in their folders on the disk.
 fn stored(size: [f32; 2]) -> Staged {
     let mut harness = stage(Panel::Models, size);
-    let root = harness.app().runs_folder().to_owned();
+    let root = harness.app().ctx.runs_folder().to_owned();
     for (index, entry) in several().into_iter().enumerate() {
         let folder = root.join(index.to_string());
         let summary = RunSummary {
@@ -379,7 +379,7 @@ fn title(harness: &Staged, index: usize) -> String {
 }
 
 fn folder(harness: &Staged, index: usize) -> PathBuf {
-    harness.app().runs_folder().join(index.to_string())
+    harness.app().ctx.runs_folder().join(index.to_string())
 }
 
 #[test]
@@ -526,7 +526,12 @@ fn a_run_of_one_epoch_shows_its_steps() {
     harness.apply(Action::RefreshRuns);
     for _ in 0..1000 {
         harness.step();
-        if harness.app().thumbnail(&folder(&harness, 0)).is_some() {
+        if harness
+            .app()
+            .models
+            .thumbnail(&folder(&harness, 0))
+            .is_some()
+        {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(5));

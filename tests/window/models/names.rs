@@ -88,7 +88,7 @@ fn a_model_is_called_by_its_name_everywhere_and_the_last_change_is_what_remains(
         "starred ones come first"
     );
     app.close();
-    let written = Store::new(app.runs_folder()).list();
+    let written = Store::new(app.ctx.runs_folder()).list();
     assert_eq!(
         written
             .iter()
@@ -107,7 +107,8 @@ fn a_name_that_another_model_has_is_refused_with_a_reason() {
     list(&mut app);
     let title = trained.summary.config.title();
     let problem = |name: &str| {
-        app.name_problem(&second.folder, name)
+        app.models
+            .name_problem(&second.folder, name)
             .map(|problem| problem.to_string())
     };
     assert_eq!(
@@ -127,7 +128,8 @@ fn a_name_that_another_model_has_is_refused_with_a_reason() {
         [None, None, None]
     );
     assert!(
-        app.name_problem(&first.folder, &format!("{title} 2"))
+        app.models
+            .name_problem(&first.folder, &format!("{title} 2"))
             .is_some()
     );
 }
@@ -189,12 +191,12 @@ fn the_starter_model_takes_the_place_of_a_deleted_one_until_it_is_restored() {
     app.apply(Action::UseModel(model.clone()));
     app.apply(Action::ShowResults(saved.folder.clone()));
     app.serve(&mut engine);
-    assert!(app.is_in_use(&model) && app.results.shown.is_some());
+    assert!(app.ctx.is_in_use(&model) && app.results.shown.is_some());
 
     app.apply(Action::DeleteRun(saved.folder.clone()));
     app.until(|app| app.models.runs.as_ref().is_some_and(Vec::is_empty));
     app.serve(&mut engine);
-    assert!(app.is_in_use(&ModelRef::Starter) && app.ctx.starter_model.is_some());
+    assert!(app.ctx.is_in_use(&ModelRef::Starter) && app.ctx.starter_model.is_some());
     assert!(
         app.results.shown.is_none(),
         "its accuracy is not another model's"
@@ -204,7 +206,7 @@ fn the_starter_model_takes_the_place_of_a_deleted_one_until_it_is_restored() {
     app.apply(Action::RestoreRun(saved.folder));
     app.until(|app| app.results.shown.is_some());
     app.serve(&mut engine);
-    assert!(app.is_in_use(&model));
+    assert!(app.ctx.is_in_use(&model));
     assert_eq!(
         app.results
             .shown
@@ -222,8 +224,8 @@ fn each_run_has_a_curve_in_the_list() {
     let without = save(&engine, &trained(1));
     std::fs::remove_file(without.folder.join("steps.csv")).unwrap();
     list(&mut app);
-    app.until(|app| app.thumbnail(&short.folder).is_some());
-    let curve = app.thumbnail(&long.folder).unwrap();
+    app.until(|app| app.models.thumbnail(&short.folder).is_some());
+    let curve = app.models.thumbnail(&long.folder).unwrap();
     assert!(curve.validation);
     assert_eq!(
         curve.values,
@@ -232,11 +234,11 @@ fn each_run_has_a_curve_in_the_list() {
             .map(|record| record.validation_accuracy)
             .collect::<Vec<_>>()
     );
-    let curve = app.thumbnail(&short.folder).unwrap();
+    let curve = app.models.thumbnail(&short.folder).unwrap();
     assert!(!curve.validation && curve.values.len() > 1 && curve.values.len() <= 48);
     assert!(curve.values.iter().all(|value| (0.0..=1.0).contains(value)));
-    assert_eq!(app.thumbnail(&without.folder), None);
-    assert_eq!(app.thumbnail(&PathBuf::from("runs/elsewhere")), None);
+    assert_eq!(app.models.thumbnail(&without.folder), None);
+    assert_eq!(app.models.thumbnail(&PathBuf::from("runs/elsewhere")), None);
 }
 
 #[test]

@@ -45,6 +45,7 @@ fn more_threads_than_cores_are_remarked_on_and_allowed() {
     assert!(
         window
             .app()
+            .ctx
             .field_note(Setting::Threads)
             .unwrap()
             .contains("cores")
@@ -53,6 +54,7 @@ fn more_threads_than_cores_are_remarked_on_and_allowed() {
         configured(|config| config.threads = Some(1))
             .state()
             .app()
+            .ctx
             .field_note(Setting::Threads)
             .is_none()
     );
@@ -132,7 +134,10 @@ fn layer_widths_are_typed_and_go_with_their_model() {
         window.apply(Action::Configure(Box::new(config)));
         window.run_steps(10);
         assert_eq!(
-            (widths(&window), window.app().text(Setting::Widths)),
+            (
+                widths(&window),
+                window.app().train.text(&window.app().ctx, Setting::Widths)
+            ),
             (None, String::new())
         );
         assert_eq!(

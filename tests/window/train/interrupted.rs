@@ -91,7 +91,7 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     assert_eq!(run.phase, Phase::Failed);
     assert_eq!(run.state(), "Interrupted; saved after epoch 1 of 3");
     assert_eq!(
-        app.interrupted_checkpoint().map(|last| last.position),
+        app.train.interrupted_checkpoint().map(|last| last.position),
         Some(after(1))
     );
     let said = &app.ctx.notices.last().unwrap().message;
@@ -123,7 +123,7 @@ fn a_lost_engine_costs_a_message_and_the_run_goes_on_when_asked() {
     let run = app.the_run();
     assert_eq!((run.history.steps.len(), run.history.epochs.len()), (10, 1));
     assert_eq!(run.phase, Phase::Training);
-    assert!(app.interrupted_checkpoint().is_none());
+    assert!(app.train.interrupted_checkpoint().is_none());
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_run_that_was_lost_before_its_first_epoch_is_not_offered() {
     engine.train(3);
     engine.send(killed());
     app.until(|app| !app.ctx.notices.is_empty());
-    assert!(app.interrupted_checkpoint().is_none());
+    assert!(app.train.interrupted_checkpoint().is_none());
     assert!(
         app.ctx
             .notices
@@ -177,7 +177,8 @@ fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
     engine.send(killed());
     app.until(|app| !app.ctx.notices.is_empty());
     assert_eq!(
-        app.interrupted_checkpoint()
+        app.train
+            .interrupted_checkpoint()
             .map(|last| (last.folder.clone(), last.position.epochs)),
         Some((folder.clone(), 2))
     );
@@ -193,7 +194,7 @@ fn a_checkpoint_that_the_engine_did_not_live_to_tell_of_is_gone_on_from() {
     app.apply(Action::ForgetInterrupted(folder));
     app.until(|app| app.train.interrupted.is_empty());
     assert!(
-        app.interrupted_checkpoint().is_none(),
+        app.train.interrupted_checkpoint().is_none(),
         "what is forgotten does not come back"
     );
 }
@@ -253,7 +254,7 @@ fn a_run_that_went_astray_is_not_offered_again_but_one_that_could_not_be_saved_i
         });
         engine.fail(problem);
         app.poll();
-        assert_eq!(app.interrupted_checkpoint().is_some(), offered);
+        assert_eq!(app.train.interrupted_checkpoint().is_some(), offered);
     }
 }
 
@@ -368,7 +369,8 @@ fn an_interrupted_run_becomes_a_model_without_training_on() {
     ));
     app.poll();
     assert!(
-        app.interrupted_checkpoint().is_none() && matches!(app.the_run().phase, Phase::Finished(_))
+        app.train.interrupted_checkpoint().is_none()
+            && matches!(app.the_run().phase, Phase::Finished(_))
     );
 }
 

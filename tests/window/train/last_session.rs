@@ -42,13 +42,13 @@ fn the_last_model_comes_back_with_its_curves_and_results() {
     let model = ModelRef::File(saved.model_path.clone());
     app.apply(Action::UseModel(model.clone()));
     app.serve(&mut engine);
-    let settings = app.settings_to_save();
+    let settings = app.draw.settings_to_save(&app.ctx);
     assert_eq!(settings.last_model.as_ref(), Some(&saved.model_path));
 
     app.apply(Action::UseModel(ModelRef::Starter));
     app.serve(&mut engine);
     assert_eq!(
-        app.settings_to_save().last_model,
+        app.draw.settings_to_save(&app.ctx).last_model,
         None,
         "the starter model was chosen"
     );
@@ -97,7 +97,7 @@ fn the_evaluation_that_was_made_last_comes_back_and_a_damaged_one_is_not_missed(
         if damaged {
             std::fs::write(&file, "{").unwrap();
         }
-        let settings = app.settings_to_save();
+        let settings = app.draw.settings_to_save(&app.ctx);
         app.apply(Action::UseModel(ModelRef::Starter));
         app.serve(&mut engine);
         app.ctx.settings = settings;
@@ -198,7 +198,9 @@ fn a_run_that_was_interrupted_is_offered_first_with_its_curve() {
         (&watcher.steps[..steps as usize], Some(steps))
     );
     assert_eq!(
-        app.interrupted_checkpoint().map(|last| last.folder.clone()),
+        app.train
+            .interrupted_checkpoint()
+            .map(|last| last.folder.clone()),
         Some(folder.clone())
     );
     assert!(app.results.shown.is_some(), "the last model is there too");

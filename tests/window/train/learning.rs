@@ -189,7 +189,7 @@ fn in_a_narrow_window_the_canvas_and_the_images_take_the_place_of_the_plots() {
 fn before_the_first_run_its_data_network_and_plan_are_shown() {
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
         let (mut window, _engine) = sized(size);
-        window.until(|app| app.samples().is_some());
+        window.until(|app| app.train.samples(&app.ctx).is_some());
         window.get_by_label("Your next run");
         window.get_by_label("Samples of Built-in digits");
         let parameters = grouped(parameter_count(window.app().ctx.config.model, 10));
@@ -213,7 +213,8 @@ fn what_may_be_wrong_with_the_data_is_seen_before_training() {
         ..RunConfig::default()
     })));
     window.until(|app| {
-        app.samples()
+        app.train
+            .samples(&app.ctx)
             .is_some_and(|samples| samples.overview.is_some())
     });
     window.get_by_label("40 training images, 4 of each class.");
@@ -302,7 +303,7 @@ fn the_next_run_is_seen_beside_a_run_that_there_is_and_follows_what_is_typed() {
     window.click("Next run");
     window.get_by_label("Your next run");
     window.get_by_label_contains("Add it to the queue");
-    window.until(|app| app.samples().is_some());
+    window.until(|app| app.train.samples(&app.ctx).is_some());
     window.get_by_label("Samples of Built-in digits");
     let cnn = RunConfig {
         model: ModelKind::Cnn,
@@ -397,15 +398,15 @@ fn app_training() -> (App, FakeEngine) {
 #[test]
 fn images_wait_for_answers_and_then_follow_the_run() {
     let (mut app, mut engine) = app_training();
-    let total = |app: &App| app.learning().unwrap().total();
+    let total = |app: &App| app.train.learning().unwrap().total();
     assert_eq!(total(&app), "not classified yet");
     assert_eq!(
-        app.learning().unwrap().sentence(44),
+        app.train.learning().unwrap().sentence(44),
         "True digit 4: not classified yet."
     );
     engine.train(4);
     app.poll();
-    let seen = app.learning().unwrap();
+    let seen = app.train.learning().unwrap();
     assert_eq!(seen.total(), "40 of 100 correct");
     assert_eq!(
         seen.by_class()[3..5],
@@ -454,11 +455,14 @@ fn what_belongs_to_another_run_is_dropped() {
         run: other,
         snapshot: learning(9, 90),
     });
-    assert_eq!(app.learning().unwrap().total(), "20 of 100 correct");
+    assert_eq!(app.train.learning().unwrap().total(), "20 of 100 correct");
     engine.finish();
     app.poll();
     app.apply(Action::Start);
-    assert!(app.learning().is_none(), "the next run has its own images");
+    assert!(
+        app.train.learning().is_none(),
+        "the next run has its own images"
+    );
 }
 
 #[test]
@@ -527,8 +531,8 @@ fn samples_of_the_chosen_data_are_shown_before_the_first_run() {
         ..RunConfig::default()
     })));
     app.start_discovery();
-    app.until(|app| app.samples().is_some());
-    assert_eq!(app.samples().unwrap().images.len(), 40);
+    app.until(|app| app.train.samples(&app.ctx).is_some());
+    assert_eq!(app.train.samples(&app.ctx).unwrap().images.len(), 40);
     let outline = app.run_outline();
     assert_eq!(
         outline[0],
@@ -558,7 +562,7 @@ fn samples_of_the_chosen_data_are_shown_before_the_first_run() {
         ..RunConfig::default()
     })));
     app.poll();
-    assert!(app.samples().is_none());
+    assert!(app.train.samples(&app.ctx).is_none());
     engine.serve();
 }
 
@@ -582,17 +586,17 @@ fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
             data,
             ..RunConfig::default()
         })));
-        assert_eq!(app.data_classes().len(), 10, "not known yet");
+        assert_eq!(app.train.data_classes(&app.ctx).len(), 10, "not known yet");
         app.poll();
         assert!(app.is_looking_at_data());
     };
     let image = Image::new(std::array::from_fn(|place| (place % 251) as u8));
     let shapes = class_folders(&["line", "ring", "star"], &image.to_png());
     choose(&mut app, &shapes);
-    app.until(|app| app.samples().is_some());
+    app.until(|app| app.train.samples(&app.ctx).is_some());
     assert!(!app.is_looking_at_data());
     assert_eq!(
-        app.data_classes().names().collect::<Vec<_>>(),
+        app.train.data_classes(&app.ctx).names().collect::<Vec<_>>(),
         ["line", "ring", "star"]
     );
     // Images that cannot be read are named beside the field, before Start.
@@ -605,7 +609,7 @@ fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
         "{}",
         said.message.what
     );
-    assert!(!app.is_looking_at_data() && app.samples().is_none());
+    assert!(!app.is_looking_at_data() && app.train.samples(&app.ctx).is_none());
     // Once it is mended, it can be trained on.
     for name in ["line", "ring"] {
         std::fs::write(damaged.path().join(name).join("1.png"), image.to_png()).unwrap();
@@ -614,6 +618,6 @@ fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
         epochs: 3,
         ..app.ctx.config.clone()
     })));
-    app.until(|app| app.validation_errors().is_empty() && app.samples().is_some());
-    assert_eq!(app.data_classes().len(), 2);
+    app.until(|app| app.validation_errors().is_empty() && app.train.samples(&app.ctx).is_some());
+    assert_eq!(app.train.data_classes(&app.ctx).len(), 2);
 }

@@ -159,22 +159,34 @@ fn a_wrong_learning_rate_opens_the_section_it_is_in() {
 fn every_precision_can_be_chosen_and_says_what_it_means_here() {
     let (mut window, mut engine) = sized([1280.0, 1400.0]);
     assert!(
-        !window.app().precisions().contains(&Precision::Tf32),
+        !window.app().ctx.precisions().contains(&Precision::Tf32),
         "what makes no difference is not offered"
     );
     for precision in Precision::on(DeviceChoice::Cpu) {
         choose(&mut window, "Precision", precision.label());
         assert_eq!(window.app().ctx.config.precision, precision);
-        if let Some(note) = window.app().precision_note(precision) {
+        if let Some(note) = window
+            .app()
+            .machine
+            .precision_note(&window.app().ctx, precision)
+        {
             window.get_by_label(&note);
         }
     }
-    let before = window.app().precision_note(Precision::Bf16).unwrap();
+    let before = window
+        .app()
+        .machine
+        .precision_note(&window.app().ctx, Precision::Bf16)
+        .unwrap();
     window.apply(Action::Benchmark(Extent::Full));
     engine.serve();
     engine.finish_benchmark();
     window.run_steps(3);
-    let after = window.app().precision_note(Precision::Bf16).unwrap();
+    let after = window
+        .app()
+        .machine
+        .precision_note(&window.app().ctx, Precision::Bf16)
+        .unwrap();
     assert!(
         before.contains("benchmark") && after.contains("2.0 times as long"),
         "{before} {after}"
@@ -557,10 +569,13 @@ fn once_other_settings_are_chosen_the_keys_start_a_new_run_and_not_the_interrupt
     window.run_steps(3);
     assert_eq!(window.get_all_by_label("Resume after epoch 1").count(), 2);
     let app = window.app();
-    assert_eq!(app.run_to_resume(), app.interrupted_checkpoint());
+    assert_eq!(
+        app.train.run_to_resume(),
+        app.train.interrupted_checkpoint()
+    );
     // The preset is the one that is chosen already: clicking it is a choice all the same.
     window.click(Preset::Balanced.label());
-    assert_eq!(window.app().run_to_resume(), None);
+    assert_eq!(window.app().train.run_to_resume(), None);
     assert_eq!(
         window.get_all_by_label("Resume after epoch 1").count(),
         2,
@@ -603,7 +618,7 @@ fn an_interrupted_run_is_resumed_by_its_button_after_other_settings_were_chosen(
     };
     let before = places(&window);
     type_into(&mut window, "Epochs", "7");
-    assert_eq!(window.app().run_to_resume(), None);
+    assert_eq!(window.app().train.run_to_resume(), None);
     assert_eq!(places(&window), before, "no button moves");
     engine.heard.clear();
     window

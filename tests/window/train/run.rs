@@ -296,7 +296,7 @@ fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
         request: asked[0].0,
         prediction: Ok(Box::new(crate::fake_engine::prediction(&ink))),
     });
-    assert!(app.prediction().is_some());
+    assert!(app.draw.prediction().is_some());
     let next = classified(&engine.listen());
     assert_eq!(next.len(), 1);
     assert_eq!(next[0].1, 20, "all points, not those in between");
@@ -314,16 +314,16 @@ fn a_reading_that_comes_after_clearing_is_not_shown() {
     app.apply(Action::PenUp);
     app.apply(Action::ClearDrawing);
     app.serve(&mut engine);
-    assert!(app.prediction().is_none());
+    assert!(app.draw.prediction().is_none());
     app.apply(Action::Undo);
     app.serve(&mut engine);
     assert_eq!(
-        app.prediction().unwrap().digit,
+        app.draw.prediction().unwrap().digit,
         1,
         "the stroke is back, and read"
     );
     app.apply(Action::Undo);
-    assert!(app.prediction().is_none(), "nothing is on the canvas");
+    assert!(app.draw.prediction().is_none(), "nothing is on the canvas");
 }
 
 #[test]
@@ -335,9 +335,9 @@ fn answers_to_requests_never_made_are_dropped() {
         request: 4711,
         prediction: Ok(Box::new(crate::fake_engine::prediction(&ink))),
     });
-    assert!(app.prediction().is_none());
+    assert!(app.draw.prediction().is_none());
     app.serve(&mut engine);
-    assert!(app.prediction().is_some());
+    assert!(app.draw.prediction().is_some());
 }
 
 #[test]
@@ -411,7 +411,7 @@ fn an_engine_that_is_gone_is_replaced() {
     app.until(|app| app.ctx.notices.len() == 1);
     app.apply(Action::PenMove([20.0, 10.0]));
     app.serve(&mut engine);
-    assert!(app.prediction().is_some(), "the fresh engine reads");
+    assert!(app.draw.prediction().is_some(), "the fresh engine reads");
     app.start(&mut engine);
     assert_eq!(app.the_run().phase, Phase::Training);
 }

@@ -124,7 +124,7 @@ fn a_search_for_a_rate_shows_its_steps_and_what_it_found_is_used() {
     assert_eq!(
         (
             app.ctx.config.learning_rate,
-            app.text(Setting::LearningRate).as_str(),
+            app.train.text(&app.ctx, Setting::LearningRate).as_str(),
             app.ctx.config.preset
         ),
         (0.0031, "0.0031", None)
@@ -288,7 +288,7 @@ fn a_search_shows_its_times_and_what_it_found_is_used() {
     assert_eq!(
         (
             app.ctx.config.batch_size,
-            app.text(Setting::BatchSize).as_str(),
+            app.train.text(&app.ctx, Setting::BatchSize).as_str(),
             app.ctx.config.preset
         ),
         (256, "256", None)

@@ -25,7 +25,7 @@ pub fn shortcuts(ui: &Ui, app: &App, canvas_focused: bool, actions: &mut Vec<Act
     {
         return actions.push(Action::StopCollecting);
     }
-    if !app.can_keep() {
+    if !app.draw.can_keep(&app.ctx) {
         return;
     }
     // Enter presses the button that has the focus.
@@ -53,15 +53,15 @@ pub fn row(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return collection_row(ui, app, collection, actions);
     }
     ui.horizontal(|ui| {
-        let digit = app.digit_to_keep();
+        let digit = app.draw.digit_to_keep(&app.ctx);
         let name = digit.map_or_else(|| "Keep".to_owned(), |digit| format!("Keep as {digit}"));
         let about = "Recognised correctly: keep the drawing with this digit, to fine-tune the model on it (Enter)";
         let keep = ui.add_enabled(digit.is_some(), Button::new(name).min_size(vec2(86.0, 0.0)));
         keep.on_hover_text(about).on_disabled_hover_text("Draw a digit first").pushes(actions, || Action::Keep(None));
-        ui.add_enabled_ui(app.can_keep(), |ui| {
+        ui.add_enabled_ui(app.draw.can_keep(&app.ctx), |ui| {
             let (menu, _) = MenuButton::new("It is…").ui(ui, |ui| digits(ui, None, |digit| actions.push(Action::Keep(Some(digit)))));
             // It belongs to the drawing that was there when it was opened.
-            if !app.can_keep() {
+            if !app.draw.can_keep(&app.ctx) {
                 Popup::close_id(ui.ctx(), Popup::default_response_id(&menu));
             }
             let about = "Recognised wrongly: keep the drawing with the digit that it is (or type that digit)";
@@ -169,7 +169,7 @@ pub fn kept(ui: &mut Ui, digit: u8, size: f32, actions: &mut Vec<Action>) {
 fn collection_row(ui: &mut Ui, app: &App, collection: &Collection, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let next = ui.add_enabled(
-            app.can_keep(),
+            app.draw.can_keep(&app.ctx),
             Button::new("Next").min_size(vec2(60.0, 0.0)),
         );
         next.on_hover_text("Keep the drawing and go on (Enter)")

@@ -38,14 +38,18 @@ pub struct DrawView {
 impl DrawView {
     /// What the pointer does on the canvas, which is to be applied before the frame is laid out.
     pub fn follow_pointer(&mut self, ctx: &Context, app: &App, actions: &mut Vec<Action>) {
-        self.canvas
-            .follow_pointer(ctx, app.drawing_shown(), app.draw.tool, actions);
+        self.canvas.follow_pointer(
+            ctx,
+            app.draw.drawing_shown(&app.ctx),
+            app.draw.tool,
+            actions,
+        );
     }
 }
 
 pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Action>) {
     tools::shortcuts(ui, app, actions);
-    let arrangement = Arrangement::of(ui.available_size(), app.draws_several(), ui);
+    let arrangement = Arrangement::of(ui.available_size(), app.ctx.draws_several(), ui);
     let height = arrangement.height;
     let column = Layout::top_down(Align::Min);
     ui.horizontal_top(|ui| {
@@ -54,7 +58,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
         ui.allocate_ui_with_layout(vec2(arrangement.canvas.x, height), column, |ui| {
             ui.spacing_mut().item_spacing.x = style::GAP / 2.0;
             tools::show(ui, app, false, actions);
-            if let Some(image) = app.image_shown() {
+            if let Some(image) = app.draw.image_shown(&app.ctx) {
                 let rect =
                     canvas::image(ui, app, image, &mut view.image, arrangement.canvas, actions);
                 number::boxes(
@@ -64,21 +68,21 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
                     rect.width() / image.source.size()[0] as f32,
                     0.0,
                 );
-                if app.draws_several() {
+                if app.ctx.draws_several() {
                     number::digits(ui, app, &mut view.number, actions);
                 }
                 return;
             }
             let shown = canvas::show(
                 ui,
-                app.drawing_shown(),
-                &app.classes(),
+                app.draw.drawing_shown(&app.ctx),
+                &app.ctx.classes(),
                 app.draw.tool,
                 &mut view.canvas,
                 arrangement.canvas.x,
                 actions,
             );
-            if app.draws_several() {
+            if app.ctx.draws_several() {
                 let drawing = &app.draw.number.drawing;
                 let scale = shown.rect.height() / drawing.size()[1];
                 number::boxes(ui, app, shown.rect, scale, drawing.pen * scale / 2.0);
@@ -104,7 +108,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
 /// Where notices cover neither the canvas nor a control, at the lower end: the column beside the
 /// canvas. `content` is the whole screen's place.
 pub fn place_for_notices(content: Rect, app: &App, ui: &Ui) -> Rect {
-    Arrangement::of(content.size(), app.draws_several(), ui).column_in(content)
+    Arrangement::of(content.size(), app.ctx.draws_several(), ui).column_in(content)
 }
 
 /// Canvas, verdict and bars in a narrow column beside the plots, at most `height` points high where
@@ -119,7 +123,7 @@ pub fn show_compact(
     actions: &mut Vec<Action>,
 ) {
     tools::shortcuts(ui, app, actions);
-    let reading = app.prediction();
+    let reading = app.draw.prediction();
     let side = ui
         .available_width()
         .min(height - compact_height(ui, 0.0))
@@ -132,14 +136,14 @@ pub fn show_compact(
     canvas::show(
         ui,
         &app.draw.drawing,
-        &app.classes(),
+        &app.ctx.classes(),
         app.draw.tool,
         &mut view.canvas,
         side,
         actions,
     );
-    verdict::verdict(ui, reading, &app.classes(), style::VERDICT_SMALL);
-    bars::vertical(ui, reading, &app.classes(), COMPACT_BARS);
+    verdict::verdict(ui, reading, &app.ctx.classes(), style::VERDICT_SMALL);
+    bars::vertical(ui, reading, &app.ctx.classes(), COMPACT_BARS);
     if let Some(reader) = &app.ctx.model_in_use {
         let line = capitalised(&crate::window::verdict::model_sentence(
             reader,
@@ -163,7 +167,7 @@ fn prediction_column(
     height: f32,
     actions: &mut Vec<Action>,
 ) {
-    let reading = app.prediction_shown();
+    let reading = app.draw.prediction_shown(&app.ctx);
     verdict::model_choice(ui, app, actions);
     verdict::device(ui, app, actions);
     let largest = (ui.available_width() * 0.3).max(*style::VERDICT_LARGE.start());
@@ -184,20 +188,23 @@ fn prediction_column(
     };
     match &app.ctx.collection {
         Some(collection) => keep::prompt(ui, collection, reading, size),
-        None if app.image_shown().is_some() && app.draw.number.digits().is_empty() => {
+        None if app.draw.image_shown(&app.ctx).is_some() && app.draw.number.digits().is_empty() => {
             ui.label(RichText::new("No digit was found in this image").weak());
         }
-        None if app.draws_several()
-            || app.draw.number.digits().len() > 1 && app.image_shown().is_some() =>
+        None if app.ctx.draws_several()
+            || app.draw.number.digits().len() > 1 && app.draw.image_shown(&app.ctx).is_some() =>
         {
             number::verdict(ui, app, size)
         }
-        None => match app.just_kept().filter(|_| app.image_shown().is_none()) {
+        None => match app
+            .just_kept()
+            .filter(|_| app.draw.image_shown(&app.ctx).is_none())
+        {
             Some(digit) => keep::kept(ui, digit, size, actions),
-            None => verdict::verdict(ui, reading, &app.classes(), size),
+            None => verdict::verdict(ui, reading, &app.ctx.classes(), size),
         },
     }
-    if !app.reads_several() {
+    if !app.draw.reads_several(&app.ctx) {
         keep::row(ui, app, actions);
     }
     if app.ctx.settings.steps_shown {
@@ -209,14 +216,14 @@ fn prediction_column(
     // Two points to a pixel of the image in the lowest window.
     let input = ((height - 525.0) * 0.3 + 84.0).clamp(56.0, 392.0);
     let room = ui.available_height() - input - style::GAP - 2.0 * ui.spacing().item_spacing.y;
-    ui.scope(|ui| bars::horizontal(ui, reading, &app.classes(), room));
+    ui.scope(|ui| bars::horizontal(ui, reading, &app.ctx.classes(), room));
     ui.add_space(style::GAP / 2.0);
     ui.horizontal_top(|ui| {
         verdict::model_input(ui, view, reading, input);
         ui.add_space(style::GAP / 2.0);
         ui.vertical(|ui| {
             ui.horizontal(|ui| steps::header(ui, app, &mut view.steps, actions));
-            if app.steps().left_out().next().is_some() {
+            if app.draw.steps().left_out().next().is_some() {
                 return steps::left_out(ui, app, actions);
             }
             ui.horizontal(|ui| steps::image_tools(ui, app, actions));

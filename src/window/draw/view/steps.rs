@@ -125,7 +125,7 @@ pub fn header(ui: &mut Ui, app: &App, view: &mut StepsView, actions: &mut Vec<Ac
 /// Copies or saves the image that the model sees.
 pub fn image_tools(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.spacing_mut().item_spacing.x = style::GAP / 3.0;
-    let there = app.prediction_shown().is_some();
+    let there = app.draw.prediction_shown(&app.ctx).is_some();
     let copy = ui
         .ctx()
         .format_shortcut(&eframe::egui::KeyboardShortcut::new(
@@ -154,7 +154,7 @@ pub fn image_tools(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// Says that steps are left out, with a button to restore them; nothing where none is.
 pub fn left_out(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let steps = app.steps().left_out().count();
+    let steps = app.draw.steps().left_out().count();
     if steps == 0 {
         return;
     }
@@ -168,7 +168,7 @@ pub fn left_out(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn restore(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let about = format!(
         "{} off: carry out all steps again",
-        count(app.steps().left_out().count() as u64, "step")
+        count(app.draw.steps().left_out().count() as u64, "step")
     );
     ui.add(style::small_button("Restore all steps"))
         .on_hover_text(about)
@@ -177,14 +177,17 @@ fn restore(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// Draws the steps in what is left of the column, below the bars where there is room for both.
 pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Action>) {
-    let stages = app.stages();
+    let stages = app.draw.stages();
     let kinds: Vec<StageKind> = if stages.is_empty() {
         DRAWING.to_vec()
     } else {
         stages.iter().map(|stage| stage.kind).collect()
     };
     view.steps.upload(ui, app);
-    let opened = app.image_shown().map(|image| view.image.texture(ui, image));
+    let opened = app
+        .draw
+        .image_shown(&app.ctx)
+        .map(|image| view.image.texture(ui, image));
     let view = &mut view.steps;
     ui.spacing_mut().item_spacing.y = 4.0;
     let header_height = ui.spacing().interact_size.y + ui.spacing().item_spacing.y;
@@ -192,13 +195,20 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
     let bars = ui.available_height() - header_height - rows * ROW - style::GAP;
     if bars >= WITH_BARS {
         let height = bars.min(ui.available_height() * 0.45);
-        ui.scope(|ui| bars::horizontal(ui, app.prediction_shown(), &app.classes(), height));
+        ui.scope(|ui| {
+            bars::horizontal(
+                ui,
+                app.draw.prediction_shown(&app.ctx),
+                &app.ctx.classes(),
+                height,
+            )
+        });
         ui.add_space(style::GAP / 2.0);
     }
     ui.horizontal(|ui| {
         header(ui, app, view, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if app.steps().left_out().next().is_none() {
+            if app.draw.steps().left_out().next().is_none() {
                 image_tools(ui, app, actions)
             } else {
                 restore(ui, app, actions)
@@ -223,7 +233,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
             );
         }
         for (index, kind) in kinds.into_iter().enumerate() {
-            let on = !matches!(kind, StageKind::Step(step) if !app.steps().has(step));
+            let on = !matches!(kind, StageKind::Step(step) if !app.draw.steps().has(step));
             let [name, about] = words(kind, on);
             let step = if let StageKind::Step(step) = kind {
                 Some(step)
@@ -367,7 +377,7 @@ fn paint(ui: &Ui, shown: &Shown<'_>, rect: Rect) {
 impl StepsView {
     /// Makes textures of stages that have changed.
     fn upload(&mut self, ui: &Ui, app: &App) {
-        if self.version.replace(app.stages_version()) == Some(app.stages_version()) {
+        if self.version.replace(app.draw.stages_version()) == Some(app.draw.stages_version()) {
             return;
         }
         let texture = |stage: &Stage| {
@@ -395,6 +405,6 @@ impl StepsView {
             };
             Some(ui.ctx().load_texture("step", image, options))
         };
-        self.textures = app.stages().iter().map(texture).collect();
+        self.textures = app.draw.stages().iter().map(texture).collect();
     }
 }

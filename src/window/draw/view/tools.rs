@@ -26,7 +26,7 @@ const TIGHT: f32 = 560.0;
 /// Draws the tools; the compact row leaves out saving and the pen's width.
 pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
-        let drawing = if compact { &app.draw.drawing } else { app.drawing_shown() };
+        let drawing = if compact { &app.draw.drawing } else { app.draw.drawing_shown(&app.ctx) };
         let whole = ui.available_width();
         if whole < TIGHT {
             ui.spacing_mut().button_padding.x = 5.0;
@@ -35,10 +35,10 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
         let command = |ui: &Ui, modifiers, key| ui.ctx().format_shortcut(&KeyboardShortcut::new(modifiers, key));
         let undo = format!("Undo the last change ({})", command(ui, Modifiers::COMMAND, Key::Z));
         let redo = format!("Redo it ({})", command(ui, Modifiers::COMMAND | Modifiers::SHIFT, Key::Z));
-        if tool(ui, "Undo", undo, drawing.can_undo() || !compact && app.can_undo_image()) {
+        if tool(ui, "Undo", undo, drawing.can_undo() || !compact && app.draw.can_undo_image(&app.ctx)) {
             actions.push(Action::Undo);
         }
-        if tool(ui, "Redo", redo, drawing.can_redo() || !compact && app.can_redo_image()) {
+        if tool(ui, "Redo", redo, drawing.can_redo() || !compact && app.draw.can_redo_image()) {
             actions.push(Action::Redo);
         }
         let erasing = app.draw.tool == Tool::Eraser;
@@ -48,7 +48,7 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
         eraser.widget_info(|| WidgetInfo::selected(Role::Button, erasable, erasing, "Eraser"));
         eraser.on_hover_text(about).pushes(actions, || Action::ChooseTool(if erasing { Tool::Pen } else { Tool::Eraser }));
         let clear = "Clear the canvas (Delete); Undo restores the drawing".to_owned();
-        if tool(ui, "Clear", clear, !drawing.strokes().is_empty() || !compact && app.image_shown().is_some()) {
+        if tool(ui, "Clear", clear, !drawing.strokes().is_empty() || !compact && app.draw.image_shown(&app.ctx).is_some()) {
             actions.push(Action::ClearDrawing);
         }
         if !compact {
@@ -57,7 +57,7 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
                 command(ui, Modifiers::COMMAND, Key::S)
             );
             let open = format!("Open an image or a drawing to read it ({}); or drop or paste it here", ui.ctx().format_shortcut(&OPEN));
-            let can_save = !drawing.strokes().is_empty() && app.image_shown().is_none();
+            let can_save = !drawing.strokes().is_empty() && app.draw.image_shown(&app.ctx).is_none();
             MenuButton::new("File").ui(ui, |ui| {
                 if tool(ui, "Open…", open, true) {
                     actions.push(Action::OpenInDraw);

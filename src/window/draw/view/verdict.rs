@@ -206,7 +206,7 @@ pub fn timing(ui: &mut Ui, reading: Option<&Prediction>) {
 const DEVICE_WIDTH: f32 = 400.0;
 
 pub fn device(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let flawed = !app.inference_rejections().is_empty();
+    let flawed = !app.draw.inference_rejections(&app.ctx).is_empty();
     ui.horizontal(|ui| {
         if flawed {
             icons::icon(ui, icons::Icon::Problem);
@@ -232,7 +232,11 @@ fn device_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.label(RichText::new("Device for recognition").strong());
     for &choice in InferenceChoice::ALL {
         let chosen = app.ctx.settings.inference_device == choice;
-        if !chosen && choice.device().is_some_and(|device| !app.can_exist(device)) {
+        if !chosen
+            && choice
+                .device()
+                .is_some_and(|device| !app.ctx.can_exist(device))
+        {
             continue;
         }
         let why_not = app.why_not_inference(choice);
@@ -252,7 +256,7 @@ fn device_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn device_figures(ui: &mut Ui, app: &App) {
     ui.separator();
-    let Some(report) = app.inference_report() else {
+    let Some(report) = app.draw.inference_report(&app.ctx) else {
         style::note(
             ui,
             "The current model is measured on every available device as soon as nothing else is running.",
@@ -283,7 +287,7 @@ fn device_figures(ui: &mut Ui, app: &App) {
                 ui.end_row();
             }
         });
-    for flaw in app.inference_rejections() {
+    for flaw in app.draw.inference_rejections(&app.ctx) {
         style::invalid(ui, &flaw);
     }
     style::note(ui, about_inference_comparison());

@@ -18,7 +18,7 @@ use crate::window::{Action, App, Checked, RunningJob, style};
 /// Draws a card for the CPU and for every other device that has been tested.
 pub fn self_test(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     for &device in &[DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal] {
-        let checked = app.machine.checks.get(&device);
+        let checked = app.ctx.checks.get(&device);
         if device == DeviceChoice::Cpu || checked.is_some() {
             card(ui, device, checked, actions);
         }

@@ -76,7 +76,7 @@ pub fn summary(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 /// The machine that is trained on, and the button for another one: above what scrolls, where it is
 /// always in view.
 fn machine_in_use(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let other = app.other_machine();
+    let other = app.ctx.other_machine();
     let title = other.map_or("This machine".to_owned(), |machine| {
         format!("Training on {}", visible::label(machine.host.name()))
     });
@@ -88,7 +88,7 @@ fn machine_in_use(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         }
         None => ("Train on another machine…", MachineAction::Ask(None)),
     };
-    let why_not = app.why_not_move();
+    let why_not = app.ctx.why_not_move();
     let button = ui.add_enabled(why_not.is_none(), style::secondary_button(name));
     button
         .on_disabled_hover_text(why_not.unwrap_or_default())
@@ -97,7 +97,7 @@ fn machine_in_use(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// What was sent to the other machine, if one is in use, and what this machine has.
 fn parts(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(machine) = app.other_machine() {
+    if let Some(machine) = app.ctx.other_machine() {
         other_machine::sent(ui, app, machine.host.name(), actions);
         ui.add_space(style::GAP);
         ui.heading("This machine");

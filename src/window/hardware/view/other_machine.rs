@@ -59,7 +59,7 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
             };
             let why_not = match dialog.state {
                 ReachState::Connecting(_) => Some("Connecting…"),
-                ReachState::Reached(_) => app.why_not_move(),
+                ReachState::Reached(_) => app.ctx.why_not_move(),
                 _ => dialog
                     .text
                     .trim()
@@ -226,7 +226,7 @@ fn sent_row(ui: &mut Ui, app: &App, bundle: &ReceivedBundle, actions: &mut Vec<A
 }
 
 fn consent(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if app.may_send_my_digits() == Some(true) {
+    if app.machine.may_send_my_digits(&app.ctx) == Some(true) {
         ui.horizontal_wrapped(|ui| {
             ui.label("My digits may be sent there.");
             let about = "You will be asked again. What was sent before stays until you delete it";

@@ -67,8 +67,10 @@ pub fn run(
                 .as_ref()
                 .and_then(mean_accuracy)
                 .or_else(|| summary.accuracy().as_ref().map(figure)),
-            curve: app.thumbnail(&entry.folder),
-            in_use: app.is_in_use(&ModelRef::File(summary.model_path.clone())),
+            curve: app.models.thumbnail(&entry.folder),
+            in_use: app
+                .ctx
+                .is_in_use(&ModelRef::File(summary.model_path.clone())),
             broken: false,
         },
         Err(_) => Card {
@@ -85,7 +87,7 @@ pub fn run(
 }
 
 pub fn starter(ui: &mut Ui, app: &App, selected: bool) -> Response {
-    let in_use = app.is_in_use(&ModelRef::Starter);
+    let in_use = app.ctx.is_in_use(&ModelRef::Starter);
     let title = app.model_name(&ModelRef::Starter);
     let card = Card {
         title: &title,

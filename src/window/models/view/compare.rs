@@ -64,11 +64,12 @@ pub fn show(
 /// A box to tick for each run; those that are chosen have their letter before their name.
 fn choose(ui: &mut Ui, app: &App, runs: &[RunEntry], actions: &mut Vec<Action>) {
     let chosen: Vec<_> = app
+        .models
         .compared_runs()
         .into_iter()
         .map(|(entry, _)| entry.folder.clone())
         .collect();
-    let full = app.is_comparison_full();
+    let full = app.models.is_comparison_full();
     for entry in runs.iter().filter(|entry| entry.summary.is_ok()) {
         let position = chosen.iter().position(|folder| *folder == entry.folder);
         let text = position.map_or_else(
@@ -95,7 +96,7 @@ fn choose(ui: &mut Ui, app: &App, runs: &[RunEntry], actions: &mut Vec<Action>) 
 }
 
 fn content(ui: &mut Ui, app: &App, choice: &mut Choice, actions: &mut Vec<Action>) {
-    let runs = app.compared_runs();
+    let runs = app.models.compared_runs();
     if !COMPARED_MODELS.contains(&runs.len()) {
         let (least, most) = (COMPARED_MODELS.start(), COMPARED_MODELS.end());
         let body = "Their curves and settings are shown here beside each other, and which of them is better on the same test images.";
@@ -114,9 +115,9 @@ fn content(ui: &mut Ui, app: &App, choice: &mut Choice, actions: &mut Vec<Action
         .pushes(actions, || Action::DrawWith(ModelRef::Ensemble(ensemble)));
     let configs: Vec<&RunConfig> = runs.iter().map(|(_, summary)| &summary.config).collect();
     let mut tables = vec![settings_table(&configs)];
-    if let Some(found) = app.comparison_found() {
+    if let Some(found) = app.models.comparison_found() {
         ui.add_space(style::GAP / 2.0);
-        let baseline = app.comparison_baseline();
+        let baseline = app.models.comparison_baseline();
         for sentence in sentences(found, baseline) {
             ui.add(Label::new(sentence).wrap().selectable(true));
         }
@@ -126,7 +127,7 @@ fn content(ui: &mut Ui, app: &App, choice: &mut Choice, actions: &mut Vec<Action
     ui.add_space(style::GAP);
     let curves: Vec<_> = runs
         .iter()
-        .map(|(entry, summary)| (*summary, app.compared_steps(&entry.folder)))
+        .map(|(entry, summary)| (*summary, app.models.compared_steps(&entry.folder)))
         .collect();
     compare_plot::show(ui, &curves, choice);
     ui.add_space(style::GAP / 2.0);
@@ -145,7 +146,7 @@ fn choose_baseline(
             .on_hover_text("The model that the others are compared with");
         for (position, (entry, _)) in runs.iter().enumerate() {
             let name = letter(position);
-            let toggle = style::toggle(ui, &name, position == app.comparison_baseline());
+            let toggle = style::toggle(ui, &name, position == app.models.comparison_baseline());
             let about = format!("Compare the others with {}", entry.title);
             ui.add(toggle)
                 .accessible_name(format!("Baseline {name}"))
@@ -157,7 +158,7 @@ fn choose_baseline(
 
 /// The row that has the models measured, or says on what they were.
 fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(data) = app.comparison_data() else {
+    let Some(data) = app.models.comparison_data() else {
         return;
     };
     ui.horizontal_wrapped(|ui| {
@@ -171,7 +172,7 @@ fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 .pushes(actions, || Action::CancelJob(running.id));
             return;
         }
-        let sets = app.comparison_data_sets();
+        let sets = app.models.comparison_data_sets();
         if sets.len() > 1 {
             let label = ui.label("Test set");
             let list = ComboBox::from_id_salt("test set of the comparison")
@@ -186,7 +187,7 @@ fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             });
             style::explain_list(list.response.labelled_by(label.id), &data.label(), "");
         }
-        if let Some(found) = app.comparison_found() {
+        if let Some(found) = app.models.comparison_found() {
             ui.label(format!("Compared on {}.", images_of(found)));
             return;
         }

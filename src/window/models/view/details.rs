@@ -123,7 +123,7 @@ pub fn run(
     );
     ui.add_space(style::GAP);
     curves::repeats(ui, runs, entry, summary, &mut view.selected);
-    let curve = app.thumbnail(&entry.folder);
+    let curve = app.models.thumbnail(&entry.folder);
     let results = |ui: &mut Ui| {
         figures(ui, summary);
         ui.add_space(style::GAP);

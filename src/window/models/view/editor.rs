@@ -56,7 +56,7 @@ pub fn editor(ui: &Ui, app: &App, editor: &mut Option<Editor>, actions: &mut Vec
         ui.label(RichText::new("Name, note and tags").heading());
         ui.add_space(style::GAP / 2.0);
         let mut entered = name_field(ui, open);
-        let problem = app.name_problem(&open.folder, &open.annotation.name);
+        let problem = app.models.name_problem(&open.folder, &open.annotation.name);
         match &problem {
             Some(problem) => style::invalid(ui, &problem.to_string()),
             None => style::note(

@@ -190,7 +190,7 @@ fn interrupted_card(
         let saved = format!("saved after {} of {}{validation}", card.position(), card.config.epochs);
         // The checkpoint alone does not tell; the run in this window does.
         let was_stopped = app.train.run.as_ref().is_some_and(|last| last.phase == Phase::Discarded)
-            && app.interrupted_checkpoint().is_some_and(|last| last.folder == run.folder);
+            && app.train.interrupted_checkpoint().is_some_and(|last| last.folder == run.folder);
         let how = if was_stopped { "Stopped" } else { "Interrupted" };
         style::note(ui, format!("{how} on {} · {saved}", local_time(&card.made_at)));
         ui.horizontal(|ui| {

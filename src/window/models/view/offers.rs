@@ -62,7 +62,7 @@ impl Offer {
 /// Drawing with any model, and exporting it.
 fn of_any(app: &App, model: &ModelRef) -> [Offer; 2] {
     let about = "Export as ONNX, PyTorch, safetensors, a candle program, a model card or a report";
-    let draw = if app.is_in_use(model) {
+    let draw = if app.ctx.is_in_use(model) {
         Offer::new(
             IN_USE,
             "This model recognizes your drawings. Go to Draw",
@@ -106,10 +106,14 @@ fn further(app: &App, entry: &RunEntry, summary: &RunSummary) -> Vec<Offer> {
     const TRAINING: &str = "Unavailable while a run is in progress";
     let folder = || entry.folder.clone();
     let training = app.ctx.is_training();
-    let ensembles = app.ensembles_of(summary).into_iter().map(|ensemble| {
-        let (label, about) = ensemble_button(&ensemble);
-        Offer::new(label, about, Action::DrawWith(ModelRef::Ensemble(ensemble)))
-    });
+    let ensembles = app
+        .models
+        .ensembles_of(summary)
+        .into_iter()
+        .map(|ensemble| {
+            let (label, about) = ensemble_button(&ensemble);
+            Offer::new(label, about, Action::DrawWith(ModelRef::Ensemble(ensemble)))
+        });
     let mut offers: Vec<Offer> = ensembles.collect();
     let fine_tune = "Set up a run that starts from these weights, at a tenth of the learning rate, on any data set";
     let fine_tune = Offer::new("Fine-tune", fine_tune, Action::TrainFurther(folder()));

@@ -105,7 +105,7 @@ fn figures(ui: &mut Ui, app: &App) {
     );
     if let Some(model) = &app.ctx.model_in_use {
         let name = app.model_name(&model.reference);
-        if app.may_send_my_digits() == Some(false) {
+        if app.machine.may_send_my_digits(&app.ctx) == Some(false) {
             style::figure(
                 ui,
                 "Recognised",
@@ -251,7 +251,7 @@ pub fn fine_tune_buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             .on_hover_text("It learns from your drawings, among images that the model knows");
         return;
     }
-    let why_not = app.why_not_fine_tune();
+    let why_not = app.my_digits.why_not_fine_tune(&app.ctx);
     let about = "Trains the model in use for a few seconds on your drawings, mixed with images that it knows. It takes the place of the model in use only if \
                  it loses no more than 0.2 points on those";
     let button = ui.add_enabled(
@@ -314,7 +314,7 @@ pub fn fine_tune_result(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         });
         style::weak(ui, &message.remedy);
         let back = Button::new(format!("Go back to {}", app.model_name(&result.before)));
-        if app.can_undo_fine_tune()
+        if app.my_digits.can_undo_fine_tune(&app.ctx)
             && ui
                 .add(back)
                 .on_hover_text("The fine-tuned model stays under Models")

@@ -307,7 +307,7 @@ fn data_sets(app: &App) -> Vec<DataSpec> {
         .found
         .iter()
         .flatten()
-        .map(|found| app.source_of(found));
+        .map(|found| app.ctx.source_of(found));
     let mine = (!app.my_digits.drawings().is_empty()).then_some(DataSource::Mine);
     let chosen = app
         .ctx

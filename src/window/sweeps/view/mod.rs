@@ -136,7 +136,7 @@ fn buttons(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>)
         return;
     }
     let Some(folder) = &sweep.folder else { return };
-    let why_not = app.why_not_sweep();
+    let why_not = app.ctx.why_not_sweep();
     let reason = why_not.unwrap_or_default();
     if sweep.phase == SweepPhase::Complete {
         let is_exhausted = sweep.definition.is_exhausted(sweep.trials.len());
@@ -204,7 +204,7 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
             ui.link("Show the model").on_hover_text(visible::path(&tested.run)).pushes(actions, || Action::ShowModel(tested.run.clone()));
             return;
         }
-        let why_not = app.why_not_test_best();
+        let why_not = app.sweeps.why_not_test_best(&app.ctx);
         let test = ui.add_enabled(why_not.is_none(), style::secondary_button("Train the best and read its test accuracy"));
         let about =
             "Trains the best settings once more as a run that is saved. The sweep itself never sees test images: this reads them once";

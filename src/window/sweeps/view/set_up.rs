@@ -186,7 +186,7 @@ fn below(ui: &mut Ui, field: SweepField, problems: &[SweepProblem]) {
 
 fn start(ui: &mut Ui, app: &App, problems: &[SweepProblem], actions: &mut Vec<Action>) {
     ui.add_space(style::GAP / 2.0);
-    let why_not = app.why_not_sweep();
+    let why_not = app.ctx.why_not_sweep();
     let enabled = why_not.is_none() && problems.is_empty();
     let button = ui.add_enabled(enabled, style::primary_button(ui, "Start the sweep"));
     let keys = ui.ctx().format_shortcut(&shortcuts::START);
@@ -332,7 +332,7 @@ fn card(ui: &mut Ui, app: &App, entry: &SweepEntry, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         if let Ok(card) = &entry.card {
             if !card.complete {
-                let why_not = app.why_not_sweep();
+                let why_not = app.ctx.why_not_sweep();
                 let resume = ui.add_enabled(why_not.is_none(), style::primary_button(ui, "Resume"));
                 let resume = resume
                     .on_hover_text("Trials that were cut short begin again")

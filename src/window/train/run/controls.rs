@@ -8,9 +8,11 @@ use crate::protocol::{Command, Job};
 use crate::records::{JobId, RunPosition};
 use crate::run_config::{Chosen, ConfigProblem, RunConfig};
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::action::Screen;
 use crate::window::messages::Message;
 use crate::window::notice::Severity;
+use crate::window::train::Train;
 
 impl App {
     /// Starts a run with the current configuration.
@@ -19,7 +21,7 @@ impl App {
         {
             return;
         }
-        let mut runs = self.repetitions();
+        let mut runs = self.ctx.repetitions();
         let first = runs.remove(0);
         self.train.queue.splice(0..0, runs);
         let id = JobId(self.ctx.next_id());
@@ -50,12 +52,6 @@ impl App {
         true
     }
 
-    /// The runs that the current configuration asks for; at least one.
-    pub(in crate::window) fn repetitions(&self) -> Vec<RunConfig> {
-        self.with_device(&self.ctx.config)
-            .repetitions(&jiff::Timestamp::now().to_string())
-    }
-
     /// Submits a run, from the checkpoint in the folder `from` if there is one.
     pub(in crate::window) fn start_run(&mut self, run: RunView, from: Option<PathBuf>) {
         let (id, config) = (run.id, run.config.clone());
@@ -66,16 +62,38 @@ impl App {
         self.ctx.submit_as(id, Job::Train { config, from });
     }
 
-    pub(in crate::window) fn pause(&mut self) {
-        self.send_to_run(Command::Pause, &[Phase::Training]);
+    /// Interrupts the run or the sweep, so that it can be resumed, and ends the engine: for the end
+    /// of this process.
+    pub fn interrupt(&mut self) {
+        if let Some(run) = self.train.run.as_mut().filter(|run| run.is_active()) {
+            run.phase = Phase::Stopping;
+        }
+        self.sweeps.interrupt_sweep();
+        self.ctx.engine.ending = true;
+        self.ctx.engine.handle.send(Command::Interrupt);
+    }
+}
+
+impl Ctx {
+    /// The runs that the current configuration asks for; at least one.
+    pub(in crate::window) fn repetitions(&self) -> Vec<RunConfig> {
+        self.with_device(&self.config)
+            .repetitions(&jiff::Timestamp::now().to_string())
+    }
+}
+
+impl Train {
+    pub(in crate::window) fn pause(&mut self, ctx: &mut Ctx) {
+        self.send_to_run(ctx, Command::Pause, &[Phase::Training]);
     }
 
-    pub(in crate::window) fn resume(&mut self) {
-        self.send_to_run(Command::Resume, &[Phase::Paused]);
+    pub(in crate::window) fn resume(&mut self, ctx: &mut Ctx) {
+        self.send_to_run(ctx, Command::Resume, &[Phase::Paused]);
     }
 
-    pub(in crate::window) fn stop(&mut self) {
+    pub(in crate::window) fn stop(&mut self, ctx: &mut Ctx) {
         self.send_to_run(
+            ctx,
             Command::Cancel,
             &[
                 Phase::Preparing(0.0),
@@ -84,18 +102,19 @@ impl App {
                 Phase::NotSaved,
             ],
         );
-        if let Some(run) = self.train.run.as_mut().filter(|run| run.is_active()) {
+        if let Some(run) = self.run.as_mut().filter(|run| run.is_active()) {
             run.phase = Phase::Stopping;
         }
     }
 
     /// Tries again to save the run that could not be, in this folder if there is one.
-    pub(in crate::window) fn save_run(&mut self, folder: Option<PathBuf>) {
-        self.send_to_run(|run| Command::Save { run, folder }, &[Phase::NotSaved]);
+    pub(in crate::window) fn save_run(&mut self, ctx: &mut Ctx, folder: Option<PathBuf>) {
+        self.send_to_run(ctx, |run| Command::Save { run, folder }, &[Phase::NotSaved]);
     }
 
     pub(in crate::window) fn run_not_saved(
         &mut self,
+        ctx: &mut Ctx,
         id: JobId,
         problem: &Problem,
         checkpoint: Option<RunPosition>,
@@ -109,38 +128,31 @@ impl App {
                 .clone()
                 .zip(checkpoint)
                 .map(|(folder, position)| LastCheckpoint { folder, position });
-            self.withdraw_not_saved(id, Some(message.clone()));
-            self.ctx.show_notice(Severity::Error, message);
+            self.withdraw_not_saved(ctx, id, Some(message.clone()));
+            ctx.show_notice(Severity::Error, message);
         }
-    }
-
-    /// Interrupts the run or the sweep, so that it can be resumed, and ends the engine: for the end
-    /// of this process.
-    pub fn interrupt(&mut self) {
-        if let Some(run) = self.train.run.as_mut().filter(|run| run.is_active()) {
-            run.phase = Phase::Stopping;
-        }
-        self.interrupt_sweep();
-        self.ctx.engine.ending = true;
-        self.ctx.engine.handle.send(Command::Interrupt);
     }
 
     /// Sends the command for the run, if it is in one of these phases.
-    fn send_to_run(&mut self, command: impl FnOnce(JobId) -> Command, phases: &[Phase]) {
+    fn send_to_run(
+        &mut self,
+        ctx: &mut Ctx,
+        command: impl FnOnce(JobId) -> Command,
+        phases: &[Phase],
+    ) {
         let fits = |run: &&RunView| {
             phases
                 .iter()
                 .any(|phase| std::mem::discriminant(phase) == std::mem::discriminant(&run.phase))
         };
-        if let Some(id) = self.train.run.as_ref().filter(fits).map(|run| run.id) {
-            self.ctx.send(command(id));
+        if let Some(id) = self.run.as_ref().filter(fits).map(|run| run.id) {
+            ctx.send(command(id));
         }
     }
 
     /// The run of this name, while it is in progress.
     pub(in crate::window) fn active_run(&mut self, id: JobId) -> Option<&mut RunView> {
-        self.train
-            .run
+        self.run
             .as_mut()
             .filter(|run| run.id == id && run.is_active())
     }
@@ -166,20 +178,20 @@ impl App {
         }
     }
 
-    pub(in crate::window) fn end_run(&mut self, id: JobId, phase: Phase) {
-        self.withdraw_not_saved(id, None);
+    pub(in crate::window) fn end_run(&mut self, ctx: &mut Ctx, id: JobId, phase: Phase) {
+        self.withdraw_not_saved(ctx, id, None);
         if let Some(run) = self.active_run(id) {
             run.phase = phase;
         }
     }
 
     /// Takes back that the run could not be saved: it was, or not for another reason.
-    fn withdraw_not_saved(&mut self, id: JobId, now: Option<Message>) {
+    fn withdraw_not_saved(&mut self, ctx: &mut Ctx, id: JobId, now: Option<Message>) {
         let before = self
             .active_run(id)
             .and_then(|run| std::mem::replace(&mut run.not_saved, now));
         if let Some(message) = before {
-            self.ctx.notices.retain(|notice| notice.message != message);
+            ctx.notices.retain(|notice| notice.message != message);
         }
     }
 }

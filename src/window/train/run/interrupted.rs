@@ -7,83 +7,11 @@ use crate::records::JobId;
 use crate::run_config::{DeviceChoice, RunConfig};
 use crate::runs::{Checkpoints, InterruptedRun};
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::background::{BackgroundResult, SharedFolder};
+use crate::window::train::Train;
 
 impl App {
-    /// The checkpoint of the run that was interrupted in this window, if it can be resumed.
-    pub fn interrupted_checkpoint(&self) -> Option<&LastCheckpoint> {
-        self.train
-            .run
-            .as_ref()
-            .and_then(RunView::resumable_checkpoint)
-    }
-
-    /// The same, unless settings for another run have been chosen since: what Ctrl+Enter and the
-    /// largest button resume.
-    pub fn run_to_resume(&self) -> Option<&LastCheckpoint> {
-        self.interrupted_checkpoint()
-            .filter(|_| !self.train.run.as_ref().is_some_and(|run| run.passed_over))
-    }
-
-    /// Notes that the person has chosen a setting of the next run.
-    pub(in crate::window) fn setting_chosen(&mut self) {
-        self.train.chosen = true;
-        if let Some(run) = self.train.run.as_mut().filter(|run| !run.is_active()) {
-            run.passed_over = true;
-        }
-    }
-
-    pub(in crate::window) fn list_interrupted(&self) {
-        let checkpoints = Checkpoints::new(&self.ctx.deps.paths.checkpoints);
-        self.ctx
-            .background
-            .run_on(SharedFolder::Checkpoints, move || {
-                BackgroundResult::Interrupted(checkpoints.list())
-            });
-    }
-
-    /// The checkpoints on disk count, not those that were reported: an engine may die between
-    /// writing one and saying so.
-    pub(in crate::window) fn set_interrupted(&mut self, runs: Vec<InterruptedRun>) {
-        if let Some(run) = self
-            .train
-            .run
-            .as_mut()
-            .filter(|run| run.phase == Phase::Failed)
-            && let Some(left) = runs
-                .iter()
-                .find(|left| Some(&left.folder) == run.checkpoints.as_ref())
-        {
-            run.checkpoint = Some(LastCheckpoint {
-                folder: left.folder.clone(),
-                position: left.card.position(),
-            });
-        }
-        self.train.interrupted = runs;
-    }
-
-    pub(in crate::window) fn forget_interrupted(&mut self, folder: PathBuf) {
-        let checkpoints = Checkpoints::new(&self.ctx.deps.paths.checkpoints);
-        if let Some(run) = self.train.run.as_mut().filter(|run| {
-            run.resumable_checkpoint()
-                .is_some_and(|last| last.folder == folder)
-        }) {
-            (run.checkpoint, run.checkpoints) = (None, None);
-        }
-        // One of an earlier session goes with its checkpoint.
-        self.train
-            .run
-            .take_if(|run| run.phase == Phase::Interrupted && run.checkpoint.is_none());
-        self.ctx
-            .background
-            .run_on(SharedFolder::Checkpoints, move || {
-                match checkpoints.delete(&folder) {
-                    Ok(()) => BackgroundResult::Interrupted(checkpoints.list()),
-                    Err(error) => BackgroundResult::Failed(error.into()),
-                }
-            });
-    }
-
     /// Resumes an interrupted run from its checkpoint; on the CPU if its device cannot be used.
     pub(in crate::window) fn resume_interrupted(&mut self, folder: &Path) {
         if self.ctx.is_too_busy() {
@@ -108,7 +36,7 @@ impl App {
         let is_complete = run.history.epochs.len() >= run.config.epochs as usize;
         self.start_run(run, Some(folder.to_owned()));
         if !is_complete {
-            self.stop();
+            self.train.stop(&mut self.ctx);
         }
     }
 
@@ -138,7 +66,73 @@ impl App {
                 ..run.config
             };
         }
-        run.config = self.with_device(&run.config);
+        run.config = self.ctx.with_device(&run.config);
         Some(run)
+    }
+}
+
+impl Train {
+    /// The checkpoint of the run that was interrupted in this window, if it can be resumed.
+    pub fn interrupted_checkpoint(&self) -> Option<&LastCheckpoint> {
+        self.run.as_ref().and_then(RunView::resumable_checkpoint)
+    }
+
+    /// The same, unless settings for another run have been chosen since: what Ctrl+Enter and the
+    /// largest button resume.
+    pub fn run_to_resume(&self) -> Option<&LastCheckpoint> {
+        self.interrupted_checkpoint()
+            .filter(|_| !self.run.as_ref().is_some_and(|run| run.passed_over))
+    }
+
+    /// Notes that the person has chosen a setting of the next run.
+    pub(in crate::window) fn setting_chosen(&mut self) {
+        self.chosen = true;
+        if let Some(run) = self.run.as_mut().filter(|run| !run.is_active()) {
+            run.passed_over = true;
+        }
+    }
+
+    /// The checkpoints on disk count, not those that were reported: an engine may die between
+    /// writing one and saying so.
+    pub(in crate::window) fn set_interrupted(&mut self, runs: Vec<InterruptedRun>) {
+        if let Some(run) = self.run.as_mut().filter(|run| run.phase == Phase::Failed)
+            && let Some(left) = runs
+                .iter()
+                .find(|left| Some(&left.folder) == run.checkpoints.as_ref())
+        {
+            run.checkpoint = Some(LastCheckpoint {
+                folder: left.folder.clone(),
+                position: left.card.position(),
+            });
+        }
+        self.interrupted = runs;
+    }
+
+    pub(in crate::window) fn forget_interrupted(&mut self, ctx: &mut Ctx, folder: PathBuf) {
+        let checkpoints = Checkpoints::new(&ctx.deps.paths.checkpoints);
+        if let Some(run) = self.run.as_mut().filter(|run| {
+            run.resumable_checkpoint()
+                .is_some_and(|last| last.folder == folder)
+        }) {
+            (run.checkpoint, run.checkpoints) = (None, None);
+        }
+        // One of an earlier session goes with its checkpoint.
+        self.run
+            .take_if(|run| run.phase == Phase::Interrupted && run.checkpoint.is_none());
+        ctx.background.run_on(SharedFolder::Checkpoints, move || {
+            match checkpoints.delete(&folder) {
+                Ok(()) => BackgroundResult::Interrupted(checkpoints.list()),
+                Err(error) => BackgroundResult::Failed(error.into()),
+            }
+        });
+    }
+}
+
+impl Ctx {
+    pub(in crate::window) fn list_interrupted(&self) {
+        let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
+        self.background.run_on(SharedFolder::Checkpoints, move || {
+            BackgroundResult::Interrupted(checkpoints.list())
+        });
     }
 }

@@ -7,41 +7,12 @@ use super::RunView;
 use crate::records::{JobId, ModelRef};
 use crate::runs::{Checkpoints, FinishedRun, InterruptedRun, Store};
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::action::Screen;
 use crate::window::background::{BackgroundResult, SharedFolder};
+use crate::window::train::Train;
 
 impl App {
-    pub(in crate::window) fn look_for_last_session(&self) {
-        let checkpoints = Checkpoints::new(&self.ctx.deps.paths.checkpoints);
-        let store = Store::new(&self.ctx.deps.paths.runs);
-        let folder = self
-            .ctx
-            .settings
-            .last_model
-            .as_deref()
-            .and_then(Path::parent)
-            .map(PathBuf::from);
-        self.ctx
-            .background
-            .run_on(SharedFolder::Checkpoints, move || {
-                let finished = folder.and_then(|folder| {
-                    FinishedRun::load(&folder)
-                        .inspect_err(|error| tracing::info!(%error, "the last model is not used"))
-                        .ok()
-                });
-                let newest = if finished.is_none() {
-                    store.newest().map(Box::new)
-                } else {
-                    None
-                };
-                BackgroundResult::LastSession {
-                    interrupted: checkpoints.list(),
-                    finished: finished.map(Box::new),
-                    newest,
-                }
-            });
-    }
-
     /// Shows it, unless something else has been begun by now: the interrupted run if it is the
     /// newer one, otherwise the finished one.
     pub(in crate::window) fn restore_last_session(
@@ -50,7 +21,7 @@ impl App {
         finished: Option<Box<FinishedRun>>,
         newest: Option<&FinishedRun>,
     ) {
-        self.set_interrupted(interrupted);
+        self.train.set_interrupted(interrupted);
         let finished = finished
             .filter(|run| self.ctx.settings.last_model.as_ref() == Some(&run.summary.model_path));
         let untouched = self
@@ -66,7 +37,8 @@ impl App {
         if let Some(run) = finished.as_deref().or(newest).filter(|_| untouched)
             && let Some(evaluation) = &run.evaluation
         {
-            self.show_evaluation(&run.summary, evaluation.clone());
+            self.results
+                .show_evaluation(&run.summary, evaluation.clone());
         }
         if self.train.run.is_some() {
             return;
@@ -86,11 +58,41 @@ impl App {
             None => finished.and_then(|run| RunView::finished(id, *run)),
         };
     }
+}
+
+impl Ctx {
+    pub(in crate::window) fn look_for_last_session(&self) {
+        let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
+        let store = Store::new(&self.deps.paths.runs);
+        let folder = self
+            .settings
+            .last_model
+            .as_deref()
+            .and_then(Path::parent)
+            .map(PathBuf::from);
+        self.background.run_on(SharedFolder::Checkpoints, move || {
+            let finished = folder.and_then(|folder| {
+                FinishedRun::load(&folder)
+                    .inspect_err(|error| tracing::info!(%error, "the last model is not used"))
+                    .ok()
+            });
+            let newest = if finished.is_none() {
+                store.newest().map(Box::new)
+            } else {
+                None
+            };
+            BackgroundResult::LastSession {
+                interrupted: checkpoints.list(),
+                finished: finished.map(Box::new),
+                newest,
+            }
+        });
+    }
 
     /// Reads the run in this folder in the background, to show its curves.
     pub(in crate::window) fn show_curves(&mut self, folder: PathBuf) {
-        if !self.ctx.is_too_busy() {
-            self.ctx.background.run(move || {
+        if !self.is_too_busy() {
+            self.background.run(move || {
                 Some(match FinishedRun::load(&folder) {
                     Ok(run) => BackgroundResult::Curves(Box::new(run)),
                     Err(error) => BackgroundResult::Failed(error.into()),
@@ -98,16 +100,18 @@ impl App {
             });
         }
     }
+}
 
+impl Train {
     /// Shows the curves of a finished run, unless another has been started by now.
-    pub(in crate::window) fn show_finished(&mut self, run: FinishedRun) {
-        let id = JobId(self.ctx.next_id());
-        if !self.ctx.is_training()
+    pub(in crate::window) fn show_finished(&mut self, ctx: &mut Ctx, run: FinishedRun) {
+        let id = JobId(ctx.next_id());
+        if !ctx.is_training()
             && let Some(run) = RunView::finished(id, run)
         {
-            self.train.run = Some(run);
-            self.train.next_run_shown = false;
-            self.ctx.show(Screen::Train);
+            self.run = Some(run);
+            self.next_run_shown = false;
+            ctx.show(Screen::Train);
         }
     }
 }

@@ -5,12 +5,13 @@ use crate::records::JobId;
 use crate::run_config::RunConfig;
 use crate::runs::missing_repetitions;
 use crate::window::App;
+use crate::window::train::Train;
 
 impl App {
     /// Adds a run with the current settings to the queue, while another is in progress.
     pub(in crate::window) fn queue_run(&mut self) {
         if self.ctx.is_training() && self.validation_errors().is_empty() {
-            self.train.queue.extend(self.repetitions());
+            self.train.queue.extend(self.ctx.repetitions());
         }
     }
 
@@ -28,13 +29,6 @@ impl App {
         self.train.queue.splice(0..0, missing);
     }
 
-    /// Takes a run out of the queue.
-    pub(in crate::window) fn remove_queued(&mut self, index: usize) {
-        if index < self.train.queue.len() {
-            self.train.queue.remove(index);
-        }
-    }
-
     /// Starts the first run that waits, if none is in progress. What is shown stays: nobody asked
     /// for anything else.
     pub(in crate::window) fn start_queued(&mut self) {
@@ -50,5 +44,14 @@ impl App {
         self.start_run(RunView::new(id, config), None);
         self.ctx.go_to(screen);
         self.train.next_run_shown = next_run_shown;
+    }
+}
+
+impl Train {
+    /// Takes a run out of the queue.
+    pub(in crate::window) fn remove_queued(&mut self, index: usize) {
+        if index < self.queue.len() {
+            self.queue.remove(index);
+        }
     }
 }

@@ -7,44 +7,12 @@ use crate::data::DataError;
 use crate::data::my_digits::FILE;
 use crate::run_config::DataSource;
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::background::BackgroundResult;
+use crate::window::my_digits::MyDigitsView;
+use crate::window::train::Train;
 
 impl App {
-    /// Looks at the chosen folders and files in the background.
-    pub(in crate::window) fn check_data(&self) {
-        for source in self.ctx.config.data.sources() {
-            if let DataSource::Path(path) = source {
-                let path = path.clone();
-                self.ctx.background.run(move || {
-                    let problem = data::check(&path).err();
-                    Some(BackgroundResult::DataChecked { path, problem })
-                });
-            }
-        }
-    }
-
-    pub(in crate::window) fn data_checked(&mut self, path: PathBuf, problem: Option<DataError>) {
-        match problem {
-            Some(problem) => _ = self.train.data_problems.insert(path, problem),
-            // What had a problem is worth another look.
-            None if self.train.data_problems.remove(&path).is_some() => self.train.samples = None,
-            None => {}
-        }
-    }
-
-    fn problem_with_mine(&self) -> Option<DataError> {
-        let missing = self.my_digits.missing();
-        if self.my_digits.drawings().is_empty() {
-            Some(DataError::NoDrawings {
-                path: PathBuf::from(FILE),
-            })
-        } else if missing.is_empty() || self.ctx.config.data.sources().len() > 1 {
-            None
-        } else {
-            Some(DataError::MissingDigits { digits: missing })
-        }
-    }
-
     /// Why the chosen data cannot be trained on, as far as is known.
     pub(in crate::window) fn data_problem(&self) -> Option<DataError> {
         self.ctx
@@ -56,14 +24,59 @@ impl App {
                 DataSource::Path(path) => self.train.data_problems.get(path).cloned(),
                 DataSource::Named(set) => {
                     let found = self.train.found.as_ref()?;
-                    let is_missing = found.iter().all(|found| self.source_of(found) != *source);
+                    let is_missing = found
+                        .iter()
+                        .all(|found| self.ctx.source_of(found) != *source);
                     is_missing.then(|| DataError::NotFound {
                         set: set.name().to_owned(),
                         searched: self.ctx.engine.data_folders.clone(),
                     })
                 }
-                DataSource::Mine if self.my_digits.is_loaded() => self.problem_with_mine(),
+                DataSource::Mine if self.my_digits.is_loaded() => {
+                    self.my_digits.problem_with_mine(&self.ctx)
+                }
                 DataSource::Builtin | DataSource::Mine | DataSource::Unknown => None,
             })
+    }
+}
+
+impl Ctx {
+    /// Looks at the chosen folders and files in the background.
+    pub(in crate::window) fn check_data(&self) {
+        for source in self.config.data.sources() {
+            if let DataSource::Path(path) = source {
+                let path = path.clone();
+                self.background.run(move || {
+                    let problem = data::check(&path).err();
+                    Some(BackgroundResult::DataChecked { path, problem })
+                });
+            }
+        }
+    }
+}
+
+impl Train {
+    pub(in crate::window) fn data_checked(&mut self, path: PathBuf, problem: Option<DataError>) {
+        match problem {
+            Some(problem) => _ = self.data_problems.insert(path, problem),
+            // What had a problem is worth another look.
+            None if self.data_problems.remove(&path).is_some() => self.samples = None,
+            None => {}
+        }
+    }
+}
+
+impl MyDigitsView {
+    fn problem_with_mine(&self, ctx: &Ctx) -> Option<DataError> {
+        let missing = self.missing();
+        if self.drawings().is_empty() {
+            Some(DataError::NoDrawings {
+                path: PathBuf::from(FILE),
+            })
+        } else if missing.is_empty() || ctx.config.data.sources().len() > 1 {
+            None
+        } else {
+            Some(DataError::MissingDigits { digits: missing })
+        }
     }
 }

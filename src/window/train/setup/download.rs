@@ -10,9 +10,10 @@ use crate::download::{DownloadError, Downloader, by_hand, published_size};
 use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::run_config::{DataSource, DataSpec, NamedSet};
-use crate::window::App;
+use crate::window::Ctx;
 use crate::window::background::BackgroundResult;
 use crate::window::messages::Message;
+use crate::window::train::Train;
 
 const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
 /// A remaining time is not estimated earlier than this.
@@ -63,12 +64,11 @@ impl DownloadView {
     }
 }
 
-impl App {
+impl Train {
     /// How many bytes are downloaded for a data set that was not found on this machine; `None` for
     /// one that was, and until the search has ended.
     pub fn download_size(&self, set: NamedSet) -> Option<u64> {
         let is_missing = self
-            .train
             .found
             .as_ref()
             .is_some_and(|found| found.iter().all(|found| found.set != set));
@@ -77,38 +77,32 @@ impl App {
 
     /// The download of this data set, while it is in progress and after it has failed.
     pub fn download_of(&self, set: NamedSet) -> Option<&DownloadView> {
-        self.train
-            .download
+        self.download
             .as_ref()
             .filter(|download| download.set == set)
     }
 
     /// Starts it in the background, unless another one is in progress. Once the data set is there,
     /// the next run will train on it.
-    pub(in crate::window) fn start_download(&mut self, set: NamedSet) {
-        if self
-            .train
-            .download
-            .as_ref()
-            .is_some_and(DownloadView::is_active)
-        {
+    pub(in crate::window) fn start_download(&mut self, ctx: &mut Ctx, set: NamedSet) {
+        if self.download.as_ref().is_some_and(DownloadView::is_active) {
             return;
         }
-        let folders = self.ctx.engine.data_folders.clone();
+        let folders = ctx.engine.data_folders.clone();
         let Some(folder) = folders.first().cloned() else {
             return;
         };
         let cancelled = Arc::new(AtomicBool::new(false));
-        self.train.download = Some(DownloadView {
+        self.download = Some(DownloadView {
             set,
             state: DownloadState::InProgress(0.0),
-            data_before: self.ctx.config.data.clone(),
+            data_before: ctx.config.data.clone(),
             cancelled: Arc::clone(&cancelled),
             started: Instant::now(),
             fraction_before: None,
         });
-        let download: Downloader = Arc::clone(&self.ctx.deps.download);
-        self.ctx.background.run_with_updates(move |report| {
+        let download: Downloader = Arc::clone(&ctx.deps.download);
+        ctx.background.run_with_updates(move |report| {
             let mut last: Option<Instant> = None;
             let mut progress = |fraction: f32| {
                 if cancelled.load(Ordering::Relaxed) {
@@ -127,7 +121,7 @@ impl App {
     }
 
     pub(in crate::window) fn cancel_download(&mut self) {
-        let Some(download) = &mut self.train.download else {
+        let Some(download) = &mut self.download else {
             return;
         };
         match download.state {
@@ -136,12 +130,12 @@ impl App {
                 download.state = DownloadState::Cancelling(fraction);
             }
             DownloadState::Cancelling(_) => {}
-            DownloadState::Failed { .. } => self.train.download = None,
+            DownloadState::Failed { .. } => self.download = None,
         }
     }
 
     pub(in crate::window) fn download_progressed(&mut self, fraction: f32) {
-        if let Some(download) = &mut self.train.download
+        if let Some(download) = &mut self.download
             && let DownloadState::InProgress(shown) = &mut download.state
         {
             *shown = fraction;
@@ -149,28 +143,31 @@ impl App {
         }
     }
 
-    pub(in crate::window) fn downloaded(&mut self, outcome: Result<Vec<Found>, DownloadError>) {
-        let Some(mut download) = self.train.download.take() else {
+    pub(in crate::window) fn downloaded(
+        &mut self,
+        ctx: &mut Ctx,
+        outcome: Result<Vec<Found>, DownloadError>,
+    ) {
+        let Some(mut download) = self.download.take() else {
             return;
         };
         match outcome {
             Ok(found) => {
-                self.train.found = Some(found);
+                self.found = Some(found);
                 // What the person has chosen meanwhile stays.
-                if self.ctx.config.data == download.data_before {
+                if ctx.config.data == download.data_before {
                     let recommended = self
-                        .mnist_and_builtin()
-                        .filter(|_| download.set == NamedSet::Mnist && self.ctx.wizard.is_some());
-                    self.ctx.config.data = recommended
+                        .mnist_and_builtin(ctx)
+                        .filter(|_| download.set == NamedSet::Mnist && ctx.wizard.is_some());
+                    ctx.config.data = recommended
                         .unwrap_or_else(|| DataSpec::single(DataSource::Named(download.set)));
                 }
-                self.follow_recommendation();
+                self.follow_recommendation(ctx);
             }
             Err(DownloadError::Cancelled(_)) => {}
             Err(error) => {
                 tracing::info!(%error, "a data set could not be downloaded");
-                let folder = self
-                    .ctx
+                let folder = ctx
                     .engine
                     .data_folders
                     .first()
@@ -180,7 +177,7 @@ impl App {
                     message: Message::from(&Problem::from(error)),
                     by_hand,
                 };
-                self.train.download = Some(download);
+                self.download = Some(download);
             }
         }
     }

@@ -9,7 +9,11 @@ use crate::records::benchmark::{BUSY, Side, Subject};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice, NamedSet, Preset, RunConfig};
 use crate::text::format::{duration, percent};
 use crate::window::App;
+use crate::window::Ctx;
+use crate::window::hardware::Machine;
+use crate::window::models::Models;
 use crate::window::settings::PresetRate;
+use crate::window::train::Train;
 
 /// The time that it takes to recognise an image, as a share of the time that it takes to learn from
 /// one: the backward pass costs about as much as two forward passes.
@@ -19,36 +23,40 @@ impl App {
     /// The estimated training time of these settings on the chosen data, once there is something to
     /// estimate it from: "40 s".
     pub fn expected_time(&self, config: &RunConfig) -> Option<String> {
-        let rate = match self.other_machine() {
+        let rate = match self.ctx.other_machine() {
             // Nothing else was measured there.
-            Some(_) => self.rate_of_runs(config)?,
+            Some(_) => self.models.rate_of_runs(&self.ctx, config)?,
             None => self
-                .rate_of_runs(config)
-                .or_else(|| self.measured_rate(config))
-                .or_else(|| self.benchmarked_rate(config))
-                .or_else(|| self.preset_rate(config))?,
+                .models
+                .rate_of_runs(&self.ctx, config)
+                .or_else(|| self.machine.measured_rate(&self.ctx, config))
+                .or_else(|| self.machine.benchmarked_rate(&self.ctx, config))
+                .or_else(|| self.ctx.preset_rate(config))?,
         };
-        self.total_time(config, rate)
+        self.train.total_time(&self.ctx, config, rate)
     }
+}
 
+impl Train {
     /// How long these settings take when this many images are learned from per second, with
     /// validation after each epoch and the test at the end: "40 s"; `None` while the number of
     /// images is unknown.
-    pub fn total_time(&self, config: &RunConfig, rate: f64) -> Option<String> {
-        let (all, test) = self.images()?;
+    pub fn total_time(&self, ctx: &Ctx, config: &RunConfig, rate: f64) -> Option<String> {
+        let (all, test) = self.images(ctx)?;
         let epochs = f64::from(config.epochs);
-        let learned = self.training_images()? as f64 * epochs;
+        let learned = self.training_images(ctx)? as f64 * epochs;
         let evaluated = validation_size(all) as f64 * epochs + test as f64;
         Some(duration((learned + evaluated * EVALUATION) / rate))
     }
+}
 
+impl Models {
     /// The throughput of the newest run with the same work for each image, on the same device; in
     /// images per second.
-    fn rate_of_runs(&self, config: &RunConfig) -> Option<f64> {
-        let side = self.side(config);
-        let machine = self.machine().in_words();
+    fn rate_of_runs(&self, ctx: &Ctx, config: &RunConfig) -> Option<f64> {
+        let side = ctx.side(config);
+        let machine = ctx.machine().in_words();
         let runs = self
-            .models
             .runs
             .iter()
             .flatten()
@@ -63,13 +71,15 @@ impl App {
             .find(|run| run.images_per_second > 0.0)
             .map(|run| run.images_per_second)
     }
+}
 
+impl Machine {
     /// The throughput that the last benchmark measured for the network, which it does on the CPU
     /// alone.
-    fn benchmarked_rate(&self, config: &RunConfig) -> Option<f64> {
-        let (report, _) = self.machine.benchmark.last.as_ref()?;
-        let measured = config.network() == config.model.into()
-            && self.side(config).device == DeviceChoice::Cpu;
+    fn benchmarked_rate(&self, ctx: &Ctx, config: &RunConfig) -> Option<f64> {
+        let (report, _) = self.benchmark.last.as_ref()?;
+        let measured =
+            config.network() == config.model.into() && ctx.side(config).device == DeviceChoice::Cpu;
         if !measured || report.disturbed.contains(&Subject::Steps(config.model)) {
             return None;
         }
@@ -77,32 +87,23 @@ impl App {
         report.images_per_second(config.model, config.precision, threads)
     }
 
-    /// The throughput from the quick measurement of the presets.
-    fn preset_rate(&self, config: &RunConfig) -> Option<f64> {
-        let side = self.side(config);
-        let mut rates = self.ctx.settings.preset_rates.iter();
-        let found = rates
-            .find(|rate| rate.side == side && same_work(&RunConfig::preset(rate.preset), config))?;
-        Some(found.images_per_second)
-    }
-
     /// Measures how fast this machine trains with each preset as soon as nothing else is measured,
     /// once it was asked for.
-    pub(in crate::window) fn time_presets(&mut self) {
-        let is_measuring = self.ctx.hardware.is_none()
-            || self.is_checking_a_device()
-            || !self.ctx.jobs.is_empty()
-            || self.ctx.is_sweeping();
-        if !self.machine.benchmark.presets_wanted || is_measuring {
+    pub(in crate::window) fn time_presets(&mut self, ctx: &mut Ctx) {
+        let is_measuring = ctx.hardware.is_none()
+            || ctx.is_checking_a_device()
+            || !ctx.jobs.is_empty()
+            || ctx.is_sweeping();
+        if !self.benchmark.presets_wanted || is_measuring {
             return;
         }
-        self.machine.benchmark.presets_wanted = false;
-        if self.ctx.settings.preset_rates.is_empty() {
+        self.benchmark.presets_wanted = false;
+        if ctx.settings.preset_rates.is_empty() {
             let configs = Preset::ALL
                 .iter()
-                .map(|&preset| self.with_device(&self.with_preset(preset)))
+                .map(|&preset| ctx.with_device(&ctx.with_preset(preset)))
                 .collect();
-            self.ctx.submit(Job::TimeSteps(configs));
+            ctx.submit(Job::TimeSteps(configs));
         }
     }
 
@@ -110,36 +111,48 @@ impl App {
     /// estimate is better than a wrong one.
     pub(in crate::window) fn presets_timed(
         &mut self,
+        ctx: &mut Ctx,
         configs: &[RunConfig],
         rates: Vec<Option<f64>>,
         background_load: f32,
     ) {
         if background_load > BUSY {
             tracing::info!(background_load, "the presets were timed on a busy machine");
-            self.machine.benchmark.presets_disturbed = true;
+            self.benchmark.presets_disturbed = true;
             return;
         }
-        self.machine.benchmark.presets_disturbed = false;
+        self.benchmark.presets_disturbed = false;
         let measured = |(config, rate): (&RunConfig, Option<f64>)| {
             Some(PresetRate {
                 preset: config.preset?,
-                side: self.side(config),
+                side: ctx.side(config),
                 images_per_second: rate?,
             })
         };
-        self.ctx.settings.preset_rates = configs.iter().zip(rates).filter_map(measured).collect();
+        ctx.settings.preset_rates = configs.iter().zip(rates).filter_map(measured).collect();
+    }
+}
+
+impl Ctx {
+    /// The throughput from the quick measurement of the presets.
+    fn preset_rate(&self, config: &RunConfig) -> Option<f64> {
+        let side = self.side(config);
+        let mut rates = self.settings.preset_rates.iter();
+        let found = rates
+            .find(|rate| rate.side == side && same_work(&RunConfig::preset(rate.preset), config))?;
+        Some(found.images_per_second)
     }
 
     /// The chosen settings with a preset's values.
     pub fn with_preset(&self, preset: Preset) -> RunConfig {
-        let mut config = self.ctx.config.clone();
+        let mut config = self.config.clone();
         config.apply_preset(preset);
         config
     }
 
     /// The same for the chosen data.
     pub fn harder_data_note(&self) -> Option<String> {
-        harder_data_note(&self.ctx.config.data)
+        harder_data_note(&self.config.data)
     }
 
     fn side(&self, config: &RunConfig) -> Side {

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use crate::problem::Problem;
 use crate::run_config::{CnnLayers, Kind, RunConfig, Setting};
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::messages::Message;
+use crate::window::train::Train;
 
 /// The configuration with this text as the setting's value; `None` if the text is not such a value.
 fn typed(setting: Setting, text: &str, config: &RunConfig) -> Option<RunConfig> {
@@ -43,7 +45,7 @@ impl Form {
 impl App {
     /// Takes these settings for the next run.
     pub(in crate::window) fn configure(&mut self, config: RunConfig) {
-        self.setting_chosen();
+        self.train.setting_chosen();
         let before = std::mem::replace(&mut self.ctx.config, config);
         // Widths and layers belong to a model: another one has its own.
         if before.model != self.ctx.config.model {
@@ -71,24 +73,8 @@ impl App {
         }
         self.ctx.config.preset = self.ctx.config.matching_preset();
         if before.data != self.ctx.config.data || self.data_problem().is_some() {
-            self.check_data();
+            self.ctx.check_data();
         }
-    }
-
-    /// A field's text: what was typed if it still applies, otherwise the configuration's value.
-    pub fn text(&self, setting: Setting) -> String {
-        let shown = setting.field_text(&self.ctx.config);
-        let holds = |text: &&String| {
-            typed(setting, text, &self.ctx.config)
-                .is_none_or(|config| setting.field_text(&config) == shown)
-        };
-        self.train
-            .form
-            .0
-            .get(&setting)
-            .filter(holds)
-            .cloned()
-            .unwrap_or(shown)
     }
 
     pub(in crate::window) fn type_text(&mut self, setting: Setting, text: String) {
@@ -144,5 +130,22 @@ impl App {
             }
         }
         validation_errors
+    }
+}
+
+impl Train {
+    /// A field's text: what was typed if it still applies, otherwise the configuration's value.
+    pub fn text(&self, ctx: &Ctx, setting: Setting) -> String {
+        let shown = setting.field_text(&ctx.config);
+        let holds = |text: &&String| {
+            typed(setting, text, &ctx.config)
+                .is_none_or(|config| setting.field_text(&config) == shown)
+        };
+        self.form
+            .0
+            .get(&setting)
+            .filter(holds)
+            .cloned()
+            .unwrap_or(shown)
     }
 }

@@ -159,7 +159,7 @@ impl App {
         } else {
             format!("{} epochs", grouped(u64::from(config.epochs)))
         };
-        if let Some((train, test)) = self.images() {
+        if let Some((train, test)) = self.train.images(&self.ctx) {
             let held_out = validation_size(train);
             let learned_from = train - held_out;
             let step = u64::from(config.batch_size.max(1)) * u64::from(config.accumulation.max(1));

@@ -12,36 +12,90 @@ use crate::run_config::{
 use crate::text::format::memory;
 use crate::train::{gpu_memory_needed, memory_needed, too_many_parameters};
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::background::BackgroundResult;
+use crate::window::hardware::Machine;
+use crate::window::train::Train;
 
 impl App {
+    /// All problems of the configuration, including those specific to this machine.
+    pub(in crate::window) fn config_problems(&self) -> Vec<ConfigProblem> {
+        let mut problems = self.ctx.config.problems();
+        problems.extend(too_many_parameters(&self.ctx.config));
+        let device = self.ctx.config.device;
+        problems.extend(
+            self.why_not_device(device)
+                .map(|reason| ConfigProblem::DeviceUnavailable { device, reason }),
+        );
+        if let Some(given) = self.ctx.config.memory_limit
+            && let Some((train, test)) = self.train.images(&self.ctx)
+        {
+            let needed = memory_needed(&self.ctx.config, train, test).div_ceil(1 << 20);
+            if needed > u64::from(given) && given > 0 {
+                problems.push(ConfigProblem::MemoryLimitTooLow { given, needed });
+            }
+        }
+        let precision = self.ctx.config.precision;
+        problems.extend(
+            self.ctx
+                .why_not_precision(precision)
+                .map(|reason| ConfigProblem::PrecisionUnavailable { precision, reason }),
+        );
+        problems
+    }
+
+    /// Starts the discovery of hardware, data and runs in the background; later calls do nothing.
+    pub fn start_discovery(&mut self) {
+        if std::mem::replace(&mut self.machine.discovery_started, true) {
+            return;
+        }
+        self.train.has_network = (self.ctx.deps.has_network)();
+        self.ctx.check_data();
+        self.ctx.probe();
+        let benchmarks = self.ctx.deps.paths.benchmarks.clone();
+        self.ctx.background.run(move || {
+            Some(BackgroundResult::Benchmark(
+                crate::bench::latest(&benchmarks).map(Box::new),
+            ))
+        });
+        self.ctx.find_data();
+        self.ctx.empty_deleted();
+        self.ctx.list_sweeps();
+        self.ctx.list_finished();
+        self.my_digits.load_my_digits(&mut self.ctx);
+        self.ctx.look_for_last_session();
+    }
+}
+
+impl Machine {
     /// What this precision means on this machine, if there is something to say.
-    pub fn precision_note(&self, precision: Precision) -> Option<String> {
+    pub fn precision_note(&self, ctx: &Ctx, precision: Precision) -> Option<String> {
         let cost = self
-            .machine
             .benchmark
             .last
             .as_ref()
             .and_then(|(report, _)| report.step_cost(precision));
         precision_note(
             precision,
-            self.device_for(self.ctx.config.device, precision),
-            &self.machine(),
+            ctx.device_for(ctx.config.device, precision),
+            &ctx.machine(),
             cost,
         )
     }
+}
 
+impl Train {
     /// The estimated memory of the run, or of the GPU it trains on: "Needs about 187 MiB of memory;
     /// 22.2 GiB free." The flag is false if it does not fit.
-    pub fn expected_memory(&self) -> Option<(String, bool)> {
+    pub fn expected_memory(&self, ctx: &Ctx) -> Option<(String, bool)> {
         let (needed, hardware) = (
-            self.memory_needed(&self.ctx.config)?,
-            self.ctx.hardware.as_ref()?,
+            self.memory_needed(ctx, &ctx.config)?,
+            ctx.hardware.as_ref()?,
         );
         if let Some(gpu) = hardware
             .gpus
             .first()
-            .filter(|_| self.trains_on_gpu(&self.ctx.config))
+            .filter(|_| ctx.trains_on_gpu(&ctx.config))
         {
             let fits = needed <= gpu.memory_free;
             let short = if fits {
@@ -75,28 +129,24 @@ impl App {
     }
 
     /// Estimated bytes of memory of this run on its device, if its data set is known.
-    pub fn memory_needed(&self, config: &RunConfig) -> Option<u64> {
-        let (train, test) = self.images()?;
-        Some(if self.trains_on_gpu(config) {
+    pub fn memory_needed(&self, ctx: &Ctx, config: &RunConfig) -> Option<u64> {
+        let (train, test) = self.images(ctx)?;
+        Some(if ctx.trains_on_gpu(config) {
             gpu_memory_needed(config, train)
         } else {
             memory_needed(config, train, test)
         })
     }
 
-    fn trains_on_gpu(&self, config: &RunConfig) -> bool {
-        self.device_for(config.device, config.precision) == DeviceChoice::Cuda
-    }
-
     /// Training images without those held out for validation, if the data set is known.
-    pub(in crate::window) fn training_images(&self) -> Option<u64> {
-        self.images()
+    pub(in crate::window) fn training_images(&self, ctx: &Ctx) -> Option<u64> {
+        self.images(ctx)
             .map(|(train, _)| train - validation_size(train))
     }
 
     /// Training and test images of the data set, if it is known.
-    pub(in crate::window) fn images(&self) -> Option<(u64, u64)> {
-        let sources = self.ctx.config.data.sources();
+    pub(in crate::window) fn images(&self, ctx: &Ctx) -> Option<(u64, u64)> {
+        let sources = ctx.config.data.sources();
         let mut known = Vec::new();
         for source in sources {
             known.push(match source {
@@ -104,11 +154,10 @@ impl App {
                 DataSource::Builtin => (0, builtin::TEST_IMAGES as u64),
                 source => {
                     let found = self
-                        .train
                         .found
                         .iter()
                         .flatten()
-                        .find(|found| self.source_of(found) == *source)?;
+                        .find(|found| ctx.source_of(found) == *source)?;
                     (found.train_images, found.test_images)
                 }
             });
@@ -122,36 +171,46 @@ impl App {
         Some((train, known.first()?.1))
     }
 
-    /// All problems of the configuration, including those specific to this machine.
-    pub(in crate::window) fn config_problems(&self) -> Vec<ConfigProblem> {
-        let mut problems = self.ctx.config.problems();
-        problems.extend(too_many_parameters(&self.ctx.config));
-        let device = self.ctx.config.device;
-        problems.extend(
-            self.why_not_device(device)
-                .map(|reason| ConfigProblem::DeviceUnavailable { device, reason }),
-        );
-        if let Some(given) = self.ctx.config.memory_limit
-            && let Some((train, test)) = self.images()
+    /// The configuration recommended for this machine and the reason, once the hardware is known.
+    pub fn recommended(&self, ctx: &Ctx) -> Option<(RunConfig, String)> {
+        let (config, reason) = recommend(ctx.hardware.as_ref()?);
+        let data = self.mnist_and_builtin(ctx).unwrap_or(config.data);
+        Some((RunConfig { data, ..config }, reason))
+    }
+
+    /// MNIST mixed with built-in digits, where it was found: the best data for a model that is to
+    /// recognise drawings.
+    pub fn mnist_and_builtin(&self, ctx: &Ctx) -> Option<DataSpec> {
+        let mnist = self
+            .found
+            .iter()
+            .flatten()
+            .find(|found| found.set == NamedSet::Mnist)?;
+        Some(DataSpec::with_builtin(ctx.source_of(mnist)))
+    }
+
+    /// Applies the recommendation during the first run of the wizard, unless the person has chosen
+    /// something else.
+    pub(in crate::window) fn follow_recommendation(&mut self, ctx: &mut Ctx) {
+        if !ctx.settings.wizard_done
+            && !self.chosen
+            && let Some((config, _)) = self.recommended(ctx)
         {
-            let needed = memory_needed(&self.ctx.config, train, test).div_ceil(1 << 20);
-            if needed > u64::from(given) && given > 0 {
-                problems.push(ConfigProblem::MemoryLimitTooLow { given, needed });
-            }
+            ctx.config = config;
         }
-        let precision = self.ctx.config.precision;
-        problems.extend(
-            self.why_not_precision(precision)
-                .map(|reason| ConfigProblem::PrecisionUnavailable { precision, reason }),
-        );
-        problems
+    }
+}
+
+impl Ctx {
+    fn trains_on_gpu(&self, config: &RunConfig) -> bool {
+        self.device_for(config.device, config.precision) == DeviceChoice::Cuda
     }
 
     /// What this value of a field means on this machine, where it is valid but hardly meant.
     pub fn field_note(&self, setting: Setting) -> Option<String> {
         let (threads, cores) = (
-            self.ctx.config.threads?,
-            self.ctx.hardware.as_ref()?.cpu.usable_cores,
+            self.config.threads?,
+            self.hardware.as_ref()?.cpu.usable_cores,
         );
         let too_many = setting == Setting::Threads
             && threads > cores
@@ -161,64 +220,12 @@ impl App {
         })
     }
 
-    /// The configuration recommended for this machine and the reason, once the hardware is known.
-    pub fn recommended(&self) -> Option<(RunConfig, String)> {
-        let (config, reason) = recommend(self.ctx.hardware.as_ref()?);
-        let data = self.mnist_and_builtin().unwrap_or(config.data);
-        Some((RunConfig { data, ..config }, reason))
-    }
-
-    /// MNIST mixed with built-in digits, where it was found: the best data for a model that is to
-    /// recognise drawings.
-    pub fn mnist_and_builtin(&self) -> Option<DataSpec> {
-        let mnist = self
-            .train
-            .found
-            .iter()
-            .flatten()
-            .find(|found| found.set == NamedSet::Mnist)?;
-        Some(DataSpec::with_builtin(self.source_of(mnist)))
-    }
-
-    /// Applies the recommendation during the first run of the wizard, unless the person has chosen
-    /// something else.
-    pub(in crate::window) fn follow_recommendation(&mut self) {
-        if !self.ctx.settings.wizard_done
-            && !self.train.chosen
-            && let Some((config, _)) = self.recommended()
-        {
-            self.ctx.config = config;
-        }
-    }
-
-    /// Starts the discovery of hardware, data and runs in the background; later calls do nothing.
-    pub fn start_discovery(&mut self) {
-        if std::mem::replace(&mut self.machine.discovery_started, true) {
-            return;
-        }
-        self.train.has_network = (self.ctx.deps.has_network)();
-        self.check_data();
-        self.probe();
-        let benchmarks = self.ctx.deps.paths.benchmarks.clone();
-        self.ctx.background.run(move || {
-            Some(BackgroundResult::Benchmark(
-                crate::bench::latest(&benchmarks).map(Box::new),
-            ))
-        });
-        self.find_data();
-        self.empty_deleted();
-        self.list_sweeps();
-        self.list_finished();
-        self.load_my_digits();
-        self.look_for_last_session();
-    }
-
     pub(in crate::window) fn probe(&self) {
         let (probe, folder) = (
-            Arc::clone(&self.ctx.deps.probe),
-            self.ctx.settings.cuda_folder.clone(),
+            Arc::clone(&self.deps.probe),
+            self.settings.cuda_folder.clone(),
         );
-        self.ctx.background.run(move || {
+        self.background.run(move || {
             let hardware = Box::new(probe(folder.as_deref()));
             Some(BackgroundResult::Hardware { hardware, folder })
         });
@@ -226,16 +233,14 @@ impl App {
 
     pub(in crate::window) fn find_data(&self) {
         let folders: Vec<_> = self
-            .ctx
             .deps
             .paths
             .data
             .iter()
-            .chain(&self.ctx.settings.data_folders)
+            .chain(&self.settings.data_folders)
             .cloned()
             .collect();
-        self.ctx
-            .background
+        self.background
             .run(move || Some(BackgroundResult::Data(crate::data::find(&folders))));
     }
 
@@ -244,7 +249,7 @@ impl App {
         let hardware = self
             .other_machine()
             .map(|machine| &machine.hardware)
-            .or(self.ctx.hardware.as_ref());
+            .or(self.hardware.as_ref());
         hardware.map_or_else(
             || std::borrow::Cow::Owned(Hardware::default()),
             std::borrow::Cow::Borrowed,

@@ -4,7 +4,9 @@ use crate::data;
 use crate::data::{Issue, Overview, Preview};
 use crate::ink::Image;
 use crate::run_config::{Classes, DataSource, DataSpec};
+use crate::window::Ctx;
 use crate::window::background::BackgroundResult;
+use crate::window::train::Train;
 use crate::window::{App, Screen};
 
 /// Images that are shown, about: as many of each class.
@@ -24,14 +26,6 @@ pub struct Samples {
 }
 
 impl App {
-    /// Samples of the data set that is chosen, once there are some.
-    pub fn samples(&self) -> Option<&Samples> {
-        self.train
-            .samples
-            .as_ref()
-            .filter(|samples| samples.data == self.ctx.config.data && !samples.images.is_empty())
-    }
-
     /// True while the chosen data set is being looked at.
     pub fn is_looking_at_data(&self) -> bool {
         self.train
@@ -39,34 +33,6 @@ impl App {
             .as_ref()
             .is_some_and(|samples| samples.loading && samples.data == self.ctx.config.data)
             && self.data_problem().is_none()
-    }
-
-    /// What the classes of the chosen data set stand for: those of people's own data are known once
-    /// it was looked at.
-    pub fn data_classes(&self) -> Classes {
-        let looked_at = self
-            .train
-            .samples
-            .as_ref()
-            .filter(|samples| samples.data == self.ctx.config.data);
-        looked_at
-            .and_then(|samples| samples.classes.clone())
-            .unwrap_or_else(|| self.ctx.config.data.classes())
-    }
-
-    /// What may be wrong with the data set that is chosen, as far as that is known.
-    pub fn data_issues(&self) -> Vec<String> {
-        let Some(samples) = self.samples() else {
-            return Vec::new();
-        };
-        let Some(overview) = &samples.overview else {
-            return Vec::new();
-        };
-        overview
-            .imbalance_sentence(&self.data_classes())
-            .into_iter()
-            .chain(overview.issues.iter().map(Issue::sentence))
-            .collect()
     }
 
     /// Loads samples of the chosen data set where they will be seen: on Train, with the next run.
@@ -80,7 +46,7 @@ impl App {
             .iter()
             .any(|source| matches!(source, DataSource::Path(_)));
         let seen = self.ctx.screen == Screen::Train
-            && (self.shows_next_run() || own)
+            && (self.train.shows_next_run() || own)
             && self.ctx.wizard.is_none()
             && self.machine.discovery_started;
         let loaded = self
@@ -141,11 +107,47 @@ impl App {
             }
         });
     }
+}
+
+impl Train {
+    /// Samples of the data set that is chosen, once there are some.
+    pub fn samples(&self, ctx: &Ctx) -> Option<&Samples> {
+        self.samples
+            .as_ref()
+            .filter(|samples| samples.data == ctx.config.data && !samples.images.is_empty())
+    }
+
+    /// What the classes of the chosen data set stand for: those of people's own data are known once
+    /// it was looked at.
+    pub fn data_classes(&self, ctx: &Ctx) -> Classes {
+        let looked_at = self
+            .samples
+            .as_ref()
+            .filter(|samples| samples.data == ctx.config.data);
+        looked_at
+            .and_then(|samples| samples.classes.clone())
+            .unwrap_or_else(|| ctx.config.data.classes())
+    }
+
+    /// What may be wrong with the data set that is chosen, as far as that is known.
+    pub fn data_issues(&self, ctx: &Ctx) -> Vec<String> {
+        let Some(samples) = self.samples(ctx) else {
+            return Vec::new();
+        };
+        let Some(overview) = &samples.overview else {
+            return Vec::new();
+        };
+        overview
+            .imbalance_sentence(&self.data_classes(ctx))
+            .into_iter()
+            .chain(overview.issues.iter().map(Issue::sentence))
+            .collect()
+    }
 
     /// Takes samples, unless another data set was chosen meanwhile.
-    pub(in crate::window) fn take_samples(&mut self, samples: Samples) {
-        if samples.data == self.ctx.config.data {
-            self.train.samples = Some(samples);
+    pub(in crate::window) fn take_samples(&mut self, ctx: &mut Ctx, samples: Samples) {
+        if samples.data == ctx.config.data {
+            self.samples = Some(samples);
         }
     }
 }

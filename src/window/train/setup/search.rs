@@ -10,7 +10,9 @@ use crate::records::{
 use crate::run_config::{RunConfig, Setting};
 use crate::text::format::plain;
 use crate::window::App;
+use crate::window::Ctx;
 use crate::window::messages::Message;
+use crate::window::train::Train;
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,12 +154,12 @@ impl App {
                     search.percent = text;
                 }
             }
-            SearchAction::Start => self.start_search(),
-            SearchAction::Cancel => self.cancel_search(),
+            SearchAction::Start => self.train.start_search(&mut self.ctx),
+            SearchAction::Cancel => self.train.cancel_search(&mut self.ctx),
             SearchAction::UseRate(rate) => {
-                self.setting_chosen();
+                self.train.setting_chosen();
                 self.type_text(Setting::LearningRate, plain(rate));
-                self.close_search();
+                self.train.close_search(&mut self.ctx);
             }
             SearchAction::UseBatchSize(row) => {
                 self.configure(RunConfig {
@@ -165,9 +167,9 @@ impl App {
                     learning_rate: row.learning_rate,
                     ..self.ctx.config.clone()
                 });
-                self.close_search();
+                self.train.close_search(&mut self.ctx);
             }
-            SearchAction::Close => self.close_search(),
+            SearchAction::Close => self.train.close_search(&mut self.ctx),
         }
     }
 
@@ -175,23 +177,25 @@ impl App {
         if self.why_not_search(kind).is_some() {
             return;
         }
-        self.close_search();
+        self.train.close_search(&mut self.ctx);
         self.train.search = Some(Search {
             kind,
-            config: self.with_device(&self.ctx.config),
+            config: self.ctx.with_device(&self.ctx.config),
             state: SearchState::Ready,
             steps: RateSearch::default(),
             percent: format!("{}", TARGET_ACCURACY * 100.0),
             rows: Vec::new(),
         });
         if kind != SearchKind::BatchSize {
-            self.start_search();
+            self.train.start_search(&mut self.ctx);
         }
     }
+}
 
-    fn start_search(&mut self) {
-        let id = JobId(self.ctx.next_id());
-        let Some(search) = self.train.search.as_mut().filter(|open| !open.is_running()) else {
+impl Train {
+    fn start_search(&mut self, ctx: &mut Ctx) {
+        let id = JobId(ctx.next_id());
+        let Some(search) = self.search.as_mut().filter(|open| !open.is_running()) else {
             return;
         };
         let config = search.config.clone();
@@ -205,23 +209,23 @@ impl App {
         };
         search.state = SearchState::Running(id);
         search.rows.clear();
-        self.ctx.submit_as(id, job);
+        ctx.submit_as(id, job);
     }
 
-    fn cancel_search(&mut self) {
-        if let Some(SearchState::Running(id)) = self.train.search.as_ref().map(|open| &open.state) {
-            self.ctx.cancel_job(*id);
+    fn cancel_search(&mut self, ctx: &mut Ctx) {
+        if let Some(SearchState::Running(id)) = self.search.as_ref().map(|open| &open.state) {
+            ctx.cancel_job(*id);
         }
     }
 
-    fn close_search(&mut self) {
-        self.cancel_search();
-        self.train.search = None;
+    fn close_search(&mut self, ctx: &mut Ctx) {
+        self.cancel_search(ctx);
+        self.search = None;
     }
 
     /// The search that this job does; `None` where its dialog is not open.
     fn search_of(&mut self, id: JobId) -> Option<&mut Search> {
-        let search = self.train.search.as_mut();
+        let search = self.search.as_mut();
         search.filter(|search| search.state == SearchState::Running(id))
     }
 

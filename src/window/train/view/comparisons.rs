@@ -105,7 +105,8 @@ fn batch_sizes(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Act
             ..app.ctx.config.clone()
         };
         let memory = app
-            .memory_needed(&config)
+            .train
+            .memory_needed(&app.ctx, &config)
             .map_or_else(String::new, |bytes| format!(", {}", memory(bytes)));
         let bar = Bar {
             name: batch_size.to_string(),
@@ -139,7 +140,7 @@ fn sides(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) 
         let ratio = first
             .filter(|(first, _)| *first != side)
             .map_or_else(String::new, |(_, base)| format!(", {:.2}×", rate / base));
-        let name = app.side_name(side);
+        let name = app.ctx.side_name(side);
         let bar = Bar {
             accessible_name: name.clone(),
             name,
@@ -149,7 +150,8 @@ fn sides(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) 
                 if best { ", recommended" } else { "" }
             ),
             below: app
-                .total_time(&app.ctx.config, rate)
+                .train
+                .total_time(&app.ctx, &app.ctx.config, rate)
                 .map_or_else(String::new, |time| format!("about {time}")),
             share: (rate / highest) as f32,
             best,
@@ -159,7 +161,7 @@ fn sides(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) 
                 "Click to use it."
             },
         };
-        bar.show(ui, AFTER_DEVICES, app.on_side(side), app, actions);
+        bar.show(ui, AFTER_DEVICES, app.ctx.on_side(side), app, actions);
     }
     failures(ui, found);
     if !app.has_other_devices() {

@@ -135,8 +135,8 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             style::secondary_button(name)
         }
     };
-    let resumes = app.run_to_resume().is_some();
-    let offered = app.interrupted_checkpoint();
+    let resumes = app.train.run_to_resume().is_some();
+    let offered = app.train.interrupted_checkpoint();
     if let Some(last) = offered {
         let response = button(ui, free, style_of(ui, resumes, resume_label(last.position)));
         let response = if resumes {
@@ -195,7 +195,7 @@ fn state(ui: &mut Ui, app: &App, run: &RunView) {
             "No epoch is complete yet: if you stop now, there is no model, but you can resume the run.",
         );
     }
-    if app.stays_awake() {
+    if app.shell.stays_awake() {
         ui.label(style::hint(
             "Sleep is disabled until training has finished.",
         ))
@@ -219,7 +219,7 @@ pub const ABOUT_SAVING: &str = "Ends the run and saves the weights of its last c
 
 /// Draws it; nothing where there is no such run.
 pub fn resume_offer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let (Some(run), Some(last)) = (&app.train.run, app.interrupted_checkpoint()) else {
+    let (Some(run), Some(last)) = (&app.train.run, app.train.interrupted_checkpoint()) else {
         return;
     };
     let what = if run.phase == Phase::Discarded {
@@ -254,7 +254,7 @@ pub fn resume_offer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let about = "Gives the same weights as an uninterrupted run. You can also resume it, or discard it, under Models";
                 let label = resume_label(last.position);
-                let button = if app.run_to_resume().is_some() { style::primary_button(ui, label) } else { style::secondary_button(label) };
+                let button = if app.train.run_to_resume().is_some() { style::primary_button(ui, label) } else { style::secondary_button(label) };
                 ui.add(button).on_hover_text(about).pushes(actions, || Action::ResumeInterrupted(last.folder.clone()));
                 if run.has_completed_epoch() && ui.button("Save as a model").on_hover_text(ABOUT_SAVING).clicked() {
                     actions.push(Action::SaveInterrupted(last.folder.clone()));

@@ -29,8 +29,8 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         download_progress(ui, download, actions);
     }
     // With the next run, they are shown with the images beside the panel.
-    if !app.shows_next_run()
-        && let [first, others @ ..] = app.data_issues().as_slice()
+    if !app.train.shows_next_run()
+        && let [first, others @ ..] = app.train.data_issues(&app.ctx).as_slice()
     {
         let more = match others.len() {
             0 => String::new(),
@@ -57,7 +57,7 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         }
     };
     choose(ui, DataSpec::builtin(), "Built-in digits", None, actions);
-    if let Some(mixed) = app.mnist_and_builtin() {
+    if let Some(mixed) = app.train.mnist_and_builtin(&app.ctx) {
         let name = mixed.label();
         choose(ui, mixed, &name, None, actions);
     }
@@ -70,7 +70,13 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             .flatten()
             .find(|found| found.set == set)
         {
-            Some(found) => choose(ui, single(app.source_of(found)), set.label(), None, actions),
+            Some(found) => choose(
+                ui,
+                single(app.ctx.source_of(found)),
+                set.label(),
+                None,
+                actions,
+            ),
             None if app.train.found.is_none() => choose(
                 ui,
                 single(DataSource::Named(set)),
@@ -111,8 +117,11 @@ fn missing(ui: &mut Ui, app: &App, set: NamedSet, actions: &mut Vec<Action>) {
         .download
         .as_ref()
         .is_some_and(DownloadView::is_active);
-    let is_its_own = app.download_of(set).is_some_and(DownloadView::is_active);
-    let (possible, about) = match app.download_size(set) {
+    let is_its_own = app
+        .train
+        .download_of(set)
+        .is_some_and(DownloadView::is_active);
+    let (possible, about) = match app.train.download_size(set) {
         Some(size) if !is_busy => (true, format!("Downloads {}", file_size(size))),
         _ if is_its_own => (false, "Downloading…".to_owned()),
         _ => (false, "Another download is in progress".to_owned()),
@@ -134,7 +143,7 @@ pub fn description(app: &App) -> String {
         [DataSource::Mine] => {
             format!("The {} that you keep.", count(app.my_digits.drawings().len() as u64, "drawing"))
         }
-        [source] => match app.train.found.iter().flatten().find(|found| app.source_of(found) == *source) {
+        [source] => match app.train.found.iter().flatten().find(|found| app.ctx.source_of(found) == *source) {
             Some(found) => format!(
                 "{} training and {} test images, in {}.",
                 grouped(found.train_images),
@@ -143,7 +152,7 @@ pub fn description(app: &App) -> String {
             ),
             None => format!("In {}.", source.name()),
         },
-        _ if app.mnist_and_builtin().as_ref() == Some(&app.ctx.config.data) => {
+        _ if app.train.mnist_and_builtin(&app.ctx).as_ref() == Some(&app.ctx.config.data) => {
             "Best for your own drawings: MNIST and half as many built-in digits, in forms that it lacks. Tested on MNIST.".to_owned()
         }
         _ => "Several data sets combined; the first one's test set is used for testing.".to_owned(),

@@ -58,7 +58,10 @@ pub fn setting(
         }
         Setting::Precision => {
             ui.vertical(|ui| {
-                if let Some(note) = app.precision_note(app.ctx.config.precision) {
+                if let Some(note) = app
+                    .machine
+                    .precision_note(&app.ctx, app.ctx.config.precision)
+                {
                     style::note(ui, note);
                 }
             });
@@ -71,7 +74,7 @@ fn can_autotune(app: &App) -> bool {
     let RunConfig {
         device, precision, ..
     } = app.ctx.config;
-    app.ctx.config.autotune || app.device_for(device, precision) == DeviceChoice::Cuda
+    app.ctx.config.autotune || app.ctx.device_for(device, precision) == DeviceChoice::Cuda
 }
 
 /// A row with a drop-down list. Unavailable choices are listed too, with the reason.
@@ -92,15 +95,15 @@ fn choice(
     let is_offered = |name: &str| match setting {
         Setting::Device => name
             .parse()
-            .is_ok_and(|device| device == app.ctx.config.device || app.can_exist(device)),
+            .is_ok_and(|device| device == app.ctx.config.device || app.ctx.can_exist(device)),
         Setting::Precision => name
             .parse()
-            .is_ok_and(|precision| app.precisions().contains(&precision)),
+            .is_ok_and(|precision| app.ctx.precisions().contains(&precision)),
         _ => true,
     };
     let why_not = |name: &str| match setting {
         Setting::Device => app.why_not_device(name.parse().ok()?),
-        Setting::Precision => app.why_not_precision(name.parse().ok()?),
+        Setting::Precision => app.ctx.why_not_precision(name.parse().ok()?),
         _ => None,
     };
     let response = row(ui, label, |ui| {
@@ -139,9 +142,12 @@ fn switch(ui: &mut Ui, setting: Setting, config: &mut RunConfig) -> Response {
 /// What the automatic choice of a device comes to.
 fn chosen_device(ui: &mut Ui, app: &App) {
     if app.ctx.config.device == DeviceChoice::Auto {
-        let device = app.device_for(DeviceChoice::Auto, app.ctx.config.precision);
+        let device = app
+            .ctx
+            .device_for(DeviceChoice::Auto, app.ctx.config.precision);
         let device = device_name(device, true);
         let machine = app
+            .ctx
             .other_machine()
             .map_or("this machine", |machine| machine.host.name());
         ui.label(style::hint(format!(
@@ -153,12 +159,16 @@ fn chosen_device(ui: &mut Ui, app: &App) {
 /// The row with the machine that is trained on: this one, those that were used before, or another.
 pub fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     const HERE: &str = "This machine";
-    let used = app.other_machine().map(|machine| machine.host.to_string());
+    let used = app
+        .ctx
+        .other_machine()
+        .map(|machine| machine.host.to_string());
     let shown = app
+        .ctx
         .other_machine()
         .map_or(HERE, |machine| machine.host.name())
         .to_owned();
-    let why_not = app.why_not_move();
+    let why_not = app.ctx.why_not_move();
     let response = row(ui, "Machine", |ui| {
         let width = ui.available_width();
         let list = ComboBox::from_id_salt("Machine")
@@ -278,7 +288,7 @@ fn text_field(
         _ => setting.row().placeholder.to_owned(),
     };
     let limit = if setting == Setting::Layers { 128 } else { 48 };
-    let mut text = app.text(setting);
+    let mut text = app.train.text(&app.ctx, setting);
     let field = TextEdit::singleline(&mut text)
         .hint_text(placeholder)
         .char_limit(limit);
@@ -347,7 +357,7 @@ pub fn below(ui: &mut Ui, app: &App, setting: Setting, control: &Response) {
     {
         style::invalid(ui, &obstacle.message.to_string());
     }
-    if let Some(note) = app.field_note(setting) {
+    if let Some(note) = app.ctx.field_note(setting) {
         ui.horizontal_top(|ui| {
             icons::icon(ui, icons::Icon::Note);
             style::note(ui, note);
@@ -373,6 +383,7 @@ pub fn initial_weights(ui: &mut Ui, app: &App, config: &mut RunConfig) {
         return;
     };
     let name = app
+        .models
         .saved_model_name(path)
         .map_or_else(|| visible::path(path), str::to_owned);
     ui.horizontal(|ui| {

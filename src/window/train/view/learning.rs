@@ -45,7 +45,7 @@ pub fn height(ui: &Ui, width: f32) -> f32 {
 }
 
 pub fn show(ui: &mut Ui, app: &App, view: &mut LearningPanel) {
-    let learning = app.learning();
+    let learning = app.train.learning();
     let initialized = app
         .train
         .run

@@ -30,7 +30,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
     let chosen = app.ctx.config.preset == Some(preset);
-    let config = app.with_preset(preset);
+    let config = app.ctx.with_preset(preset);
     let RunConfig { model, epochs, .. } = config;
     let work = format!("{}, {}", model.label(), count(u64::from(epochs), "epoch"));
     let accuracy = expected_accuracy(preset, &app.ctx.config.data)
@@ -99,7 +99,7 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
 }
 
 fn needs(ui: &mut Ui, app: &App) {
-    if let Some(note) = app.harder_data_note() {
+    if let Some(note) = app.ctx.harder_data_note() {
         style::note(ui, note);
     }
     if app.ctx.config.preset.is_none() {
@@ -110,7 +110,7 @@ fn needs(ui: &mut Ui, app: &App) {
             });
         style::note(ui, format!("Custom settings.{time}"));
     }
-    if let Some((text, fits)) = app.expected_memory() {
+    if let Some((text, fits)) = app.train.expected_memory(&app.ctx) {
         let about = "Estimate: images, weights, optimiser state and activations";
         let response = if fits {
             ui.label(style::hint(text))
@@ -118,7 +118,7 @@ fn needs(ui: &mut Ui, app: &App) {
             style::invalid(ui, &text)
         };
         response.on_hover_text(about);
-    } else if let Some(bytes) = app.memory_needed(&app.ctx.config) {
+    } else if let Some(bytes) = app.train.memory_needed(&app.ctx, &app.ctx.config) {
         // Shown from the first frame, so that nothing moves once the hardware has been detected.
         ui.label(style::hint(format!(
             "Needs about {} of memory.",

@@ -78,7 +78,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut Preview) {
             &blocks(
                 app.ctx.config.network(),
                 app.ctx.config.activation,
-                app.data_classes().len(),
+                app.train.data_classes(&app.ctx).len(),
             ),
         );
         ui.add_space(style::GAP);
@@ -100,7 +100,7 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
         Role::Image,
         &format!("Samples of {}", app.ctx.config.data.label()),
     );
-    let Some(samples) = app.samples() else {
+    let Some(samples) = app.train.samples(&app.ctx) else {
         // Built-in digits are there at once.
         if app.is_looking_at_data() && app.ctx.config.data != DataSpec::builtin() {
             ui.scope_builder(UiBuilder::new().max_rect(area), |ui| {
@@ -128,7 +128,7 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     let palette = style::palette(ui);
     // Class by class, as many of each: a column for each of ten, else one after the other.
     let of_each = count.div_ceil(COLUMNS).max(1);
-    let ten = app.data_classes().len() == COLUMNS;
+    let ten = app.train.data_classes(&app.ctx).len() == COLUMNS;
     for index in 0..*count {
         let (column, row) = if ten {
             (index / of_each, index % of_each)
@@ -147,7 +147,7 @@ fn data(ui: &mut Ui, app: &App, view: &mut Preview) {
     for part in [Part::Training, Part::Test] {
         style::note(ui, format!("{}.", overview.summary(part)));
     }
-    if let Some(sentence) = overview.imbalance_sentence(&app.data_classes()) {
+    if let Some(sentence) = overview.imbalance_sentence(&app.train.data_classes(&app.ctx)) {
         style::caution(ui, &sentence);
     }
     for (issue, sheet) in overview.issues.iter().zip(issues) {
