@@ -131,7 +131,8 @@ fn statements(layers: &[Layer], input: Shape) -> Vec<String> {
     let mut lines = Vec::new();
     for Step { layer, input, .. } in walk(layers, input) {
         let mut let_x = |expression: &str| lines.push(format!("let x = {expression}?;"));
-        let follows = match layer {
+        let mut follows = None;
+        match layer {
             Layer::Conv {
                 name,
                 inputs,
@@ -153,7 +154,7 @@ fn statements(layers: &[Layer], input: Shape) -> Vec<String> {
                 if *pool {
                     let_x("x.max_pool2d(2)");
                 }
-                *activation
+                follows = *activation;
             }
             Layer::BatchNorm {
                 name,
@@ -164,15 +165,14 @@ fn statements(layers: &[Layer], input: Shape) -> Vec<String> {
                 let_x(&format!(
                     "batch_norm({channels}, 1e-5, w.pp(\"{name}\"))?.forward_t(&x, false)"
                 ));
-                *activation
+                follows = *activation;
             }
-            Layer::Activation(activation) => Some(*activation),
+            Layer::Activation(activation) => follows = Some(*activation),
             Layer::GlobalAveragePool => {
                 let_x(match input {
                     Shape::Tokens { .. } => "x.mean(1)",
                     Shape::Image { .. } | Shape::Features(_) => "x.mean((2, 3))",
                 });
-                None
             }
             Layer::Residual {
                 body,
@@ -188,12 +188,9 @@ fn statements(layers: &[Layer], input: Shape) -> Vec<String> {
                     lines.extend(["    x", "};"].map(str::to_owned));
                 }
                 lines.push("let x = (x + y)?;".to_owned());
-                *activation
+                follows = *activation;
             }
-            Layer::Tokens => {
-                let_x("x.flatten_from(2)?.transpose(1, 2)?.contiguous()");
-                None
-            }
+            Layer::Tokens => let_x("x.flatten_from(2)?.transpose(1, 2)?.contiguous()"),
             Layer::Positions {
                 name,
                 tokens,
@@ -202,22 +199,14 @@ fn statements(layers: &[Layer], input: Shape) -> Vec<String> {
                 let_x(&format!(
                     "x.broadcast_add(&w.get((1, {tokens}, {features}), \"{name}\")?)"
                 ));
-                None
             }
             Layer::LayerNorm { name, features } => {
                 let_x(&format!(
                     "layer_norm({features}, 1e-5, w.pp(\"{name}\"))?.forward(&x)"
                 ));
-                None
             }
-            Layer::Attention { heads, .. } => {
-                let_x(&format!("attention(&x, {heads})"));
-                None
-            }
-            Layer::Flatten => {
-                let_x("x.flatten_from(1)");
-                None
-            }
+            Layer::Attention { heads, .. } => let_x(&format!("attention(&x, {heads})")),
+            Layer::Flatten => let_x("x.flatten_from(1)"),
             Layer::Linear {
                 name,
                 inputs,
@@ -227,11 +216,11 @@ fn statements(layers: &[Layer], input: Shape) -> Vec<String> {
                 let_x(&format!(
                     "linear({inputs}, {outputs}, w.pp(\"{name}\"))?.forward(&x)"
                 ));
-                *activation
+                follows = *activation;
             }
             // Dropout is inactive outside training.
-            Layer::Dropout(_) => None,
-        };
+            Layer::Dropout(_) => {}
+        }
         if let Some(activation) = follows {
             lines.push(format!("let x = {}?;", activation::candle(activation)));
         }

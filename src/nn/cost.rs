@@ -65,7 +65,7 @@ fn checkpointed_values(steps: &[Step<'_>], size: usize) -> u64 {
     let kept: usize = steps
         .chunks(size)
         .skip(1)
-        .flat_map(<[_]>::first)
+        .filter_map(<[_]>::first)
         .map(|first| first.input.values())
         .sum();
     let held = |segment: &[Step<'_>]| -> usize {

@@ -278,7 +278,7 @@ pub fn walk(layers: &[Layer], input: Shape) -> impl Iterator<Item = Step<'_>> {
     })
 }
 
-impl<'a> Step<'a> {
+impl Step<'_> {
     /// It, and before it whatever is within it.
     pub fn flattened(self) -> Vec<Self> {
         let mut steps = Vec::new();

@@ -100,7 +100,7 @@ fn every_graph_is_whole_and_names_every_layer() {
             ] {
                 let model = model(kind, activation, |spec| {
                     (spec.preprocessing, spec.quantize, spec.weights) =
-                        (preprocessing, quantize, weights)
+                        (preprocessing, quantize, weights);
                 });
                 check(&model);
                 for spec in parameter_specs(kind, 10)
@@ -231,7 +231,7 @@ fn the_operator_set_is_the_one_asked_for() {
         ] {
             for &activation in Activation::ALL {
                 let model = model(kind, activation, |spec| {
-                    (spec.opset, spec.quantize) = (opset, activation == Activation::Relu)
+                    (spec.opset, spec.quantize) = (opset, activation == Activation::Relu);
                 });
                 check(&model);
                 assert_eq!(model.opset_import[0].version, i64::from(opset));
@@ -294,7 +294,7 @@ fn weights_are_stored_as_asked_for() {
     assert_eq!(stored, values);
 
     let half = model(ModelKind::LeNet, Activation::Relu, |spec| {
-        spec.weights = WeightFormat::F16
+        spec.weights = WeightFormat::F16;
     });
     assert_eq!(
         initializer(&half, "fc1.weight_f16").data_type,
@@ -302,7 +302,7 @@ fn weights_are_stored_as_asked_for() {
     );
 
     let eighth = model(ModelKind::LeNet, Activation::Relu, |spec| {
-        spec.quantize = true
+        spec.quantize = true;
     });
     let (integers, scales) = (
         initializer(&eighth, "fc1.weight_int8"),
@@ -339,7 +339,7 @@ fn weights_are_stored_as_asked_for() {
 fn logits_are_divided_by_the_temperature_whatever_comes_out() {
     for (preprocessing, quantize) in [(true, false), (false, false), (true, true)] {
         let model = model(ModelKind::LeNet, Activation::Relu, |spec| {
-            (spec.preprocessing, spec.quantize) = (preprocessing, quantize)
+            (spec.preprocessing, spec.quantize) = (preprocessing, quantize);
         });
         let nodes = &graph(&model).node;
         let divided = nodes.iter().find(|node| node.name == "calibrate").unwrap();

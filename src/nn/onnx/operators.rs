@@ -63,7 +63,7 @@ impl<'a> Operators<'a> {
         for field in Fields::of(graph) {
             match field? {
                 (1, Value::Bytes(node)) if operators.list.len() < MAX_OPERATORS => {
-                    operators.list.push(Operator::read(node)?)
+                    operators.list.push(Operator::read(node)?);
                 }
                 (1, _) => return Err(format!("it has more than {MAX_OPERATORS} operators")),
                 (5, Value::Bytes(tensor)) => {
@@ -135,7 +135,7 @@ impl<'a> Operator<'a> {
                 (3, Value::Varint(number)) => integer = Some(number.cast_signed()),
                 (4, Value::Bytes(value)) => {
                     self.has_auto_padding |=
-                        name == "auto_pad" && !matches!(value, b"NOTSET" | b"VALID")
+                        name == "auto_pad" && !matches!(value, b"NOTSET" | b"VALID");
                 }
                 (8, numbers) => {
                     for number in varints(numbers) {
