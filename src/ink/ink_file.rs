@@ -43,14 +43,8 @@ pub struct InkEntry {
 /// as a number) and `writer` (text); anything else in it is skipped. A file holds one, laid out in
 /// any way, or several, as a rule one a line.
 pub fn read_ink_file(path: &Path) -> Result<InkFile, InkError> {
-    let unreadable = |error: io::Error| InkError::Unreadable {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    };
-    Ok(InkFile::new(
-        InputFile::open(path).map_err(unreadable)?,
-        path,
-    ))
+    let file = InputFile::open(path).map_err(InkError::unreadable(path))?;
+    Ok(InkFile::new(file, path))
 }
 
 /// See [`read_ink_file`].
@@ -104,12 +98,8 @@ impl InkFile {
 
     fn next_entry(&mut self) -> Result<Option<InkEntry>, InkError> {
         if !self.skip_blank()? {
-            let empty = || InkError::Malformed {
-                path: self.path.clone(),
-                reason: "it contains no drawing".to_owned(),
-            };
             return if self.entries == 0 {
-                Err(empty())
+                Err(InkError::malformed(&self.path, "it contains no drawing"))
             } else {
                 Ok(None)
             };
@@ -237,15 +227,9 @@ impl InkFile {
             }
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                 self.lost = true;
-                Err(InkError::TooLarge {
-                    path: self.path.clone(),
-                    reason: error.to_string(),
-                })
+                Err(InkError::too_large(&self.path, error))
             }
-            Err(error) => Err(InkError::Unreadable {
-                path: self.path.clone(),
-                reason: error.to_string(),
-            }),
+            Err(error) => Err(InkError::unreadable(&self.path)(error)),
         }
     }
 
@@ -257,10 +241,7 @@ impl InkFile {
     fn malformed(&self, line: u64, reason: String) -> InkError {
         let mut path = self.path.clone().into_os_string();
         path.push(format!(":{line}"));
-        InkError::Malformed {
-            path: path.into(),
-            reason,
-        }
+        InkError::malformed(Path::new(&path), reason)
     }
 }
 

@@ -20,6 +20,9 @@ pub(crate) use self::rasterize::{rasterize_as_scanned, rasterize_as_thinned};
 pub use self::segment::{Bounds, Candidate, CandidateImage, Writing};
 pub use self::steps::{Stage, StageImage, StageKind, Step, Steps};
 
+use std::io;
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
 
 /// Why an image or an ink file could not be read.
@@ -27,23 +30,40 @@ use serde::{Deserialize, Serialize};
 pub enum InkError {
     /// The file could not be opened or read.
     #[error("cannot read {path}: {reason}")]
-    Unreadable {
-        path: std::path::PathBuf,
-        reason: String,
-    },
+    Unreadable { path: PathBuf, reason: String },
     /// The file is not what it should be.
     #[error("{path} is not an image or ink file: {reason}")]
     Malformed {
         /// The file, with `:LINE` for JSON lines.
-        path: std::path::PathBuf,
+        path: PathBuf,
         reason: String,
     },
     /// The file takes more memory than Inkling spends on one.
     #[error("{path} is too large: {reason}")]
-    TooLarge {
-        path: std::path::PathBuf,
-        reason: String,
-    },
+    TooLarge { path: PathBuf, reason: String },
+}
+
+impl InkError {
+    fn unreadable(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
+        |error| Self::Unreadable {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        }
+    }
+
+    fn malformed(path: &Path, reason: impl ToString) -> Self {
+        Self::Malformed {
+            path: path.to_owned(),
+            reason: reason.to_string(),
+        }
+    }
+
+    fn too_large(path: &Path, reason: impl ToString) -> Self {
+        Self::TooLarge {
+            path: path.to_owned(),
+            reason: reason.to_string(),
+        }
+    }
 }
 
 /// One pen-down to pen-up movement: points `[x, y]` in order of time, any unit, y down.

@@ -11,12 +11,11 @@ use inkling::nn::onnx::proto::{
 };
 use inkling::records::{ExportSpec, ImportFinding, ImportSpec, TriedActivation};
 use inkling::run_config::{
-    Activation, Classes, CnnLayers, DataSource, DataSpec, ExportFormat, ModelKind, NamedSet,
-    Network, WeightFormat,
+    Activation, Classes, DataSource, DataSpec, ExportFormat, ModelKind, NamedSet, WeightFormat,
 };
 use prost::Message;
 
-use super::{accepted, import};
+use super::{accepted, cnn, import, settled};
 use crate::export::{file, untrained_model};
 
 fn spec(weights: WeightFormat, quantize: bool) -> ExportSpec {
@@ -121,26 +120,15 @@ fn where_a_cnn_pads_and_pools_its_operators_tell() {
         "4C3P1-5C3P1-MP2-6C3P1-MP2-20",
         "4C3P1-MP2-5C3P1-6C3P1-MP2-20",
     ] {
-        let layers: CnnLayers = layers.parse().unwrap();
-        let exported = untrained_model(
-            Network::from(ModelKind::Cnn).with_layers(Some(layers)),
-            Activation::Relu,
-        );
+        let exported = untrained_model(cnn(layers), Activation::Relu);
         // As another program would write it, which says nothing of Inkling's settings.
         let mut model =
             ModelProto::decode(&*file(&exported, &spec(WeightFormat::F32, false), "model"))
                 .unwrap();
         model.metadata_props.clear();
         std::fs::write(&path, model.encode_to_vec()).unwrap();
-        assert_eq!(
-            import(&accepted(path.clone()))
-                .unwrap()
-                .file
-                .card
-                .config
-                .layers,
-            Some(layers)
-        );
+        let config = import(&settled(path.clone())).unwrap().file.card.config;
+        assert_eq!(config.layers, Some(layers.parse().unwrap()));
     }
 }
 
@@ -382,28 +370,17 @@ fn what_is_wrong_with_a_file_is_said_and_nothing_that_it_claims_is_believed() {
             .unwrap_err()
     };
     let product = || vec![node("MatMul", &["x", "w"], "y", Vec::new())];
-    let of = |tensor: TensorProto| onnx(product(), vec![tensor]);
-    assert!(
-        reason(&of(TensorProto {
-            dims: vec![1 << 40, 1 << 40],
+    for (dims, word) in [
+        (vec![1 << 40, 1 << 40], "has 4 bytes"),
+        (vec![-1], "has 4 bytes"),
+        (vec![1; 9], "more dimensions"),
+    ] {
+        let lie = TensorProto {
+            dims,
             ..tensor("w", &[], &[1.0])
-        }))
-        .contains("has 4 bytes")
-    );
-    assert!(
-        reason(&of(TensorProto {
-            dims: vec![-1],
-            ..tensor("w", &[], &[1.0])
-        }))
-        .contains("has 4 bytes")
-    );
-    assert!(
-        reason(&of(TensorProto {
-            dims: vec![1; 9],
-            ..tensor("w", &[], &[1.0])
-        }))
-        .contains("more dimensions")
-    );
+        };
+        assert!(reason(&onnx(product(), vec![lie])).contains(word));
+    }
     assert!(
         reason(&onnx(
             vec![NodeProto::default(); 10_001],
@@ -493,6 +470,6 @@ fn a_damaged_file_is_refused_or_read_and_never_more() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("odd.onnx");
     std::fs::write(&path, model.encode_to_vec()).unwrap();
-    let card = import(&accepted(path)).unwrap().file.card;
+    let card = import(&settled(path)).unwrap().file.card;
     assert!(card.calibration.is_valid() && card.labels == Classes::Digits);
 }

@@ -15,13 +15,11 @@ use inkling::progress::Unwatched;
 use inkling::records::{
     Calibration, ExportSpec, ImportFinding, ImportSpec, ModelRef, Normalization,
 };
-use inkling::run_config::{
-    Activation, ConfigProblem, ExportFormat, ModelKind, Network, WeightFormat,
-};
+use inkling::run_config::{Activation, ConfigProblem, ExportFormat, ModelKind, WeightFormat};
 use inkling::window::ImportQuestion;
 use prost::Message;
 
-use super::{accepted, import};
+use super::{accepted, cnn, import};
 use crate::export::{file, untrained_model};
 
 /// From normalised values to logits.
@@ -234,6 +232,30 @@ fn a_damaged_model_file_with_an_onnx_network_is_refused() {
     assert!(ModelFile::from_bytes(&claims, "model".as_ref()).is_err());
 }
 
+fn integers(name: &str, values: &[i64]) -> AttributeProto {
+    AttributeProto {
+        name: name.to_owned(),
+        r#type: attribute_type::INTS,
+        ints: values.to_vec(),
+        ..AttributeProto::default()
+    }
+}
+
+/// What opening the file says whose first convolution has these attributes instead of its padding.
+fn refusal_of_padding(attributes: Vec<AttributeProto>) -> String {
+    refusal(|model| {
+        let nodes = &mut model.graph.as_mut().unwrap().node;
+        let convolution = nodes
+            .iter_mut()
+            .find(|node| node.op_type == "Conv")
+            .unwrap();
+        convolution
+            .attribute
+            .retain(|attribute| attribute.name != "pads");
+        convolution.attribute.extend(attributes);
+    })
+}
+
 /// What opening the file says after this change to it.
 fn refusal(change: impl FnOnce(&mut ModelProto)) -> String {
     let mut model = with_batch_norm();
@@ -243,27 +265,8 @@ fn refusal(change: impl FnOnce(&mut ModelProto)) -> String {
 
 #[test]
 fn what_would_take_too_much_memory_or_time_is_refused_before_it_is_computed() {
-    let pads = |value| AttributeProto {
-        name: "pads".to_owned(),
-        r#type: attribute_type::INTS,
-        ints: vec![value; 4],
-        ..AttributeProto::default()
-    };
     for value in [20_000, 1 << 40, i64::MAX] {
-        let reason = refusal(|model| {
-            let convolution = model
-                .graph
-                .as_mut()
-                .unwrap()
-                .node
-                .iter_mut()
-                .find(|node| node.op_type == "Conv")
-                .unwrap();
-            convolution
-                .attribute
-                .retain(|attribute| attribute.name != "pads");
-            convolution.attribute.push(pads(value));
-        });
+        let reason = refusal_of_padding(vec![integers("pads", &[value; 4])]);
         assert!(
             reason.contains("Conv takes more memory or time"),
             "{value}: {reason}"
@@ -334,28 +337,7 @@ fn no_damage_makes_it_panic() {
 
 #[test]
 fn what_another_reader_might_understand_in_another_way_is_refused() {
-    let pads = |value| AttributeProto {
-        name: "pads".to_owned(),
-        r#type: attribute_type::INTS,
-        ints: vec![value; 4],
-        ..AttributeProto::default()
-    };
-    let with = |attributes: Vec<AttributeProto>| {
-        refusal(|model| {
-            let convolution = model
-                .graph
-                .as_mut()
-                .unwrap()
-                .node
-                .iter_mut()
-                .find(|node| node.op_type == "Conv")
-                .unwrap();
-            convolution
-                .attribute
-                .retain(|attribute| attribute.name != "pads");
-            convolution.attribute.extend(attributes);
-        })
-    };
+    let pads = |value| integers("pads", &[value; 4]);
     for attributes in [
         vec![pads(1 << 20), pads(2)],
         vec![AttributeProto {
@@ -363,7 +345,7 @@ fn what_another_reader_might_understand_in_another_way_is_refused() {
             ..pads(1 << 20)
         }],
     ] {
-        let reason = with(attributes);
+        let reason = refusal_of_padding(attributes);
         assert!(reason.contains("\"pads\" more than once"), "{reason}");
     }
     let mut two = with_batch_norm().encode_to_vec();
@@ -412,11 +394,7 @@ fn from_elsewhere(mut exported: ExportedModel, change: impl FnOnce(&mut GraphPro
 /// A CNN whose convolution has a stride of 2 instead of pooling behind it: no network that can be
 /// trained here has that.
 fn strided() -> Vec<u8> {
-    let layers = "4C3P1-MP2-20".parse().unwrap();
-    let exported = untrained_model(
-        Network::from(ModelKind::Cnn).with_layers(Some(layers)),
-        Activation::Relu,
-    );
+    let exported = untrained_model(cnn("4C3P1-MP2-20"), Activation::Relu);
     from_elsewhere(exported, |graph| {
         let pooling = graph
             .node
@@ -432,12 +410,7 @@ fn strided() -> Vec<u8> {
             if node.op_type == "Conv" {
                 node.attribute
                     .retain(|attribute| attribute.name != "strides");
-                node.attribute.push(AttributeProto {
-                    name: "strides".to_owned(),
-                    r#type: attribute_type::INTS,
-                    ints: vec![2; 2],
-                    ..AttributeProto::default()
-                });
+                node.attribute.push(integers("strides", &[2; 2]));
             }
         }
     })
@@ -469,8 +442,7 @@ fn what_a_refusal_offers_is_what_is_imported_when_it_is_accepted() {
         ),
     )
     .unwrap();
-    let several = Network::from(ModelKind::Cnn)
-        .with_layers(Some("2C3P1-2C3P1-MP2-2C3P1-MP2-8".parse().unwrap()));
+    let several = cnn("2C3P1-2C3P1-MP2-2C3P1-MP2-8");
     super::write(
         &at("several.safetensors"),
         &untrained_model(several, Activation::Relu).file.net,

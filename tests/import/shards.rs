@@ -9,7 +9,7 @@ use inkling::run_config::{Activation, ModelKind};
 use inkling::window::Dropped;
 use serde_json::{Value, json};
 
-use super::{accepted, import, names, write_some};
+use super::{import, names, settled, write_some};
 
 const FILES: [&str; 2] = [
     "model-00001-of-00002.safetensors",
@@ -44,7 +44,7 @@ fn an_index_stands_for_all_its_files() {
     let net = Net::new(ModelKind::LeNet, Activation::Relu, 10, 5).unwrap();
     let index = write(home.path(), &net, FILES);
     assert!(is_index(&index) && Dropped::of(&index) == Dropped::Weights);
-    let imported = import(&accepted(index)).unwrap();
+    let imported = import(&settled(index)).unwrap();
     assert_eq!(imported.file.net.model(), ModelKind::LeNet);
     assert!(imported.file.net.weights().unwrap() == net.weights().unwrap());
 }
@@ -53,7 +53,7 @@ fn an_index_stands_for_all_its_files() {
 fn what_does_not_fit_together_is_said() {
     let home = tempfile::tempdir().unwrap();
     let net = starter_file().unwrap().net;
-    let refused = |index| match import(&accepted(index)).unwrap_err() {
+    let refused = |index| match import(&settled(index)).unwrap_err() {
         ImportError::Malformed { reason, .. } => reason,
         other => panic!("{other:?}"),
     };
@@ -69,7 +69,7 @@ fn what_does_not_fit_together_is_said() {
         reason.contains("is not in the file that the index names"),
         "{reason}"
     );
-    let missing = import(&accepted(write(
+    let missing = import(&settled(write(
         home.path(),
         &net,
         [FILES[0], "model-3.safetensors"],

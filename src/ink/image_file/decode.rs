@@ -30,18 +30,9 @@ pub(super) fn read<T>(
     path: &Path,
     reduced: impl FnOnce(&DynamicImage) -> T,
 ) -> Result<T, InkError> {
-    let unreadable = |error: std::io::Error| InkError::Unreadable {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    };
-    let malformed = |reason: String| InkError::Malformed {
-        path: path.to_owned(),
-        reason,
-    };
-    let too_large = |reason: String| InkError::TooLarge {
-        path: path.to_owned(),
-        reason,
-    };
+    let unreadable = InkError::unreadable(path);
+    let malformed = |reason: String| InkError::malformed(path, reason);
+    let too_large = |reason: String| InkError::too_large(path, reason);
     if size > MAX_FILE_BYTES {
         return Err(too_large(format!(
             "it has {size} bytes, but the limit for an image is {MAX_FILE_BYTES}"

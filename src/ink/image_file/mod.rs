@@ -135,10 +135,7 @@ fn writing_of(
 
 /// An image file and its size in bytes.
 fn open(path: &Path) -> Result<(BufReader<File>, u64), InkError> {
-    let unreadable = |error: std::io::Error| InkError::Unreadable {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    };
+    let unreadable = InkError::unreadable(path);
     let file = open_regular(path).map_err(unreadable)?;
     let size = file.metadata().map_err(unreadable)?.len();
     Ok((BufReader::new(file), size))
@@ -224,7 +221,6 @@ impl SourceImage {
         mut pixels: Vec<u8>,
         name: &Path,
     ) -> Result<Self, InkError> {
-        let path = || name.to_owned();
         let side = |side: usize| {
             u32::try_from(side)
                 .ok()
@@ -238,17 +234,12 @@ impl SourceImage {
                 image::ImageFormat::Png,
             )
         };
+        let too_large = || InkError::too_large(name, format!("it has {width}x{height} pixels"));
         let (Some(width), Some(height)) = (side(width), side(height)) else {
-            return Err(InkError::TooLarge {
-                path: path(),
-                reason: format!("it has {width}x{height} pixels"),
-            });
+            return Err(too_large());
         };
         if bytes(width, height) > TOTAL {
-            return Err(InkError::TooLarge {
-                path: path(),
-                reason: format!("it has {width}x{height} pixels"),
-            });
+            return Err(too_large());
         }
         let _share = Share::take(bytes(width, height));
         for pixel in pixels.chunks_exact_mut(4) {
@@ -260,10 +251,8 @@ impl SourceImage {
             }
         }
         let image = RgbaImage::from_raw(width, height, pixels);
-        let image = image.ok_or_else(|| InkError::Malformed {
-            path: path(),
-            reason: "its pixels are not all there".to_owned(),
-        })?;
+        let image =
+            image.ok_or_else(|| InkError::malformed(name, "its pixels are not all there"))?;
         Ok(Self::of(&DynamicImage::ImageRgba8(image)))
     }
 
