@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::infer::DeviceComparison;
 use crate::ink::{CandidateImage, Image, Ink, Steps};
 use crate::problem::{EngineExit, Problem};
-use crate::records::benchmark::{Extent, Report, Row, Saved, Side, Subject};
+use crate::records::benchmark::{Effort, Measurement, Report, Saved, StepConfig, Workload};
 use crate::records::{
     BatchSizeFinding, BatchSizeSpec, BundleId, BundleUse, ComparisonSpec, DataUpload,
     DigitPrediction, DrawingAnswer, EpochRecord, EvaluationReport, EvaluationSpec, ExportSpec,
@@ -146,13 +146,14 @@ pub enum Job {
     /// Fine-tune a model on the person's own drawings.
     FineTune(ModelRef),
     /// Measure this machine's speed.
-    Benchmark(Extent),
-    /// Time a few training steps of a configuration on several sides.
+    Benchmark(Effort),
+    /// Time a few training steps of a configuration with several devices, precisions or batch
+    /// sizes.
     Compare {
         /// Whose steps.
         config: RunConfig,
         /// What they are timed with.
-        sides: Vec<Side>,
+        step_configs: Vec<StepConfig>,
     },
     /// Compare models on the same images.
     CompareModels(ComparisonSpec),
@@ -313,7 +314,7 @@ pub enum Event {
         /// The job.
         id: JobId,
         /// The figure.
-        row: Row,
+        row: Measurement,
     },
     /// A search for a batch size has timed one.
     TimedToAccuracy {
@@ -399,7 +400,7 @@ pub struct JobProgress {
     /// Seconds until it is done, where that is planned.
     pub remaining_seconds: Option<f32>,
     /// What a benchmark is measuring.
-    pub subject: Option<Subject>,
+    pub workload: Option<Workload>,
     /// The share of the CPU that other programs use during a benchmark, 0 to 1.
     pub background_load: f32,
 }
@@ -422,8 +423,8 @@ pub enum JobResult {
     },
     /// A comparison; its figures were reported one by one.
     Compare {
-        /// Sides that could not be measured, and why.
-        failed: Vec<(Side, Problem)>,
+        /// Configurations that could not be measured, and why.
+        failed: Vec<(StepConfig, Problem)>,
         /// The share of the CPU that other programs used meanwhile, 0 to 1.
         background_load: f32,
     },

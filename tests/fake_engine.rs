@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use inkling::bench::side_of;
+use inkling::bench::step_config_of;
 use inkling::download::DownloadError;
 use inkling::engine::{EngineHandle, EngineHost, EngineSettings, EngineSide, SshHost};
 use inkling::hardware::{Gpu, Hardware, LoadSample, Watched};
@@ -24,7 +24,7 @@ use inkling::problem::{EngineExit, Problem};
 use inkling::progress::Cancelled;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobProgress, JobResult};
 use inkling::records::benchmark::{
-    BATCH_SIZES, Extent, Machine, Report, Row, Saved, Side, Subject, VERSION,
+    BATCH_SIZES, Effort, Machine, Measurement, Report, Saved, StepConfig, VERSION, Workload,
 };
 use inkling::records::{
     Accuracy, BatchSizeFinding, BatchSizeSpec, BeforeAfter, ComparedModel, ComparisonSpec,
@@ -543,12 +543,12 @@ impl FakeEngine {
 
     /// The comparison of batch sizes comes to its end: 64 is as good as any larger one.
     pub fn finish_batch_sizes(&mut self) {
-        let sides = BATCH_SIZES.map(|batch_size| Side {
+        let step_configs = BATCH_SIZES.map(|batch_size| StepConfig {
             batch_size,
-            ..side_of(&RunConfig::default())
+            ..step_config_of(&RunConfig::default())
         });
         self.finish_comparison(
-            &sides
+            &step_configs
                 .into_iter()
                 .zip([3000.0, 4800.0, 4900.0, 5000.0, 4950.0, 4700.0])
                 .collect::<Vec<_>>(),
@@ -556,11 +556,15 @@ impl FakeEngine {
         );
     }
 
-    /// A comparison comes to its end, with this many images a second on each side.
-    pub fn finish_comparison(&mut self, rates: &[(Side, f64)], failed: Vec<(Side, Problem)>) {
+    /// A comparison comes to its end, with this many images a second on each configuration.
+    pub fn finish_comparison(
+        &mut self,
+        rates: &[(StepConfig, f64)],
+        failed: Vec<(StepConfig, Problem)>,
+    ) {
         let id = self.benchmark.take().expect("a comparison");
         for &(
-            Side {
+            StepConfig {
                 device,
                 precision,
                 threads,
@@ -571,7 +575,7 @@ impl FakeEngine {
         {
             let milliseconds = f64::from(batch_size) / images_per_second * 1e3;
             let (model, gflops, product_gflops) = (ModelKind::ConvNet, 100.0, 200.0);
-            let row = Row::Step {
+            let row = Measurement::Step {
                 model,
                 device,
                 precision,
@@ -826,7 +830,7 @@ impl FakeEngine {
                 self.send(done(id, JobResult::FineTune(fine_tuned(true))));
             }
             Job::Benchmark(_) => {
-                self.measuring(id, Subject::Products, 0.25, 30.0);
+                self.measuring(id, Workload::Products, 0.25, 30.0);
                 self.send(Event::BenchmarkRow {
                     id,
                     row: report().rows[0],
@@ -834,7 +838,7 @@ impl FakeEngine {
                 self.benchmark = Some(id);
             }
             Job::Compare { config, .. } => {
-                self.measuring(id, Subject::Steps(config.model), 0.5, 6.0);
+                self.measuring(id, Workload::Steps(config.model), 0.5, 6.0);
                 self.benchmark = Some(id);
             }
             Job::CompareModels(spec) => {
@@ -906,11 +910,11 @@ impl FakeEngine {
         }
     }
 
-    fn measuring(&self, id: JobId, subject: Subject, fraction: f32, remaining_seconds: f32) {
+    fn measuring(&self, id: JobId, workload: Workload, fraction: f32, remaining_seconds: f32) {
         let progress = JobProgress {
             fraction,
             remaining_seconds: Some(remaining_seconds),
-            subject: Some(subject),
+            workload: Some(workload),
             background_load: 0.0,
         };
         self.send(Event::Job {
@@ -1063,13 +1067,13 @@ pub fn reads(devices: &[(DeviceChoice, f32)]) -> DeviceComparison {
 
 /// A machine of two cores, measured.
 pub fn report() -> Report {
-    let product = |threads, gflops| Row::Product {
+    let product = |threads, gflops| Measurement::Product {
         precision: Precision::F32,
         threads,
         size: 1024,
         gflops,
     };
-    let step = |precision, threads, images_per_second: f64| Row::Step {
+    let step = |precision, threads, images_per_second: f64| Measurement::Step {
         model: ModelKind::ConvNet,
         device: DeviceChoice::Cpu,
         precision,
@@ -1092,7 +1096,7 @@ pub fn report() -> Report {
             simd: vec!["AVX2".to_owned()],
             threads: 2,
         },
-        extent: Extent::Full,
+        effort: Effort::Full,
         seconds: 42.0,
         rows: vec![
             product(1, 100.0),
@@ -1100,12 +1104,12 @@ pub fn report() -> Report {
             step(Precision::F32, 1, 2500.0),
             step(Precision::F32, 2, 5000.0),
             step(Precision::Bf16, 2, 2500.0),
-            Row::ClassifyOne {
+            Measurement::ClassifyOne {
                 model: ModelKind::ConvNet,
                 median_microseconds: 120.0,
                 p99_microseconds: 250.0,
             },
-            Row::PlainCandle {
+            Measurement::PlainCandle {
                 model: ModelKind::ConvNet,
                 batch_size: 128,
                 threads: 2,

@@ -1,11 +1,14 @@
-//! The time of a benchmark: how much of it each part gets, and how far it is.
+//! The time of a benchmark: how much of it each part gets, and how far it is; the rounds in which
+//! things that are compared are measured, and the thread pools among these.
 
 use std::time::{Duration, Instant};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::BenchError;
 use crate::hardware::BackgroundLoad;
 use crate::progress::Cancelled;
-use crate::records::benchmark::{BUSY, Extent, Row, Subject};
+use crate::records::benchmark::{BUSY, Effort, Measurement, Workload};
 
 /// How long the load is looked at before anything is measured, and how often afterwards.
 const FIRST_LOOK: Duration = Duration::from_millis(400);
@@ -13,7 +16,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    pub subject: Subject,
+    pub workload: Workload,
     /// From 0 to 1.
     pub fraction: f32,
     /// Seconds until it is done.
@@ -27,7 +30,7 @@ pub trait Listener: Send {
     /// Called many times a second; an error cancels the benchmark.
     fn report(&mut self, progress: Progress) -> Result<(), Cancelled>;
 
-    fn found(&mut self, row: &Row);
+    fn found(&mut self, row: &Measurement);
 }
 
 /// Shares the time of a benchmark among its parts and reports how far it is.
@@ -41,7 +44,7 @@ pub(super) struct BenchBudget<'a> {
     total: f64,
     finished: f64,
     current: f64,
-    subject: Subject,
+    workload: Workload,
     part_started: Instant,
     others: BackgroundLoad,
     /// What they used lately, and the sum over time in seconds.
@@ -54,11 +57,11 @@ pub(super) struct BenchBudget<'a> {
 
 impl<'a> BenchBudget<'a> {
     /// `full_seconds` is what the parts of a full benchmark add up to.
-    pub fn start(extent: Extent, full_seconds: f64, listener: &'a mut dyn Listener) -> Self {
+    pub fn start(effort: Effort, full_seconds: f64, listener: &'a mut dyn Listener) -> Self {
         let now = Instant::now();
-        let scale = match extent {
-            Extent::Full => 1.0,
-            Extent::Quick => 0.2,
+        let scale = match effort {
+            Effort::Full => 1.0,
+            Effort::Quick => 0.2,
         };
         let total = full_seconds * scale;
         let mut others = BackgroundLoad::start();
@@ -72,7 +75,7 @@ impl<'a> BenchBudget<'a> {
             total,
             finished: 0.0,
             current: 0.0,
-            subject: Subject::Products,
+            workload: Workload::Products,
             part_started: now,
             others,
             background_load,
@@ -86,19 +89,19 @@ impl<'a> BenchBudget<'a> {
     /// this one.
     pub fn start_part(
         &mut self,
-        subject: Subject,
+        workload: Workload,
         full_seconds: f64,
     ) -> Result<Duration, BenchError> {
         self.finished += self.current;
         self.current = full_seconds * self.scale;
         self.sample_background_load();
-        (self.subject, self.part_started, self.worst) = (subject, Instant::now(), 0.0);
+        (self.workload, self.part_started, self.worst) = (workload, Instant::now(), 0.0);
         self.report()?;
         Ok(Duration::from_secs_f64(self.current))
     }
 
-    pub const fn subject(&self) -> Subject {
-        self.subject
+    pub const fn workload(&self) -> Workload {
+        self.workload
     }
 
     /// Seconds since the start of the benchmark.
@@ -137,7 +140,7 @@ impl<'a> BenchBudget<'a> {
         // to come.
         let done = self.finished + self.part_started.elapsed().as_secs_f64().min(self.current);
         let progress = Progress {
-            subject: self.subject,
+            workload: self.workload,
             fraction: (done / self.total.max(1e-9)).min(1.0) as f32,
             remaining_seconds: (self.total - done).max(0.0) as f32,
             background_load: self.background_load,
@@ -145,7 +148,72 @@ impl<'a> BenchBudget<'a> {
         Ok(self.listener.report(progress)?)
     }
 
-    pub fn found(&mut self, row: &Row) {
+    pub fn found(&mut self, row: &Measurement) {
         self.listener.found(row);
     }
+}
+
+/// Does the work of one thing compared, once, and returns the seconds it took.
+pub(super) type Case<'a> = Box<dyn FnMut() -> Result<f64, BenchError> + 'a>;
+
+/// Rounds measured even if that takes longer than planned, unless it takes [`OVERTIME`] times as
+/// long.
+const MIN_ROUNDS: usize = 3;
+const OVERTIME: u32 = 4;
+
+/// The seconds each case took, a list per case: one round to warm up, which does not count, then as
+/// many rounds as fit into `time`.
+pub(super) fn interleave(
+    budget: &mut BenchBudget<'_>,
+    time: Duration,
+    cases: &mut [Case<'_>],
+) -> Result<Vec<Vec<f64>>, BenchError> {
+    let started = Instant::now();
+    let mut samples = vec![Vec::new(); cases.len()];
+    for round in 0.. {
+        let enough = round > MIN_ROUNDS && started.elapsed() >= time;
+        let too_late = round > 1 && started.elapsed() >= time * OVERTIME;
+        if enough || too_late {
+            break;
+        }
+        for (case, samples) in cases.iter_mut().zip(&mut samples) {
+            let seconds = case()?;
+            if round > 0 {
+                samples.push(seconds);
+            }
+            budget.report()?;
+        }
+    }
+    Ok(samples)
+}
+
+/// The seconds that `work` takes.
+pub(super) fn timed(work: impl FnOnce()) -> f64 {
+    let started = Instant::now();
+    work();
+    started.elapsed().as_secs_f64()
+}
+
+/// A pool and how many threads it has.
+pub(super) struct Pool {
+    pub threads: u32,
+    pub pool: ThreadPool,
+}
+
+/// A pool of one thread and, with more than one core, a pool of as many threads as cores.
+pub(super) fn pools(threads: u32) -> Result<Vec<Pool>, BenchError> {
+    let sizes = if threads > 1 {
+        vec![1, threads]
+    } else {
+        vec![1]
+    };
+    let build = |threads: u32| {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads as usize)
+            .thread_name(|index| format!("bench-{index}"))
+            .build();
+        pool.map(|pool| Pool { threads, pool })
+            .map_err(|error| crate::nn::ComputeError::no_thread(&error).into())
+    };
+    sizes.into_iter().map(build).collect()
 }

@@ -3,31 +3,32 @@
 
 use super::BenchError;
 use super::budget::{BenchBudget, Listener};
-use super::{digits, products, steps};
+use super::{digits, steps, workloads};
 use crate::hardware::usable_cores;
 use crate::nn::DeviceContext;
-use crate::records::benchmark::{BATCH_SIZES, Extent, Row, Side};
+use crate::records::benchmark::{BATCH_SIZES, Effort, Measurement, StepConfig};
 use crate::run_config::{ConfigProblem, DeviceChoice, Precision, RunConfig};
 
-/// Seconds for each side.
+/// Seconds for each configuration.
 const SECONDS: f64 = 2.0;
-/// A side within this share of the highest rate counts as equally fast: figures scatter that much.
+/// A configuration within this share of the highest rate counts as equally fast: figures scatter
+/// that much.
 const NEARLY_FASTEST: f64 = 0.95;
 
 pub type Open<'a> = &'a dyn Fn(DeviceChoice) -> Result<DeviceContext, ConfigProblem>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// A figure for each side that could be measured.
-    pub rows: Vec<Row>,
-    /// The sides that could not be measured, and why.
-    pub failed: Vec<(Side, BenchError)>,
+    /// A figure for each configuration that could be measured.
+    pub rows: Vec<Measurement>,
+    /// The configurations that could not be measured, and why.
+    pub failed: Vec<(StepConfig, BenchError)>,
     /// The share of the CPU that other programs used meanwhile, 0 to 1.
     pub background_load: f32,
 }
 
-/// The side that these settings train on.
-pub fn side_of(config: &RunConfig) -> Side {
+/// The configuration that these settings train on.
+pub fn step_config_of(config: &RunConfig) -> StepConfig {
     let RunConfig {
         device,
         precision,
@@ -35,7 +36,7 @@ pub fn side_of(config: &RunConfig) -> Side {
         batch_size,
         ..
     } = *config;
-    Side {
+    StepConfig {
         device: device.resolved(),
         precision,
         threads: threads.unwrap_or_else(usable_cores),
@@ -43,67 +44,68 @@ pub fn side_of(config: &RunConfig) -> Side {
     }
 }
 
-pub fn batch_sizes(config: &RunConfig) -> Vec<Side> {
+pub fn batch_sizes(config: &RunConfig) -> Vec<StepConfig> {
     BATCH_SIZES
-        .map(|batch_size| Side {
+        .map(|batch_size| StepConfig {
             batch_size,
-            ..side_of(config)
+            ..step_config_of(config)
         })
         .to_vec()
 }
 
-/// A side for each device, the CPU first, and each precision that may be used there. If there is
-/// only the CPU, also a side on half of the threads: small networks have too little work for many.
-pub fn devices(config: &RunConfig, usable: &[(DeviceChoice, Vec<Precision>)]) -> Vec<Side> {
+/// A configuration for each device, the CPU first, and each precision that may be used there. If
+/// there is only the CPU, also one on half of the threads: small networks have too little work for
+/// many.
+pub fn devices(config: &RunConfig, usable: &[(DeviceChoice, Vec<Precision>)]) -> Vec<StepConfig> {
     let of = |(device, precisions): &(DeviceChoice, Vec<Precision>)| {
         let device = *device;
         precisions
             .iter()
-            .map(move |&precision| Side {
+            .map(move |&precision| StepConfig {
                 device,
                 precision,
-                ..side_of(config)
+                ..step_config_of(config)
             })
             .collect::<Vec<_>>()
     };
-    let mut sides: Vec<Side> = usable.iter().flat_map(of).collect();
-    let all = side_of(config);
+    let mut step_configs: Vec<StepConfig> = usable.iter().flat_map(of).collect();
+    let all = step_config_of(config);
     if usable
         .iter()
         .all(|(device, _)| *device == DeviceChoice::Cpu)
         && all.threads > 1
     {
-        sides.push(Side {
+        step_configs.push(StepConfig {
             device: DeviceChoice::Cpu,
             threads: all.threads.div_ceil(2).min(all.threads - 1),
             ..all
         });
     }
-    sides
+    step_configs
 }
 
-/// Measures the steps of `config` on every side.
+/// Measures the steps of `config` on every configuration.
 pub fn compare(
     config: &RunConfig,
-    sides: &[Side],
+    step_configs: &[StepConfig],
     open: Open<'_>,
     listener: &mut dyn Listener,
 ) -> Result<Compared, BenchError> {
-    let seconds = SECONDS * sides.len() as f64;
-    let mut budget = BenchBudget::start(Extent::Full, seconds, listener);
+    let seconds = SECONDS * step_configs.len() as f64;
+    let mut budget = BenchBudget::start(Effort::Full, seconds, listener);
     let data = digits(&mut budget)?;
     let mut compared = Compared {
         rows: Vec::new(),
         failed: Vec::new(),
         background_load: 0.0,
     };
-    for (side, row) in steps::steps(
+    for (step_config, row) in steps::steps(
         &mut budget,
         seconds,
         config,
-        sides,
+        step_configs,
         &data,
-        products::USUAL_SIZE,
+        workloads::USUAL_SIZE,
         open,
     )? {
         match row {
@@ -111,17 +113,17 @@ pub fn compare(
                 budget.found(&row);
                 compared.rows.push(row);
             }
-            Err(problem) => compared.failed.push((side, problem)),
+            Err(problem) => compared.failed.push((step_config, problem)),
         }
     }
     compared.background_load = budget.background_load();
     Ok(compared)
 }
 
-/// Every side and its images per second.
-pub fn rates(rows: &[Row]) -> impl Iterator<Item = (Side, f64)> + Clone {
+/// Every configuration and its images per second.
+pub fn rates(rows: &[Measurement]) -> impl Iterator<Item = (StepConfig, f64)> + Clone {
     rows.iter().filter_map(|row| match *row {
-        Row::Step {
+        Measurement::Step {
             device,
             precision,
             threads,
@@ -129,7 +131,7 @@ pub fn rates(rows: &[Row]) -> impl Iterator<Item = (Side, f64)> + Clone {
             images_per_second,
             ..
         } => Some((
-            Side {
+            StepConfig {
                 device,
                 precision,
                 threads,
@@ -142,19 +144,21 @@ pub fn rates(rows: &[Row]) -> impl Iterator<Item = (Side, f64)> + Clone {
 }
 
 /// The smallest batch size that is as fast as any: a larger one only means fewer updates per epoch.
-pub fn sweet_spot(rows: &[Row]) -> Option<u32> {
-    nearly_fastest(rows).map(|side| side.batch_size).min()
+pub fn sweet_spot(rows: &[Measurement]) -> Option<u32> {
+    nearly_fastest(rows)
+        .map(|step_config| step_config.batch_size)
+        .min()
 }
 
-/// The fastest side; of several that are equally fast the first, which is the simplest.
-pub fn fastest(rows: &[Row]) -> Option<Side> {
+/// The fastest configuration; of several that are equally fast the first, which is the simplest.
+pub fn fastest(rows: &[Measurement]) -> Option<StepConfig> {
     nearly_fastest(rows).next()
 }
 
-/// The sides that are as fast as any.
-fn nearly_fastest(rows: &[Row]) -> impl Iterator<Item = Side> {
+/// The configurations that are as fast as any.
+fn nearly_fastest(rows: &[Measurement]) -> impl Iterator<Item = StepConfig> {
     let highest = rates(rows).map(|(_, rate)| rate).fold(0.0, f64::max);
     rates(rows)
         .filter(move |&(_, rate)| rate >= NEARLY_FASTEST * highest)
-        .map(|(side, _)| side)
+        .map(|(step_config, _)| step_config)
 }

@@ -6,23 +6,17 @@
 mod budget;
 mod comparisons;
 mod error;
-mod inference;
-mod pipeline;
 mod plain_candle;
-mod pools;
-mod products;
 mod profile;
-mod rounds;
-mod step_timer;
 mod steps;
 mod store;
 mod trace;
-mod updates;
 mod words;
+mod workloads;
 
 pub use budget::{Listener, Progress};
 pub use comparisons::{
-    Compared, Open, batch_sizes, compare, devices, fastest, rates, side_of, sweet_spot,
+    Compared, Open, batch_sizes, compare, devices, fastest, rates, step_config_of, sweet_spot,
 };
 pub use error::BenchError;
 pub use plain_candle::PlainCandle;
@@ -30,14 +24,16 @@ pub use profile::profile;
 pub use steps::time_steps;
 pub use store::{latest, save};
 pub use trace::chrome_trace;
-pub use words::{busy, disturbance, heading, profile_sections, sections, subject, text};
+pub use words::{busy, disturbance, heading, profile_sections, sections, text, workload};
 
 use self::budget::BenchBudget;
 use crate::data::{DataSet, builtin};
 use crate::hardware;
 use crate::nn::DeviceContext;
 use crate::progress::Cancelled;
-use crate::records::benchmark::{Extent, Machine, Report, Row, Side, Subject, VERSION};
+use crate::records::benchmark::{
+    Effort, Machine, Measurement, Report, StepConfig, VERSION, Workload,
+};
 use crate::run_config::{DeviceChoice, ModelKind, Precision};
 
 /// Training images: enough that no run reaches the end of its first epoch too soon.
@@ -60,9 +56,9 @@ const UPDATES: f64 = 1.5;
 const INFERENCE: f64 = 6.0;
 const PLAIN_CANDLE: f64 = 4.0;
 
-pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Report, BenchError> {
+pub fn measure(effort: Effort, listener: &mut dyn Listener) -> Result<Report, BenchError> {
     let machine = machine();
-    let pools = pools::pools(machine.threads)?;
+    let pools = budget::pools(machine.threads)?;
     let share = |&model: &ModelKind| {
         if EVERY_PRECISION.contains(&model) {
             STEPS_COMPARED
@@ -77,23 +73,23 @@ pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Report, Be
         + INFERENCE
         + PLAIN_CANDLE
         + ModelKind::ALL.iter().map(share).sum::<f64>();
-    let mut budget = BenchBudget::start(extent, total, listener);
+    let mut budget = BenchBudget::start(effort, total, listener);
     let mut figures = Figures::default();
 
-    let products = products::products(&mut budget, PRODUCTS, &pools)?;
+    let products = workloads::products(&mut budget, PRODUCTS, &pools)?;
     let best_size = best_size(&products);
     figures.add(&mut budget, products);
-    let memory = products::memory(&mut budget, MEMORY, &pools)?;
+    let memory = workloads::memory(&mut budget, MEMORY, &pools)?;
     figures.add(&mut budget, memory);
 
     let data = digits(&mut budget)?;
     for model in ModelKind::ALL {
-        let sides = sides(*model, extent, &pools);
+        let step_configs = step_configs(*model, effort, &pools);
         let steps = steps::steps(
             &mut budget,
             share(model),
             &steps::config(*model),
-            &sides,
+            &step_configs,
             &data,
             best_size,
             &DeviceContext::open,
@@ -104,12 +100,12 @@ pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Report, Be
             .collect::<Result<Vec<_>, _>>()?;
         figures.add(&mut budget, steps);
     }
-    let pipeline = pipeline::pipeline(&mut budget, PIPELINE, &data.train)?;
+    let pipeline = workloads::pipeline(&mut budget, PIPELINE, &data.train)?;
     figures.add(&mut budget, pipeline);
-    let updates = updates::updates(&mut budget, UPDATES, &pools)?;
+    let updates = workloads::updates(&mut budget, UPDATES, &pools)?;
     figures.add(&mut budget, updates);
     let inference =
-        inference::inference(&mut budget, INFERENCE, ModelKind::ALL, &pools, &data.test)?;
+        workloads::inference(&mut budget, INFERENCE, ModelKind::ALL, &pools, &data.test)?;
     figures.add(&mut budget, inference);
     let plain_candle =
         plain_candle::plain_candle(&mut budget, PLAIN_CANDLE, &data, machine.threads)?;
@@ -120,7 +116,7 @@ pub fn measure(extent: Extent, listener: &mut dyn Listener) -> Result<Report, Be
         measured_at: jiff::Timestamp::now().to_string(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
         machine,
-        extent,
+        effort,
         seconds: budget.elapsed_seconds(),
         background_load: budget.background_load(),
         disturbed: figures.disturbed,
@@ -140,15 +136,15 @@ fn digits(budget: &mut BenchBudget<'_>) -> Result<DataSet, BenchError> {
 
 #[derive(Default)]
 struct Figures {
-    rows: Vec<Row>,
-    disturbed: Vec<Subject>,
+    rows: Vec<Measurement>,
+    disturbed: Vec<Workload>,
 }
 
 impl Figures {
     /// Adds those of a part that has just been measured.
-    fn add(&mut self, budget: &mut BenchBudget<'_>, rows: Vec<Row>) {
+    fn add(&mut self, budget: &mut BenchBudget<'_>, rows: Vec<Measurement>) {
         if budget.was_disturbed() {
-            self.disturbed.push(budget.subject());
+            self.disturbed.push(budget.workload());
         }
         for row in &rows {
             budget.found(row);
@@ -168,9 +164,9 @@ fn machine() -> Machine {
 }
 
 /// The size of matrix product that was fastest in f32 on all threads.
-fn best_size(products: &[Row]) -> usize {
+fn best_size(products: &[Measurement]) -> usize {
     let sizes = products.iter().filter_map(|row| match *row {
-        Row::Product {
+        Measurement::Product {
             precision: Precision::F32,
             threads,
             size,
@@ -180,34 +176,34 @@ fn best_size(products: &[Row]) -> usize {
     });
     sizes
         .max_by_key(|&(threads, _)| threads)
-        .map_or(products::USUAL_SIZE, |(_, size)| size)
+        .map_or(workloads::USUAL_SIZE, |(_, size)| size)
 }
 
 /// In f32 on one thread and on all; at other precisions, for the models that have them measured, on
 /// all threads. A quick benchmark measures only those models on one thread.
-fn sides(model: ModelKind, extent: Extent, pools: &[pools::Pool]) -> Vec<Side> {
-    let skipped = if extent == Extent::Quick && !EVERY_PRECISION.contains(&model) {
+fn step_configs(model: ModelKind, effort: Effort, pools: &[budget::Pool]) -> Vec<StepConfig> {
+    let skipped = if effort == Effort::Quick && !EVERY_PRECISION.contains(&model) {
         pools.len().saturating_sub(1)
     } else {
         0
     };
-    let side = |precision, threads| Side {
+    let step_config = |precision, threads| StepConfig {
         device: DeviceChoice::Cpu,
         precision,
         threads,
         batch_size: steps::batch_size(model),
     };
-    let mut sides: Vec<_> = pools
+    let mut step_configs: Vec<_> = pools
         .iter()
         .skip(skipped)
-        .map(|pool| side(Precision::F32, pool.threads))
+        .map(|pool| step_config(Precision::F32, pool.threads))
         .collect();
     let all = pools.last().map_or(1, |pool| pool.threads);
     let others = Precision::on(DeviceChoice::Cpu)
         .skip(1)
         .filter(|_| EVERY_PRECISION.contains(&model));
-    sides.extend(others.map(|precision| side(precision, all)));
-    sides
+    step_configs.extend(others.map(|precision| step_config(precision, all)));
+    step_configs
 }
 
 impl From<candle_core::Error> for BenchError {

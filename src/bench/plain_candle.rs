@@ -13,8 +13,7 @@ use candle_nn::{
 };
 
 use super::budget::BenchBudget;
-use super::step_timer::Interleaved;
-use super::steps;
+use super::steps::{self, Interleaved};
 use super::{BenchError, CLASSES};
 use crate::data::{DataSet, Split};
 use crate::ink::SIDE;
@@ -22,7 +21,7 @@ use crate::math::statistics::median;
 use crate::nn::DeviceContext;
 use crate::nn::Net;
 use crate::records::Normalization;
-use crate::records::benchmark::{Row, Side, Subject};
+use crate::records::benchmark::{Measurement, StepConfig, Workload};
 use crate::run_config::{Activation, DeviceChoice, ModelKind, Precision};
 
 const MODEL: ModelKind = ModelKind::ConvNet;
@@ -37,10 +36,10 @@ pub(super) fn plain_candle(
     seconds: f64,
     data: &DataSet,
     threads: u32,
-) -> std::result::Result<Row, BenchError> {
-    let time = budget.start_part(Subject::PlainCandle, seconds)?;
+) -> std::result::Result<Measurement, BenchError> {
+    let time = budget.start_part(Workload::PlainCandle, seconds)?;
     let batch_size = steps::batch_size(MODEL);
-    let side = Side {
+    let step_config = StepConfig {
         device: DeviceChoice::Cpu,
         precision: Precision::F32,
         threads,
@@ -64,9 +63,9 @@ pub(super) fn plain_candle(
         budget,
         time,
         &steps::config(MODEL),
-        side,
+        step_config,
         data,
-        &DeviceContext::open(side.device)?,
+        &DeviceContext::open(step_config.device)?,
         Some(interleaved),
     )?;
     let rate = |seconds: &[f64]| f64::from(batch_size) / median(seconds);
@@ -74,7 +73,7 @@ pub(super) fn plain_candle(
         samples.interleaved.get(1..).unwrap_or_default(),
         samples.steps.as_slice(),
     );
-    Ok(Row::PlainCandle {
+    Ok(Measurement::PlainCandle {
         model: MODEL,
         batch_size,
         threads,

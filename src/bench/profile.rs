@@ -6,15 +6,15 @@ use candle_core::Device;
 
 use super::BenchError;
 use super::budget::{BenchBudget, Listener};
-use super::comparisons::{Open, side_of};
-use super::{digits, products};
+use super::comparisons::{Open, step_config_of};
+use super::{digits, workloads};
 use crate::data::Split;
 use crate::device::events_of;
 use crate::math::statistics::median;
 use crate::nn::backend::cpu::LargeProduct;
 use crate::nn::{BackendKind, Net, layer_flops};
 use crate::profiler::{self, Recording};
-use crate::records::benchmark::{Extent, Side, Subject};
+use crate::records::benchmark::{Effort, StepConfig, Workload};
 use crate::records::{
     Calibration, EpochRecord, Profile, ProfileRow, RunPlan, RunPosition, Span, SpanKind, StepPoint,
     Telemetry,
@@ -39,11 +39,11 @@ pub fn profile(
     open: Open<'_>,
     listener: &mut dyn Listener,
 ) -> Result<(Profile, f32), BenchError> {
-    let mut budget = BenchBudget::start(Extent::Full, SECONDS, listener);
+    let mut budget = BenchBudget::start(Effort::Full, SECONDS, listener);
     let data = digits(&mut budget)?;
-    let side = side_of(config);
-    let context = open(side.device)?;
-    budget.start_part(Subject::Steps(config.model), SECONDS)?;
+    let step_config = step_config_of(config);
+    let context = open(step_config.device)?;
+    budget.start_part(Workload::Steps(config.model), SECONDS)?;
     let config = RunConfig {
         epochs: 1000,
         // So that no network diverges, whatever its schedule is.
@@ -61,7 +61,7 @@ pub fn profile(
         steps: 0,
         epochs: Vec::new(),
         product: (context.backend.kind() == BackendKind::Cpu)
-            .then(|| LargeProduct::new(products::USUAL_SIZE, Precision::F32)),
+            .then(|| LargeProduct::new(workloads::USUAL_SIZE, Precision::F32)),
         machine_rate: None,
         stopped: None,
     };
@@ -83,7 +83,7 @@ pub fn profile(
             spans,
             worker_spans,
             &epochs,
-            side,
+            step_config,
             config.network(),
             machine_rate,
         ),
@@ -141,7 +141,7 @@ impl Observer for Recorder<'_, '_> {
             timed();
             let seconds: Vec<f64> = (0..PRODUCTS).map(|_| timed()).collect();
             self.machine_rate =
-                Some(LargeProduct::flops(products::USUAL_SIZE) as f64 / median(&seconds));
+                Some(LargeProduct::flops(workloads::USUAL_SIZE) as f64 / median(&seconds));
         }
         self.begin();
     }
@@ -183,7 +183,7 @@ fn summarize(
     mut spans: Vec<Span>,
     mut worker_spans: Vec<Span>,
     epochs: &[f64],
-    side: Side,
+    step_config: StepConfig,
     network: Network,
     machine_rate: Option<f64>,
 ) -> Profile {
@@ -211,7 +211,7 @@ fn summarize(
     let count = steps.len().max(1) as f64;
     let mut rows: Vec<ProfileRow> = Vec::new();
     for span in &spans {
-        let working = (side.device == DeviceChoice::Cpu
+        let working = (step_config.device == DeviceChoice::Cpu
             && !matches!(span.kind, SpanKind::Data | SpanKind::Loading))
         .then(|| thread_seconds(span, &worker_spans) / count);
         let found = rows
@@ -249,11 +249,11 @@ fn summarize(
                 _ => 0,
             })
             .sum::<u64>()
-            * u64::from(side.batch_size);
+            * u64::from(step_config.batch_size);
     }
     rows.sort_by_key(|row| row.kind);
     Profile {
-        side,
+        step_config,
         steps: steps.len() as u32,
         step_seconds: steps.iter().map(|[start, end]| end - start).sum::<f64>() / 1e6 / count,
         rows,

@@ -1,26 +1,22 @@
-//! The speed of training steps, measured in short runs of the real training loop.
-//!
-//! Other work can be timed between the steps, so that both meet the same conditions on a machine
-//! that is never quite idle: large matrix products, for the share of the machine's peak rate that a
-//! step reaches, or the same steps in plain candle.
+//! Training steps, in the real training loop. They are timed by an observer of the run, and other
+//! work in between: both meet the same conditions on a machine that is never quite idle.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::BenchError;
-use super::budget::{BenchBudget, Listener};
-use super::comparisons::{Open, side_of};
-use super::digits;
-use super::step_timer::{Interleaved, Samples, StepTimer};
+use super::budget::{BenchBudget, Listener, timed};
+use super::comparisons::{Open, step_config_of};
+use super::{BenchError, digits};
 use crate::data::DataSet;
 use crate::math::statistics::median;
 use crate::nn::backend::cpu::LargeProduct;
-use crate::nn::{BackendKind, DeviceContext, flops};
-use crate::records::benchmark::{Extent, Row, Side, Subject};
-use crate::run_config::{Augmentation, ModelKind, OptimizerKind, RunConfig};
-use crate::train;
+use crate::nn::{BackendKind, DeviceContext, Net, flops};
+use crate::records::benchmark::{Effort, Measurement, StepConfig, Workload};
+use crate::records::{Calibration, EpochRecord, StepPoint, Telemetry};
+use crate::run_config::{Augmentation, ModelKind, OptimizerKind, Precision, RunConfig};
+use crate::train::{self, Checkpoint, EndRequest, Observer};
 
-/// Each side gets this many runs, in turn with the others.
+/// Each configuration gets this many runs, in turn with the others.
 const RUNS: u32 = 2;
 
 /// Seconds for each configuration of which only an estimate is wanted.
@@ -44,15 +40,15 @@ pub(super) fn config(model: ModelKind) -> RunConfig {
     }
 }
 
-/// `base` on one side, at a constant small learning rate, so that no network diverges, and without
-/// anything that only happens occasionally.
-fn on_side(base: &RunConfig, side: Side) -> RunConfig {
+/// `base` on one configuration, at a constant small learning rate, so that no network diverges, and
+/// without anything that only happens occasionally.
+fn with_step_config(base: &RunConfig, step_config: StepConfig) -> RunConfig {
     RunConfig {
         epochs: 1000,
-        batch_size: side.batch_size,
-        device: side.device,
-        precision: side.precision,
-        threads: Some(side.threads),
+        batch_size: step_config.batch_size,
+        device: step_config.device,
+        precision: step_config.precision,
+        threads: Some(step_config.threads),
         learning_rate: 1e-5,
         clip_norm: None,
         accumulation: 1,
@@ -62,40 +58,41 @@ fn on_side(base: &RunConfig, side: Side) -> RunConfig {
     }
 }
 
-/// A side, and its figures or why it could not be measured.
-pub(super) type Measured = (Side, Result<Row, BenchError>);
+/// A configuration, and its figures or why it could not be measured.
+pub(super) type Measured = (StepConfig, Result<Measurement, BenchError>);
 
-/// Measures the steps of `base` on every side; `product_size` is the size of matrix product that is
-/// fastest here. A side that fails leaves the others alone.
+/// Measures the steps of `base` on every configuration; `product_size` is the size of matrix product
+/// that is fastest here. A configuration that fails leaves the others alone.
 pub(super) fn steps(
     budget: &mut BenchBudget<'_>,
     seconds: f64,
     base: &RunConfig,
-    sides: &[Side],
+    step_configs: &[StepConfig],
     data: &DataSet,
     product_size: usize,
     open: Open<'_>,
 ) -> Result<Vec<Measured>, BenchError> {
-    let time = budget.start_part(Subject::Steps(base.model), seconds)?;
+    let time = budget.start_part(Workload::Steps(base.model), seconds)?;
     let mut devices = HashMap::new();
-    for side in sides {
+    for step_config in step_configs {
         devices
-            .entry(side.device)
-            .or_insert_with(|| open(side.device));
+            .entry(step_config.device)
+            .or_insert_with(|| open(step_config.device));
     }
-    let time_per_run = time / (sides.len().max(1) as u32 * RUNS);
+    let time_per_run = time / (step_configs.len().max(1) as u32 * RUNS);
     let started = Instant::now();
-    let mut all: Vec<(Side, Result<Samples, BenchError>)> = sides
+    let mut all: Vec<(StepConfig, Result<Samples, BenchError>)> = step_configs
         .iter()
-        .map(|&side| (side, Ok(Samples::default())))
+        .map(|&step_config| (step_config, Ok(Samples::default())))
         .collect();
     for round in 0..RUNS {
         // A model that is slow on this machine has to make do with its first run.
         if round > 0 && started.elapsed() >= time {
             break;
         }
-        for (side, samples) in &mut all {
-            let (Ok(so_far), Some(device)) = (samples.as_mut(), devices.get(&side.device)) else {
+        for (step_config, samples) in &mut all {
+            let (Ok(so_far), Some(device)) = (samples.as_mut(), devices.get(&step_config.device))
+            else {
                 continue;
             };
             let context = match device {
@@ -107,7 +104,15 @@ pub(super) fn steps(
             };
             let product = (context.backend.kind() == BackendKind::Cpu)
                 .then(|| Interleaved::product(product_size));
-            match run(budget, time_per_run, base, *side, data, context, product) {
+            match run(
+                budget,
+                time_per_run,
+                base,
+                *step_config,
+                data,
+                context,
+                product,
+            ) {
                 Ok(new) => so_far.add(new),
                 Err(BenchError::Cancelled(cancelled)) => return Err(cancelled.into()),
                 Err(problem) => *samples = Err(problem),
@@ -116,10 +121,10 @@ pub(super) fn steps(
     }
     Ok(all
         .into_iter()
-        .map(|(side, samples)| {
+        .map(|(step_config, samples)| {
             (
-                side,
-                samples.map(|samples| row(&samples, base.model, side, product_size)),
+                step_config,
+                samples.map(|samples| row(&samples, base.model, step_config, product_size)),
             )
         })
         .collect())
@@ -133,22 +138,22 @@ pub fn time_steps(
     open: Open<'_>,
     listener: &mut dyn Listener,
 ) -> Result<(Vec<Option<f64>>, f32), BenchError> {
-    let mut budget = BenchBudget::start(Extent::Full, ESTIMATE * configs.len() as f64, listener);
+    let mut budget = BenchBudget::start(Effort::Full, ESTIMATE * configs.len() as f64, listener);
     let data = digits(&mut budget)?;
     let mut devices = HashMap::new();
     let mut rates = Vec::new();
     for config in configs {
-        let time = budget.start_part(Subject::Steps(config.model), ESTIMATE)?;
-        let side = side_of(config);
+        let time = budget.start_part(Workload::Steps(config.model), ESTIMATE)?;
+        let step_config = step_config_of(config);
         let samples = match devices
-            .entry(side.device)
-            .or_insert_with(|| open(side.device))
+            .entry(step_config.device)
+            .or_insert_with(|| open(step_config.device))
         {
-            Ok(context) => run(&mut budget, time, config, side, &data, context, None),
+            Ok(context) => run(&mut budget, time, config, step_config, &data, context, None),
             Err(problem) => Err(problem.clone().into()),
         };
         rates.push(match samples {
-            Ok(samples) => Some(f64::from(side.batch_size) / median(&samples.steps)),
+            Ok(samples) => Some(f64::from(step_config.batch_size) / median(&samples.steps)),
             Err(BenchError::Cancelled(cancelled)) => return Err(cancelled.into()),
             Err(problem) => {
                 tracing::warn!(%problem, model = %config.model, "steps could not be timed");
@@ -159,13 +164,18 @@ pub fn time_steps(
     Ok((rates, budget.background_load()))
 }
 
-fn row(samples: &Samples, model: ModelKind, side: Side, product_size: usize) -> Row {
-    let Side {
+fn row(
+    samples: &Samples,
+    model: ModelKind,
+    step_config: StepConfig,
+    product_size: usize,
+) -> Measurement {
+    let StepConfig {
         device,
         precision,
         threads,
         batch_size,
-    } = side;
+    } = step_config;
     let step = median(&samples.steps);
     let images_per_second = f64::from(batch_size) / step;
     let product_gflops = if samples.interleaved.is_empty() {
@@ -173,7 +183,7 @@ fn row(samples: &Samples, model: ModelKind, side: Side, product_size: usize) -> 
     } else {
         LargeProduct::flops(product_size) as f64 / median(&samples.interleaved) / 1e9
     };
-    Row::Step {
+    Measurement::Step {
         model,
         device,
         precision,
@@ -191,16 +201,186 @@ pub(super) fn run(
     budget: &mut BenchBudget<'_>,
     time: Duration,
     base: &RunConfig,
-    side: Side,
+    step_config: StepConfig,
     data: &DataSet,
     context: &DeviceContext,
     interleaved: Option<Interleaved<'_>>,
 ) -> Result<Samples, BenchError> {
     let mut timer = StepTimer::new(budget, time, interleaved);
-    let trained = train::train(&on_side(base, side), data, context, None, &mut timer);
+    let trained = train::train(
+        &with_step_config(base, step_config),
+        data,
+        context,
+        None,
+        &mut timer,
+    );
     if let Some(error) = timer.stopped {
         return Err(error);
     }
     trained?;
     Ok(timer.samples)
+}
+
+/// Steps at the start of each run that do not count while there is time: memory is allocated,
+/// threads wake up. The first never counts.
+const WARM_UP: usize = 2;
+/// Steps that are counted even if that takes longer than planned, unless it takes [`OVERTIME`]
+/// times as long.
+const MIN_STEPS: usize = 3;
+const OVERTIME: u32 = 4;
+const STEPS_PER_PRODUCT: u64 = 4;
+
+/// The seconds of steps, and of what was interleaved with them.
+#[derive(Default)]
+pub(super) struct Samples {
+    pub steps: Vec<f64>,
+    pub interleaved: Vec<f64>,
+}
+
+impl Samples {
+    pub fn add(&mut self, other: Self) {
+        self.steps.extend(other.steps);
+        self.interleaved.extend(other.interleaved);
+    }
+}
+
+/// Work that is timed between the steps of a run, on the CPU.
+pub(super) struct Interleaved<'a> {
+    /// Does it once.
+    pub work: Box<dyn FnMut() -> Result<(), BenchError> + Send + 'a>,
+    /// It follows the first step, and then every so many.
+    pub every_steps: u64,
+    /// How often it is done at least.
+    pub at_least: usize,
+}
+
+impl Interleaved<'_> {
+    pub fn product(size: usize) -> Self {
+        let mut product = LargeProduct::new(size, Precision::F32);
+        let work = Box::new(move || {
+            product.run();
+            Ok(())
+        });
+        Self {
+            work,
+            every_steps: STEPS_PER_PRODUCT,
+            at_least: 1,
+        }
+    }
+}
+
+/// Times the steps of a run until there are enough.
+///
+/// A GPU reports its steps in bursts, when their losses are read back: the time of a burst is
+/// shared equally among its steps. The CPU reports each step by itself.
+pub(super) struct StepTimer<'a, 'b, 'i> {
+    budget: &'a mut BenchBudget<'b>,
+    planned_end: Instant,
+    latest_end: Instant,
+    interleaved: Option<Interleaved<'i>>,
+    bursts: usize,
+    /// When the current steps began; `None` after anything other than a step.
+    burst_started: Option<Instant>,
+    /// Steps of the newest burst, and the seconds it took.
+    burst_steps: u32,
+    burst_seconds: Option<f64>,
+    pub samples: Samples,
+    /// Why the run was stopped early, unless there were enough steps.
+    pub stopped: Option<BenchError>,
+}
+
+impl<'a, 'b, 'i> StepTimer<'a, 'b, 'i> {
+    pub fn new(
+        budget: &'a mut BenchBudget<'b>,
+        time: Duration,
+        interleaved: Option<Interleaved<'i>>,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            budget,
+            planned_end: now + time,
+            latest_end: now + time * OVERTIME,
+            interleaved,
+            bursts: 0,
+            burst_started: None,
+            burst_steps: 0,
+            burst_seconds: None,
+            samples: Samples::default(),
+            stopped: None,
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        let now = Instant::now();
+        let enough = self.samples.steps.len() >= MIN_STEPS && now >= self.planned_end;
+        let too_late = !self.samples.steps.is_empty() && now >= self.latest_end;
+        let missing = self
+            .interleaved
+            .as_ref()
+            .is_some_and(|interleaved| self.samples.interleaved.len() < interleaved.at_least);
+        (enough || too_late) && !missing
+    }
+
+    /// Counts the steps of the newest burst.
+    fn finish_burst(&mut self) {
+        if self.burst_steps == 0 {
+            return;
+        }
+        let is_warm = self.bursts >= WARM_UP || Instant::now() >= self.latest_end;
+        self.samples.steps.extend(
+            self.burst_seconds
+                .filter(|_| is_warm)
+                .map(|seconds| seconds / f64::from(self.burst_steps)),
+        );
+        (self.bursts, self.burst_steps, self.burst_seconds) = (self.bursts + 1, 0, None);
+    }
+}
+
+impl Observer for StepTimer<'_, '_, '_> {
+    fn between(&mut self, _net: &Net) -> Result<(), EndRequest> {
+        self.finish_burst();
+        if let Err(error) = self.budget.report() {
+            self.stopped = Some(error);
+        }
+        if self.stopped.is_some() || self.is_done() {
+            Err(EndRequest::Stop)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn step(&mut self, point: StepPoint, _now: Telemetry) {
+        if self.burst_steps == 0 {
+            self.burst_seconds = self
+                .burst_started
+                .map(|started| started.elapsed().as_secs_f64());
+        }
+        self.burst_steps += 1;
+        if let Some(interleaved) = &mut self.interleaved
+            && (point.step == 1 || point.step.is_multiple_of(interleaved.every_steps))
+        {
+            let mut done = Ok(());
+            let seconds = timed(|| done = (interleaved.work)());
+            match done {
+                Ok(()) => self.samples.interleaved.push(seconds),
+                Err(problem) => self.stopped = Some(problem),
+            }
+        }
+        self.burst_started = Some(Instant::now());
+    }
+
+    fn epoch(&mut self, _record: &EpochRecord, _net: &Net, _calibration: Calibration) {
+        self.finish_burst();
+        self.burst_started = None;
+    }
+
+    fn checkpoint(&mut self, _: Checkpoint) {
+        // A GPU starts the next epoch at once. The CPU has to wake its threads first, so its first
+        // step does not count.
+        self.burst_started = self.interleaved.is_none().then(Instant::now);
+    }
+
+    fn checkpoint_interval(&self) -> Duration {
+        Duration::MAX
+    }
 }

@@ -11,10 +11,10 @@ use super::failure::Failure;
 use super::interrupt;
 use super::output::Output;
 use super::progress::Progress;
-use crate::bench::{self, busy, subject, text};
+use crate::bench::{self, busy, text, workload};
 use crate::problem::Problem;
 use crate::protocol::{Event, Job, JobResult};
-use crate::records::benchmark::{BUSY, Extent, Machine, Row, Side, Subject};
+use crate::records::benchmark::{BUSY, Effort, Machine, Measurement, StepConfig, Workload};
 use crate::run_config::{DeviceChoice, Preset, RunConfig};
 use crate::text::format::{count, grouped};
 use crate::text::table::{self, Cell, Line, Section};
@@ -53,7 +53,7 @@ pub enum JsonLine<'a> {
     /// Something was measured.
     Figure {
         #[serde(flatten)]
-        row: &'a Row,
+        row: &'a Measurement,
         /// For a training step: its share of the machine's f32 matrix-product rate.
         #[serde(skip_serializing_if = "Option::is_none")]
         share_of_product: Option<f64>,
@@ -64,13 +64,14 @@ pub enum JsonLine<'a> {
         /// The version of Inkling.
         program: &'a str,
         machine: &'a Machine,
-        extent: Extent,
+        #[serde(rename = "extent")]
+        effort: Effort,
         seconds: f64,
         /// The share of the CPU that other programs used meanwhile, 0 to 1.
         #[schemars(range(min = 0, max = 1))]
         background_load: f32,
         /// What was measured while they used a lot of it.
-        disturbed: &'a [Subject],
+        disturbed: &'a [Workload],
         /// The file of the report; `None` if it could not be written.
         report: Option<String>,
     },
@@ -93,12 +94,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let engine = Engine::start(None, None, None)?;
     interrupt::install_handler();
-    let extent = if arguments.quick {
-        Extent::Quick
+    let effort = if arguments.quick {
+        Effort::Quick
     } else {
-        Extent::Full
+        Effort::Full
     };
-    let (result, _) = measure(&engine, Job::Benchmark(extent), &mut output)?;
+    let (result, _) = measure(&engine, Job::Benchmark(effort), &mut output)?;
     let JobResult::Benchmark { report, saved } = result else {
         return Err(Problem::EngineGone.into());
     };
@@ -106,7 +107,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         measured_at: &report.measured_at,
         program: &report.program,
         machine: &report.machine,
-        extent: report.extent,
+        effort: report.effort,
         seconds: report.seconds,
         background_load: report.background_load,
         disturbed: &report.disturbed,
@@ -124,10 +125,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     ))
 }
 
-/// Times a few steps of a preset on several sides.
+/// Times a few steps of a preset on several configurations.
 fn compare(what: Comparison, preset: Preset, output: &mut Output) -> Result<(), Failure> {
     let config = RunConfig::preset(preset);
-    let (sides, device) = match what {
+    let (step_configs, device) = match what {
         Comparison::BatchSizes => (bench::batch_sizes(&config), DeviceChoice::Cpu),
         Comparison::Devices => {
             let usable = devices::usable_for_training();
@@ -139,7 +140,14 @@ fn compare(what: Comparison, preset: Preset, output: &mut Output) -> Result<(), 
     };
     let engine = Engine::start_for(device, None, None, None)?;
     interrupt::install_handler();
-    let (result, rows) = measure(&engine, Job::Compare { config, sides }, output)?;
+    let (result, rows) = measure(
+        &engine,
+        Job::Compare {
+            config,
+            step_configs,
+        },
+        output,
+    )?;
     let JobResult::Compare {
         failed,
         background_load,
@@ -149,7 +157,9 @@ fn compare(what: Comparison, preset: Preset, output: &mut Output) -> Result<(), 
     };
     let failed: Vec<String> = failed
         .iter()
-        .map(|(side, problem)| format!("{}: {}", name(*side), Message::from(problem).what))
+        .map(|(step_config, problem)| {
+            format!("{}: {}", name(*step_config), Message::from(problem).what)
+        })
         .collect();
     output.text(&table::text(&[section(what, &rows)]))?;
     if background_load > BUSY {
@@ -167,17 +177,17 @@ fn compare(what: Comparison, preset: Preset, output: &mut Output) -> Result<(), 
     })
 }
 
-/// A line for each side, the best marked.
-fn section(what: Comparison, rows: &[Row]) -> Section {
-    let best = |side: Side| match what {
-        Comparison::BatchSizes => bench::sweet_spot(rows) == Some(side.batch_size),
-        Comparison::Devices => bench::fastest(rows) == Some(side),
+/// A line for each configuration, the best marked.
+fn section(what: Comparison, rows: &[Measurement]) -> Section {
+    let best = |step_config: StepConfig| match what {
+        Comparison::BatchSizes => bench::sweet_spot(rows) == Some(step_config.batch_size),
+        Comparison::Devices => bench::fastest(rows) == Some(step_config),
     };
     let first = bench::rates(rows).next().map_or(f64::NAN, |(_, rate)| rate);
-    let line = |(side, rate): (Side, f64)| {
-        let mark = if best(side) { "recommended" } else { "" };
+    let line = |(step_config, rate): (StepConfig, f64)| {
+        let mark = if best(step_config) { "recommended" } else { "" };
         let cells = [
-            name(side),
+            name(step_config),
             grouped(rate.round() as u64),
             format!("{:.2}×", rate / first),
             mark.to_owned(),
@@ -186,8 +196,7 @@ fn section(what: Comparison, rows: &[Row]) -> Section {
         .to_vec();
         Line {
             cells,
-            detail: String::new(),
-            unreliable: false,
+            ..Line::default()
         }
     };
     Section {
@@ -202,13 +211,13 @@ fn section(what: Comparison, rows: &[Row]) -> Section {
 }
 
 /// "CPU, bf16, batch size 128, 2 threads".
-fn name(side: Side) -> String {
-    let Side {
+fn name(step_config: StepConfig) -> String {
+    let StepConfig {
         device,
         precision,
         threads,
         batch_size,
-    } = side;
+    } = step_config;
     format!(
         "{}, {precision}, batch size {batch_size}, {}",
         device.label(),
@@ -221,7 +230,7 @@ fn measure(
     engine: &Engine,
     job: Job,
     output: &mut Output,
-) -> Result<(JobResult, Vec<Row>), Failure> {
+) -> Result<(JobResult, Vec<Measurement>), Failure> {
     let progress = Progress::new();
     progress.note("Measuring this machine. Results are best when nothing else is running.");
     let mut rows = Vec::new();
@@ -235,7 +244,7 @@ fn measure(
                         busy(now.background_load)
                     ));
                 }
-                let doing = now.subject.map(subject).unwrap_or_default();
+                let doing = now.workload.map(workload).unwrap_or_default();
                 progress.show_remaining(now.fraction, &doing, now.remaining_seconds.map(f64::from));
             }
             Update::Event(Event::BenchmarkRow { row, .. }) => {

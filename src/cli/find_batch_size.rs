@@ -179,8 +179,7 @@ fn section(rows: &[TimeToAccuracy], accuracy: f64) -> Section {
         ];
         Line {
             cells: cells.map(Cell::from).to_vec(),
-            detail: String::new(),
-            unreliable: false,
+            ..Line::default()
         }
     };
     let mut sorted: Vec<&TimeToAccuracy> = rows.iter().collect();

@@ -162,8 +162,7 @@ fn section(points: &[RatePoint]) -> Section {
         ];
         Line {
             cells: cells.map(Cell::from).to_vec(),
-            detail: String::new(),
-            unreliable: false,
+            ..Line::default()
         }
     };
     Section {

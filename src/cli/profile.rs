@@ -119,10 +119,10 @@ fn print(
     output: &mut Output,
 ) -> Result<(), Failure> {
     output.json(&JsonLine::Profiled {
-        device: profile.side.device,
-        precision: profile.side.precision,
-        threads: profile.side.threads,
-        batch_size: profile.side.batch_size,
+        device: profile.step_config.device,
+        precision: profile.step_config.precision,
+        threads: profile.step_config.threads,
+        batch_size: profile.step_config.batch_size,
         steps: profile.steps,
         step_seconds: profile.step_seconds,
         images_per_second: profile.images_per_second(),

@@ -257,8 +257,7 @@ fn row(name: String, values: Vec<String>) -> Line {
         .collect();
     Line {
         cells,
-        detail: String::new(),
-        unreliable: false,
+        ..Line::default()
     }
 }
 

@@ -15,9 +15,7 @@ use super::safetensors_file::{DIGEST_KEY, SafetensorsFile};
 use super::{ComputeError, Mode, ModelError, Net, Parameter, ParameterSpec, parameter_specs};
 use crate::ink::PIXELS;
 use crate::records::{Accuracy, Calibration, Normalization};
-use crate::run_config::{
-    Classes, DataSpec, EvaluationSplit, ModelKind, Network, RunConfig, WeightFormat,
-};
+use crate::run_config::{Classes, DataSpec, ModelKind, Network, RunConfig, WeightFormat};
 use crate::system::files::read_limited;
 
 /// The version written into model files; newer ones are refused.
@@ -68,17 +66,14 @@ impl ModelCard {
         Network::new(self.model, self.config.widths).with_layers(self.config.layers)
     }
 
-    /// The accuracy that stands for the model: on test images if it was measured on any, else on
-    /// validation images.
+    /// See [`Accuracy::of_model`].
     pub fn accuracy(&self) -> Option<Accuracy> {
-        let (data, split) = (self.data.clone(), EvaluationSplit::Validation);
-        let validation = self.validation_accuracy.map(|value| Accuracy {
-            value: f64::from(value),
-            images: None,
-            data,
-            split,
-        });
-        self.test.clone().or(validation)
+        Accuracy::of_model(
+            self.test.clone(),
+            self.validation_accuracy,
+            None,
+            &self.data,
+        )
     }
 }
 

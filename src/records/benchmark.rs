@@ -19,7 +19,7 @@ pub const BUSY: f32 = 0.1;
 /// How thorough a benchmark is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Extent {
+pub enum Effort {
     /// Less than a minute.
     #[default]
     Full,
@@ -30,7 +30,7 @@ pub enum Extent {
 /// What is being measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Subject {
+pub enum Workload {
     /// Large matrix products.
     Products,
     /// Copying memory.
@@ -60,15 +60,16 @@ pub struct Report {
     /// The machine.
     pub machine: Machine,
     /// How thorough it was.
-    pub extent: Extent,
+    #[serde(rename = "extent")]
+    pub effort: Effort,
     /// How long all of it took.
     pub seconds: f64,
     /// The share of the CPU that other programs used meanwhile, 0 to 1.
     pub background_load: f32,
     /// What was measured while they used more than [`BUSY`] of it: these figures are not reliable.
-    pub disturbed: Vec<Subject>,
+    pub disturbed: Vec<Workload>,
     /// The figures, in the order they were measured.
-    pub rows: Vec<Row>,
+    pub rows: Vec<Measurement>,
 }
 
 /// The machine that was measured.
@@ -84,9 +85,9 @@ pub struct Machine {
     pub threads: u32,
 }
 
-/// Settings that training steps are measured with, to be compared with others.
+/// What training steps are timed with, to be compared with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Side {
+pub struct StepConfig {
     /// The device (never `Auto`).
     pub device: DeviceChoice,
     /// The precision of matrix products.
@@ -100,7 +101,7 @@ pub struct Side {
 /// One figure. Every figure is the median of several repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "what", rename_all = "kebab-case")]
-pub enum Row {
+pub enum Measurement {
     /// The best rate of a large square matrix product.
     Product {
         /// The precision of the factors.
@@ -202,7 +203,56 @@ pub enum Row {
     },
 }
 
-impl Row {
+impl Measurement {
+    /// How many threads it was measured on; `None` where that does not matter.
+    pub const fn threads(&self) -> Option<u32> {
+        match *self {
+            Self::Product { threads, .. }
+            | Self::Memory { threads, .. }
+            | Self::Step { threads, .. }
+            | Self::Pipeline { threads, .. }
+            | Self::Update { threads, .. }
+            | Self::ClassifyMany { threads, .. }
+            | Self::PlainCandle { threads, .. } => Some(threads),
+            Self::ClassifyOne { .. } => None,
+        }
+    }
+
+    /// What it is compared by with others of its kind.
+    pub const fn figure(&self) -> f64 {
+        match *self {
+            Self::Product { gflops: figure, .. }
+            | Self::Memory {
+                gigabytes_per_second: figure,
+                ..
+            }
+            | Self::Step {
+                images_per_second: figure,
+                ..
+            }
+            | Self::Pipeline {
+                images_per_second: figure,
+                ..
+            }
+            | Self::Update {
+                microseconds: figure,
+                ..
+            }
+            | Self::ClassifyOne {
+                median_microseconds: figure,
+                ..
+            }
+            | Self::ClassifyMany {
+                images_per_second: figure,
+                ..
+            }
+            | Self::PlainCandle {
+                images_per_second: figure,
+                ..
+            } => figure,
+        }
+    }
+
     /// The share of the machine's peak f32 rate that a training step reaches; `None` for other
     /// rows.
     pub fn share_of_product(&self) -> Option<f64> {
@@ -226,7 +276,7 @@ impl Report {
         count: u32,
     ) -> Option<f64> {
         self.rows.iter().find_map(|row| match *row {
-            Row::Step {
+            Measurement::Step {
                 model,
                 precision,
                 threads,

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::benchmark::Side;
+use super::benchmark::StepConfig;
 use crate::text::format::{count, grouped, milliseconds, percent};
 
 /// What is done in a span of time.
@@ -113,7 +113,7 @@ pub struct ProfileRow {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// On what they were computed.
-    pub side: Side,
+    pub step_config: StepConfig,
     /// Steps that were recorded.
     pub steps: u32,
     /// Seconds of a step, on average.
@@ -190,7 +190,7 @@ impl Profile {
 
     /// Training images per second.
     pub fn images_per_second(&self) -> f64 {
-        f64::from(self.side.batch_size) / self.step_seconds.max(f64::MIN_POSITIVE)
+        f64::from(self.step_config.batch_size) / self.step_seconds.max(f64::MIN_POSITIVE)
     }
 
     /// The share of the machine's matrix-product rate that a row reaches.
@@ -214,7 +214,7 @@ impl Profile {
             .collect();
         format!(
             "A step of {} takes {} ({} images/s): {}.",
-            count(self.side.batch_size.into(), "image"),
+            count(self.step_config.batch_size.into(), "image"),
             milliseconds((self.step_seconds * 1e6) as f32),
             grouped(self.images_per_second().round() as u64),
             parts.join(", ")

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Accuracy, InitializationReport, SplitEvaluation};
-use crate::run_config::{Classes, DeviceChoice, EvaluationSplit, Precision, RunConfig};
+use crate::run_config::{Classes, DeviceChoice, Precision, RunConfig};
 use crate::text::format::grouped;
 
 /// Names one job of this session, a training run among others, so that stale events can be
@@ -331,19 +331,14 @@ impl RunSummary {
             .collect()
     }
 
-    /// The accuracy that stands for its model wherever that is shown: on test images if it was
-    /// measured on any, else on validation images.
+    /// See [`Accuracy::of_model`].
     pub fn accuracy(&self) -> Option<Accuracy> {
-        let validation = |record: &EpochRecord| Accuracy {
-            value: f64::from(record.validation_accuracy),
-            images: Some(self.plan.validation_images),
-            data: self.config.data.clone(),
-            split: EvaluationSplit::Validation,
-        };
-        self.test
-            .as_ref()
-            .map(SplitEvaluation::accuracy)
-            .or_else(|| self.kept().map(validation))
+        Accuracy::of_model(
+            self.test.as_ref().map(SplitEvaluation::accuracy),
+            self.kept().map(|record| record.validation_accuracy),
+            Some(self.plan.validation_images),
+            &self.config.data,
+        )
     }
 
     /// The record of the epoch whose weights are kept.

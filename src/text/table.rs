@@ -20,7 +20,7 @@ pub struct Section {
     pub bars: &'static str,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
     /// One per column; empty if nothing was measured.
     pub cells: Vec<Cell>,

@@ -10,7 +10,7 @@ use super::sweeps::SweepAction;
 use super::train::setup::SearchAction;
 use crate::data::my_digits::KeptDrawing;
 use crate::ink::Step;
-use crate::records::benchmark::Extent;
+use crate::records::benchmark::Effort;
 use crate::records::{Annotation, ExportSpec, ImportSpec, JobId, ModelRef};
 use crate::run_config::{
     DataSpec, DeviceChoice, InferenceChoice, NamedSet, Preset, RunConfig, SetFormat, Setting,
@@ -241,7 +241,7 @@ pub enum Action {
     /// The run that was to be selected under Models has been.
     RunSelected,
     CheckDevice(DeviceChoice),
-    Benchmark(Extent),
+    Benchmark(Effort),
     /// Compare batch sizes or devices with the current settings.
     Compare(ComparisonKind),
     /// A short training that finds something out about the next run.

@@ -11,7 +11,7 @@ use super::train::run::Phase;
 use super::train::setup::{SearchResult, SearchState};
 use crate::problem::Problem;
 use crate::protocol::{Job, JobEvent, JobProgress, JobResult};
-use crate::records::benchmark::Row;
+use crate::records::benchmark::Measurement;
 use crate::records::{BatchSizeSpec, EvaluationReport, JobId};
 use crate::run_config::DeviceChoice;
 use crate::text::format::{percent, remaining};
@@ -24,7 +24,7 @@ pub struct RunningJob {
     pub job: Job,
     pub progress: JobProgress,
     /// The figures that a benchmark or comparison has measured so far.
-    pub rows: Vec<Row>,
+    pub rows: Vec<Measurement>,
     /// True once it was asked to end.
     pub cancelling: bool,
 }
@@ -372,7 +372,7 @@ impl App {
 }
 
 impl Ctx {
-    pub(super) fn on_benchmark_row(&mut self, id: JobId, row: Row) {
+    pub(super) fn on_benchmark_row(&mut self, id: JobId, row: Measurement) {
         if let Some(running) = self.jobs.0.get_mut(&id) {
             running.rows.push(row);
         }
@@ -386,9 +386,9 @@ pub(super) fn device_of(job: &Job) -> Option<DeviceChoice> {
         | Job::Profile(config)
         | Job::FindLearningRate(config)
         | Job::FindBatchSize(BatchSizeSpec { config, .. }) => Some(config.device),
-        Job::Compare { sides, .. } => sides
+        Job::Compare { step_configs, .. } => step_configs
             .iter()
-            .map(|side| side.device)
+            .map(|step_config| step_config.device)
             .find(|device| *device == DeviceChoice::Cuda),
         Job::TimeSteps(configs) => configs
             .iter()

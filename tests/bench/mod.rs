@@ -9,7 +9,7 @@ use inkling::bench::{
 };
 use inkling::nn::DeviceContext;
 use inkling::progress::Cancelled;
-use inkling::records::benchmark::{BATCH_SIZES, Extent, Report, Row, Subject};
+use inkling::records::benchmark::{BATCH_SIZES, Effort, Measurement, Report, Workload};
 use inkling::run_config::{ConfigProblem, DeviceChoice, ModelKind, Precision, RunConfig};
 
 use crate::fake_device::candle;
@@ -19,7 +19,7 @@ use crate::fake_engine::report;
 #[derive(Default)]
 struct Until {
     figures: usize,
-    found: Vec<Row>,
+    found: Vec<Measurement>,
     fractions: Vec<f32>,
 }
 
@@ -34,7 +34,7 @@ impl Listener for Until {
         }
     }
 
-    fn found(&mut self, row: &Row) {
+    fn found(&mut self, row: &Measurement) {
         self.found.push(*row);
     }
 }
@@ -46,11 +46,11 @@ fn products_and_memory_come_first_and_cancelling_leaves_nothing() {
         ..Until::default()
     };
     assert_eq!(
-        measure(Extent::Quick, &mut until),
+        measure(Effort::Quick, &mut until),
         Err(BenchError::Cancelled(Cancelled))
     );
     assert!(
-        matches!(until.found[0], Row::Product { precision: Precision::F32, threads: 1, gflops, .. } if gflops > 0.1),
+        matches!(until.found[0], Measurement::Product { precision: Precision::F32, threads: 1, gflops, .. } if gflops > 0.1),
         "{:?}",
         until.found
     );
@@ -173,7 +173,7 @@ fn figures_of_a_busy_machine_are_marked_and_why_is_said() {
     assert!(!text(&calm).contains('~') && disturbance(&calm).is_none());
     let busy = Report {
         background_load: 0.43,
-        disturbed: vec![Subject::Steps(ModelKind::ConvNet), Subject::Memory],
+        disturbed: vec![Workload::Steps(ModelKind::ConvNet), Workload::Memory],
         ..calm
     };
     let text = text(&busy);
@@ -200,7 +200,7 @@ fn a_machine_of_one_core_has_no_column_for_two() {
     report.rows.retain(|row| {
         !matches!(
             row,
-            Row::Product { threads: 2, .. } | Row::Step { threads: 2, .. }
+            Measurement::Product { threads: 2, .. } | Measurement::Step { threads: 2, .. }
         )
     });
     let training = sections(&report.rows, &[])
@@ -232,7 +232,7 @@ fn the_cost_of_a_number_format_is_that_of_its_steps() {
     report.rows.retain(|row| {
         !matches!(
             row,
-            Row::Step {
+            Measurement::Step {
                 precision: Precision::F32,
                 threads: 2,
                 ..
@@ -244,7 +244,11 @@ fn the_cost_of_a_number_format_is_that_of_its_steps() {
         None,
         "nothing to compare with"
     );
-    let share = report.rows.iter().find_map(Row::share_of_product).unwrap();
+    let share = report
+        .rows
+        .iter()
+        .find_map(Measurement::share_of_product)
+        .unwrap();
     assert!((share - 2500.0 * 0.0279 / 100.0).abs() < 1e-9);
     assert!(sections(&report.rows, &[]).iter().any(|section| {
         section
@@ -254,9 +258,9 @@ fn the_cost_of_a_number_format_is_that_of_its_steps() {
     }));
 }
 
-fn step(device: DeviceChoice, batch_size: u32, images_per_second: f64) -> Row {
+fn step(device: DeviceChoice, batch_size: u32, images_per_second: f64) -> Measurement {
     let (model, precision, threads) = (ModelKind::Mlp, Precision::F32, 1);
-    Row::Step {
+    Measurement::Step {
         model,
         device,
         precision,
@@ -288,7 +292,7 @@ fn the_smallest_batch_that_is_as_fast_as_any_is_enough() {
 #[test]
 fn the_first_side_that_is_as_fast_as_any_is_the_fastest() {
     let of = |device, rate| step(device, 64, rate);
-    let fastest = |rows: &[Row]| fastest(rows).map(|side| side.device);
+    let fastest = |rows: &[Measurement]| fastest(rows).map(|step_config| step_config.device);
     assert_eq!(fastest(&[]), None);
     assert_eq!(
         fastest(&[of(DeviceChoice::Cpu, 100.0), of(DeviceChoice::Cuda, 900.0)]),
@@ -297,16 +301,6 @@ fn the_first_side_that_is_as_fast_as_any_is_the_fastest() {
     assert_eq!(
         fastest(&[of(DeviceChoice::Cpu, 99.0), of(DeviceChoice::Cuda, 100.0)]),
         Some(DeviceChoice::Cpu)
-    );
-}
-
-#[test]
-fn reports_from_before_devices_mean_the_cpu() {
-    let mut old = serde_json::to_value(step(DeviceChoice::Cuda, 32, 1.0)).unwrap();
-    assert!(old.as_object_mut().unwrap().remove("device").is_some());
-    assert_eq!(
-        serde_json::from_value::<Row>(old).unwrap(),
-        step(DeviceChoice::Cpu, 32, 1.0)
     );
 }
 
@@ -329,12 +323,12 @@ fn batch_sizes_are_compared_and_the_comparison_can_be_cancelled() {
         threads: Some(1),
         ..RunConfig::default()
     };
-    let sides = batch_sizes(&config);
+    let step_configs = batch_sizes(&config);
     let mut all = Until {
         figures: BATCH_SIZES.len() + 1,
         ..Until::default()
     };
-    let compared = compare(&config, &sides, &open, &mut all).unwrap();
+    let compared = compare(&config, &step_configs, &open, &mut all).unwrap();
     assert_eq!((&compared.rows, compared.failed.len()), (&all.found, 0));
     assert!(
         rates(&compared.rows).all(|(_, rate)| rate > 10.0),
@@ -342,17 +336,20 @@ fn batch_sizes_are_compared_and_the_comparison_can_be_cancelled() {
     );
     assert_eq!(
         rates(&compared.rows)
-            .map(|(side, _)| side)
+            .map(|(step_config, _)| step_config)
             .collect::<Vec<_>>(),
-        sides
+        step_configs
     );
     assert_eq!(
-        sides.iter().map(|side| side.batch_size).collect::<Vec<_>>(),
+        step_configs
+            .iter()
+            .map(|step_config| step_config.batch_size)
+            .collect::<Vec<_>>(),
         BATCH_SIZES
     );
     assert!(all.fractions.is_sorted());
     assert_eq!(
-        compare(&config, &sides, &open, &mut Until::default()),
+        compare(&config, &step_configs, &open, &mut Until::default()),
         Err(BenchError::Cancelled(Cancelled))
     );
 }
@@ -369,7 +366,7 @@ fn devices_are_compared_in_every_format_and_one_that_fails_leaves_the_others_alo
     assert_eq!(
         alone
             .iter()
-            .map(|side| (side.precision, side.threads))
+            .map(|step_config| (step_config.precision, step_config.threads))
             .collect::<Vec<_>>(),
         {
             let mut all: Vec<_> = formats.iter().map(|&precision| (precision, 2)).collect();
@@ -386,19 +383,19 @@ fn devices_are_compared_in_every_format_and_one_that_fails_leaves_the_others_alo
         formats.len()
     );
     let f32_on = |device| (device, vec![Precision::F32]);
-    let sides = devices(
+    let step_configs = devices(
         &config,
         &[DeviceChoice::Cpu, DeviceChoice::Cuda, DeviceChoice::Metal].map(f32_on),
     );
-    assert_eq!(sides.len(), 3);
+    assert_eq!(step_configs.len(), 3);
     let mut all = Until {
         figures: 9,
         ..Until::default()
     };
-    let compared = compare(&config, &sides, &open, &mut all).unwrap();
+    let compared = compare(&config, &step_configs, &open, &mut all).unwrap();
     assert_eq!(
         rates(&compared.rows)
-            .map(|(side, _)| side.device)
+            .map(|(step_config, _)| step_config.device)
             .collect::<Vec<_>>(),
         [DeviceChoice::Cpu, DeviceChoice::Cuda]
     );

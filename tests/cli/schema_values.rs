@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use inkling::hardware::{Cpu, Gpu, Hardware, LoadSample, Metal};
-use inkling::records::benchmark::{Extent, Machine, Row, Subject};
+use inkling::records::benchmark::{Effort, Machine, Measurement, Workload};
 use inkling::records::{
     Components, Divergence, ImportFinding, InitializationReport, Intervention, LayerVariance,
     Normalization, RunPlan, WeightImages,
@@ -362,17 +362,17 @@ fn every_figure_of_a_benchmark_is_in_its_schema() {
     let (gflops, milliseconds) = (10.0, 5.0);
     let schema = &SCHEMAS["commands"]["bench"];
     for row in [
-        Row::Product {
+        Measurement::Product {
             precision,
             threads,
             size: 1024,
             gflops,
         },
-        Row::Memory {
+        Measurement::Memory {
             threads,
             gigabytes_per_second: 20.0,
         },
-        Row::Step {
+        Measurement::Step {
             model,
             device,
             precision,
@@ -383,28 +383,28 @@ fn every_figure_of_a_benchmark_is_in_its_schema() {
             gflops,
             product_gflops: 0.0,
         },
-        Row::Pipeline {
+        Measurement::Pipeline {
             augmentation: Augmentation::Strong,
             threads,
             images_per_second,
         },
-        Row::Update {
+        Measurement::Update {
             optimizer: OptimizerKind::Sgd,
             parameters: 100,
             threads,
             microseconds: 3.0,
         },
-        Row::ClassifyOne {
+        Measurement::ClassifyOne {
             model,
             median_microseconds: 3.0,
             p99_microseconds: 4.0,
         },
-        Row::ClassifyMany {
+        Measurement::ClassifyMany {
             model,
             threads,
             images_per_second,
         },
-        Row::PlainCandle {
+        Measurement::PlainCandle {
             model,
             batch_size,
             threads,
@@ -420,19 +420,19 @@ fn every_figure_of_a_benchmark_is_in_its_schema() {
         other["images"] = json!(1);
         assert!(check(schema, schema, &other).is_err(), "{other}");
     }
-    for subject in [
-        Subject::Products,
-        Subject::Memory,
-        Subject::Steps(model),
-        Subject::Pipeline,
-        Subject::Updates,
-        Subject::Inference,
-        Subject::PlainCandle,
+    for workload in [
+        Workload::Products,
+        Workload::Memory,
+        Workload::Steps(model),
+        Workload::Pipeline,
+        Workload::Updates,
+        Workload::Inference,
+        Workload::PlainCandle,
     ] {
         let finished = json!({
             "event": "finished", "measured_at": "2026-11-28T08:00:00Z", "program": "0.1.0",
-            "machine": Machine::default(), "extent": Extent::Quick, "seconds": 1.5,
-            "background_load": 0.25, "disturbed": [subject], "report": null,
+            "machine": Machine::default(), "extent": Effort::Quick, "seconds": 1.5,
+            "background_load": 0.25, "disturbed": [workload], "report": null,
         });
         assert_eq!(check(schema, schema, &finished), Ok(()), "{finished}");
     }

@@ -3,14 +3,14 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use inkling::bench::side_of;
+use inkling::bench::step_config_of;
 use inkling::data::DataError;
 use inkling::engine::{Handshake, read, recv_handshake, send_handshake, write};
 use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial, InferError};
 use inkling::ink::{Image, Ink, Step, Steps, Writing};
 use inkling::problem::{EngineExit, Problem};
 use inkling::protocol::{Command, Event, Job, JobEvent, JobProgress, JobResult};
-use inkling::records::benchmark::Subject;
+use inkling::records::benchmark::Workload;
 use inkling::records::{
     BatchSizeFinding, BatchSizeSpec, ComparisonSpec, DigitPrediction, Divergence, EvaluationSpec,
     ExportSpec, ImportFinding, ImportSpec, Intervention, JobId, ModelRef, NotDigitsSpec,
@@ -104,12 +104,12 @@ fn every_command_arrives_as_it_left() {
                 ..EvaluationSpec::new(ModelRef::Starter, named)
             }),
         ),
-        submit(7, Job::Benchmark(report().extent)),
+        submit(7, Job::Benchmark(report().effort)),
         submit(
             8,
             Job::Compare {
                 config: RunConfig::default(),
-                sides: vec![side_of(&RunConfig::default())],
+                step_configs: vec![step_config_of(&RunConfig::default())],
             },
         ),
         submit(10, Job::TimeSteps(vec![RunConfig::default()])),
@@ -340,7 +340,7 @@ fn every_event_arrives_as_it_left() {
             event: JobEvent::Progress(JobProgress {
                 fraction: 0.5,
                 remaining_seconds: Some(3.0),
-                subject: Some(Subject::Products),
+                workload: Some(Workload::Products),
                 background_load: 0.2,
             }),
         },
@@ -385,7 +385,7 @@ fn every_event_arrives_as_it_left() {
         done(
             run,
             JobResult::Compare {
-                failed: vec![(side_of(&config), Problem::Busy)],
+                failed: vec![(step_config_of(&config), Problem::Busy)],
                 background_load: 0.3,
             },
         ),

@@ -10,7 +10,7 @@ use inkling::ink::{Ink, Steps};
 use inkling::problem::Problem;
 use inkling::progress::Unwatched;
 use inkling::protocol::{Command, Event, ExportReport, Job, JobEvent, JobResult};
-use inkling::records::benchmark::Extent;
+use inkling::records::benchmark::Effort;
 use inkling::records::{
     BatchSizeSpec, ComparisonSpec, EvaluationReport, EvaluationSpec, ExportSpec, ImportFinding,
     ImportSpec, JobId, ModelRef, Replace, Rescue, RunPosition, RunSummary,
@@ -864,7 +864,7 @@ fn a_missing_model_is_said_and_the_reader_stays() {
 #[test]
 fn a_benchmark_reports_how_far_it_is_and_can_be_broken_off() {
     let bench = bench(8, 1);
-    bench.handle.send(submit(7, Job::Benchmark(Extent::Quick)));
+    bench.handle.send(submit(7, Job::Benchmark(Effort::Quick)));
     bench.until(|event| is_progress(&event, 7).then_some(()));
     bench.until(|event| matches!(event, Event::BenchmarkRow { id: JobId(7), .. }).then_some(()));
     bench.handle.send(Command::Cancel(JobId(6)));
@@ -881,11 +881,11 @@ fn a_benchmark_waits_for_no_run_and_gives_way_to_one() {
     let bench = bench(200, 20);
     let run = bench.start(1);
     bench.until(|event| matches!(event, Event::Started { .. }).then_some(()));
-    bench.handle.send(submit(2, Job::Benchmark(Extent::Quick)));
+    bench.handle.send(submit(2, Job::Benchmark(Effort::Quick)));
     assert_eq!(bench.until(|event| failure(event, 2)), Problem::Busy);
     bench.handle.send(Command::Cancel(run));
     bench.until(|event| has_ended(&event).then_some(()));
-    bench.handle.send(submit(3, Job::Benchmark(Extent::Quick)));
+    bench.handle.send(submit(3, Job::Benchmark(Effort::Quick)));
     bench.until(|event| is_progress(&event, 3).then_some(()));
     bench.start(4);
     bench.until(|event| (event == cancelled(JobId(3))).then_some(()));

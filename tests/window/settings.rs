@@ -4,7 +4,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use inkling::bench::side_of;
+use inkling::bench::step_config_of;
 use inkling::run_config::{InferenceChoice, ModelKind, Preset, RunConfig};
 use inkling::window::{Action, PresetRate, Settings, Theme, WindowGeometry};
 
@@ -29,7 +29,7 @@ fn unusual() -> Settings {
         },
         preset_rates: vec![PresetRate {
             preset: Preset::OneEpoch,
-            side: side_of(&RunConfig::default()),
+            step_config: step_config_of(&RunConfig::default()),
             images_per_second: 5000.0,
         }],
         former_learning_rate: Some(0.003),

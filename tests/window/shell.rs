@@ -4,7 +4,7 @@ use eframe::egui::{Event, Key, Modifiers, Theme as Shade, ViewportCommand, Viewp
 use egui_kittest::kittest::Queryable;
 use inkling::problem::Problem;
 use inkling::protocol;
-use inkling::records::benchmark::Extent;
+use inkling::records::benchmark::Effort;
 use inkling::records::{Divergence, Intervention};
 use inkling::window::{Action, Phase, Screen, Theme};
 
@@ -190,7 +190,7 @@ fn a_job_shows_on_every_screen_where_its_screen_is_one_click_away() {
         .get_all_by_label("Finished")
         .next()
         .expect("the state of the run");
-    window.apply(Action::Benchmark(Extent::Full));
+    window.apply(Action::Benchmark(Effort::Full));
     engine.serve();
     for screen in Screen::ALL {
         window.act(Action::Show(screen));

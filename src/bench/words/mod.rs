@@ -1,27 +1,25 @@
-//! The text and tables of a benchmark report: the same in the window, in the terminal and in its
-//! file.
+//! The text and tables of benchmarks and profiles: the same in the window, in the terminal and in
+//! their files.
 
-mod peak_rates;
-mod pipeline;
 mod profile;
-mod recognition;
 mod training;
 
 pub use profile::profile_sections;
 
-use crate::records::benchmark::{Extent, Machine, Report, Row, Subject};
+use crate::records::benchmark::{Effort, Machine, Measurement, Report, Workload};
+use crate::run_config::{Augmentation, ModelKind, Precision};
 use crate::text::format::{duration, grouped, local_time, significant};
-use crate::text::table::{self, Section};
+use crate::text::table::{self, Cell, Line, Section};
 
-pub fn subject(subject: Subject) -> String {
-    match subject {
-        Subject::Products => "Matrix products".to_owned(),
-        Subject::Memory => "Memory copies".to_owned(),
-        Subject::Steps(model) => format!("Training {}", model.label()),
-        Subject::Pipeline => "Data pipeline".to_owned(),
-        Subject::Updates => "Optimiser updates".to_owned(),
-        Subject::Inference => "Recognition".to_owned(),
-        Subject::PlainCandle => "Plain candle".to_owned(),
+pub fn workload(workload: Workload) -> String {
+    match workload {
+        Workload::Products => "Matrix products".to_owned(),
+        Workload::Memory => "Memory copies".to_owned(),
+        Workload::Steps(model) => format!("Training {}", model.label()),
+        Workload::Pipeline => "Data pipeline".to_owned(),
+        Workload::Updates => "Optimiser updates".to_owned(),
+        Workload::Inference => "Recognition".to_owned(),
+        Workload::PlainCandle => "Plain candle".to_owned(),
     }
 }
 
@@ -33,9 +31,9 @@ pub fn heading(report: &Report) -> [String; 2] {
         simd,
         threads,
     } = &report.machine;
-    let extent = match report.extent {
-        Extent::Full => "full",
-        Extent::Quick => "quick",
+    let effort = match report.effort {
+        Effort::Full => "full",
+        Effort::Quick => "quick",
     };
     let simd = if simd.is_empty() {
         "no SIMD".to_owned()
@@ -44,7 +42,7 @@ pub fn heading(report: &Report) -> [String; 2] {
     };
     [
         format!(
-            "Measured on {} with Inkling {} ({extent} benchmark, {}).",
+            "Measured on {} with Inkling {} ({effort} benchmark, {}).",
             local_time(&report.measured_at),
             report.program,
             duration(report.seconds)
@@ -77,14 +75,14 @@ pub fn busy(background_load: f32) -> String {
 
 /// The tables of these figures; also of some of them, while the others are still being measured.
 /// Those of `disturbed` are marked.
-pub fn sections(rows: &[Row], disturbed: &[Subject]) -> Vec<Section> {
+pub fn sections(rows: &[Measurement], disturbed: &[Workload]) -> Vec<Section> {
     let all = [
-        peak_rates::section(rows, disturbed),
+        peak_rates(rows, disturbed),
         training::section(rows, disturbed),
         training::beside_plain_candle(rows, disturbed),
-        recognition::section(rows, disturbed),
-        pipeline::section(rows, disturbed),
-        pipeline::updates(rows, disturbed),
+        recognition(rows, disturbed),
+        pipeline(rows, disturbed),
+        updates(rows, disturbed),
     ];
     all.into_iter()
         .filter(|section| !section.lines.is_empty())
@@ -100,6 +98,192 @@ pub fn text(report: &Report) -> String {
     text
 }
 
+/// What the machine can do at most: matrix products and memory copies.
+fn peak_rates(rows: &[Measurement], disturbed: &[Workload]) -> Section {
+    let counts = thread_counts(rows, |row| {
+        matches!(
+            row,
+            Measurement::Product { .. } | Measurement::Memory { .. }
+        )
+    });
+    // The cells of a line, each on another number of threads.
+    let cells = |name: String, of: &dyn Fn(&Measurement) -> bool, unit: &str, most: f64| {
+        let figures = counts.iter().map(|&count| {
+            rows.iter()
+                .find(|row| of(row) && row.threads() == Some(count))
+                .map_or_else(Cell::default, |row| {
+                    let rate = row.figure();
+                    Cell::with_bar(format!("{} {unit}", significant(rate)), rate, most)
+                })
+        });
+        std::iter::once(name.into()).chain(figures).collect()
+    };
+    let most_copied = most(rows, |row| matches!(row, Measurement::Memory { .. }));
+    let fastest = most(rows, |row| matches!(row, Measurement::Product { .. }));
+    let mut lines = Vec::new();
+    for &wanted in Precision::ALL {
+        let is_wanted = |row: &Measurement| matches!(row, Measurement::Product { precision, .. } if *precision == wanted);
+        let sizes = counts.iter().filter_map(|&count| {
+            rows.iter().find_map(|row| match *row {
+                Measurement::Product { threads, size, .. }
+                    if is_wanted(row) && threads == count =>
+                {
+                    Some(size)
+                }
+                _ => None,
+            })
+        });
+        if let Some(size) = sizes.last() {
+            lines.push(Line {
+                cells: cells(format!("Matrix products, {wanted}"), &is_wanted, "GFLOP/s", fastest),
+                detail: format!(
+                    "Fastest large square product ({size} × {size}): billions of multiplications and additions of {wanted} numbers per second."
+                ),
+                unreliable: disturbed.contains(&Workload::Products),
+            });
+        }
+    }
+    let is_copy = |row: &Measurement| matches!(row, Measurement::Memory { .. });
+    if rows.iter().any(is_copy) {
+        lines.push(Line {
+            cells: cells("Memory copies".to_owned(), &is_copy, "GB/s", most_copied),
+            detail: "Copies of 64 MiB; bytes read and bytes written both count.".to_owned(),
+            unreliable: disturbed.contains(&Workload::Memory),
+        });
+    }
+    Section {
+        title: "Peak rates of this machine",
+        about: "large square matrix products (GEMM), the fastest of several sizes, and copies of 64 MiB blocks".to_owned(),
+        columns: std::iter::once(String::new()).chain(counts.iter().copied().map(threads_in_words)).collect(),
+        lines,
+        bars: "Bars: share of the fastest products, and of the fastest copies",
+    }
+}
+
+fn pipeline(rows: &[Measurement], disturbed: &[Workload]) -> Section {
+    let fastest = most(rows, |row| matches!(row, Measurement::Pipeline { .. }));
+    let line = |row: &Measurement| match *row {
+        Measurement::Pipeline {
+            augmentation,
+            threads,
+            images_per_second,
+        } => Some(Line {
+            cells: vec![
+                augmentation.label().into(),
+                Cell::with_bar(rate(images_per_second), images_per_second, fastest),
+            ],
+            detail: format!(
+                "{}, on {}.",
+                work_detail(augmentation),
+                threads_in_words(threads)
+            ),
+            unreliable: disturbed.contains(&Workload::Pipeline),
+        }),
+        _ => None,
+    };
+    Section {
+        title: "Data pipeline",
+        about: "augmentation of training images and their copying into batches, which runs alongside training".to_owned(),
+        columns: ["Augmentation", "images/s"].map(str::to_owned).to_vec(),
+        lines: rows.iter().filter_map(line).collect(),
+        bars: "Bars: share of the fastest",
+    }
+}
+
+const fn work_detail(augmentation: Augmentation) -> &'static str {
+    match augmentation {
+        Augmentation::Off => "Images are copied into batches in shuffled order",
+        Augmentation::Gentle => {
+            "Images are copied into batches and slightly rotated, scaled, sheared, shifted and distorted"
+        }
+        Augmentation::Medium => {
+            "Images are copied into batches, slightly rotated and distorted, and their strokes made thicker or thinner"
+        }
+        Augmentation::Strong => {
+            "Images are copied into batches, strongly rotated and distorted, and their strokes made thicker or thinner"
+        }
+    }
+}
+
+fn updates(rows: &[Measurement], disturbed: &[Workload]) -> Section {
+    let slowest = most(rows, |row| matches!(row, Measurement::Update { .. }));
+    let mut counted = 0;
+    let line = |row: &Measurement| match *row {
+        Measurement::Update {
+            optimizer,
+            parameters,
+            threads,
+            microseconds,
+        } => {
+            counted = parameters;
+            let per_second = parameters as f64 / microseconds / 1e3;
+            Some(Line {
+                cells: vec![
+                    optimizer.label().into(),
+                    Cell::with_bar(micros(microseconds), microseconds, slowest),
+                ],
+                detail: format!(
+                    "{} million parameters per millisecond on {}.",
+                    significant(per_second / 1e3),
+                    threads_in_words(threads)
+                ),
+                unreliable: disturbed.contains(&Workload::Updates),
+            })
+        }
+        _ => None,
+    };
+    let lines = rows.iter().filter_map(line).collect();
+    Section {
+        title: "Optimiser updates",
+        about: format!(
+            "one update of {} parameters, on all threads",
+            grouped(counted)
+        ),
+        columns: ["Optimiser", "time per update"].map(str::to_owned).to_vec(),
+        lines,
+        bars: "Bars: share of the longest time",
+    }
+}
+
+/// Recognition of one digit and of many.
+fn recognition(rows: &[Measurement], disturbed: &[Workload]) -> Section {
+    let fastest = most(rows, |row| matches!(row, Measurement::ClassifyMany { .. }));
+    let line = |&wanted: &ModelKind| {
+        let (median, p99) = rows.iter().find_map(|row| match *row {
+            Measurement::ClassifyOne {
+                model,
+                median_microseconds,
+                p99_microseconds,
+            } if model == wanted => Some((median_microseconds, p99_microseconds)),
+            _ => None,
+        })?;
+        let many = rows
+            .iter()
+            .find(|row| matches!(row, Measurement::ClassifyMany { model, .. } if *model == wanted));
+        let many = many.map_or_else(Cell::default, |many| {
+            Cell::with_bar(rate(many.figure()), many.figure(), fastest)
+        });
+        Some(Line {
+            cells: vec![
+                wanted.label().into(),
+                micros(median).into(),
+                micros(p99).into(),
+                many,
+            ],
+            detail: "From pixels to probabilities: one drawing at a time as on the canvas, and many images as in an evaluation."
+                .to_owned(),
+            unreliable: disturbed.contains(&Workload::Inference),
+        })
+    };
+    Section {
+        title: "Recognition",
+        about: "one digit as on the canvas, without the time to draw it; many as in an evaluation, on all threads".to_owned(),
+        columns: ["Network", "one digit, median", "99th percentile", "many, images/s"].map(str::to_owned).to_vec(),
+        lines: ModelKind::ALL.iter().filter_map(line).collect(),
+        bars: "Bars: share of the fastest network's images/s",
+    }
+}
+
 fn threads_in_words(threads: u32) -> String {
     if threads == 1 {
         "1 thread".to_owned()
@@ -108,17 +292,19 @@ fn threads_in_words(threads: u32) -> String {
     }
 }
 
-/// Every count of threads in the figures that `count` finds, in order.
-fn thread_counts(rows: &[Row], count: impl Fn(&Row) -> Option<u32>) -> Vec<u32> {
-    let mut counts: Vec<u32> = rows.iter().filter_map(count).collect();
+/// Every count of threads in these figures, in order.
+fn thread_counts(rows: &[Measurement], of: impl Fn(&Measurement) -> bool) -> Vec<u32> {
+    let of_kind = rows.iter().filter(|row| of(row));
+    let mut counts: Vec<u32> = of_kind.filter_map(Measurement::threads).collect();
     counts.sort_unstable();
     counts.dedup();
     counts
 }
 
-/// The greatest of the figures that `of` finds.
-fn most(rows: &[Row], of: impl Fn(&Row) -> Option<f64>) -> f64 {
-    rows.iter().filter_map(of).fold(0.0, f64::max)
+/// The greatest of these figures.
+fn most(rows: &[Measurement], of: impl Fn(&Measurement) -> bool) -> f64 {
+    let of_kind = rows.iter().filter(|row| of(row));
+    of_kind.map(Measurement::figure).fold(0.0, f64::max)
 }
 
 fn rate(images_per_second: f64) -> String {

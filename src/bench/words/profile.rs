@@ -56,12 +56,11 @@ fn passes(profile: &Profile) -> Section {
             percent(seconds / profile.step_seconds.max(f64::MIN_POSITIVE), 1).into(),
             threads(*working, profile).into(),
         ],
-        detail: String::new(),
-        unreliable: false,
+        ..Line::default()
     };
     let mut about = format!(
         "means of {} steps of {} images",
-        profile.steps, profile.side.batch_size
+        profile.steps, profile.step_config.batch_size
     );
     // A GPU prepares its batches itself.
     let loading = profile.seconds_of(SpanKind::Loading);
@@ -112,8 +111,7 @@ fn layers(profile: &Profile) -> Section {
                 threads(row.threads, profile).into(),
                 moved.into(),
             ],
-            detail: String::new(),
-            unreliable: false,
+            ..Line::default()
         }
     };
     let rate = profile.machine_rate.map_or_else(
@@ -145,7 +143,7 @@ fn layers(profile: &Profile) -> Section {
 /// "1.8 of 2"; nothing where the CPU only waits.
 fn threads(working: Option<f64>, profile: &Profile) -> String {
     working.map_or_else(String::new, |working| {
-        format!("{working:.1} of {}", profile.side.threads)
+        format!("{working:.1} of {}", profile.step_config.threads)
     })
 }
 

@@ -1,7 +1,7 @@
 //! Training steps of each network, and of plain candle.
 
 use super::{rate, thread_counts, threads_in_words};
-use crate::records::benchmark::{Row, Subject};
+use crate::records::benchmark::{Measurement, Workload};
 use crate::run_config::{ModelKind, Precision};
 use crate::text::format::{duration, significant};
 use crate::text::table::{Cell, Line, Section};
@@ -17,22 +17,15 @@ struct Steps {
     share: f64,
 }
 
-pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
-    let counts = thread_counts(rows, |row| match row {
-        Row::Step { threads, .. } => Some(*threads),
-        _ => None,
-    });
+pub(super) fn section(rows: &[Measurement], disturbed: &[Workload]) -> Section {
+    let counts = thread_counts(rows, |row| matches!(row, Measurement::Step { .. }));
     let all = counts.last().copied().unwrap_or(1);
     let mut lines = Vec::new();
     for &model in ModelKind::ALL {
-        let fastest = super::most(rows, |row| match row {
-            Row::Step {
-                model: this,
-                images_per_second,
-                ..
-            } if *this == model => Some(*images_per_second),
-            _ => None,
-        });
+        let fastest = super::most(
+            rows,
+            |row| matches!(row, Measurement::Step { model: this, .. } if *this == model),
+        );
         for &precision in Precision::ALL {
             let steps: Vec<Steps> = rows
                 .iter()
@@ -41,7 +34,7 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
             let one = steps.iter().find(|steps| steps.threads == 1);
             let most = steps.iter().find(|steps| steps.threads == all).or(one);
             if let Some(most) = most {
-                let unreliable = disturbed.contains(&Subject::Steps(model));
+                let unreliable = disturbed.contains(&Workload::Steps(model));
                 lines.push(Line {
                     unreliable,
                     ..training_line(model, precision, one, most, fastest)
@@ -75,9 +68,9 @@ pub(super) fn section(rows: &[Row], disturbed: &[Subject]) -> Section {
     }
 }
 
-fn steps_of(row: &Row, wanted: ModelKind, format: Precision) -> Option<Steps> {
+fn steps_of(row: &Measurement, wanted: ModelKind, format: Precision) -> Option<Steps> {
     match *row {
-        Row::Step {
+        Measurement::Step {
             model,
             precision,
             batch_size,
@@ -144,9 +137,9 @@ fn training_line(
     }
 }
 
-pub(super) fn beside_plain_candle(rows: &[Row], disturbed: &[Subject]) -> Section {
-    let line = |row: &Row| match *row {
-        Row::PlainCandle {
+pub(super) fn beside_plain_candle(rows: &[Measurement], disturbed: &[Workload]) -> Section {
+    let line = |row: &Measurement| match *row {
+        Measurement::PlainCandle {
             model,
             batch_size,
             threads,
@@ -175,7 +168,7 @@ pub(super) fn beside_plain_candle(rows: &[Row], disturbed: &[Subject]) -> Sectio
             Some(Line {
                 cells,
                 detail,
-                unreliable: disturbed.contains(&Subject::PlainCandle),
+                unreliable: disturbed.contains(&Workload::PlainCandle),
             })
         }
         _ => None,

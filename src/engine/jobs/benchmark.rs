@@ -5,14 +5,14 @@ use crate::bench::{self, Listener, Progress};
 use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::protocol::{Event, JobProgress, JobResult};
-use crate::records::benchmark::{Extent, Row};
+use crate::records::benchmark::{Effort, Measurement};
 
 pub(super) fn run(
     workspace: &Workspace<'_>,
     context: &mut JobContext<'_, '_>,
-    extent: Extent,
+    effort: Effort,
 ) -> Result<JobResult, JobError> {
-    let report = bench::measure(extent, context)?;
+    let report = bench::measure(effort, context)?;
     let saved = bench::save(&workspace.settings.benchmarks, &report).map_err(Problem::from);
     Ok(JobResult::Benchmark { report, saved })
 }
@@ -21,7 +21,7 @@ impl Listener for JobContext<'_, '_> {
     fn report(
         &mut self,
         Progress {
-            subject,
+            workload,
             fraction,
             remaining_seconds,
             background_load,
@@ -30,13 +30,13 @@ impl Listener for JobContext<'_, '_> {
         let progress = JobProgress {
             fraction,
             remaining_seconds: Some(remaining_seconds),
-            subject: Some(subject),
+            workload: Some(workload),
             background_load,
         };
         self.report_progress(progress)
     }
 
-    fn found(&mut self, row: &Row) {
+    fn found(&mut self, row: &Measurement) {
         self.queue.events.send(Event::BenchmarkRow {
             id: self.id,
             row: *row,

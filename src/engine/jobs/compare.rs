@@ -3,7 +3,7 @@
 use super::{JobContext, JobError, Workspace};
 use crate::bench;
 use crate::protocol::JobResult;
-use crate::records::benchmark::Side;
+use crate::records::benchmark::StepConfig;
 use crate::run_config::RunConfig;
 use crate::train;
 
@@ -11,15 +11,15 @@ pub(super) fn run(
     workspace: &Workspace<'_>,
     context: &mut JobContext<'_, '_>,
     config: &RunConfig,
-    sides: &[Side],
+    step_configs: &[StepConfig],
 ) -> Result<JobResult, JobError> {
     train::check(config)?;
     let open = |device| workspace.settings.devices.open(device);
-    let compared = bench::compare(config, sides, &open, context)?;
+    let compared = bench::compare(config, step_configs, &open, context)?;
     let failed = compared
         .failed
         .into_iter()
-        .map(|(side, error)| (side, error.into()))
+        .map(|(step_config, error)| (step_config, error.into()))
         .collect();
     Ok(JobResult::Compare {
         failed,

@@ -61,8 +61,11 @@ pub(super) fn run(
         Job::Train { config, from } => train::run(workspace, context, config, from.as_deref()),
         Job::Trial(config) => trial::run(workspace, context, config),
         Job::Evaluate(spec) => evaluate::run(workspace, context, spec),
-        Job::Benchmark(extent) => benchmark::run(workspace, context, *extent),
-        Job::Compare { config, sides } => compare::run(workspace, context, config, sides),
+        Job::Benchmark(effort) => benchmark::run(workspace, context, *effort),
+        Job::Compare {
+            config,
+            step_configs,
+        } => compare::run(workspace, context, config, step_configs),
         Job::CompareModels(spec) => compare_models::run(workspace, context, spec),
         Job::TimeSteps(configs) => time_steps::run(workspace, context, configs),
         Job::Profile(config) => profile::run(workspace, context, config),

@@ -5,7 +5,7 @@ use crate::bench::rates;
 use crate::hardware::first_guess;
 use crate::problem::Problem;
 use crate::protocol::Job;
-use crate::records::benchmark::{BUSY, Extent, Report, Row, Saved, Side};
+use crate::records::benchmark::{BUSY, Effort, Measurement, Report, Saved, StepConfig};
 use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::window::App;
 use crate::window::Ctx;
@@ -40,9 +40,9 @@ pub struct Comparison {
     pub what: ComparisonKind,
     pub config: RunConfig,
     /// A row for each candidate that could be measured.
-    pub rows: Vec<Row>,
+    pub rows: Vec<Measurement>,
     /// The candidates that could not be measured, and why.
-    pub failed: Vec<(Side, Problem)>,
+    pub failed: Vec<(StepConfig, Problem)>,
     /// The share of the CPU that other programs used meanwhile, 0 to 1.
     pub background_load: f32,
 }
@@ -76,11 +76,11 @@ impl Comparison {
 
     /// The candidates that could not be measured, a sentence each.
     pub fn failures(&self) -> Vec<String> {
-        let words = |(side, problem): &(Side, Problem)| {
+        let words = |(step_config, problem): &(StepConfig, Problem)| {
             format!(
                 "{} {} could not be measured. {}",
-                device_name(side.device, false),
-                side.precision,
+                device_name(step_config.device, false),
+                step_config.precision,
                 Message::from(problem).what
             )
         };
@@ -88,9 +88,9 @@ impl Comparison {
     }
 
     /// Images per second of this candidate, if it was measured.
-    pub fn rate(&self, wanted: Side) -> Option<f64> {
+    pub fn rate(&self, wanted: StepConfig) -> Option<f64> {
         rates(&self.rows)
-            .find(|(side, _)| *side == wanted)
+            .find(|(step_config, _)| *step_config == wanted)
             .map(|(_, rate)| rate)
     }
 }
@@ -99,8 +99,8 @@ impl BenchmarkView {
     /// The comparison in progress is complete, with these figures.
     pub(in crate::window) fn set_compared(
         &mut self,
-        rows: Vec<Row>,
-        failed: Vec<(Side, Problem)>,
+        rows: Vec<Measurement>,
+        failed: Vec<(StepConfig, Problem)>,
         background_load: f32,
     ) {
         let Some((what, config)) = self.comparing.take() else {
@@ -126,12 +126,15 @@ impl App {
             return;
         }
         let config = self.ctx.with_device(&self.ctx.config);
-        let sides = match what {
+        let step_configs = match what {
             ComparisonKind::BatchSizes => bench::batch_sizes(&config),
             ComparisonKind::Devices => bench::devices(&config, &self.usable_for_training()),
         };
         self.machine.benchmark.comparing = Some((what, self.ctx.config.clone()));
-        self.ctx.submit(Job::Compare { config, sides });
+        self.ctx.submit(Job::Compare {
+            config,
+            step_configs,
+        });
     }
 
     /// The devices usable for training, the CPU first, with their usable precisions.
@@ -174,39 +177,47 @@ impl App {
 }
 
 impl Ctx {
-    pub(in crate::window) fn benchmark(&mut self, extent: Extent) {
+    pub(in crate::window) fn benchmark(&mut self, effort: Effort) {
         if !self.is_too_busy() && self.jobs.benchmark().is_none() {
-            self.submit(Job::Benchmark(extent));
+            self.submit(Job::Benchmark(effort));
         }
     }
 
     /// A short name of a candidate: "CPU bf16", "1 thread".
-    pub fn side_name(&self, side: Side) -> String {
-        match side.threads {
-            fewer if fewer != bench::side_of(&self.config).threads => {
+    pub fn step_config_name(&self, step_config: StepConfig) -> String {
+        match step_config.threads {
+            fewer if fewer != bench::step_config_of(&self.config).threads => {
                 if fewer == 1 {
                     "1 thread".to_owned()
                 } else {
                     format!("{fewer} threads")
                 }
             }
-            _ => format!("{} {}", device_name(side.device, false), side.precision),
+            _ => format!(
+                "{} {}",
+                device_name(step_config.device, false),
+                step_config.precision
+            ),
         }
     }
 
     /// These settings with the candidate's device, precision and threads.
-    pub fn on_side(&self, side: Side) -> RunConfig {
+    pub fn with_step_config(&self, step_config: StepConfig) -> RunConfig {
         let config = &self.config;
-        let stays = self.device_for(config.device, side.precision) == side.device;
-        let threads = if side.threads == bench::side_of(config).threads {
+        let stays = self.device_for(config.device, step_config.precision) == step_config.device;
+        let threads = if step_config.threads == bench::step_config_of(config).threads {
             config.threads
         } else {
-            Some(side.threads)
+            Some(step_config.threads)
         };
-        let device = if stays { config.device } else { side.device };
+        let device = if stays {
+            config.device
+        } else {
+            step_config.device
+        };
         RunConfig {
             device,
-            precision: side.precision,
+            precision: step_config.precision,
             threads,
             ..config.clone()
         }
@@ -217,15 +228,15 @@ impl Machine {
     /// The measured training throughput of these settings, in images per second; `None` also where
     /// other programs disturbed the measurement.
     pub(in crate::window) fn measured_rate(&self, ctx: &Ctx, config: &RunConfig) -> Option<f64> {
-        let side = Side {
+        let step_config = StepConfig {
             device: ctx.device_for(config.device, config.precision),
-            ..bench::side_of(config)
+            ..bench::step_config_of(config)
         };
         let compared = [&self.benchmark.devices, &self.benchmark.batch_sizes]
             .into_iter()
             .flatten();
         compared
             .filter(|comparison| comparison.holds_for(config) && !comparison.is_disturbed())
-            .find_map(|comparison| comparison.rate(side))
+            .find_map(|comparison| comparison.rate(step_config))
     }
 }

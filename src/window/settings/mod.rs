@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
-use crate::records::benchmark::Side;
+use crate::records::benchmark::StepConfig;
 use crate::run_config::{InferenceChoice, Preset, RunConfig};
 use crate::system::WriteError;
 use crate::system::files;
@@ -48,7 +48,8 @@ impl WindowGeometry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PresetRate {
     pub preset: Preset,
-    pub side: Side,
+    #[serde(rename = "side")]
+    pub step_config: StepConfig,
     pub images_per_second: f64,
 }
 

@@ -5,7 +5,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use inkling::device::HAS_CUDA;
 use inkling::protocol::Job;
-use inkling::records::benchmark::Extent;
+use inkling::records::benchmark::Effort;
 use inkling::window::hardware::view as hardware;
 use inkling::window::{Action, App, Settings, style};
 
@@ -33,7 +33,7 @@ fn a_benchmark_shows_figures_as_they_come_and_then_the_table() {
     window.serve(&mut engine);
     assert!(matches!(
         engine.heard.last().and_then(submitted),
-        Some((_, Job::Benchmark(Extent::Full)))
+        Some((_, Job::Benchmark(Effort::Full)))
     ));
     window.get_by_label_contains("Matrix products, 30 s left");
     window.get_by_label("Benchmark progress");
@@ -94,7 +94,7 @@ fn a_benchmark_can_be_cancelled_and_the_last_one_stays() {
     engine.serve();
     assert!(matches!(
         engine.heard.last().and_then(submitted),
-        Some((_, Job::Benchmark(Extent::Quick)))
+        Some((_, Job::Benchmark(Effort::Quick)))
     ));
     engine.finish_benchmark();
     window.run_steps(3);

@@ -3,11 +3,11 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::bench::side_of;
+use inkling::bench::step_config_of;
 use inkling::nn::ComputeError;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, Job};
-use inkling::records::benchmark::{Extent, Side};
+use inkling::records::benchmark::{Effort, StepConfig};
 use inkling::records::{Divergence, Intervention, RunPosition, Telemetry};
 use inkling::run_config::{
     Activation, Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig,
@@ -178,7 +178,7 @@ fn every_precision_can_be_chosen_and_says_what_it_means_here() {
         .machine
         .precision_note(&window.app().ctx, Precision::Bf16)
         .unwrap();
-    window.apply(Action::Benchmark(Extent::Full));
+    window.apply(Action::Benchmark(Effort::Full));
     engine.serve();
     engine.finish_benchmark();
     window.run_steps(3);
@@ -321,7 +321,7 @@ fn once_measured_the_panel_says_how_long_a_run_takes() {
         epochs: 2,
         ..RunConfig::default()
     })));
-    window.apply(Action::Benchmark(Extent::Full));
+    window.apply(Action::Benchmark(Effort::Full));
     engine.serve();
     engine.finish_benchmark();
     window.run_steps(3);
@@ -486,22 +486,26 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
         .last()
         .and_then(submitted)
         .map(|(_, job)| job.clone());
-    let Some(Job::Compare { config, sides }) = asked else {
+    let Some(Job::Compare {
+        config,
+        step_configs,
+    }) = asked
+    else {
         panic!("{:?}", engine.heard)
     };
     assert_eq!(config, window.app().ctx.config);
-    let of = |precision| Side {
+    let of = |precision| StepConfig {
         precision,
-        ..side_of(&config)
+        ..step_config_of(&config)
     };
     assert_eq!(
-        sides[..3],
+        step_configs[..3],
         Precision::on(DeviceChoice::Cpu).map(of).collect::<Vec<_>>()[..],
         "the processor is all there is"
     );
-    let gpu = Side {
+    let gpu = StepConfig {
         device: DeviceChoice::Cuda,
-        ..side_of(&config)
+        ..step_config_of(&config)
     };
     let lost = Problem::Compute(ComputeError::Failed {
         message: "the driver is gone".to_owned(),

@@ -5,7 +5,7 @@ use eframe::egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Job};
-use inkling::records::benchmark::Side;
+use inkling::records::benchmark::StepConfig;
 use inkling::records::{
     BatchSizeSpec, JobId, Profile, ProfileRow, RateFinding, RateSuggestion, SearchEnd, Span,
     SpanKind,
@@ -385,7 +385,7 @@ fn profile() -> Profile {
         threads: (span.thread == 0 && span.kind != SpanKind::Data).then_some(1.5),
     };
     Profile {
-        side: Side {
+        step_config: StepConfig {
             device: DeviceChoice::Cpu,
             precision: Precision::F32,
             threads: 2,

@@ -3,9 +3,9 @@
 
 use eframe::egui::{CollapsingHeader, RichText, Ui};
 
-use crate::bench::{busy, disturbance, heading, sections, subject, text};
+use crate::bench::{busy, disturbance, heading, sections, text, workload};
 use crate::protocol::Job;
-use crate::records::benchmark::{BUSY, Extent, Report, Saved};
+use crate::records::benchmark::{BUSY, Effort, Report, Saved};
 use crate::run_config::{DeviceChoice, Precision};
 use crate::self_test;
 use crate::text::format::remaining;
@@ -147,12 +147,12 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let full = ui.add_enabled(!busy, style::primary_button(ui, "Run benchmark"));
         full.on_hover_text("Takes less than a minute")
             .on_disabled_hover_text(why)
-            .pushes(actions, || Action::Benchmark(Extent::Full));
+            .pushes(actions, || Action::Benchmark(Effort::Full));
         let quick = ui.add_enabled(!busy, style::secondary_button("Quick benchmark"));
         quick
             .on_hover_text("About ten seconds; results are less precise")
             .on_disabled_hover_text(why)
-            .pushes(actions, || Action::Benchmark(Extent::Quick));
+            .pushes(actions, || Action::Benchmark(Effort::Quick));
         if busy {
             ui.label(style::hint(why));
         }
@@ -160,12 +160,12 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn progress(ui: &mut Ui, running: &RunningJob, actions: &mut Vec<Action>) {
-    let what = match (running.cancelling, running.progress.subject) {
+    let what = match (running.cancelling, running.progress.workload) {
         (true, _) => "Cancelling…".to_owned(),
         (false, None) => "Starting…".to_owned(),
         (false, Some(now)) => format!(
             "{}, {} left",
-            subject(now),
+            workload(now),
             remaining(running.progress.remaining_seconds.unwrap_or_default())
         ),
     };

@@ -1,11 +1,11 @@
 //! What a run is expected to take and to reach, from what was measured: on this machine by earlier
 //! runs, comparisons and the benchmark, and for the presets by us.
 
-use crate::bench::side_of;
+use crate::bench::step_config_of;
 use crate::data::validation_size;
 use crate::infer::STARTER_ACCURACIES;
 use crate::protocol::Job;
-use crate::records::benchmark::{BUSY, Side, Subject};
+use crate::records::benchmark::{BUSY, StepConfig, Workload};
 use crate::run_config::{DataSource, DataSpec, DeviceChoice, NamedSet, Preset, RunConfig};
 use crate::text::format::{duration, percent};
 use crate::window::App;
@@ -54,7 +54,7 @@ impl Models {
     /// The throughput of the newest run with the same work for each image, on the same device; in
     /// images per second.
     fn rate_of_runs(&self, ctx: &Ctx, config: &RunConfig) -> Option<f64> {
-        let side = ctx.side(config);
+        let step_config = ctx.step_config(config);
         let machine = ctx.machine().in_words();
         let runs = self
             .runs
@@ -65,7 +65,11 @@ impl Models {
             let plan = &run.plan;
             same_work(&run.config, config)
                 && (plan.device, plan.precision, plan.threads)
-                    == (side.device, side.precision, side.threads)
+                    == (
+                        step_config.device,
+                        step_config.precision,
+                        step_config.threads,
+                    )
         });
         found
             .find(|run| run.images_per_second > 0.0)
@@ -78,9 +82,9 @@ impl Machine {
     /// alone.
     fn benchmarked_rate(&self, ctx: &Ctx, config: &RunConfig) -> Option<f64> {
         let (report, _) = self.benchmark.last.as_ref()?;
-        let measured =
-            config.network() == config.model.into() && ctx.side(config).device == DeviceChoice::Cpu;
-        if !measured || report.disturbed.contains(&Subject::Steps(config.model)) {
+        let measured = config.network() == config.model.into()
+            && ctx.step_config(config).device == DeviceChoice::Cpu;
+        if !measured || report.disturbed.contains(&Workload::Steps(config.model)) {
             return None;
         }
         let threads = config.threads.unwrap_or(report.machine.threads);
@@ -125,7 +129,7 @@ impl Machine {
         let measured = |(config, rate): (&RunConfig, Option<f64>)| {
             Some(PresetRate {
                 preset: config.preset?,
-                side: ctx.side(config),
+                step_config: ctx.step_config(config),
                 images_per_second: rate?,
             })
         };
@@ -136,10 +140,11 @@ impl Machine {
 impl Ctx {
     /// The throughput from the quick measurement of the presets.
     fn preset_rate(&self, config: &RunConfig) -> Option<f64> {
-        let side = self.side(config);
+        let step_config = self.step_config(config);
         let mut rates = self.settings.preset_rates.iter();
-        let found = rates
-            .find(|rate| rate.side == side && same_work(&RunConfig::preset(rate.preset), config))?;
+        let found = rates.find(|rate| {
+            rate.step_config == step_config && same_work(&RunConfig::preset(rate.preset), config)
+        })?;
         Some(found.images_per_second)
     }
 
@@ -155,10 +160,10 @@ impl Ctx {
         harder_data_note(&self.config.data)
     }
 
-    fn side(&self, config: &RunConfig) -> Side {
-        Side {
+    fn step_config(&self, config: &RunConfig) -> StepConfig {
+        StepConfig {
             device: self.device_for(config.device, config.precision),
-            ..side_of(config)
+            ..step_config_of(config)
         }
     }
 }

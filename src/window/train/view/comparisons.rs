@@ -4,7 +4,7 @@
 use eframe::egui::{Align2, Rect, RichText, Role, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 
 use crate::bench::{busy, fastest, rates, sweet_spot};
-use crate::records::benchmark::{BUSY, Side};
+use crate::records::benchmark::{BUSY, StepConfig};
 use crate::run_config::RunConfig;
 use crate::text::format::{grouped, memory, remaining};
 use crate::window::style::Pushes as _;
@@ -58,7 +58,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         batch_sizes(ui, app, found, actions);
     }
     if let Some(found) = devices {
-        sides(ui, app, found, actions);
+        step_configs(ui, app, found, actions);
     }
     ui.horizontal_wrapped(|ui| {
         let can = app.ctx.jobs.benchmark().is_none() && !app.ctx.is_training() && app.validation_errors().is_empty();
@@ -98,7 +98,7 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn batch_sizes(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) {
     let highest = highest(found);
     let spot = sweet_spot(&found.rows);
-    for (Side { batch_size, .. }, rate) in rates(&found.rows) {
+    for (StepConfig { batch_size, .. }, rate) in rates(&found.rows) {
         let enough = spot == Some(batch_size);
         let config = RunConfig {
             batch_size,
@@ -131,16 +131,16 @@ fn batch_sizes(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Act
 }
 
 /// A bar for each device and precision; a click selects both. The fastest is marked.
-fn sides(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) {
+fn step_configs(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) {
     let highest = highest(found);
     let fastest = fastest(&found.rows);
     let first = rates(&found.rows).next();
-    for (side, rate) in rates(&found.rows) {
-        let best = fastest == Some(side);
+    for (step_config, rate) in rates(&found.rows) {
+        let best = fastest == Some(step_config);
         let ratio = first
-            .filter(|(first, _)| *first != side)
+            .filter(|(first, _)| *first != step_config)
             .map_or_else(String::new, |(_, base)| format!(", {:.2}×", rate / base));
-        let name = app.ctx.side_name(side);
+        let name = app.ctx.step_config_name(step_config);
         let bar = Bar {
             accessible_name: name.clone(),
             name,
@@ -161,7 +161,13 @@ fn sides(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) 
                 "Click to use it."
             },
         };
-        bar.show(ui, AFTER_DEVICES, app.ctx.on_side(side), app, actions);
+        bar.show(
+            ui,
+            AFTER_DEVICES,
+            app.ctx.with_step_config(step_config),
+            app,
+            actions,
+        );
     }
     failures(ui, found);
     if !app.has_other_devices() {

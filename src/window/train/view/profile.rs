@@ -152,7 +152,7 @@ fn bars(profile: &Profile) -> Option<([f64; 2], Vec<Bar>)> {
         to,
     };
     let mut bars = vec![bar(
-        format!("step of {} images", profile.side.batch_size),
+        format!("step of {} images", profile.step_config.batch_size),
         0,
         None,
         step[0],
