@@ -9,10 +9,8 @@ mod error;
 mod page;
 mod presets;
 mod range;
-mod repetition;
 mod setting;
 mod settings;
-mod small_data;
 mod widths;
 
 use std::path::PathBuf;
@@ -30,11 +28,11 @@ pub use cnn_layers::{CnnLayer, CnnLayers, NotCnnLayers};
 pub use data_spec::{DataSource, DataSpec, NamedSet};
 pub use error::{ConfigProblem, MAX_PARAMETERS};
 pub use page::settings_page;
+pub use presets::Chosen;
+pub use presets::Repetition;
 pub use range::Range;
-pub use repetition::Repetition;
 pub use setting::{Kind, Row, Section, Trials, differing_settings};
 pub use settings::Setting;
-pub use small_data::Chosen;
 pub use widths::{MAX_WIDTH, Network, NotWidths, Widths};
 
 /// The version written into saved configurations; newer ones are refused.

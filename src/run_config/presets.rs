@@ -1,3 +1,9 @@
+//! Configurations made from others: presets, runs fitted to little data, and runs that are repeated
+//! with other seeds, so that what is due to chance shows.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::{Augmentation, ModelKind, Preset, RunConfig, ScheduleKind};
 
 impl RunConfig {
@@ -93,5 +99,95 @@ impl RunConfig {
             (self.initial_weights, self.activation) = (Some(weights), activation);
             self.set_network(network);
         }
+    }
+}
+
+/// Fewer steps than this teach a network little.
+const STEPS: u64 = 400;
+/// Batches of an epoch there are to be, so that a batch is a sample and not the whole set.
+const BATCHES: u64 = 4;
+/// A smaller batch says too little of the gradient.
+const MIN_BATCH: u64 = 8;
+/// No more epochs than this, however few images there are.
+const MAX_EPOCHS: u64 = 200;
+
+/// What a person has chosen, and what may therefore not be changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// The batch size.
+    pub batch_size: bool,
+    /// The epochs.
+    pub epochs: bool,
+}
+
+impl RunConfig {
+    /// The same for this many training images: a smaller batch where it would be more than a
+    /// quarter of them, and more epochs where there would be few steps. `None` if it fits already.
+    pub fn fit_to(&self, images: u64, chosen: Chosen) -> Option<Self> {
+        let mut fitted = self.clone();
+        if !chosen.batch_size && u64::from(self.batch_size) > images / BATCHES {
+            let share = (images / BATCHES).max(MIN_BATCH).min(images).max(1);
+            // The largest power of two that is no larger.
+            fitted.batch_size = self.batch_size.min(1 << share.ilog2().min(31));
+        }
+        let steps =
+            images.div_ceil((u64::from(fitted.batch_size) * u64::from(self.accumulation)).max(1));
+        if !chosen.epochs && steps > 0 && steps * u64::from(self.epochs) < STEPS {
+            let epochs = STEPS.div_ceil(steps).min(MAX_EPOCHS) as u32;
+            fitted.epochs = self.epochs.max(epochs);
+        }
+        fitted.preset = fitted.matching_preset();
+        ((fitted.batch_size, fitted.epochs) != (self.batch_size, self.epochs)).then_some(fitted)
+    }
+}
+
+/// Which of several repeated runs this is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Repetition {
+    /// When the first of them was started, RFC 3339 in UTC: those with the same time belong
+    /// together.
+    pub begun: String,
+    /// From 1.
+    pub number: u32,
+}
+
+impl RunConfig {
+    /// The runs that these settings ask for, each with the seed after the one before. They belong
+    /// together by `begun`, the time now.
+    pub fn repetitions(&self, begun: &str) -> Vec<Self> {
+        let first = Self {
+            repetition: None,
+            ..self.clone()
+        };
+        if self.repeats <= 1 {
+            return vec![first];
+        }
+        let repetition = Some(Repetition {
+            begun: begun.to_owned(),
+            number: 1,
+        });
+        let first = Self {
+            repetition,
+            ..first
+        };
+        let rest = first.next_repetitions();
+        [vec![first], rest].concat()
+    }
+
+    /// Those that come after this one.
+    pub fn next_repetitions(&self) -> Vec<Self> {
+        let Some(Repetition { begun, number }) = &self.repetition else {
+            return Vec::new();
+        };
+        let later = number.saturating_add(1)..=self.repeats;
+        let run = |later: u32| Self {
+            seed: self.seed.wrapping_add(u64::from(later - number)),
+            repetition: Some(Repetition {
+                begun: begun.clone(),
+                number: later,
+            }),
+            ..self.clone()
+        };
+        later.map(run).collect()
     }
 }

@@ -3,8 +3,8 @@
 use super::definition::Definition;
 use super::sampler::Parzen;
 use super::space::Range;
+use super::space::Value;
 use super::trial::Trial;
-use super::value::Value;
 
 /// The share of the trials that count as good.
 const GOOD_SHARE: f64 = 0.25;

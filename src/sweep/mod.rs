@@ -7,12 +7,9 @@
 //! chooses settings, an [`Executor`] trains them, [`Asha`] ends poor trials early. Trials never see
 //! the test split.
 
-mod asha;
 mod definition;
 mod engines;
 mod error;
-mod executor;
-mod file;
 mod importance;
 mod journal;
 mod run;
@@ -22,20 +19,19 @@ mod slurm;
 mod space;
 mod store;
 mod trial;
-mod value;
 
-pub use asha::Asha;
 pub use definition::{AT_ONCE, Definition, MAX_TRIALS, NUMBER_OF_TRIALS, SECONDS, SamplerKind};
+pub use definition::{DefinitionFile, seconds};
 pub use engines::{EngineExecutor, Work, usual_at_once};
+pub use engines::{Executor, TrialEvent};
 pub use error::{DefinitionError, SweepError};
-pub use executor::{Executor, TrialEvent};
-pub use file::{DefinitionFile, seconds};
 pub use importance::importance;
 pub use journal::{Record, Sweep, Tested};
 pub use run::{Ending, Observer, Status, run};
 pub use sampler::suggest;
 pub use slurm::SlurmArray;
+pub use space::Value;
 pub use space::{Dimension, Range, SettingRange};
 pub use store::{SweepCard, SweepEntry, SweepStore};
+pub use trial::Asha;
 pub use trial::{Outcome, Trial, TrialEpoch};
-pub use value::Value;

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
+use super::engines::{Executor, TrialEvent};
 use super::error::SweepError;
-use super::executor::{Executor, TrialEvent};
 use super::journal::{Entry, Sweep};
 use super::sampler::suggest;
 use super::trial::Trial;

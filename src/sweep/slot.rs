@@ -3,7 +3,7 @@
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use super::executor::TrialEvent;
+use super::engines::TrialEvent;
 use super::trial::TrialEpoch;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings, RemoteHost};
 use crate::problem::Problem;

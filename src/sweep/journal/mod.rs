@@ -4,17 +4,18 @@
 //! than the trials in progress. Half a line at the end, as a power cut leaves it, is dropped.
 
 mod folder;
-mod record;
 mod replay;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::definition::Definition;
 use super::error::SweepError;
-use super::trial::Trial;
-
-pub use record::{Entry, Record, Tested};
+use super::space::Value;
+use super::trial::{Trial, TrialEpoch};
 
 const JOURNAL: &str = "journal.jsonl";
 
@@ -116,4 +117,42 @@ impl Sweep {
     pub fn note_tested(&mut self, trial: u32, tested: Tested) -> Result<(), SweepError> {
         self.record(trial, self.elapsed, Entry::Tested(tested))
     }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The trial, from 1.
+    pub trial: u32,
+    /// Seconds that the sweep has run until then, all its sessions together.
+    pub elapsed: f64,
+    #[serde(flatten)]
+    pub entry: Entry,
+}
+
+/// What happened to a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Entry {
+    /// It began, or began again after it was cut short.
+    Started {
+        values: BTreeMap<String, Value>,
+    },
+    Epoch(TrialEpoch),
+    /// It trained to its end.
+    Completed,
+    Pruned,
+    /// It has no result.
+    Failed {
+        reason: String,
+    },
+    /// Its settings were trained once more as a run of its own, whose test accuracy was read.
+    Tested(Tested),
+}
+
+/// The run that came of the best trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tested {
+    pub run: PathBuf,
+    /// Accuracy on the test split, 0 to 1; `None` where the data has none.
+    pub test_accuracy: Option<f64>,
 }

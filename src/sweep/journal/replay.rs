@@ -7,8 +7,8 @@ use std::io::{self, Write};
 use super::{Entry, JOURNAL, Record, Sweep};
 use crate::sweep::definition::MAX_TRIALS;
 use crate::sweep::error::SweepError;
+use crate::sweep::space::Value;
 use crate::sweep::trial::{Outcome, Trial};
-use crate::sweep::value::Value;
 use crate::system::WriteError;
 use crate::text::visible;
 
