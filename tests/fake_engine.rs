@@ -47,7 +47,7 @@ use inkling::window::{
 };
 
 use crate::fake_executor::FakeExecutor;
-use crate::jobs::{cancelled, done, failed, progress};
+use crate::jobs::{cancelled, done, failed, progress, submitted};
 use crate::support::write_idx_set;
 
 /// Steps of an epoch.
@@ -251,6 +251,20 @@ pub struct Answers {
 }
 
 impl Answers {
+    pub fn folder(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: Some(folder.into()),
+            ..Self::default()
+        }
+    }
+
+    pub fn file(file: impl Into<PathBuf>) -> Self {
+        Self {
+            file: Some(file.into()),
+            ..Self::default()
+        }
+    }
+
     fn answer(&self, path: Option<&PathBuf>) -> Choice {
         let answer = match path {
             _ if self.none => Answer::NotShown,
@@ -514,6 +528,25 @@ impl FakeEngine {
                 }));
             }
         }
+    }
+
+    /// Reports that the run can be resumed from here, in the folder `kept`.
+    pub fn checkpoint(&self, epochs: u32, steps: u64) {
+        self.send(Event::Checkpoint {
+            run: self.run.as_ref().expect("a run").id,
+            folder: "kept".into(),
+            position: RunPosition {
+                epochs,
+                steps,
+                steps_per_epoch: STEPS_PER_EPOCH,
+            },
+            kept: Ok(()),
+        });
+    }
+
+    /// The jobs that were asked for, oldest first.
+    pub fn asked(&self) -> impl DoubleEndedIterator<Item = (JobId, &Job)> {
+        self.heard.iter().filter_map(submitted)
     }
 
     /// Trains what is left of the run and reports its end.

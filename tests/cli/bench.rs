@@ -1,13 +1,12 @@
 //! `inkling bench` as a script and a person meet it. That its figures are right no test can say;
 //! that they are there, one can.
 
-use super::{objects, run, stderr, stdout};
+use super::{objects, run, says, stderr, stdout, succeed};
 
 #[test]
 fn a_quick_benchmark_prints_figures_and_keeps_them() {
     let home = tempfile::tempdir().unwrap();
-    let output = run(home.path(), &["bench", "--quick", "--json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, "bench --quick --json");
     let lines = objects(&output);
     let figures: Vec<_> = lines
         .iter()
@@ -62,18 +61,7 @@ fn a_quick_benchmark_prints_figures_and_keeps_them() {
 #[test]
 fn the_steps_of_a_preset_are_compared() {
     let home = tempfile::tempdir().unwrap();
-    let output = run(
-        home.path(),
-        &[
-            "bench",
-            "--compare",
-            "devices",
-            "--preset",
-            "quick",
-            "--json",
-        ],
-    );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, "bench --compare devices --preset quick --json");
     let lines = objects(&output);
     let steps: Vec<_> = lines
         .iter()
@@ -87,22 +75,11 @@ fn the_steps_of_a_preset_are_compared() {
         );
     }
     assert_eq!(lines.last().unwrap()["event"], "finished");
-    assert!(
-        stderr(&output).contains("recommended"),
-        "{}",
-        stderr(&output)
-    );
+    says(&output, "recommended");
     assert_eq!(
-        run(home.path(), &["bench", "--preset", "quick"])
-            .status
-            .code(),
+        run(&home, "bench --preset quick").status.code(),
         Some(2),
         "nothing is compared"
     );
-    assert_eq!(
-        run(home.path(), &["bench", "--compare", "planets"])
-            .status
-            .code(),
-        Some(2)
-    );
+    assert_eq!(run(&home, "bench --compare planets").status.code(), Some(2));
 }

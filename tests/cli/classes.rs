@@ -5,7 +5,7 @@ use std::path::Path;
 
 use image::GrayImage;
 
-use super::{objects, run, stderr, stdout};
+use super::{objects, run, stderr, stdout, words};
 use crate::support::write_idx_set;
 
 /// A small set in the place and under the name of Fashion-MNIST, and a model of it, beside one
@@ -13,17 +13,7 @@ use crate::support::write_idx_set;
 fn trained(home: &Path) {
     write_idx_set(&home.join("data/fashion-mnist"), 400, 60);
     write_idx_set(&home.join("data/mnist"), 40, 20);
-    let arguments = [
-        "train",
-        "--data",
-        "fashion-mnist",
-        "--network",
-        "mlp",
-        "--epochs",
-        "3",
-        "--out",
-        "run",
-    ];
+    let arguments = words("train --data fashion-mnist --network mlp --epochs 3 --out run");
     let output = run(home, &arguments);
     assert!(output.status.success(), "{}", stderr(&output));
 }
@@ -107,7 +97,7 @@ fn fashion_mnist_has_names_of_its_own_wherever_results_are_told() {
         serde_json::json!([0.0, 0.0, 84.0, 84.0])
     );
 
-    let table = stdout(&run(home, &["data", "check", "fashion-mnist"]));
+    let table = stdout(&run(home, "data check fashion-mnist"));
     assert!(
         table.contains("class") && table.contains("Ankle boot"),
         "{table}"
@@ -183,16 +173,7 @@ fn what_a_model_does_not_know_is_not_asked_of_it() {
         &["cannot be mixed"],
     );
     // A folder can hold anything.
-    let output = run(
-        home,
-        &[
-            "eval",
-            "--data",
-            "data/mnist",
-            "--model",
-            "run/model.safetensors",
-        ],
-    );
+    let output = run(home, "eval --data data/mnist --model run/model.safetensors");
     assert!(output.status.success(), "{}", stderr(&output));
 }
 
@@ -227,18 +208,7 @@ fn a_persons_own_classes_are_learned_recognised_and_exported_by_their_names() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     write_folders(&home.join("pets"), &["cat", "dog", "small horse"], 40);
-    let arguments = [
-        "train",
-        "--data",
-        "pets",
-        "--network",
-        "mlp",
-        "--epochs",
-        "12",
-        "--out",
-        "run",
-        "--json",
-    ];
+    let arguments = words("train --data pets --network mlp --epochs 12 --out run --json");
     let events = objects(&run(home, &arguments));
     let plan = &events
         .iter()
@@ -280,9 +250,7 @@ fn a_persons_own_classes_are_learned_recognised_and_exported_by_their_names() {
         text.contains("small horse") && text.contains("accuracy 100.00 %"),
         "{text}"
     );
-    let checked = objects(&run(home, &["data", "check", "pets", "--json"]))
-        .pop()
-        .unwrap();
+    let checked = objects(&run(home, "data check pets --json")).pop().unwrap();
     assert_eq!(checked["classes"], plan["classes"]);
     for (format, file) in [
         ("card", "card.md"),
@@ -356,18 +324,7 @@ fn letters_are_recognised_where_they_are_on_the_paper() {
         &names.iter().map(String::as_str).collect::<Vec<_>>(),
         20,
     );
-    let arguments = [
-        "train",
-        "--data",
-        "letters",
-        "--network",
-        "mlp",
-        "--epochs",
-        "20",
-        "--out",
-        "run",
-        "--json",
-    ];
+    let arguments = words("train --data letters --network mlp --epochs 20 --out run --json");
     let done = objects(&run(home, &arguments));
     assert_eq!(
         done.iter()
@@ -377,14 +334,7 @@ fn letters_are_recognised_where_they_are_on_the_paper() {
     );
     let measured = objects(&run(
         home,
-        &[
-            "eval",
-            "--data",
-            "letters",
-            "--model",
-            "run/model.safetensors",
-            "--json",
-        ],
+        "eval --data letters --model run/model.safetensors --json",
     ))
     .pop()
     .unwrap();
@@ -408,18 +358,12 @@ fn letters_are_recognised_where_they_are_on_the_paper() {
     page.save(home.join("page.png")).unwrap();
     let read = objects(&run(
         home,
-        &[
-            "predict",
-            "--json",
-            "--model",
-            "run/model.safetensors",
-            "page.png",
-        ],
+        "predict --json --model run/model.safetensors page.png",
     ))
     .pop()
     .unwrap();
     assert_eq!(read["label"], "A", "{read}");
-    let sheet = run(home, &["data", "show", "letters", "--out", "sheet.png"]);
+    let sheet = run(home, "data show letters --out sheet.png");
     assert!(stdout(&sheet).contains("per letter"), "{}", stdout(&sheet));
     assert_eq!(
         image::open(home.join("sheet.png")).unwrap().height(),

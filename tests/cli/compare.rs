@@ -6,7 +6,7 @@ use std::path::Path;
 use inkling::run_config::{Activation, ModelKind, WeightFormat};
 use serde_json::Value;
 
-use super::{objects, run, stderr, stdout};
+use super::{exits, objects, run, stderr, stdout};
 use crate::support::{model_file, write_idx_set};
 
 /// Two models, `a.safetensors` and `b.safetensors`, that were trained on these data.
@@ -113,8 +113,8 @@ fn the_data_set_is_what_both_were_trained_on_or_has_to_be_named() {
     let home = home.path();
     let sentence = |data| {
         write_models(home, data);
-        let output = run(home, &["compare", "a.safetensors", "b.safetensors"]);
-        assert_eq!(output.status.code(), Some(1));
+        let output = run(home, "compare a.safetensors b.safetensors");
+        exits(&output, 1);
         stderr(&output)
     };
     let different = sentence(["builtin", "mnist"]);

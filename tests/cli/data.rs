@@ -1,14 +1,13 @@
 //! Listing data sets, looking at one, and what the machine has.
 
-use super::{inkling, objects, run, stderr, stdout};
+use super::{exits, inkling, objects, run, says, stderr, stdout, succeed, words};
 use crate::support::write_idx_set;
 
 #[test]
 fn data_sets_are_listed_with_where_they_are() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("data/mnist"), 30, 20);
-    let output = run(home.path(), &["data", "list", "--json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, "data list --json");
     let sets = objects(&output);
     let names: Vec<_> = sets
         .iter()
@@ -36,7 +35,7 @@ fn data_sets_are_listed_with_where_they_are() {
     );
     assert_eq!(sets[3]["found"], false);
 
-    let people = stdout(&run(home.path(), &["data", "list"]));
+    let people = stdout(&run(&home, &["data", "list"]));
     assert!(
         people
             .lines()
@@ -63,30 +62,18 @@ fn keep_drawings(home: &std::path::Path) {
 #[test]
 fn drawings_that_are_kept_are_a_data_set() {
     let home = tempfile::tempdir().unwrap();
-    let empty = run(home.path(), &["data", "show", "mine", "--out", "sheet.png"]);
-    assert!(
-        stderr(&empty).contains("You have not kept any drawings yet"),
-        "{}",
-        stderr(&empty)
-    );
+    let empty = run(&home, "data show mine --out sheet.png");
+    says(&empty, "You have not kept any drawings yet");
     keep_drawings(home.path());
-    let listed = run(home.path(), &["data", "list", "--json"]);
+    let listed = run(&home, "data list --json");
     let mine = objects(&listed).pop().unwrap();
     assert_eq!(
         (mine["name"].as_str(), mine["train_images"].as_u64()),
         (Some("mine"), Some(18))
     );
-    let shown = run(home.path(), &["data", "show", "mine", "--out", "sheet.png"]);
-    assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
-    let trained = run(
-        home.path(),
-        &["train", "--data", "mine", "--batch-size", "4"],
-    );
-    assert!(
-        stderr(&trained).contains("Your drawings have no 7"),
-        "{}",
-        stderr(&trained)
-    );
+    succeed(&home, "data show mine --out sheet.png");
+    let trained = run(&home, "train --data mine --batch-size 4");
+    says(&trained, "Your drawings have no 7");
 }
 
 #[test]
@@ -94,13 +81,12 @@ fn a_data_set_is_exported_and_read_back() {
     let home = tempfile::tempdir().unwrap();
     keep_drawings(home.path());
     let export = |data: &str, format: &str, out: &str| {
-        let output = run(
-            home.path(),
+        let output = succeed(
+            &home,
             &[
                 "data", "export", data, "--format", format, "--out", out, "--json",
             ],
         );
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         assert_eq!(objects(&output)[0]["images"].as_u64(), Some(18));
     };
     for (format, out) in [
@@ -110,8 +96,8 @@ fn a_data_set_is_exported_and_read_back() {
         ("ink", "drawings.jsonl"),
     ] {
         export("mine", format, out);
-        let shown = run(
-            home.path(),
+        let shown = succeed(
+            &home,
             &[
                 "data",
                 "show",
@@ -122,7 +108,6 @@ fn a_data_set_is_exported_and_read_back() {
                 "--json",
             ],
         );
-        assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
         let sheet = &objects(&shown)[0];
         // One image in seven is for testing.
         assert_eq!(
@@ -150,57 +135,25 @@ fn a_data_set_is_exported_and_read_back() {
             .all(|line| line.contains("label"))
     );
 
-    let refused = run(
-        home.path(),
-        &["data", "export", "mine", "--format", "idx", "--out", "idx"],
-    );
-    assert!(
-        stderr(&refused).contains("exist already"),
-        "{}",
-        stderr(&refused)
-    );
+    let refused = run(&home, "data export mine --format idx --out idx");
+    says(&refused, "exist already");
     let source = run(
-        home.path(),
-        &[
-            "data",
-            "export",
-            "mine",
-            "--format",
-            "ink",
-            "--out",
-            "data/my-digits.jsonl",
-            "--force",
-        ],
+        &home,
+        "data export mine --format ink --out data/my-digits.jsonl --force",
     );
-    assert_eq!(source.status.code(), Some(1));
+    exits(&source, 1);
     let images = run(
-        home.path(),
-        &[
-            "data",
-            "export",
-            "builtin",
-            "--format",
-            "ink",
-            "--out",
-            "builtin.jsonl",
-        ],
+        &home,
+        "data export builtin --format ink --out builtin.jsonl",
     );
-    assert!(
-        stderr(&images).contains("Only drawings can be exported as ink"),
-        "{}",
-        stderr(&images)
-    );
+    says(&images, "Only drawings can be exported as ink");
 }
 
 #[test]
 fn a_data_set_is_shown_as_a_sheet() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 50, 20);
-    let output = run(
-        home.path(),
-        &["data", "show", "set", "--out", "sheets/sheet.png"],
-    );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    succeed(&home, "data show set --out sheets/sheet.png");
     let sheet = image::open(home.path().join("sheets/sheet.png")).unwrap();
     assert!(
         sheet.width() > 28 * 5 && sheet.height() > 28 * 10,
@@ -215,8 +168,8 @@ fn a_sheet_shows_pictures_as_training_changes_them() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 50, 20);
     let sheet = |augmentation: &str| {
-        let output = run(
-            home.path(),
+        succeed(
+            &home,
             &[
                 "data",
                 "show",
@@ -228,7 +181,6 @@ fn a_sheet_shows_pictures_as_training_changes_them() {
                 augmentation,
             ],
         );
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         image::open(home.path().join("sheet.png"))
             .unwrap()
             .into_luma8()
@@ -246,24 +198,17 @@ fn a_sheet_that_cannot_be_written_is_named() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 50, 20);
     let output = run(
-        home.path(),
-        &[
-            "data",
-            "show",
-            "set",
-            "--out",
-            "set/t10k-labels-idx1-ubyte/sheet.png",
-        ],
+        &home,
+        "data show set --out set/t10k-labels-idx1-ubyte/sheet.png",
     );
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("sheet.png"), "{}", stderr(&output));
+    exits(&output, 1);
+    says(&output, "sheet.png");
 }
 
 #[test]
 fn the_machine_is_described() {
     let home = tempfile::tempdir().unwrap();
-    let output = run(home.path(), &["hardware", "--json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, &["hardware", "--json"]);
     let [machine] = &objects(&output)[..] else {
         panic!("one object: {}", stdout(&output))
     };
@@ -272,15 +217,14 @@ fn the_machine_is_described() {
         "{machine}"
     );
     assert!(machine["memory_total"].as_u64().unwrap() > 0, "{machine}");
-    assert!(stdout(&run(home.path(), &["hardware"])).contains("CPU"));
+    assert!(stdout(&run(&home, &["hardware"])).contains("CPU"));
 }
 
 #[test]
 fn a_data_set_is_checked_before_training() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 40, 20);
-    let sound = run(home.path(), &["data", "check", "set"]);
-    assert_eq!(sound.status.code(), Some(0), "{}", stderr(&sound));
+    let sound = succeed(&home, "data check set");
     assert!(
         stdout(&sound).contains("Nothing odd was found."),
         "{}",
@@ -291,7 +235,7 @@ fn a_data_set_is_checked_before_training() {
         let name = |part: &str| home.path().join(format!("set/{part}-{kind}-ubyte"));
         std::fs::copy(name("train"), name("t10k")).unwrap();
     }
-    let found = objects(&run(home.path(), &["data", "check", "set", "--json"]));
+    let found = objects(&run(&home, "data check set --json"));
     assert_eq!(found[0]["train_images"], serde_json::json!(vec![4; 10]));
     let issue = &found[0]["issues"][0];
     assert_eq!(
@@ -302,13 +246,13 @@ fn a_data_set_is_checked_before_training() {
         issue["examples"][3],
         serde_json::json!({"index": 3, "label": 3})
     );
-    let people = stdout(&run(home.path(), &["data", "check", "set"]));
+    let people = stdout(&run(&home, "data check set"));
     assert!(
         people.contains("40 test images are in the training images too.")
             && people.contains("0 (0), 1 (1)"),
         "{people}"
     );
-    let missing = run(home.path(), &["data", "check", "nowhere"]);
+    let missing = run(&home, "data check nowhere");
     assert!(
         missing.status.code() == Some(1) && stderr(&missing).contains("nowhere"),
         "{}",
@@ -324,7 +268,7 @@ fn a_data_set_is_fetched_from_a_mirror_that_is_there() {
     let mirror = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
     let offline = run(
-        home.path(),
+        &home,
         &[
             "data",
             "fetch",
@@ -351,7 +295,7 @@ fn a_data_set_is_fetched_from_a_mirror_that_is_there() {
         "{said}"
     );
     let emnist = run(
-        home.path(),
+        &home,
         &[
             "data",
             "fetch",
@@ -372,30 +316,12 @@ fn a_data_set_is_fetched_from_a_mirror_that_is_there() {
         said.contains("gzip.zip and unpack emnist-digits-test-labels-idx1-ubyte.gz"),
         "{said}"
     );
-    let wrong = run(
-        home.path(),
-        &[
-            "data",
-            "fetch",
-            "mnist",
-            "--mirror",
-            "nowhere",
-            "--data-dir",
-            "sets",
-        ],
-    );
-    assert!(
-        stderr(&wrong).contains("“nowhere” is not the address of a mirror."),
-        "{}",
-        stderr(&wrong)
-    );
-    assert_eq!(
-        run(home.path(), &["data", "fetch", "cifar"]).status.code(),
-        Some(2)
-    );
+    let wrong = run(&home, "data fetch mnist --mirror nowhere --data-dir sets");
+    says(&wrong, "“nowhere” is not the address of a mirror.");
+    assert_eq!(run(&home, "data fetch cifar").status.code(), Some(2));
     let mut command = inkling(home.path());
     let from_environment = command
-        .args(["data", "fetch", "mnist", "--data-dir", "sets"])
+        .args(words("data fetch mnist --data-dir sets"))
         .env("INKLING_DATA_MIRROR", &mirror)
         .output()
         .unwrap();

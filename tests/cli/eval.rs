@@ -6,7 +6,7 @@ use std::path::Path;
 use inkling::run_config::{Activation, ModelKind, WeightFormat};
 use serde_json::Value;
 
-use super::{objects, run, stderr, stdout};
+use super::{Words, exits, objects, run, says, stderr, stdout, succeed, words};
 use crate::support::{model_file, write_idx_set};
 
 /// A drawing: a single stroke, the same for all of a label.
@@ -30,15 +30,9 @@ fn write_model(home: &Path) {
     .unwrap();
 }
 
-fn eval(home: &Path, arguments: &[&str]) -> Value {
-    let output = run(
-        home,
-        &[
-            &["eval", "--model", "m.safetensors", "--json", "--data"],
-            arguments,
-        ]
-        .concat(),
-    );
+fn eval<'a>(home: impl AsRef<Path>, arguments: impl Words<'a>) -> Value {
+    let usual = words("eval --model m.safetensors --json --data");
+    let output = run(home, &[usual, arguments.words()].concat());
     objects(&output)
         .pop()
         .unwrap_or_else(|| panic!("{}", stderr(&output)))
@@ -48,21 +42,10 @@ fn eval(home: &Path, arguments: &[&str]) -> Value {
 fn a_run_is_named_by_its_folder_and_finds_its_data_from_anywhere() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 300, 50);
-    let trained = run(
-        home.path(),
-        &[
-            "train",
-            "--data",
-            "set",
-            "--network",
-            "mlp",
-            "--epochs",
-            "1",
-            "--out",
-            "first",
-        ],
+    succeed(
+        &home,
+        "train --data set --network mlp --epochs 1 --out first",
     );
-    assert_eq!(trained.status.code(), Some(0), "{}", stderr(&trained));
     let elsewhere = home.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     let from = |arguments: &[&str]| {
@@ -82,7 +65,7 @@ fn a_run_is_named_by_its_folder_and_finds_its_data_from_anywhere() {
         stderr(&measured)
     );
     let again = from(&["train", "--reproduce", "../first"]);
-    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    exits(&again, 0);
     let further = from(&[
         "train",
         "--initial-weights",
@@ -92,33 +75,20 @@ fn a_run_is_named_by_its_folder_and_finds_its_data_from_anywhere() {
         "--epochs",
         "1",
     ]);
-    assert_eq!(further.status.code(), Some(0), "{}", stderr(&further));
+    exits(&further, 0);
     let alike = from(&["train", "--config", "../first", "--seed", "3"]);
-    assert_eq!(alike.status.code(), Some(0), "{}", stderr(&alike));
+    exits(&alike, 0);
     // Of a run that is not among the others, the path is not opened unasked.
     let compared = from(&[
         "compare",
         "../first/model.safetensors",
         "../first/model.safetensors",
     ]);
-    assert_eq!(compared.status.code(), Some(2), "{}", stderr(&compared));
-    let other = run(
-        home.path(),
-        &[
-            "train",
-            "--data",
-            "set",
-            "--network",
-            "mlp",
-            "--epochs",
-            "1",
-            "--seed",
-            "2",
-            "--out",
-            "second",
-        ],
+    exits(&compared, 2);
+    succeed(
+        &home,
+        "train --data set --network mlp --epochs 1 --seed 2 --out second",
     );
-    assert_eq!(other.status.code(), Some(0), "{}", stderr(&other));
     let compared = from(&["compare", "../first", "../second"]);
     assert!(
         compared.status.code() == Some(1)
@@ -171,15 +141,12 @@ fn images_that_any_of_the_models_learned_from_are_not_measured_unasked() {
             "--out",
             out,
         ]);
-        assert_eq!(trained.status.code(), Some(0), "{}", stderr(&trained));
+        exits(&trained, 0);
     }
-    for arguments in [
-        &["--model", "second"][..],
-        &["--model", "first", "--model", "second"],
-    ] {
+    for arguments in ["--model second", "--model first --model second"] {
         let measured = run(
-            home.path(),
-            &[&["eval", "--data", "digits.csv", "--json"], arguments].concat(),
+            &home,
+            &[words("eval --data digits.csv --json"), words(arguments)].concat(),
         );
         assert_eq!(
             objects(&measured).pop().map(|found| found["split"].clone()),
@@ -243,10 +210,7 @@ fn a_labelled_ink_file_is_measured_whole() {
             (&images.into(), &split.into())
         );
     }
-    let text = stdout(&run(
-        home,
-        &["eval", "--model", "m.safetensors", "--data", "pens.jsonl"],
-    ));
+    let text = stdout(&run(home, "eval --model m.safetensors --data pens.jsonl"));
     for words in [
         "70 images of pens.jsonl (all images)",
         "calibration error",
@@ -266,15 +230,7 @@ fn a_labelled_ink_file_is_measured_whole() {
     assert!(
         stderr(&run(
             home,
-            &[
-                "eval",
-                "--model",
-                "m.safetensors",
-                "--data",
-                "pens.jsonl",
-                "--split",
-                "some"
-            ]
+            "eval --model m.safetensors --data pens.jsonl --split some"
         ))
         .contains("validation")
     );
@@ -348,7 +304,7 @@ fn digits_are_told_from_other_drawings() {
         labels.map(|label| drawing(label, None)).concat(),
     )
     .unwrap();
-    let measured = eval(home, &["pens.jsonl", "--not-digits", "letters.jsonl"]);
+    let measured = eval(home, "pens.jsonl --not-digits letters.jsonl");
     let found = &measured["not_digits"];
     assert_eq!(found["drawings"], 3, "the 7 is a digit");
     assert!(
@@ -369,26 +325,13 @@ fn digits_are_told_from_other_drawings() {
     assert_eq!(by_label, [("A", 2), ("x", 1)]);
     let only = eval(
         home,
-        &[
-            "pens.jsonl",
-            "--not-digits",
-            "letters.jsonl",
-            "--not-digits-labels",
-            "xyz",
-        ],
+        "pens.jsonl --not-digits letters.jsonl --not-digits-labels xyz",
     );
     assert_eq!(only["not_digits"]["drawings"], 1);
-    let none = [
-        "eval",
-        "--model",
-        "m.safetensors",
-        "--data",
-        "pens.jsonl",
-        "--not-digits",
-        "letters.jsonl",
-        "--not-digits-labels",
-        "Q",
-    ];
+    let none = words(
+        "eval --model m.safetensors --data pens.jsonl --not-digits letters.jsonl \
+             --not-digits-labels Q",
+    );
     let refused = run(home, &none);
     assert!(
         refused.status.code() == Some(1)
@@ -396,15 +339,7 @@ fn digits_are_told_from_other_drawings() {
     );
     let text = stdout(&run(
         home,
-        &[
-            "eval",
-            "--model",
-            "m.safetensors",
-            "--data",
-            "pens.jsonl",
-            "--not-digits",
-            "letters.jsonl",
-        ],
+        "eval --model m.safetensors --data pens.jsonl --not-digits letters.jsonl",
     ));
     assert!(
         text.contains("Digits distinguished from 3 other drawings: AUROC") && text.contains("A  "),
@@ -422,20 +357,12 @@ fn several_models_are_measured_together() {
         .collect();
     fs::write(home.join("pens.jsonl"), &lines).unwrap();
     let alone = eval(home, &["pens.jsonl"]);
-    let twice = eval(home, &["pens.jsonl", "--model", "m.safetensors"]);
+    let twice = eval(home, "pens.jsonl --model m.safetensors");
     assert_eq!(alone["accuracy"], twice["accuracy"]);
     assert!((alone["loss"].as_f64().unwrap() - twice["loss"].as_f64().unwrap()).abs() < 1e-5);
     let text = run(
         home,
-        &[
-            "eval",
-            "--model",
-            "m.safetensors",
-            "--model",
-            "m.safetensors",
-            "--data",
-            "pens.jsonl",
-        ],
+        "eval --model m.safetensors --model m.safetensors --data pens.jsonl",
     );
     assert!(
         stdout(&text).starts_with("Mean of 2 models ("),
@@ -444,32 +371,13 @@ fn several_models_are_measured_together() {
     );
     let without = run(
         home,
-        &[
-            "eval",
-            "--model",
-            "m.safetensors",
-            "--dropout-passes",
-            "10",
-            "--data",
-            "pens.jsonl",
-        ],
+        "eval --model m.safetensors --dropout-passes 10 --data pens.jsonl",
     );
-    assert_eq!(without.status.code(), Some(1));
-    assert!(
-        stderr(&without).contains("no dropout layer"),
-        "{}",
-        stderr(&without)
-    );
+    exits(&without, 1);
+    says(&without, "no dropout layer");
     let unsampled = run(
         home,
-        &[
-            "eval",
-            "--model",
-            "m.safetensors",
-            "--posterior-samples",
-            "--data",
-            "pens.jsonl",
-        ],
+        "eval --model m.safetensors --posterior-samples --data pens.jsonl",
     );
     assert_ne!(unsampled.status.code(), Some(0));
 }
@@ -479,40 +387,18 @@ fn the_samples_that_a_run_drew_are_measured_together() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     write_idx_set(home, 60, 20);
-    let trained = run(
+    succeed(
         home,
-        &[
-            "train",
-            "--data",
-            ".",
-            "--network",
-            "mlp",
-            "--optimizer",
-            "psgld",
-            "--learning-rate",
-            "1e-4",
-            "--epochs",
-            "4",
-            "--out",
-            "run",
-            "--json",
-        ],
+        "train --data . --network mlp --optimizer psgld --learning-rate 1e-4 --epochs 4 \
+             --out run --json",
     );
-    assert_eq!(trained.status.code(), Some(0), "{}", stderr(&trained));
     assert!(
         home.join("run/sample-02.safetensors").is_file()
             && !home.join("run/sample-03.safetensors").exists()
     );
     let output = run(
         home,
-        &[
-            "eval",
-            "--model",
-            "run/model.safetensors",
-            "--posterior-samples",
-            "--data",
-            ".",
-        ],
+        "eval --model run/model.safetensors --posterior-samples --data .",
     );
     assert!(
         stdout(&output).starts_with("Mean of 2 models ("),
@@ -523,26 +409,13 @@ fn the_samples_that_a_run_drew_are_measured_together() {
     fs::write(home.join("seven.json"), drawing("7", None)).unwrap();
     let read = run(
         home,
-        &[
-            "predict",
-            "--model",
-            "run/model.safetensors",
-            "--posterior-samples",
-            "--json",
-            "seven.json",
-        ],
+        "predict --model run/model.safetensors --posterior-samples --json seven.json",
     );
     let line = objects(&read).pop().unwrap();
     assert_eq!(line["uncertainty"]["members"], 2);
     let alone = objects(&run(
         home,
-        &[
-            "predict",
-            "--model",
-            "run/model.safetensors",
-            "--json",
-            "seven.json",
-        ],
+        "predict --model run/model.safetensors --json seven.json",
     ))
     .pop()
     .unwrap();
@@ -553,13 +426,7 @@ fn the_samples_that_a_run_drew_are_measured_together() {
     );
     let words = run(
         home,
-        &[
-            "predict",
-            "--model",
-            "run/model.safetensors",
-            "--posterior-samples",
-            "seven.json",
-        ],
+        "predict --model run/model.safetensors --posterior-samples seven.json",
     );
     assert!(stdout(&words).contains(", weights "), "{}", stdout(&words));
 }

@@ -1,27 +1,17 @@
 //! `inkling find-batch-size`.
 
-use super::{objects, run, stderr, stdout};
+use super::{exits, objects, run, says, stdout, succeed, words};
 use crate::support::write_idx_set;
 
 #[test]
 fn each_batch_size_is_timed_and_nothing_is_saved() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 1200, 100);
-    let given = [
-        "find-batch-size",
-        "--data",
-        "set",
-        "--preset",
-        "quick",
-        "--batch-size",
-        "48",
-        "--accuracy",
-        "50",
-        "--threads",
-        "1",
-    ];
-    let output = run(home.path(), &[&given[..], &["--json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let given = words(
+        "find-batch-size --data set --preset quick --batch-size 48 --accuracy 50 \
+             --threads 1",
+    );
+    let output = succeed(&home, &[&given[..], &["--json"]].concat());
     let events = objects(&output);
     let (last, timed) = events.split_last().unwrap();
     let sizes: Vec<u64> = timed
@@ -47,7 +37,7 @@ fn each_batch_size_is_timed_and_nothing_is_saved() {
         (&0.5.into(), &"one-cycle".into())
     );
 
-    let text = run(home.path(), &given);
+    let text = run(&home, &given);
     let said = stdout(&text);
     assert!(
         said.contains("Time to accuracy") && said.contains("Recommended batch size: "),
@@ -66,12 +56,8 @@ fn each_batch_size_is_timed_and_nothing_is_saved() {
 fn accuracies_that_cannot_be_are_bad_usage() {
     let home = tempfile::tempdir().unwrap();
     for accuracy in ["0.97", "100", "nan"] {
-        let output = run(home.path(), &["find-batch-size", "--accuracy", accuracy]);
-        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-        assert!(
-            stderr(&output).contains("from 20 to 99.9 percent"),
-            "{}",
-            stderr(&output)
-        );
+        let output = run(&home, &["find-batch-size", "--accuracy", accuracy]);
+        exits(&output, 2);
+        says(&output, "from 20 to 99.9 percent");
     }
 }

@@ -1,6 +1,6 @@
 //! `inkling find-lr`.
 
-use super::{objects, run, stderr, stdout};
+use super::{exits, objects, run, stdout, succeed};
 use crate::support::write_idx_set;
 
 #[test]
@@ -18,8 +18,7 @@ fn a_learning_rate_is_found_and_the_command_that_uses_it_is_printed() {
         "--threads",
         "1",
     ];
-    let output = run(home.path(), &[&given[..], &["--json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, &[&given[..], &["--json"]].concat());
     let events = objects(&output);
     let (last, steps) = events.split_last().unwrap();
     assert!(steps.iter().all(|step| step["event"] == "step"));
@@ -36,8 +35,7 @@ fn a_learning_rate_is_found_and_the_command_that_uses_it_is_printed() {
         "the settings are those that were asked for"
     );
 
-    let text = run(home.path(), &given);
-    assert_eq!(text.status.code(), Some(0), "{}", stderr(&text));
+    let text = succeed(&home, &given);
     let said = stdout(&text);
     assert!(
         said.contains("smoothed") && said.contains("The loss falls fastest at"),
@@ -60,6 +58,6 @@ fn a_learning_rate_is_found_and_the_command_that_uses_it_is_printed() {
 #[test]
 fn settings_that_cannot_be_are_bad_usage() {
     let home = tempfile::tempdir().unwrap();
-    let output = run(home.path(), &["find-lr", "--batch-size", "0"]);
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let output = run(&home, "find-lr --batch-size 0");
+    exits(&output, 2);
 }

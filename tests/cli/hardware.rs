@@ -10,10 +10,10 @@ use super::{inkling, keys, run, stderr, stdout};
 #[test]
 fn the_machine_is_described_for_people_and_for_scripts() {
     let home = tempfile::tempdir().unwrap();
-    let said = stdout(&run(home.path(), &["hardware"]));
+    let said = stdout(&run(&home, &["hardware"]));
     assert!(said.contains("CPU") && said.contains("Memory"), "{said}");
     let found: Hardware =
-        serde_json::from_str(&stdout(&run(home.path(), &["hardware", "--json"]))).unwrap();
+        serde_json::from_str(&stdout(&run(&home, &["hardware", "--json"]))).unwrap();
     assert!(found.memory_total > 0);
 }
 

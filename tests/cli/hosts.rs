@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use super::{objects, schema, stderr, stdout};
+use super::{exits, objects, says, schema, stderr, stdout, words};
 use crate::support::write_idx_set;
 
 /// This machine, the other one, and a folder with `ssh`.
@@ -118,19 +118,10 @@ fn my_digits_are_sent_once_it_was_agreed_to_for_each_host() {
         "gpu-box, other",
     );
     assert_refused(&machines, &train(&["--executor", "slurm"]), "Slurm");
-    let sweep = [
-        "sweep",
-        "--data",
-        "mine",
-        "--set",
-        "learning-rate=0.001,0.01",
-        "--set",
-        "epochs=1",
-        "--sampler",
-        "grid",
-        "--hosts",
-        "gpu-box",
-    ];
+    let sweep = words(
+        "sweep --data mine --set learning-rate=0.001,0.01 --set epochs=1 --sampler grid \
+             --hosts gpu-box",
+    );
     assert_refused(&machines, &sweep, "gpu-box");
     assert!(
         !machines.here.path().join("sweeps").exists(),
@@ -138,15 +129,11 @@ fn my_digits_are_sent_once_it_was_agreed_to_for_each_host() {
     );
 
     let agreed = machines.run(&train(&["--hosts", "gpu-box", "--send-my-digits"]));
-    assert_eq!(agreed.status.code(), Some(0), "{}", stderr(&agreed));
-    assert!(
-        stderr(&agreed).contains("Sending My digits to gpu-box: 30 images,"),
-        "{}",
-        stderr(&agreed)
-    );
+    exits(&agreed, 0);
+    says(&agreed, "Sending My digits to gpu-box: 30 images,");
     assert_eq!(machines.received().len(), 1);
     let again = machines.run(&train(&["--hosts", "gpu-box"]));
-    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    exits(&again, 0);
     assert!(!stderr(&again).contains("Sending"), "{}", stderr(&again));
     assert!(machines.was_called("ssh"));
     assert_refused(&machines, &train(&["--hosts", "other"]), "other");
@@ -161,7 +148,7 @@ fn my_digits_are_sent_once_it_was_agreed_to_for_each_host() {
         (1, Some("gpu-box"), Some(true))
     );
     let withdrawn = machines.run(&["hosts", "withdraw", "gpu-box"]);
-    assert_eq!(withdrawn.status.code(), Some(0), "{}", stderr(&withdrawn));
+    exits(&withdrawn, 0);
     assert!(
         stdout(&withdrawn).contains("inkling hosts delete --on gpu-box --all"),
         "{}",
@@ -193,7 +180,7 @@ fn a_folder_that_is_named_is_sent_and_that_is_said() {
         ]
         .concat(),
     );
-    assert_eq!(trained.status.code(), Some(0), "{}", stderr(&trained));
+    exits(&trained, 0);
     let said: Vec<String> = stderr(&trained)
         .lines()
         .filter(|line| line.contains("Sending"))
@@ -217,7 +204,7 @@ fn a_folder_that_is_named_is_sent_and_that_is_said() {
         "--hosts",
         "other",
     ]);
-    assert_eq!(swept.status.code(), Some(0), "{}", stderr(&swept));
+    exits(&swept, 0);
     assert!(
         !stderr(&swept).contains("Sending"),
         "it is there already: {}",
@@ -234,7 +221,7 @@ fn what_was_sent_is_listed_and_deleted_from_here() {
     let machines = Machines::new();
     let on = ["--on", "gpu-box"];
     let nothing = machines.run(&[&["hosts", "received"], &on[..]].concat());
-    assert_eq!(nothing.status.code(), Some(0), "{}", stderr(&nothing));
+    exits(&nothing, 0);
     assert!(
         stdout(&nothing).contains("Nothing is there"),
         "{}",
@@ -309,12 +296,8 @@ fn what_was_sent_is_listed_and_deleted_from_here() {
     );
     // An Inkling that is missing there.
     let unreachable = machines.run(&["hosts", "received", "--on", "gpu-box:/none/inkling"]);
-    assert_eq!(unreachable.status.code(), Some(1));
-    assert!(
-        stderr(&unreachable).contains("gpu-box"),
-        "{}",
-        stderr(&unreachable)
-    );
+    exits(&unreachable, 1);
+    says(&unreachable, "gpu-box");
 }
 
 /// A file whose contents say that a host may receive anything is none.

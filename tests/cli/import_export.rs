@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{keys, objects, run, stderr, stdout};
+use super::{exits, keys, objects, run, says, stderr, stdout, succeed};
 
 /// The model that comes with Inkling, as a file in `home`.
 fn starter(home: &std::path::Path) -> &'static str {
@@ -18,8 +18,8 @@ fn starter(home: &std::path::Path) -> &'static str {
 fn an_export_tells_scripts_and_people_what_it_holds() {
     let home = tempfile::tempdir().unwrap();
     let model = starter(home.path());
-    let output = run(
-        home.path(),
+    let output = succeed(
+        &home,
         &[
             "export",
             "--model",
@@ -31,7 +31,6 @@ fn an_export_tells_scripts_and_people_what_it_holds() {
             "--json",
         ],
     );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(keys(&stdout(&output))[..2], ["format", "paths"]);
     let object = &objects(&output)[0];
     assert_eq!(object["files"][0]["tensors"][0]["name"], "conv1.weight");
@@ -47,8 +46,8 @@ fn an_export_tells_scripts_and_people_what_it_holds() {
     );
     assert!(home.path().join("out/predict.py").is_file());
 
-    let said = run(
-        home.path(),
+    let said = succeed(
+        &home,
         &[
             "export",
             "--model",
@@ -60,7 +59,6 @@ fn an_export_tells_scripts_and_people_what_it_holds() {
             "--preview",
         ],
     );
-    assert_eq!(said.status.code(), Some(0), "{}", stderr(&said));
     assert!(
         stdout(&said).contains("conv1.weight")
             && stdout(&said).contains("f16")
@@ -74,7 +72,7 @@ fn what_was_exported_is_imported_and_read_with() {
     let model = starter(home.path());
     assert_eq!(
         run(
-            home.path(),
+            &home,
             &[
                 "export",
                 "--model",
@@ -89,8 +87,7 @@ fn what_was_exported_is_imported_and_read_with() {
         .code(),
         Some(0)
     );
-    let output = run(home.path(), &["import", "digits.pt", "--json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, "import digits.pt --json");
     let object = &objects(&output)[0];
     assert_eq!(
         (
@@ -106,10 +103,7 @@ fn what_was_exported_is_imported_and_read_with() {
     )
     .unwrap();
     let predict = |model: &str| {
-        let output = run(
-            home.path(),
-            &["predict", "--model", model, "one.json", "--json"],
-        );
+        let output = run(&home, &["predict", "--model", model, "one.json", "--json"]);
         objects(&output)[0]["probabilities"].clone()
     };
     assert_eq!(
@@ -118,7 +112,7 @@ fn what_was_exported_is_imported_and_read_with() {
     );
     // It stands among the runs, with what is known of it and no more.
     let eval = run(
-        home.path(),
+        &home,
         &[
             "eval",
             "--model",
@@ -127,7 +121,7 @@ fn what_was_exported_is_imported_and_read_with() {
             "unknown",
         ],
     );
-    assert!(stderr(&eval).contains("is unknown"), "{}", stderr(&eval));
+    says(&eval, "is unknown");
 }
 
 #[test]
@@ -186,7 +180,7 @@ fn what_cannot_be_done_is_said_and_ends_with_status_1() {
             "not an Inkling model",
         ),
     ] {
-        let output = run(home.path(), arguments);
+        let output = run(&home, arguments);
         assert_eq!(
             output.status.code(),
             Some(1),
@@ -210,7 +204,7 @@ fn another_network_than_that_of_the_weights_is_bad_usage() {
     let home = tempfile::tempdir().unwrap();
     let model = starter(home.path());
     let output = run(
-        home.path(),
+        &home,
         &[
             "train",
             "--initial-weights",
@@ -221,7 +215,7 @@ fn another_network_than_that_of_the_weights_is_bad_usage() {
             "1",
         ],
     );
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    exits(&output, 2);
     assert!(
         stderr(&output).contains("LeNet-5") && stderr(&output).contains("MLP"),
         "{}",
@@ -235,7 +229,7 @@ fn weights_of_other_programs_are_to_be_imported_first() {
     let model = starter(home.path());
     assert_eq!(
         run(
-            home.path(),
+            &home,
             &[
                 "export",
                 "--model",
@@ -272,7 +266,7 @@ fn weights_of_other_programs_are_to_be_imported_first() {
             &["compare", model, file, "--data", "builtin"],
             &["train", "--initial-weights", file],
         ] {
-            let output = run(home.path(), arguments);
+            let output = run(&home, arguments);
             assert_eq!(
                 output.status.code(),
                 Some(1),

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use super::{inkling, objects, stderr};
+use super::{exits, inkling, objects, says, stderr, words};
 use crate::support::write_idx_set;
 
 /// Starts a long run and presses Ctrl-C as soon as it printed the event `moment`.
@@ -74,7 +74,7 @@ fn completed_epochs_are_kept() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 300, 50);
     let output = interrupted_after("epoch", home.path(), "lenet");
-    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    exits(&output, 130);
     let events = objects(&output);
     let last = events.last().unwrap();
     assert_eq!(
@@ -86,7 +86,7 @@ fn completed_epochs_are_kept() {
         "the model that was saved is measured: {last}"
     );
     assert!(Path::new(last["model_path"].as_str().unwrap()).is_file());
-    assert!(stderr(&output).contains("saved"), "{}", stderr(&output));
+    says(&output, "saved");
 }
 
 #[test]
@@ -162,26 +162,15 @@ fn short_run(home: &Path, engine: &str) -> Command {
     write_idx_set(&home.join("set"), 1200, 50);
     let mut program = inkling(home);
     program.env("INKLING_ENGINE", engine);
-    program.args([
-        "train",
-        "--data",
-        "set",
-        "--network",
-        "mlp",
-        "--epochs",
-        "60",
-        "--threads",
-        "1",
-        "--batch-size",
-        "20",
-        "--json",
-    ]);
+    program.args(words(
+        "train --data set --network mlp --epochs 60 --threads 1 --batch-size 20 --json",
+    ));
     program
 }
 
 /// Resumes the run that was interrupted there, and asserts that it comes to its end.
 fn resumed(home: &Path) {
-    let output = super::run(home, &["train", "--resume", "--json"]);
+    let output = super::run(home, "train --resume --json");
     assert!(output.status.success(), "{}", stderr(&output));
     let last = objects(&output).pop().unwrap();
     assert_eq!(
@@ -200,7 +189,7 @@ fn resumed(home: &Path) {
 fn ctrl_c_reaches_an_engine_in_a_process_through_its_caller_alone() {
     let home = tempfile::tempdir().unwrap();
     let output = interrupted(&mut short_run(home.path(), "process"), "epoch", "INT");
-    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    exits(&output, 130);
     let last = objects(&output).pop().unwrap();
     assert_eq!(
         (&last["event"], &last["stopped"]),
@@ -221,11 +210,7 @@ fn a_run_that_the_system_ends_can_be_resumed() {
                 "{engine}, {signal}: {}",
                 stderr(&output)
             );
-            assert!(
-                stderr(&output).contains("inkling train --resume"),
-                "{}",
-                stderr(&output)
-            );
+            says(&output, "inkling train --resume");
             resumed(home.path());
         }
     }
@@ -271,13 +256,9 @@ fn a_run_stopped_in_its_first_epoch_can_be_resumed() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 20_000, 50);
     let output = interrupted_after("started", home.path(), "convnet");
-    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    exits(&output, 130);
     assert_eq!(objects(&output).last().unwrap()["event"], "unfinished");
-    assert!(
-        stderr(&output).contains("To resume the run: inkling train --resume"),
-        "{}",
-        stderr(&output)
-    );
+    says(&output, "To resume the run: inkling train --resume");
     let kept = std::fs::read_dir(home.path().join("runs")).map_or(0, Iterator::count);
     assert_eq!(kept, 0);
     let interrupted = inkling::runs::Checkpoints::new(home.path().join("checkpoints")).list();
@@ -296,17 +277,13 @@ fn a_benchmark_broken_off_keeps_nothing() {
         "figure",
         "INT",
     );
-    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    exits(&output, 130);
     assert!(
         objects(&output)
             .iter()
             .all(|object| object["event"] == "figure")
     );
-    assert!(
-        stderr(&output).contains("nothing was saved"),
-        "{}",
-        stderr(&output)
-    );
+    says(&output, "nothing was saved");
     assert!(!home.path().join("bench").exists());
 }
 
@@ -315,18 +292,11 @@ fn long_sweep(home: &Path, engine: &str) -> Command {
     write_idx_set(&home.join("set"), 1200, 50);
     let mut program = inkling(home);
     program.env("INKLING_ENGINE", engine);
-    program.args([
-        "sweep",
-        "--data",
-        "set",
-        "--preset",
-        "quick",
-        "--set",
-        "epochs=10",
-        "--set",
-        "learning-rate=1e-4..1e-2:log",
-    ]);
-    program.args(["--trials", "8", "--at-once", "2", "--json"]);
+    program.args(words(
+        "sweep --data set --preset quick --set epochs=10 --set \
+             learning-rate=1e-4..1e-2:log",
+    ));
+    program.args(words("--trials 8 --at-once 2 --json"));
     program
 }
 
@@ -350,14 +320,10 @@ fn a_sweep_that_is_interrupted_goes_on_where_it_was() {
             "{engine}, {signal}: {}",
             stderr(&output)
         );
-        assert!(
-            stderr(&output).contains("To resume: inkling sweep --resume"),
-            "{}",
-            stderr(&output)
-        );
+        says(&output, "To resume: inkling sweep --resume");
         assert_eq!(objects(&output).last().unwrap()["complete"], false);
-        let again = super::run(home.path(), &["sweep", "--resume", "--json"]);
-        assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+        let again = super::run(&home, "sweep --resume --json");
+        exits(&again, 0);
         let mut ended = [
             trials(&output, "trial_ended"),
             trials(&again, "trial_ended"),
@@ -381,8 +347,8 @@ fn killing_a_sweep_loses_no_trial_that_has_ended() {
             stdout: printed.into_bytes(),
             stderr: Vec::new(),
         };
-        let again = super::run(home.path(), &["sweep", "--resume", "--json"]);
-        assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+        let again = super::run(&home, "sweep --resume --json");
+        exits(&again, 0);
         assert_eq!(objects(&again).last().unwrap()["complete"], true);
         let (before, after) = (
             trials(&killed, "trial_ended"),
@@ -402,22 +368,13 @@ fn repeated_runs_that_were_killed_go_on_with_those_that_are_missing() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 1200, 50);
     let mut program = inkling(home.path());
-    program.args([
-        "train",
-        "--data",
-        "set",
-        "--preset",
-        "quick",
-        "--epochs",
-        "20",
-        "--repeats",
-        "3",
-        "--json",
-    ]);
+    program.args(words(
+        "train --data set --preset quick --epochs 20 --repeats 3 --json",
+    ));
     let output = interrupted(&mut program, "finished", "TERM");
-    assert_eq!(output.status.code(), Some(143), "{}", stderr(&output));
-    let again = super::run(home.path(), &["train", "--resume", "--json"]);
-    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    exits(&output, 143);
+    let again = super::run(&home, "train --resume --json");
+    exits(&again, 0);
     let last = objects(&again).pop().unwrap();
     assert_eq!(
         (&last["event"], &last["runs"]),

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use super::{inkling, run, stderr, stdout};
+use super::{exits, inkling, run, stderr, stdout};
 
 #[test]
 fn failures_are_logged() {
     let home = tempfile::tempdir().unwrap();
     assert_eq!(
         run(
-            home.path(),
+            &home,
             &["predict", "--model", "Oma Ilse.safetensors", "letter.png"]
         )
         .status
@@ -33,7 +33,7 @@ fn a_full_log_is_renamed_and_the_oldest_is_deleted() {
     let at = |name: &str| home.path().join(name);
     for round in 0..4_u8 {
         fs::write(at("inkling.log"), vec![b'a' + round; 1 << 20]).unwrap();
-        run(home.path(), &["licences"]);
+        run(&home, &["licences"]);
     }
     let first = |name: &str| fs::read(at(name)).unwrap()[0];
     assert_eq!(
@@ -48,7 +48,7 @@ fn a_full_log_is_renamed_and_the_oldest_is_deleted() {
 fn a_log_that_cannot_be_written_stops_nothing() {
     let home = tempfile::tempdir().unwrap();
     fs::create_dir(home.path().join("inkling.log")).unwrap();
-    let output = run(home.path(), &["licences"]);
+    let output = run(&home, &["licences"]);
     assert_eq!(
         (output.status.code(), stderr(&output).as_str()),
         (Some(0), "")
@@ -128,8 +128,8 @@ fn nobody_else_can_read_the_log_and_it_has_no_passwords() {
         "http://anna:s3/cret@127.0.0.1:1/sets",
         "ftp://anna:s3cret@host/",
     ] {
-        let output = run(home.path(), &["data", "fetch", "mnist", "--mirror", mirror]);
-        assert_eq!(output.status.code(), Some(1));
+        let output = run(&home, &["data", "fetch", "mnist", "--mirror", mirror]);
+        exits(&output, 1);
         assert!(!stderr(&output).contains("cret"), "{}", stderr(&output));
     }
     let log = home.path().join("inkling.log");

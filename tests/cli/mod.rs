@@ -48,11 +48,69 @@ fn inkling(home: &Path) -> Command {
     command
 }
 
+/// The words of a command line: a string of them, or a list if one has a space in it.
+trait Words<'a> {
+    fn words(self) -> Vec<&'a str>;
+}
+
+impl<'a> Words<'a> for &'a str {
+    fn words(self) -> Vec<&'a str> {
+        words(self)
+    }
+}
+
+impl<'a> Words<'a> for &[&'a str] {
+    fn words(self) -> Vec<&'a str> {
+        self.to_vec()
+    }
+}
+
+impl<'a, const N: usize> Words<'a> for &[&'a str; N] {
+    fn words(self) -> Vec<&'a str> {
+        self.to_vec()
+    }
+}
+
+impl<'a> Words<'a> for &Vec<&'a str> {
+    fn words(self) -> Vec<&'a str> {
+        self.clone()
+    }
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
 /// Runs the program to its end. What it prints for scripts is what its schema says.
-fn run(home: &Path, arguments: &[&str]) -> Output {
-    let output = inkling(home).args(arguments).output().unwrap();
-    schema::check_output(arguments, &String::from_utf8_lossy(&output.stdout));
+fn run<'a>(home: impl AsRef<Path>, arguments: impl Words<'a>) -> Output {
+    let arguments = arguments.words();
+    let output = inkling(home.as_ref()).args(&arguments).output().unwrap();
+    schema::check_output(&arguments, &String::from_utf8_lossy(&output.stdout));
     output
+}
+
+/// Runs the program, which succeeds.
+#[track_caller]
+fn succeed<'a>(home: impl AsRef<Path>, arguments: impl Words<'a>) -> Output {
+    let output = run(home, arguments);
+    exits(&output, 0);
+    output
+}
+
+/// Checks how the program ended.
+#[track_caller]
+fn exits(output: &Output, status: i32) {
+    assert_eq!(output.status.code(), Some(status), "{}", stderr(output));
+}
+
+/// Checks that these words are on standard error.
+#[track_caller]
+fn says(output: &Output, words: &str) {
+    assert!(stderr(output).contains(words), "{}", stderr(output));
+}
+
+fn json_file(path: impl AsRef<Path>) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
 fn stdout(output: &Output) -> String {

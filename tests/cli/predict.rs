@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use image::{GrayImage, Luma};
 
-use super::{inkling, keys, objects, run, stderr, stdout};
+use super::{exits, inkling, keys, objects, run, says, stderr, stdout, succeed, words};
 
 /// A plain stroke downwards.
 const ONE: &str = r#"{"strokes": [[[50, 10], [50, 40], [50, 90]]]}"#;
@@ -37,8 +37,7 @@ fn paths(output: &Output) -> Vec<String> {
 fn a_prediction_has_the_promised_shape() {
     let home = tempfile::tempdir().unwrap();
     write_one(&home.path().join("one.png"));
-    let output = run(home.path(), &["predict", "one.png", "--json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, "predict one.png --json");
     assert_eq!(
         keys(&stdout(&output)),
         [
@@ -84,7 +83,7 @@ const ELEVEN: &str =
 fn several_digits_are_read_as_a_number() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("number.json"), ELEVEN).unwrap();
-    let output = run(home.path(), &["predict", "--json", "number.json"]);
+    let output = run(&home, "predict --json number.json");
     let object = &objects(&output)[0];
     assert_eq!(object["text"], "11", "{object}");
     let digits = object["digits"].as_array().unwrap();
@@ -111,7 +110,7 @@ fn several_digits_are_read_as_a_number() {
         .all(|key| object[key].is_null()),
         "{object}"
     );
-    let said = stdout(&run(home.path(), &["predict", "number.json"]));
+    let said = stdout(&run(&home, &["predict", "number.json"]));
     assert!(
         said.starts_with("number.json: 11 (1 — ") && said.lines().count() == 1,
         "{said}"
@@ -121,9 +120,7 @@ fn several_digits_are_read_as_a_number() {
 #[test]
 fn all_formats_of_images_are_read_and_found_in_folders() {
     let home = tempfile::tempdir().unwrap();
-    let names = [
-        "a.bmp", "b.gif", "c.jpg", "d.pgm", "e.png", "f.tif", "g.TIFF", "h.webp",
-    ];
+    let names = words("a.bmp b.gif c.jpg d.pgm e.png f.tif g.TIFF h.webp");
     let picture = GrayImage::from_fn(60, 80, |x, y| {
         Luma([if (27..33).contains(&x) && (15..65).contains(&y) {
             20
@@ -132,7 +129,7 @@ fn all_formats_of_images_are_read_and_found_in_folders() {
         }])
     });
     fs::create_dir(home.path().join("images")).unwrap();
-    for name in names {
+    for name in &names {
         let path = home.path().join("images").join(name);
         let picture = image::DynamicImage::from(picture.clone());
         // GIF and WebP have no grey of their own.
@@ -143,8 +140,7 @@ fn all_formats_of_images_are_read_and_found_in_folders() {
         }
         .unwrap();
     }
-    let output = run(home.path(), &["predict", "--json", "images"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, "predict --json images");
     assert_eq!(objects(&output).len(), names.len());
     assert!(
         objects(&output).iter().all(|object| object["digit"] == 1),
@@ -158,7 +154,7 @@ fn people_get_a_line_an_input() {
     let home = tempfile::tempdir().unwrap();
     write_one(&home.path().join("one.png"));
     fs::write(home.path().join("ink.json"), ONE).unwrap();
-    let said = stdout(&run(home.path(), &["predict", "one.png", "ink.json"]));
+    let said = stdout(&run(&home, "predict one.png ink.json"));
     let lines: Vec<_> = said.lines().collect();
     assert!(
         lines.len() == 2 && lines[0].starts_with("one.png: ") && lines[1].starts_with("ink.json: "),
@@ -178,11 +174,7 @@ fn drawings_of_json_lines_are_named_by_their_line() {
     );
     packed.write_all(text.as_bytes()).unwrap();
     packed.finish().unwrap();
-    let output = run(
-        home.path(),
-        &["predict", "--json", "ink.jsonl", "packed.jsonl.gz"],
-    );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, "predict --json ink.jsonl packed.jsonl.gz");
     assert_eq!(
         paths(&output),
         [
@@ -208,8 +200,7 @@ fn a_folder_is_read_with_all_folders_in_it_in_order_and_without_what_is_hidden_o
     fs::write(folder.join("notes.txt"), "not ours").unwrap();
     fs::write(folder.join("e.ink"), ONE).unwrap();
     write_one(&folder.join("more/deep/d.png"));
-    let output = run(home.path(), &["predict", "--json", "drawings"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, "predict --json drawings");
     let expected = ["a.json", "b.png", "c.JPG", "e.ink", "more/deep/d.png"]
         .map(|name| Path::new("drawings").join(name).display().to_string());
     assert_eq!(paths(&output), expected);
@@ -224,8 +215,7 @@ fn links_are_followed_but_not_in_circles() {
     write_one(&folder.join("in/deep/a.png"));
     std::os::unix::fs::symlink(&folder, folder.join("in/deep/round")).unwrap();
     std::os::unix::fs::symlink(folder.join("in/deep"), folder.join("zz")).unwrap();
-    let output = run(home.path(), &["predict", "--json", "drawings"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, "predict --json drawings");
     assert_eq!(paths(&output).len(), 1, "{}", stdout(&output));
 }
 
@@ -241,18 +231,10 @@ fn what_cannot_be_read_is_named_and_the_rest_is_read() {
     .unwrap();
     fs::create_dir(home.path().join("empty")).unwrap();
     let output = run(
-        home.path(),
-        &[
-            "predict",
-            "--json",
-            "missing.png",
-            "broken.png",
-            "broken.jsonl",
-            "empty",
-            "one.png",
-        ],
+        &home,
+        "predict --json missing.png broken.png broken.jsonl empty one.png",
     );
-    assert_eq!(output.status.code(), Some(1));
+    exits(&output, 1);
     assert_eq!(
         paths(&output),
         ["broken.jsonl:1", "broken.jsonl:3", "one.png"]
@@ -275,8 +257,7 @@ fn a_link_into_the_files_of_the_kernel_is_not_followed() {
     std::os::unix::fs::symlink("/sys", images.join("system")).unwrap();
     // `cwd` in there leads back to it.
     write_one(&home.path().join("two.png"));
-    let output = run(home.path(), &["predict", "--json", "images"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, "predict --json images");
     assert_eq!(paths(&output), ["images/one.png"]);
 }
 
@@ -296,7 +277,7 @@ fn pipes_are_refused_whatever_their_names_say() {
         );
     }
     let output = run(
-        home.path(),
+        &home,
         &[
             &["predict", "--json"],
             &pipes[..],
@@ -304,7 +285,7 @@ fn pipes_are_refused_whatever_their_names_say() {
         ]
         .concat(),
     );
-    assert_eq!(output.status.code(), Some(1));
+    exits(&output, 1);
     assert_eq!(paths(&output), ["one.png"]);
     assert_eq!(stderr(&output).lines().count(), 5, "{}", stderr(&output));
 }
@@ -318,7 +299,7 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
     )
     .unwrap();
     let mut child = inkling(home.path())
-        .args(["predict", "--json", "ink.jsonl"])
+        .args(words("predict --json ink.jsonl"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -342,16 +323,12 @@ fn a_full_disk_under_standard_output_is_said() {
     write_one(&home.path().join("one.png"));
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let output = inkling(home.path())
-        .args(["predict", "--json", "one.png"])
+        .args(words("predict --json one.png"))
         .stdout(full)
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(
-        stderr(&output).contains("standard output"),
-        "{}",
-        stderr(&output)
-    );
+    exits(&output, 1);
+    says(&output, "standard output");
 }
 
 /// A table of this many rows, each with the plain stroke of a one, and what stands before the
@@ -388,11 +365,7 @@ fn rows_of_a_table_are_recognised_with_and_without_labels() {
     )
     .unwrap();
     fs::write(home.path().join("bare"), table("", "", 1)).unwrap();
-    let output = run(
-        home.path(),
-        &["predict", "--json", "test.csv", "train.csv", "bare"],
-    );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, "predict --json test.csv train.csv bare");
     assert_eq!(
         paths(&output),
         ["test.csv:2", "test.csv:3", "train.csv:2", "bare:1"]
@@ -404,13 +377,9 @@ fn rows_of_a_table_are_recognised_with_and_without_labels() {
     );
 
     fs::write(home.path().join("odd.csv"), "1,2,3\n").unwrap();
-    let output = run(home.path(), &["predict", "--json", "odd.csv"]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(
-        stderr(&output).contains("line 1 has 3 values"),
-        "{}",
-        stderr(&output)
-    );
+    let output = run(&home, "predict --json odd.csv");
+    exits(&output, 1);
+    says(&output, "line 1 has 3 values");
 }
 
 #[test]
@@ -418,11 +387,7 @@ fn the_digits_of_a_table_are_written_as_kaggle_takes_them() {
     let home = tempfile::tempdir().unwrap();
     let at = |name: &str| home.path().join(name);
     fs::write(at("test.csv"), table(&header(""), "", 3)).unwrap();
-    let output = run(
-        home.path(),
-        &["predict", "test.csv", "--out", "submission.csv"],
-    );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, "predict test.csv --out submission.csv");
     assert_eq!(
         fs::read_to_string(at("submission.csv")).unwrap(),
         "ImageId,Label\n1,1\n2,1\n3,1\n"
@@ -434,35 +399,18 @@ fn the_digits_of_a_table_are_written_as_kaggle_takes_them() {
     );
 
     // What is there stays, unless --force is given, and so does the table itself.
-    let again = run(
-        home.path(),
-        &["predict", "test.csv", "--out", "submission.csv"],
-    );
-    assert_eq!(again.status.code(), Some(1));
-    assert!(
-        stderr(&again).contains("submission.csv"),
-        "{}",
-        stderr(&again)
-    );
+    let again = run(&home, "predict test.csv --out submission.csv");
+    exits(&again, 1);
+    says(&again, "submission.csv");
     let output = run(
-        home.path(),
-        &[
-            "predict",
-            "test.csv",
-            "--out",
-            "submission.csv",
-            "--force",
-            "--json",
-        ],
+        &home,
+        "predict test.csv --out submission.csv --force --json",
     );
     assert_eq!(keys(&stdout(&output)), ["path", "images"]);
     assert_eq!(
-        run(
-            home.path(),
-            &["predict", "test.csv", "--out", "test.csv", "--force"]
-        )
-        .status
-        .code(),
+        run(&home, "predict test.csv --out test.csv --force")
+            .status
+            .code(),
         Some(1)
     );
 
@@ -477,10 +425,7 @@ fn the_digits_of_a_table_are_written_as_kaggle_takes_them() {
         (&["ink.json"], 1),
         (&["test.csv", "test.csv"], 2),
     ] {
-        let output = run(
-            home.path(),
-            &[&["predict", "--out", "new.csv"], inputs].concat(),
-        );
+        let output = run(&home, &[&["predict", "--out", "new.csv"], inputs].concat());
         assert_eq!(
             output.status.code(),
             Some(status),
@@ -524,7 +469,7 @@ fn standard_input_is_an_image_ink_or_a_table_by_its_content() {
         (table("", "1,", 2).into_bytes(), &["-:1", "-:2"]),
     ] {
         let output = run_with_input(home.path(), &["predict", "--json", "-"], &input);
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        exits(&output, 0);
         assert_eq!(paths(&output), expected);
         assert!(
             objects(&output).iter().all(|object| object["digit"] == 1),
@@ -537,14 +482,14 @@ fn standard_input_is_an_image_ink_or_a_table_by_its_content() {
         &["predict", "-", "--out", "digits.csv"],
         table("", "", 1).as_bytes(),
     );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    exits(&output, 0);
     assert_eq!(
         fs::read_to_string(home.path().join("digits.csv")).unwrap(),
         "ImageId,Label\n1,1\n"
     );
     for (input, words) in [(&b""[..], "it is empty"), (b"hello", "standard input")] {
         let output = run_with_input(home.path(), &["predict", "-"], input);
-        assert_eq!(output.status.code(), Some(1));
-        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+        exits(&output, 1);
+        says(&output, words);
     }
 }

@@ -2,22 +2,13 @@
 
 use std::fs;
 
-use super::{objects, run, stderr, stdout};
+use super::{exits, json_file, objects, run, stdout, succeed, words};
 
 #[test]
 fn the_time_of_a_step_is_shown_and_a_trace_is_written_once() {
     let home = tempfile::tempdir().unwrap();
-    let given = [
-        "profile",
-        "--network",
-        "tiny",
-        "--batch-size",
-        "64",
-        "--trace",
-        "trace.json",
-    ];
-    let output = run(home.path(), &given);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let given = words("profile --network tiny --batch-size 64 --trace trace.json");
+    let output = succeed(&home, &given);
     let text = stdout(&output);
     for part in [
         "A step of 64 images takes",
@@ -30,14 +21,12 @@ fn the_time_of_a_step_is_shown_and_a_trace_is_written_once() {
     ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }
-    let trace: serde_json::Value =
-        serde_json::from_slice(&fs::read(home.path().join("trace.json")).unwrap()).unwrap();
+    let trace: serde_json::Value = json_file(home.path().join("trace.json"));
     assert!(trace["traceEvents"].as_array().unwrap().len() > 30);
 
-    let again = run(home.path(), &given);
-    assert_eq!(again.status.code(), Some(1), "{}", stderr(&again));
-    let forced = run(home.path(), &[&given[..], &["--force", "--json"]].concat());
-    assert_eq!(forced.status.code(), Some(0), "{}", stderr(&forced));
+    let again = run(&home, &given);
+    exits(&again, 1);
+    let forced = succeed(&home, &[&given[..], &["--force", "--json"]].concat());
     let event = &objects(&forced)[0];
     assert_eq!(
         (
@@ -61,6 +50,6 @@ fn the_time_of_a_step_is_shown_and_a_trace_is_written_once() {
             "{folder} is empty"
         );
     }
-    let bad = run(home.path(), &["profile", "--batch-size", "0"]);
-    assert_eq!(bad.status.code(), Some(2));
+    let bad = run(&home, "profile --batch-size 0");
+    exits(&bad, 2);
 }

@@ -4,7 +4,7 @@ use std::io::BufRead;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{inkling, objects, run, stderr};
+use super::{Words, exits, inkling, objects, run, says, stderr, succeed, words};
 use crate::support::write_idx_set;
 
 fn wait_for(found: impl Fn() -> bool) {
@@ -29,21 +29,11 @@ fn has_checkpoint(home: &Path) -> bool {
 fn a_killed_run_goes_on_to_the_same_weights() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 1200, 50);
-    let train = [
-        "train",
-        "--data",
-        "./set",
-        "--network",
-        "mlp",
-        "--epochs",
-        "60",
-        "--threads",
-        "1",
-        "--batch-size",
-        "20",
-        "--json",
-    ];
-    let whole = run(home.path(), &[&train[..], &["--out", "whole"]].concat());
+    let train = words(
+        "train --data ./set --network mlp --epochs 60 --threads 1 --batch-size 20 \
+             --json",
+    );
+    let whole = run(&home, &[&train[..], &["--out", "whole"]].concat());
     assert!(whole.status.success(), "{}", stderr(&whole));
     assert!(
         !has_checkpoint(home.path()),
@@ -59,16 +49,9 @@ fn a_killed_run_goes_on_to_the_same_weights() {
     wait_for(|| has_checkpoint(home.path()));
     child.kill().unwrap();
     child.wait().unwrap();
-    let resumed = run(
-        home.path(),
-        &["train", "--resume", "--json", "--out", "resumed"],
-    );
+    let resumed = run(&home, "train --resume --json --out resumed");
     assert!(resumed.status.success(), "{}", stderr(&resumed));
-    assert!(
-        stderr(&resumed).contains("Resuming after epoch"),
-        "{}",
-        stderr(&resumed)
-    );
+    says(&resumed, "Resuming after epoch");
     let weights = |name: &str| {
         let file = std::fs::read(home.path().join(name).join("model.safetensors")).unwrap();
         let header = u64::from_le_bytes(file[..8].try_into().unwrap()) as usize;
@@ -88,21 +71,12 @@ fn a_killed_run_goes_on_to_the_same_weights() {
 }
 
 /// Starts a run with these further options and kills it after its first checkpoint.
-fn killed_run(home: &Path, options: &[&str]) {
-    let train = [
-        "train",
-        "--network",
-        "mlp",
-        "--epochs",
-        "60",
-        "--threads",
-        "1",
-        "--batch-size",
-        "20",
-    ];
+fn killed_run<'a>(home: impl AsRef<Path>, options: impl Words<'a>) {
+    let train = words("train --network mlp --epochs 60 --threads 1 --batch-size 20");
+    let home = home.as_ref();
     let mut child = inkling(home)
         .args(train)
-        .args(options)
+        .args(options.words())
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
@@ -115,33 +89,17 @@ fn killed_run(home: &Path, options: &[&str]) {
 fn a_run_in_progress_is_not_resumed_and_one_that_was_just_killed_is() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 1200, 50);
-    let train = [
-        "train",
-        "--data",
-        "./set",
-        "--network",
-        "mlp",
-        "--epochs",
-        "1000",
-        "--threads",
-        "1",
-        "--batch-size",
-        "20",
-    ];
+    let train = words("train --data ./set --network mlp --epochs 1000 --threads 1 --batch-size 20");
     let mut child = inkling(home.path())
         .args(train)
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
     wait_for(|| has_checkpoint(home.path()));
-    let refused = run(home.path(), &["train", "--resume"]);
+    let refused = run(&home, &["train", "--resume"]);
     child.kill().unwrap();
-    assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
-    assert!(
-        stderr(&refused).contains("still in progress"),
-        "{}",
-        stderr(&refused)
-    );
+    exits(&refused, 1);
+    says(&refused, "still in progress");
     // The system may still be taking its process apart.
     let mut resumed = inkling(home.path())
         .args(["train", "--resume"])
@@ -175,10 +133,10 @@ fn changed_data_is_refused_and_said() {
     let home = tempfile::tempdir().unwrap();
     let set = home.path().join("set");
     write_idx_set(&set, 1200, 50);
-    killed_run(home.path(), &["--data", "./set"]);
+    killed_run(&home, &["--data", "./set"]);
     let refused = |part: &str| {
-        let resumed = run(home.path(), &["train", "--resume"]);
-        assert_eq!(resumed.status.code(), Some(1), "{}", stderr(&resumed));
+        let resumed = run(&home, &["train", "--resume"]);
+        exits(&resumed, 1);
         assert!(
             stderr(&resumed).contains(part) && stderr(&resumed).contains("--data-dir"),
             "{part}: {}",
@@ -216,9 +174,9 @@ fn changed_data_is_refused_and_said() {
     write_idx_set(&set, 1320, 50);
     refused("training images");
     std::fs::remove_dir_all(&set).unwrap();
-    let missing = run(home.path(), &["train", "--resume"]);
-    assert_eq!(missing.status.code(), Some(1));
-    assert!(stderr(&missing).contains("set"), "{}", stderr(&missing));
+    let missing = run(&home, &["train", "--resume"]);
+    exits(&missing, 1);
+    says(&missing, "set");
     std::fs::rename(&elsewhere, &set).unwrap();
     // From another folder, the relative path is still that of the folder it was started in.
     let resumed = inkling(home.path())
@@ -253,7 +211,7 @@ fn options_of_an_interrupted_run_are_remembered_and_may_be_given_anew() {
             .unwrap()
             .len()
     };
-    killed_run(home.path(), &options("here"));
+    killed_run(&home, &options("here"));
     let resumed = inkling(home.path())
         .args(["train", "--resume"])
         .current_dir(std::env::temp_dir())
@@ -262,21 +220,14 @@ fn options_of_an_interrupted_run_are_remembered_and_may_be_given_anew() {
     assert!(resumed.status.success(), "{}", stderr(&resumed));
     let half = size("here");
 
-    killed_run(home.path(), &options("not there"));
-    let other = run(home.path(), &["train", "--resume", "--data-dir", "data"]);
-    assert_eq!(other.status.code(), Some(1), "{}", stderr(&other));
-    assert!(
-        stderr(&other).contains("training images"),
-        "{}",
-        stderr(&other)
-    );
-    let resumed = run(
-        home.path(),
-        &["train", "--resume", "--out", "there", "--weights", "f32"],
-    );
+    killed_run(&home, &options("not there"));
+    let other = run(&home, "train --resume --data-dir data");
+    exits(&other, 1);
+    says(&other, "training images");
+    let resumed = run(&home, "train --resume --out there --weights f32");
     assert!(resumed.status.success(), "{}", stderr(&resumed));
     assert!(size("there") > half * 3 / 2, "{} and {half}", size("there"));
-    let settings = run(home.path(), &["train", "--resume", "--learning-rate", "1"]);
+    let settings = run(&home, "train --resume --learning-rate 1");
     assert_eq!(
         settings.status.code(),
         Some(2),
@@ -287,17 +238,13 @@ fn options_of_an_interrupted_run_are_remembered_and_may_be_given_anew() {
 #[test]
 fn without_an_interrupted_run_it_says_so() {
     let home = tempfile::tempdir().unwrap();
-    let none = run(home.path(), &["train", "--resume"]);
-    assert_eq!(none.status.code(), Some(1));
-    assert!(
-        stderr(&none).contains("no interrupted run"),
-        "{}",
-        stderr(&none)
-    );
-    let nowhere = run(home.path(), &["train", "--resume", "nowhere"]);
-    assert_eq!(nowhere.status.code(), Some(1));
-    assert!(stderr(&nowhere).contains("nowhere"), "{}", stderr(&nowhere));
-    let both = run(home.path(), &["train", "--resume", "--epochs", "3"]);
+    let none = run(&home, &["train", "--resume"]);
+    exits(&none, 1);
+    says(&none, "no interrupted run");
+    let nowhere = run(&home, "train --resume nowhere");
+    exits(&nowhere, 1);
+    says(&nowhere, "nowhere");
+    let both = run(&home, "train --resume --epochs 3");
     assert_eq!(both.status.code(), Some(2), "its settings are the run's");
 }
 
@@ -305,21 +252,9 @@ fn without_an_interrupted_run_it_says_so() {
 fn an_interrupted_run_is_saved_as_it_was() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 1200, 50);
-    let none = run(home.path(), &["train", "--resume", "--save"]);
-    assert_eq!(none.status.code(), Some(1), "{}", stderr(&none));
-    let train = [
-        "train",
-        "--data",
-        "./set",
-        "--network",
-        "mlp",
-        "--epochs",
-        "1000",
-        "--threads",
-        "1",
-        "--batch-size",
-        "20",
-    ];
+    let none = run(&home, "train --resume --save");
+    exits(&none, 1);
+    let train = words("train --data ./set --network mlp --epochs 1000 --threads 1 --batch-size 20");
     let mut child = inkling(home.path())
         .args(train)
         .stderr(std::process::Stdio::null())
@@ -328,8 +263,7 @@ fn an_interrupted_run_is_saved_as_it_was() {
     wait_for(|| has_checkpoint(home.path()));
     child.kill().unwrap();
     child.wait().unwrap();
-    let saved = run(home.path(), &["train", "--resume", "--save", "--json"]);
-    assert_eq!(saved.status.code(), Some(0), "{}", stderr(&saved));
+    let saved = succeed(&home, "train --resume --save --json");
     let events = objects(&saved);
     assert!(
         events.iter().all(|event| event["event"] != "step"),
@@ -345,7 +279,7 @@ fn an_interrupted_run_is_saved_as_it_was() {
         !has_checkpoint(home.path()),
         "it cannot be resumed any more"
     );
-    let alone = run(home.path(), &["train", "--save"]);
+    let alone = run(&home, &["train", "--save"]);
     assert_eq!(
         alone.status.code(),
         Some(2),
@@ -364,18 +298,9 @@ fn a_run_whose_engine_still_writes_its_checkpoint_is_waited_for() {
         .stderr(std::process::Stdio::null())
         .stdout(std::process::Stdio::piped());
     // Its first epoch takes long, and so may a step.
-    program.args([
-        "train",
-        "--data",
-        "./set",
-        "--network",
-        "convnet",
-        "--epochs",
-        "1000",
-        "--batch-size",
-        "512",
-        "--json",
-    ]);
+    program.args(words(
+        "train --data ./set --network convnet --epochs 1000 --batch-size 512 --json",
+    ));
     let mut child = program.spawn().unwrap();
     let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().contains("\"started\"")));
@@ -451,7 +376,7 @@ fn whether_a_run_whose_engine_crashed_can_be_resumed_is_said() {
         );
         std::io::copy(&mut out, &mut std::io::sink()).unwrap();
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        exits(&output, 1);
         let said = stderr(&output);
         assert!(
             said.contains("crashed") && said.contains(words),

@@ -11,7 +11,7 @@ use inkling::run_config::{
 };
 use serde_json::{Value, json};
 
-use super::{run, stderr, stdout};
+use super::{exits, run, says, stdout, succeed};
 
 /// What `inkling schema` prints.
 pub static SCHEMAS: LazyLock<Value> = LazyLock::new(|| {
@@ -197,8 +197,7 @@ fn parts<'a>(schema: &'a Value, found: &mut Vec<&'a Value>) {
 #[test]
 fn every_command_that_prints_json_has_a_schema_that_is_whole() {
     let home = tempfile::tempdir().unwrap();
-    let pages = run(home.path(), &["man", "--out", "pages"]);
-    assert_eq!(pages.status.code(), Some(0), "{}", stderr(&pages));
+    succeed(&home, "man --out pages");
     let schemas = SCHEMAS["commands"].as_object().unwrap();
     for entry in home.path().join("pages").read_dir().unwrap() {
         let path = entry.unwrap().path();
@@ -251,16 +250,12 @@ fn every_command_that_prints_json_has_a_schema_that_is_whole() {
             }
         }
         let words: Vec<&str> = ["schema"].into_iter().chain(command.split(' ')).collect();
-        let alone: Value = serde_json::from_str(&stdout(&run(home.path(), &words))).unwrap();
+        let alone: Value = serde_json::from_str(&stdout(&run(&home, &words))).unwrap();
         assert_eq!((&alone, &alone["version"]), (schema, &SCHEMAS["version"]));
     }
-    let unknown = run(home.path(), &["schema", "licences"]);
-    assert_eq!(unknown.status.code(), Some(2));
-    assert!(
-        stderr(&unknown).contains("“licences” has no JSON output"),
-        "{}",
-        stderr(&unknown)
-    );
+    let unknown = run(&home, &["schema", "licences"]);
+    exits(&unknown, 2);
+    says(&unknown, "“licences” has no JSON output");
 }
 
 #[test]

@@ -21,7 +21,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::schema::{SCHEMAS, check, part};
-use super::{objects, run, stderr};
+use super::{objects, run, stderr, words};
 use crate::support::{model_file, write_idx_set};
 
 /// Whether these values are what the definition allows, and have everything that it documents.
@@ -475,7 +475,7 @@ fn commands_with_settings_print_what_their_schemas_allow() {
     ];
     let print = |command: &[&str], network: &[&str]| {
         let output = run(
-            home.path(),
+            &home,
             &[
                 command,
                 &["--data", "set", "--threads", "1", "--json"],
@@ -501,20 +501,8 @@ fn commands_with_settings_print_what_their_schemas_allow() {
     print(&["train", "--epochs", "1", "--repeats", "2"], networks[0]);
     print(&["profile"], networks[0]);
     print(&["find-lr"], networks[1]);
-    let sweep = [
-        "sweep",
-        "--data",
-        "set",
-        "--preset",
-        "quick",
-        "--set",
-        "epochs=1",
-        "--trials",
-        "2",
-        "--at-once",
-        "1",
-        "--json",
-    ];
+    let sweep =
+        words("sweep --data set --preset quick --set epochs=1 --trials 2 --at-once 1 --json");
     for fixed in [
         &["--set", "widths=20-10", "--set", "model=mlp"][..],
         &[
@@ -526,7 +514,7 @@ fn commands_with_settings_print_what_their_schemas_allow() {
         ],
     ] {
         let output = run(
-            home.path(),
+            &home,
             &[&sweep[..], &["--set", "learning-rate=1e-3..1e-2"], fixed].concat(),
         );
         assert_eq!(

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use super::{objects, run, stderr, stdout};
+use super::{Words, exits, objects, run, stderr, stdout, succeed, words};
 use crate::support::write_idx_set;
 
 const SPACE: [&str; 4] = [
@@ -20,28 +20,16 @@ fn home() -> tempfile::TempDir {
     home
 }
 
-fn sweep(home: &Path, more: &[&str]) -> Output {
-    let usual = [
-        "sweep",
-        "--data",
-        "set",
-        "--preset",
-        "quick",
-        "--set",
-        "epochs=3",
-        "--trials",
-        "5",
-        "--at-once",
-        "2",
-    ];
-    run(home, &[&usual[..], &SPACE, more].concat())
+fn sweep<'a>(home: impl AsRef<Path>, more: impl Words<'a>) -> Output {
+    let usual = words("sweep --data set --preset quick --set epochs=3 --trials 5 --at-once 2");
+    run(home, &[&usual[..], &SPACE, &more.words()].concat())
 }
 
 #[test]
 fn a_sweep_for_scripts_reports_every_trial_and_the_best() {
     let home = home();
-    let output = sweep(home.path(), &["--json", "--out", "here"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = sweep(&home, "--json --out here");
+    exits(&output, 0);
     let events = objects(&output);
     let number = |name: &str| events.iter().filter(|event| event["event"] == name).count();
     assert_eq!(
@@ -82,8 +70,7 @@ fn a_sweep_for_scripts_reports_every_trial_and_the_best() {
         "and have no checkpoints"
     );
 
-    let again = run(home.path(), &["sweep", "--resume", "here", "--json"]);
-    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    let again = succeed(&home, "sweep --resume here --json");
     assert_eq!(
         objects(&again)
             .iter()
@@ -98,8 +85,8 @@ fn a_sweep_for_scripts_reports_every_trial_and_the_best() {
 #[test]
 fn a_sweep_for_people_ends_with_a_table_and_a_command_that_gives_the_same_accuracy() {
     let home = home();
-    let output = sweep(home.path(), &["--sampler", "random", "--pruner", "none"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = sweep(&home, "--sampler random --pruner none");
+    exits(&output, 0);
     let said = stdout(&output);
     let head: Vec<&str> = said.lines().next().unwrap().split_whitespace().collect();
     assert_eq!(
@@ -130,7 +117,7 @@ fn a_sweep_for_people_ends_with_a_table_and_a_command_that_gives_the_same_accura
         .skip(1)
         .chain(["--json"])
         .collect();
-    let run = run(home.path(), &words);
+    let run = run(&home, &words);
     assert_eq!(run.status.code(), Some(0), "{command}: {}", stderr(&run));
     let accuracy = objects(&run).last().unwrap()["validation_accuracy"]
         .as_f64()
@@ -141,8 +128,8 @@ fn a_sweep_for_people_ends_with_a_table_and_a_command_that_gives_the_same_accura
 #[test]
 fn only_the_best_settings_meet_the_test_split_and_only_once() {
     let home = home();
-    let output = sweep(home.path(), &["--test", "--json", "--out", "here"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = sweep(&home, "--test --json --out here");
+    exits(&output, 0);
     let events = objects(&output);
     let tested = events.last().unwrap();
     assert_eq!(tested["event"], "tested");
@@ -166,10 +153,7 @@ fn only_the_best_settings_meet_the_test_split_and_only_once() {
         "no trial has a test figure"
     );
 
-    let again = run(
-        home.path(),
-        &["sweep", "--resume", "here", "--test", "--json"],
-    );
+    let again = run(&home, "sweep --resume here --test --json");
     assert_eq!(
         objects(&again).last().unwrap(),
         tested,
@@ -186,11 +170,7 @@ fn a_file_describes_a_sweep_and_options_override_it() {
     let home = home();
     let text = "preset = \"quick\"\ndata = \"set\"\ntrials = 9\nsampler = \"grid\"\nat-once = 1\npruner = \"none\"\n[set]\nepochs = 1\nlr = [0.001, 0.01]\nmodel = [\"mlp\", \"tiny\"]\n";
     std::fs::write(home.path().join("search.toml"), text).unwrap();
-    let output = run(
-        home.path(),
-        &["sweep", "search.toml", "--set", "model=mlp", "--json"],
-    );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, "sweep search.toml --set model=mlp --json");
     let ended = objects(&output)
         .iter()
         .filter(|event| event["outcome"] == "completed")
@@ -208,61 +188,34 @@ fn a_file_describes_a_sweep_and_options_override_it() {
 fn mistakes_are_bad_usage_with_a_sentence() {
     let home = home();
     for (arguments, words) in [
-        (&["sweep"][..], "No setting varies."),
+        ("sweep", "No setting varies."),
+        ("sweep --set rate=1..2", "No setting is called \"rate\"."),
         (
-            &["sweep", "--set", "rate=1..2"],
-            "No setting is called \"rate\".",
-        ),
-        (
-            &["sweep", "--set", "learning-rate=2..1"],
+            "sweep --set learning-rate=2..1",
             "Write the lower number first.",
         ),
         (
-            &[
-                "sweep",
-                "--set",
-                "learning-rate=1e-4..1e-2",
-                "--sampler",
-                "grid",
-            ],
+            "sweep --set learning-rate=1e-4..1e-2 --sampler grid",
             "A grid needs single values of learning-rate",
         ),
         (
-            &[
-                "sweep",
-                "--set",
-                "learning-rate=1e-4..1e-2",
-                "--time",
-                "soon",
-            ],
+            "sweep --set learning-rate=1e-4..1e-2 --time soon",
             "\"soon\" is not a duration.",
         ),
         (
-            &[
-                "sweep",
-                "--set",
-                "learning-rate=1e-4..1e-2",
-                "--at-once",
-                "0",
-            ],
+            "sweep --set learning-rate=1e-4..1e-2 --at-once 0",
             "The number of trials at once is out of range",
         ),
         (
-            &[
-                "sweep",
-                "--set",
-                "learning-rate=1e-4..1e-2",
-                "--sampler",
-                "bayes",
-            ],
+            "sweep --set learning-rate=1e-4..1e-2 --sampler bayes",
             "tpe",
         ),
         (
-            &["sweep", "--resume", "--set", "learning-rate=1"],
+            "sweep --resume --set learning-rate=1",
             "cannot be used with",
         ),
     ] {
-        let output = run(home.path(), arguments);
+        let output = run(&home, arguments);
         assert_eq!(
             output.status.code(),
             Some(2),
@@ -276,28 +229,19 @@ fn mistakes_are_bad_usage_with_a_sentence() {
         );
     }
     for (arguments, words) in [
-        (&["sweep", "--resume"][..], "There is no sweep to resume"),
+        ("sweep --resume", "There is no sweep to resume"),
+        ("sweep --resume set", "sweep.json could not be read"),
+        ("sweep absent.toml", "absent.toml could not be read"),
         (
-            &["sweep", "--resume", "set"],
-            "sweep.json could not be read",
-        ),
-        (&["sweep", "absent.toml"], "absent.toml could not be read"),
-        (
-            &[
-                "sweep",
-                "--data",
-                "kmnist",
-                "--set",
-                "learning-rate=1e-4..1e-2",
-            ],
+            "sweep --data kmnist --set learning-rate=1e-4..1e-2",
             "kmnist",
         ),
         (
-            &["sweep", "--set", "learning-rate=1e-4..1e-2", "--out", "set"],
+            "sweep --set learning-rate=1e-4..1e-2 --out set",
             "is not empty",
         ),
     ] {
-        let output = run(home.path(), arguments);
+        let output = run(&home, arguments);
         assert_eq!(
             output.status.code(),
             Some(1),

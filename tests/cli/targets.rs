@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use super::{run, stderr};
+use super::{run, stderr, words};
 
 /// The model that comes with Inkling, as a file in `home`.
 fn home_with_model() -> tempfile::TempDir {
@@ -137,18 +137,9 @@ fn the_model_itself_is_never_replaced_by_whichever_path() {
         home.path().join("model.safetensors"),
     )
     .unwrap();
-    let arguments = [
-        "export",
-        "--model",
-        "model.safetensors",
-        "--format",
-        "candle",
-        "--out",
-        "main.rs",
-        "--force",
-    ];
+    let arguments = words("export --model model.safetensors --format candle --out main.rs --force");
     refused(
-        &run(home.path(), &arguments),
+        &run(&home, &arguments),
         &["model.safetensors is the file that is read"],
     );
     assert_eq!(
@@ -219,7 +210,7 @@ fn what_is_no_regular_file_stays_what_it_is() {
         }
         refused(
             &run(
-                home.path(),
+                &home,
                 &["data", "show", "builtin", "--out", path, "--force"],
             ),
             &[kind],
@@ -227,16 +218,13 @@ fn what_is_no_regular_file_stays_what_it_is() {
         if path != "folder" {
             refused(
                 &run(
-                    home.path(),
+                    &home,
                     &["import", "m.safetensors", "--out", path, "--force"],
                 ),
                 &[kind],
             );
             refused(
-                &run(
-                    home.path(),
-                    &["train", "--epochs", "1", "--out", path, "--force"],
-                ),
+                &run(&home, &["train", "--epochs", "1", "--out", path, "--force"]),
                 &[kind],
             );
         }
@@ -274,14 +262,11 @@ fn pipes_and_devices_are_not_read_as_models() {
     // SAFETY: the path is a string that ends with a zero byte, and outlives the call.
     assert_eq!(unsafe { libc::mkfifo(fifo.as_ptr(), 0o600) }, 0);
     for (path, kind) in [("fifo", "named pipe"), ("/dev/zero", "device")] {
-        refused(&run(home.path(), &["import", path]), &[kind]);
-        refused(
-            &run(home.path(), &["predict", "--model", path, "a.png"]),
-            &[kind],
-        );
+        refused(&run(&home, &["import", path]), &[kind]);
+        refused(&run(&home, &["predict", "--model", path, "a.png"]), &[kind]);
         refused(
             &run(
-                home.path(),
+                &home,
                 &[
                     "export", "--model", path, "--format", "zip", "--out", "a.zip",
                 ],
@@ -289,12 +274,12 @@ fn pipes_and_devices_are_not_read_as_models() {
             &[kind],
         );
         refused(
-            &run(home.path(), &["eval", "--model", path, "--data", "builtin"]),
+            &run(&home, &["eval", "--model", path, "--data", "builtin"]),
             &[kind],
         );
         refused(
             &run(
-                home.path(),
+                &home,
                 &["train", "--initial-weights", path, "--epochs", "1"],
             ),
             &[kind],
@@ -307,18 +292,12 @@ fn sheets_and_runs_are_replaced_with_force_alone() {
     let home = home_with_model();
     fs::write(home.path().join("sheet.png"), "mine").unwrap();
     refused(
-        &run(
-            home.path(),
-            &["data", "show", "builtin", "--out", "sheet.png"],
-        ),
+        &run(&home, "data show builtin --out sheet.png"),
         &["sheet.png exists already"],
     );
     assert_eq!(fs::read(home.path().join("sheet.png")).unwrap(), b"mine");
     let import = |file: &str, force: &[&str]| {
-        run(
-            home.path(),
-            &[&["import", file, "--out", "run"], force].concat(),
-        )
+        run(&home, &[&["import", file, "--out", "run"], force].concat())
     };
     assert_eq!(import("m.safetensors", &[]).status.code(), Some(0));
     refused(
@@ -331,7 +310,7 @@ fn sheets_and_runs_are_replaced_with_force_alone() {
         ],
     );
     refused(
-        &run(home.path(), &["train", "--epochs", "1", "--out", "run"]),
+        &run(&home, "train --epochs 1 --out run"),
         &["exist already"],
     );
     assert_eq!(import("m.safetensors", &["--force"]).status.code(), Some(0));
@@ -341,17 +320,8 @@ fn sheets_and_runs_are_replaced_with_force_alone() {
     );
     refused(
         &run(
-            home.path(),
-            &[
-                "train",
-                "--initial-weights",
-                "run/model.safetensors",
-                "--epochs",
-                "1",
-                "--out",
-                "run",
-                "--force",
-            ],
+            &home,
+            "train --initial-weights run/model.safetensors --epochs 1 --out run --force",
         ),
         &["is the file that is read"],
     );
@@ -362,22 +332,10 @@ fn a_run_whose_folder_was_taken_meanwhile_is_saved_beside_it_without_anybody_the
     let home = tempfile::tempdir().unwrap();
     crate::support::write_idx_set(&home.path().join("set"), 1200, 50);
     let mut program = super::inkling(home.path());
-    program.args([
-        "train",
-        "--data",
-        "set",
-        "--network",
-        "mlp",
-        "--epochs",
-        "40",
-        "--threads",
-        "1",
-        "--batch-size",
-        "20",
-        "--out",
-        "mine",
-        "--json",
-    ]);
+    program.args(words(
+        "train --data set --network mlp --epochs 40 --threads 1 --batch-size 20 --out \
+             mine --json",
+    ));
     program
         .stdin(std::process::Stdio::null())
         .stdout(std::process::Stdio::piped())

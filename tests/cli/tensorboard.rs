@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{inkling, objects, run, stderr};
+use super::{exits, inkling, objects, run, says, succeed, words};
 use crate::export::tensorboard::{events_of_run, scalars};
 use crate::support::write_idx_set;
 
@@ -30,22 +30,11 @@ fn column(rows: &[Vec<f32>], step: usize, column: usize) -> Vec<(i64, f32)> {
 fn every_step_and_epoch_of_a_run_is_in_its_event_file() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 600, 100);
-    let train = [
-        "train",
-        "--data",
-        "set",
-        "--preset",
-        "quick",
-        "--epochs",
-        "3",
-        "--out",
-        "out",
-        "--tensorboard",
-        "boards/mine",
-        "--json",
-    ];
-    let output = run(home.path(), &train);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let train = words(
+        "train --data set --preset quick --epochs 3 --out out --tensorboard boards/mine \
+             --json",
+    );
+    let output = succeed(&home, &train);
     let files = events_of_run(&home.path().join("boards/mine"));
     assert_eq!(files.len(), 1);
     let events = &files[0];
@@ -80,30 +69,14 @@ fn every_step_and_epoch_of_a_run_is_in_its_event_file() {
         !rates.is_empty() && rates.iter().all(|(_, rate)| *rate > 0.0),
         "{rates:?}"
     );
-    assert!(
-        stderr(&output).contains("Curves for TensorBoard"),
-        "{}",
-        stderr(&output)
-    );
+    says(&output, "Curves for TensorBoard");
 }
 
 #[test]
 fn a_resumed_run_goes_on_in_the_same_folder_with_the_steps_before() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("set"), 1200, 50);
-    let train = [
-        "train",
-        "--data",
-        "set",
-        "--network",
-        "mlp",
-        "--epochs",
-        "60",
-        "--threads",
-        "1",
-        "--batch-size",
-        "20",
-    ];
+    let train = words("train --data set --network mlp --epochs 60 --threads 1 --batch-size 20");
     let mut child = inkling(home.path())
         .args(train)
         .args(["--tensorboard", "board"])
@@ -128,18 +101,7 @@ fn a_resumed_run_goes_on_in_the_same_folder_with_the_steps_before() {
     child.wait().unwrap();
     // File names have the second in them: the order of the files is that of the runs.
     std::thread::sleep(Duration::from_millis(1100));
-    let output = run(
-        home.path(),
-        &[
-            "train",
-            "--resume",
-            "--tensorboard",
-            "board",
-            "--out",
-            "out",
-        ],
-    );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    succeed(&home, "train --resume --tensorboard board --out out");
     let files = events_of_run(&home.path().join("board"));
     assert_eq!(files.len(), 2, "one for each process");
     // The later file makes void what the earlier one says, and has all of the run.
@@ -161,18 +123,8 @@ fn a_resumed_run_goes_on_in_the_same_folder_with_the_steps_before() {
 fn a_folder_that_cannot_be_written_to_is_found_before_training() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("file"), "a file").unwrap();
-    let output = run(
-        home.path(),
-        &[
-            "train",
-            "--preset",
-            "quick",
-            "--tensorboard",
-            "file",
-            "--json",
-        ],
-    );
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let output = run(&home, "train --preset quick --tensorboard file --json");
+    exits(&output, 1);
     assert!(output.stdout.is_empty(), "no run was started");
-    assert!(stderr(&output).contains("file"), "{}", stderr(&output));
+    says(&output, "file");
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use inkling::text::visible::is_hidden;
 
-use super::{objects, run, stderr, stdout};
+use super::{objects, run, stderr, stdout, succeed};
 use crate::support::model_file;
 
 /// Escape codes, a new title, a bell, a reversal of what follows, and the start of a line of its
@@ -62,7 +62,7 @@ fn names_of_files_are_shown_with_escapes() {
         (&["data", "show", &image, "--out", "sheet.png"], 1),
         (&["train", "--data", NAME], 1),
     ] {
-        let output = run(home.path(), arguments);
+        let output = run(&home, arguments);
         assert_eq!(
             output.status.code(),
             Some(status),
@@ -82,7 +82,7 @@ fn names_of_files_are_shown_with_escapes() {
         }
     }
     // For scripts a name is what it is.
-    let output = run(home.path(), &["predict", "--json", &image]);
+    let output = run(&home, &["predict", "--json", &image]);
     assert_eq!(objects(&output)[0]["path"], image.as_str());
 }
 
@@ -104,11 +104,10 @@ fn the_words_of_a_model_are_shown_with_escapes() {
     )
     .unwrap();
     for arguments in [
-        &["import", "m.safetensors"][..],
-        &["eval", "--model", "m.safetensors", "--data", "builtin"],
+        "import m.safetensors",
+        "eval --model m.safetensors --data builtin",
     ] {
-        let output = run(home.path(), arguments);
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let output = succeed(&home, arguments);
         let text = stdout(&output) + &stderr(&output);
         assert!(
             text.contains("\\u{1b}[31m") && !text.chars().any(|c| c != '\n' && is_hidden(c)),

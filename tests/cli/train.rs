@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{keys, objects, run, stderr, stdout};
+use super::{Words, exits, json_file, keys, objects, run, says, stderr, stdout, succeed, words};
 use crate::support::write_idx_set;
 
 const QUICK: [&str; 6] = ["train", "--data", "set", "--preset", "quick", "--epochs"];
@@ -15,27 +15,18 @@ fn home() -> tempfile::TempDir {
     home
 }
 
-fn train(home: &Path, more: &[&str]) -> std::process::Output {
-    run(home, &[&QUICK[..], more].concat())
+fn train<'a>(home: impl AsRef<Path>, more: impl Words<'a>) -> std::process::Output {
+    run(home, &[&QUICK[..], &more.words()].concat())
 }
 
 #[test]
 fn a_run_can_start_from_statistics_of_its_images() {
     let home = home();
     let output = train(
-        home.path(),
-        &[
-            "1",
-            "--network",
-            "speedrun",
-            "--initialization",
-            "pca",
-            "--json",
-            "--out",
-            "run",
-        ],
+        &home,
+        "1 --network speedrun --initialization pca --json --out run",
     );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    exits(&output, 0);
     let events = objects(&output);
     let initialized = events
         .iter()
@@ -62,30 +53,19 @@ fn a_run_can_start_from_statistics_of_its_images() {
             .all(|layer| (layer["after"].as_f64().unwrap() - 1.0).abs() < 0.01),
         "{layers:?}"
     );
-    assert!(
-        stderr(&output).contains("Variance of each layer's output on 256 images"),
-        "{}",
-        stderr(&output)
-    );
-    let summary: serde_json::Value =
-        serde_json::from_slice(&fs::read(home.path().join("run/run.json")).unwrap()).unwrap();
+    says(&output, "Variance of each layer's output on 256 images");
+    let summary: serde_json::Value = json_file(home.path().join("run/run.json"));
     assert_eq!(summary["config"]["initialization"], "pca");
     assert_eq!(
         summary["initialization"]["layers"], initialized["layers"],
         "the run remembers it"
     );
 
-    let other = train(home.path(), &["1", "--initialization", "magic"]);
-    assert_eq!(other.status.code(), Some(2));
+    let other = train(&home, "1 --initialization magic");
+    exits(&other, 2);
     let both = train(
-        home.path(),
-        &[
-            "1",
-            "--initialization",
-            "lsuv",
-            "--initial-weights",
-            "run/model.safetensors",
-        ],
+        &home,
+        "1 --initialization lsuv --initial-weights run/model.safetensors",
     );
     assert_eq!(both.status.code(), Some(2), "weights come from one place");
 }
@@ -93,107 +73,61 @@ fn a_run_can_start_from_statistics_of_its_images() {
 #[test]
 fn hidden_layers_are_as_wide_as_asked_for_and_stay_so() {
     let home = home();
-    let first = train(home.path(), &["1", "--widths", "24,12,7", "--out", "first"]);
-    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
-    assert!(
-        stderr(&first).contains("MLP (24-12-7)"),
-        "{}",
-        stderr(&first)
-    );
-    let summary = |run: &str| -> serde_json::Value {
-        serde_json::from_slice(&fs::read(home.path().join(run).join("run.json")).unwrap()).unwrap()
-    };
+    let first = train(&home, "1 --widths 24,12,7 --out first");
+    exits(&first, 0);
+    says(&first, "MLP (24-12-7)");
+    let summary =
+        |run: &str| -> serde_json::Value { json_file(home.path().join(run).join("run.json")) };
     assert_eq!(
         summary("first")["plan"]["parameters"],
         784 * 24 + 24 + 24 * 12 + 12 + 12 * 7 + 7 + 80
     );
     // A run with its settings, one from its weights, and one with another network, whose widths are
     // its own.
-    let settings = run(
-        home.path(),
-        &["train", "--config", "first/run.json", "--out", "again"],
-    );
-    assert_eq!(settings.status.code(), Some(0), "{}", stderr(&settings));
+    succeed(&home, "train --config first/run.json --out again");
     assert_eq!(
         fs::read(home.path().join("again/model.safetensors")).unwrap(),
         fs::read(home.path().join("first/model.safetensors")).unwrap()
     );
     let further = train(
-        home.path(),
-        &[
-            "1",
-            "--initial-weights",
-            "first/model.safetensors",
-            "--out",
-            "further",
-        ],
+        &home,
+        "1 --initial-weights first/model.safetensors --out further",
     );
-    assert_eq!(further.status.code(), Some(0), "{}", stderr(&further));
+    exits(&further, 0);
     assert_eq!(
         summary("further")["config"]["widths"],
         serde_json::json!([24, 12, 7])
     );
-    let other = run(
-        home.path(),
-        &[
-            "train",
-            "--config",
-            "first/run.json",
-            "--network",
-            "lenet",
-            "--out",
-            "other",
-        ],
+    succeed(
+        &home,
+        "train --config first/run.json --network lenet --out other",
     );
-    assert_eq!(other.status.code(), Some(0), "{}", stderr(&other));
     assert_eq!(summary("other")["config"].get("widths"), None);
-    let eval = run(
-        home.path(),
-        &[
-            "eval",
-            "--model",
-            "first/model.safetensors",
-            "--data",
-            "set",
-        ],
-    );
-    assert_eq!(eval.status.code(), Some(0), "{}", stderr(&eval));
+    succeed(&home, "eval --model first/model.safetensors --data set");
 
     for (arguments, said) in [
         (
-            &["1", "--widths", "24,0"][..],
+            "1 --widths 24,0",
             "is not a list of 1 to 8 whole numbers from 1 to 2048",
         ),
         (
-            &["1", "--network", "lenet", "--widths", "24"],
+            "1 --network lenet --widths 24",
             "LeNet-5 cannot have the layer widths 24. Give 4 widths from 1 to 2048, such as 6-16-120-84",
         ),
         (
-            &["1", "--network", "linear", "--widths", "24"],
+            "1 --network linear --widths 24",
             "the widths of this model are fixed",
         ),
         (
-            &[
-                "1",
-                "--network",
-                "pytorch-example",
-                "--widths",
-                "64-256-1024",
-            ],
+            "1 --network pytorch-example --widths 64-256-1024",
             "parameters: more than the 10,000,000 that Inkling trains",
         ),
         (
-            &[
-                "1",
-                "--initial-weights",
-                "first/model.safetensors",
-                "--widths",
-                "9",
-            ],
+            "1 --initial-weights first/model.safetensors --widths 9",
             "belong to MLP (24-12-7) with ReLU, not to MLP (9) with ReLU",
         ),
     ] {
-        let refused = train(home.path(), arguments);
+        let refused = train(&home, arguments);
         assert_eq!(
             refused.status.code(),
             Some(2),
@@ -212,80 +146,47 @@ fn hidden_layers_are_as_wide_as_asked_for_and_stay_so() {
 fn a_cnn_has_the_layers_that_are_asked_for() {
     let home = home();
     // Only a CNN has layers to choose, so that nothing else need be said.
-    let first = train(
-        home.path(),
-        &["1", "--layers", "3c3,mp2,7", "--out", "first"],
-    );
-    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
-    assert!(
-        stderr(&first).contains("CNN (3C3-MP2-7)"),
-        "{}",
-        stderr(&first)
-    );
-    let summary = |run: &str| -> serde_json::Value {
-        serde_json::from_slice(&fs::read(home.path().join(run).join("run.json")).unwrap()).unwrap()
-    };
+    let first = train(&home, "1 --layers 3c3,mp2,7 --out first");
+    exits(&first, 0);
+    says(&first, "CNN (3C3-MP2-7)");
+    let summary =
+        |run: &str| -> serde_json::Value { json_file(home.path().join(run).join("run.json")) };
     let config = &summary("first")["config"];
     assert_eq!(
         (config["model"].as_str(), config["layers"].as_str()),
         (Some("cnn"), Some("3C3-MP2-7"))
     );
     let further = train(
-        home.path(),
-        &[
-            "1",
-            "--initial-weights",
-            "first/model.safetensors",
-            "--out",
-            "further",
-        ],
+        &home,
+        "1 --initial-weights first/model.safetensors --out further",
     );
-    assert_eq!(further.status.code(), Some(0), "{}", stderr(&further));
+    exits(&further, 0);
     assert_eq!(summary("further")["config"]["layers"], "3C3-MP2-7");
-    let other = run(
-        home.path(),
-        &[
-            "train",
-            "--config",
-            "first/run.json",
-            "--network",
-            "lenet",
-            "--out",
-            "other",
-        ],
+    succeed(
+        &home,
+        "train --config first/run.json --network lenet --out other",
     );
-    assert_eq!(other.status.code(), Some(0), "{}", stderr(&other));
     assert_eq!(summary("other")["config"].get("layers"), None);
-    let eval = run(
-        home.path(),
-        &[
-            "eval",
-            "--model",
-            "first/model.safetensors",
-            "--data",
-            "set",
-        ],
-    );
-    assert_eq!(eval.status.code(), Some(0), "{}", stderr(&eval));
+    succeed(&home, "eval --model first/model.safetensors --data set");
     for (arguments, said) in [
         (
-            &["1", "--layers", "32C3-MP3"][..],
+            "1 --layers 32C3-MP3",
             "MP3 is not a layer: write 32C3 for a convolution of 32 filters of 3x3",
         ),
         (
-            &["1", "--network", "mlp", "--layers", "32C3"],
+            "1 --network mlp --layers 32C3",
             "MLP cannot have the layers 32C3. Choose the network CNN, or leave them empty.",
         ),
         (
-            &["1", "--layers", "2048C3-MP2-2048"],
+            "1 --layers 2048C3-MP2-2048",
             "parameters: more than the 10,000,000 that Inkling trains",
         ),
         (
-            &["1", "--network", "cnn", "--widths", "9"],
+            "1 --network cnn --widths 9",
             "CNN cannot have the layer widths 9",
         ),
     ] {
-        let refused = train(home.path(), arguments);
+        let refused = train(&home, arguments);
         assert_eq!(
             refused.status.code(),
             Some(2),
@@ -309,52 +210,23 @@ fn data_of_a_single_class_is_refused() {
         (0..40).map(row).collect::<String>(),
     )
     .unwrap();
-    let refused = run(
-        home.path(),
-        &["train", "--data", "threes.csv", "--epochs", "1"],
-    );
-    assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
-    assert!(
-        stderr(&refused).contains("All training images are of the same class, 3"),
-        "{}",
-        stderr(&refused)
-    );
+    let refused = run(&home, "train --data threes.csv --epochs 1");
+    exits(&refused, 1);
+    says(&refused, "All training images are of the same class, 3");
 }
 
 #[test]
 fn settings_can_come_from_a_run() {
     let home = home();
     let first = train(
-        home.path(),
-        &[
-            "1",
-            "--network",
-            "lenet",
-            "--learning-rate",
-            "0.004",
-            "--activation",
-            "gelu",
-            "--seed",
-            "7",
-            "--out",
-            "first",
-        ],
+        &home,
+        "1 --network lenet --learning-rate 0.004 --activation gelu --seed 7 --out first",
     );
-    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
-    let again = run(
-        home.path(),
-        &[
-            "train",
-            "--config",
-            "first/run.json",
-            "--seed",
-            "8",
-            "--out",
-            "second",
-            "--json",
-        ],
+    exits(&first, 0);
+    let again = succeed(
+        &home,
+        "train --config first/run.json --seed 8 --out second --json",
     );
-    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
     let config = &objects(&again)[0]["config"];
     let chosen = ["model", "learning_rate", "activation", "epochs", "data"]
         .map(|name| config[name].to_string());
@@ -367,11 +239,7 @@ fn settings_can_come_from_a_run() {
     assert_eq!(config["seed"], 8);
     // Settings alone are enough, and a preset is another way to say the same.
     fs::write(home.path().join("settings.json"), config.to_string()).unwrap();
-    let alone = run(
-        home.path(),
-        &["train", "--config", "settings.json", "--out", "third"],
-    );
-    assert_eq!(alone.status.code(), Some(0), "{}", stderr(&alone));
+    succeed(&home, "train --config settings.json --out third");
     fs::write(
         home.path().join("other.json"),
         r#"{"name": "something else"}"#,
@@ -384,7 +252,7 @@ fn settings_can_come_from_a_run() {
         .map(|arguments| (arguments, 1))
         .chain([(vec!["--config", "first/run.json", "--preset", "quick"], 2)]);
     for (arguments, status) in wrong {
-        let output = run(home.path(), &[&["train"][..], &arguments].concat());
+        let output = run(&home, &[&["train"][..], &arguments].concat());
         assert_eq!(
             output.status.code(),
             Some(status),
@@ -397,8 +265,8 @@ fn settings_can_come_from_a_run() {
 #[test]
 fn a_run_for_scripts_ends_with_the_promised_object() {
     let home = home();
-    let output = train(home.path(), &["3", "--json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = train(&home, &["3", "--json"]);
+    exits(&output, 0);
     let mut events = objects(&output);
     events.retain(|event| event["event"] != "step");
     let names: Vec<_> = events
@@ -451,11 +319,8 @@ fn a_run_for_scripts_ends_with_the_promised_object() {
 #[test]
 fn every_step_is_a_line_and_a_row_of_the_run_s_table() {
     let home = home();
-    let output = train(
-        home.path(),
-        &["2", "--batch-size", "50", "--out", "out", "--json"],
-    );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = train(&home, "2 --batch-size 50 --out out --json");
+    exits(&output, 0);
     let events = objects(&output);
     let steps: Vec<_> = events
         .iter()
@@ -499,8 +364,8 @@ fn every_step_is_a_line_and_a_row_of_the_run_s_table() {
 #[test]
 fn a_run_for_people_says_where_the_model_is_and_what_to_type_next() {
     let home = home();
-    let output = train(home.path(), &["1", "--out", "my run"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = train(&home, &["1", "--out", "my run"]);
+    exits(&output, 0);
     let model = home.path().join("my run/model.safetensors");
     assert!(model.is_file());
     let said = stdout(&output);
@@ -534,7 +399,7 @@ fn the_same_seed_gives_the_same_model() {
     let model = |out: &str, seed: &str| {
         assert_eq!(
             train(
-                home.path(),
+                &home,
                 &["1", "--threads", "1", "--out", out, "--seed", seed]
             )
             .status
@@ -542,7 +407,7 @@ fn the_same_seed_gives_the_same_model() {
             Some(0)
         );
         let card = objects(&run(
-            home.path(),
+            &home,
             &[
                 "eval",
                 "--model",
@@ -561,18 +426,9 @@ fn the_same_seed_gives_the_same_model() {
 #[test]
 fn a_run_that_goes_astray_says_what_it_does_about_it() {
     let home = home();
-    let absurd = [
-        "--network",
-        "convnet",
-        "--optimizer",
-        "sgd",
-        "--learning-rate",
-        "10",
-        "--schedule",
-        "constant",
-    ];
-    let output = train(home.path(), &[&["9"], &absurd[..], &["--json"]].concat());
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let absurd = words("--network convnet --optimizer sgd --learning-rate 10 --schedule constant");
+    let output = train(&home, &[&["9"], &absurd[..], &["--json"]].concat());
+    exits(&output, 1);
     let back: Vec<_> = objects(&output)
         .into_iter()
         .filter(|event| event["event"] == "intervened")
@@ -599,23 +455,14 @@ fn a_run_that_goes_astray_says_what_it_does_about_it() {
 #[test]
 fn every_option_of_a_run_reaches_it() {
     let home = home();
-    let options = [
-        "--weight-decay=0.02",
-        "--momentum=0.8",
-        "--nesterov=off",
-        "--label-smoothing=0.1",
-        "--clip-norm=2",
-        "--accumulation=3",
-        "--weight-averaging=0.9",
-        "--early-stopping=4",
-        "--augmentation=gentle",
-        "--optimizer=sgd",
-        "--schedule=step",
-        "--learning-rate=0.02",
-        "--json",
-    ];
-    let output = train(home.path(), &[&["2"][..], &options].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let options = words(
+        "--weight-decay=0.02 --momentum=0.8 --nesterov=off --label-smoothing=0.1 \
+             --clip-norm=2 --accumulation=3 --weight-averaging=0.9 --early-stopping=4 \
+             --augmentation=gentle --optimizer=sgd --schedule=step --learning-rate=0.02 \
+             --json",
+    );
+    let output = train(&home, &[&["2"][..], &options].concat());
+    exits(&output, 0);
     let events = objects(&output);
     let config = &events[0]["config"];
     let expected = serde_json::json!({
@@ -636,14 +483,10 @@ fn every_option_of_a_run_reaches_it() {
 #[test]
 fn a_trained_model_is_measured() {
     let home = home();
-    assert_eq!(
-        train(home.path(), &["3", "--out", "run"]).status.code(),
-        Some(0)
-    );
-    let eval = ["eval", "--model", "run/model.safetensors", "--data", "set"];
+    assert_eq!(train(&home, "3 --out run").status.code(), Some(0));
+    let eval = words("eval --model run/model.safetensors --data set");
 
-    let scripted = run(home.path(), &[&eval[..], &["--json"]].concat());
-    assert_eq!(scripted.status.code(), Some(0), "{}", stderr(&scripted));
+    let scripted = succeed(&home, &[&eval[..], &["--json"]].concat());
     assert_eq!(
         keys(&stdout(&scripted)),
         [
@@ -662,7 +505,7 @@ fn a_trained_model_is_measured() {
         "{figures}"
     );
 
-    let table = stdout(&run(home.path(), &eval));
+    let table = stdout(&run(&home, &eval));
     assert_eq!(
         table.lines().count(),
         13,
@@ -686,20 +529,20 @@ fn data_that_cannot_be_had_fails_by_name() {
     )
     .unwrap();
     for (arguments, word) in [
-        (&["train", "--data", "mnist"][..], "mnist"),
-        (&["train", "--data", "nowhere"], "nowhere"),
-        (&["train", "--data", "set"], "train-images-idx3-ubyte"),
-        (&["train", "--data-dir", "nowhere"], "nowhere"),
+        ("train --data mnist", "mnist"),
+        ("train --data nowhere", "nowhere"),
+        ("train --data set", "train-images-idx3-ubyte"),
+        ("train --data-dir nowhere", "nowhere"),
         (
-            &["eval", "--model", "absent.safetensors", "--data", "set"],
+            "eval --model absent.safetensors --data set",
             "absent.safetensors",
         ),
         (
-            &["predict", "--model", "set/t10k-labels-idx1-ubyte", "a.png"],
+            "predict --model set/t10k-labels-idx1-ubyte a.png",
             "t10k-labels-idx1-ubyte",
         ),
     ] {
-        let output = run(home.path(), arguments);
+        let output = run(&home, arguments);
         assert_eq!(
             output.status.code(),
             Some(1),
@@ -719,29 +562,19 @@ fn data_that_cannot_be_had_fails_by_name() {
 fn a_set_is_found_by_name_in_the_folder_given() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("sets/kmnist"), 200, 50);
-    let output = run(
-        home.path(),
-        &[
-            "train",
-            "--data",
-            "kmnist",
-            "--data-dir",
-            "sets",
-            "--preset",
-            "quick",
-            "--json",
-        ],
+    let output = succeed(
+        &home,
+        "train --data kmnist --data-dir sets --preset quick --json",
     );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(objects(&output)[0]["plan"]["test_images"], 50);
 }
 
 #[test]
 fn a_batch_larger_than_the_set_is_bad_usage() {
     let home = home();
-    let output = train(home.path(), &["1", "--batch-size", "4096"]);
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(stderr(&output).contains("4096"), "{}", stderr(&output));
+    let output = train(&home, "1 --batch-size 4096");
+    exits(&output, 2);
+    says(&output, "4096");
 }
 
 #[test]
@@ -751,14 +584,10 @@ fn a_folder_that_cannot_take_the_run_is_found_before_training() {
     fs::write(home.path().join("thesis/chapter.txt"), "precious").unwrap();
     fs::write(home.path().join("file"), "a file").unwrap();
     for out in ["thesis", "file/run"] {
-        let output = train(home.path(), &["1", "--out", out, "--json"]);
-        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let output = train(&home, &["1", "--out", out, "--json"]);
+        exits(&output, 1);
         assert!(stdout(&output).is_empty(), "no run was started");
-        assert!(
-            stderr(&output).contains(out.split('/').next().unwrap()),
-            "{}",
-            stderr(&output)
-        );
+        says(&output, out.split('/').next().unwrap());
     }
     assert_eq!(fs::read_dir(home.path().join("thesis")).unwrap().count(), 1);
 }
@@ -766,11 +595,8 @@ fn a_folder_that_cannot_take_the_run_is_found_before_training() {
 #[test]
 fn repeated_runs_have_a_mean_with_its_interval() {
     let home = home();
-    let output = train(
-        home.path(),
-        &["1", "--seed", "3", "--repeats", "3", "--json"],
-    );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = train(&home, "1 --seed 3 --repeats 3 --json");
+    exits(&output, 0);
     let events = objects(&output);
     let finished: Vec<_> = events
         .iter()
@@ -812,56 +638,37 @@ fn repeated_runs_have_a_mean_with_its_interval() {
         stderr(&output)
     );
     assert_eq!(
-        train(home.path(), &["1", "--repeats", "2", "--out", "one"])
-            .status
-            .code(),
+        train(&home, "1 --repeats 2 --out one").status.code(),
         Some(2)
     );
-    let refused = train(home.path(), &["1", "--repeats", "101"]);
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(
-        stderr(&refused).contains("from 1 to 100"),
-        "{}",
-        stderr(&refused)
-    );
+    let refused = train(&home, "1 --repeats 101");
+    exits(&refused, 2);
+    says(&refused, "from 1 to 100");
 }
 
 #[test]
 fn a_run_is_reproduced_bit_for_bit_and_what_is_not_the_same_is_said() {
     let home = home();
     assert_eq!(
-        train(home.path(), &["1", "--threads", "1", "--out", "one"])
-            .status
-            .code(),
+        train(&home, "1 --threads 1 --out one").status.code(),
         Some(0)
     );
-    let again = run(
-        home.path(),
-        &["train", "--reproduce", "one", "--threads", "2", "--json"],
-    );
-    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    let again = succeed(&home, "train --reproduce one --threads 2 --json");
     let last = objects(&again).pop().unwrap();
     assert_eq!(
         (&last["event"], &last["same"], &last["differing"]),
         (&"reproduced".into(), &true.into(), &0.into())
     );
-    assert!(
-        stderr(&again).contains("the same, bit for bit"),
-        "{}",
-        stderr(&again)
-    );
+    says(&again, "the same, bit for bit");
     write_idx_set(&home.path().join("set"), 700, 100);
-    let changed = run(home.path(), &["train", "--reproduce", "one"]);
-    assert_eq!(changed.status.code(), Some(1), "{}", stderr(&changed));
-    assert!(
-        stderr(&changed).contains("not the same either: the number of training images"),
-        "{}",
-        stderr(&changed)
+    let changed = run(&home, "train --reproduce one");
+    exits(&changed, 1);
+    says(
+        &changed,
+        "not the same either: the number of training images",
     );
     assert_eq!(
-        run(home.path(), &["train", "--reproduce", "one", "--seed", "2"])
-            .status
-            .code(),
+        run(&home, "train --reproduce one --seed 2").status.code(),
         Some(2)
     );
 }
@@ -870,11 +677,7 @@ fn a_run_is_reproduced_bit_for_bit_and_what_is_not_the_same_is_said() {
 fn little_data_trains_at_default_settings_and_what_was_changed_is_said() {
     let home = tempfile::tempdir().unwrap();
     write_idx_set(&home.path().join("few"), 48, 10);
-    let output = run(
-        home.path(),
-        &["train", "--data", "few", "--network", "mlp", "--json"],
-    );
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = succeed(&home, "train --data few --network mlp --json");
     // A fifth for validation, a power of two of at most a quarter of the rest, and enough epochs
     // for some hundred steps.
     let plan = &objects(&output)[0]["plan"];
@@ -896,19 +699,8 @@ fn little_data_trains_at_default_settings_and_what_was_changed_is_said() {
         );
     }
     // What somebody asked for stays.
-    let asked = [
-        "train",
-        "--data",
-        "few",
-        "--network",
-        "mlp",
-        "--batch-size",
-        "13",
-        "--epochs",
-        "2",
-        "--json",
-    ];
-    let output = run(home.path(), &asked);
+    let asked = words("train --data few --network mlp --batch-size 13 --epochs 2 --json");
+    let output = run(&home, &asked);
     assert_eq!(
         objects(&output)[0]["plan"]["total_steps"],
         6,

@@ -13,7 +13,7 @@ use inkling::run_config::{
 use inkling::sweep::{Definition, SettingRange, Sweep};
 use serde_json::Value;
 
-use super::{objects, run, stderr};
+use super::{objects, run, stderr, succeed};
 use crate::support::write_idx_set;
 
 /// The options of every command that trains.
@@ -257,8 +257,7 @@ fn the_command_that_a_sweep_prints_trains_what_its_best_trial_was() {
             .set(SettingRange::parse("momentum=0.5..0.9").unwrap())
             .unwrap();
         drop(Sweep::create(&home.path().join(folder), definition).unwrap());
-        let output = run(home.path(), &["sweep", "--resume", folder, "--json"]);
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let output = succeed(&home, &["sweep", "--resume", folder, "--json"]);
         let best = objects(&output).pop().unwrap()["best"].take();
         let words = words(best["command"].as_str().unwrap());
         let words: Vec<&str> = words
@@ -267,7 +266,7 @@ fn the_command_that_a_sweep_prints_trains_what_its_best_trial_was() {
             .map(String::as_str)
             .chain(["--json"])
             .collect();
-        let trained = run(home.path(), &words);
+        let trained = run(&home, &words);
         assert_eq!(
             trained.status.code(),
             Some(0),

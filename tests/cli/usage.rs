@@ -4,112 +4,66 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{run, stderr, stdout};
+use super::{exits, run, says, stderr, stdout, succeed, words};
 
 #[test]
 fn bad_usage_ends_with_status_2_and_says_why() {
     let home = tempfile::tempdir().unwrap();
     for (arguments, word) in [
-        (&["train", "--epochs", "0"][..], "number of epochs"),
-        (&["train", "--epochs", "-3"], "-3"),
-        (&["train", "--epochs", "many"], "many"),
-        (&["train", "--batch-size", "0"], "batch size"),
-        (&["train", "--batch-size", "100000"], "8192"),
-        (&["train", "--learning-rate", "NaN"], "NaN"),
-        (&["train", "--learning-rate", "-1"], "-1"),
-        (&["train", "--threads", "0"], "number of threads"),
-        (&["train", "--preset", "fastest"], "one-epoch"),
-        (&["train", "--network", "resnet"], "lenet"),
-        (&["train", "--optimizer", "lbfgs"], "adamw"),
-        (&["train", "--weight-decay", "2"], "2"),
+        ("train --epochs 0", "number of epochs"),
+        ("train --epochs -3", "-3"),
+        ("train --epochs many", "many"),
+        ("train --batch-size 0", "batch size"),
+        ("train --batch-size 100000", "8192"),
+        ("train --learning-rate NaN", "NaN"),
+        ("train --learning-rate -1", "-1"),
+        ("train --threads 0", "number of threads"),
+        ("train --preset fastest", "one-epoch"),
+        ("train --network resnet", "lenet"),
+        ("train --optimizer lbfgs", "adamw"),
+        ("train --weight-decay 2", "2"),
+        ("train --momentum 1", "The momentum is out of range"),
+        ("train --label-smoothing 0.9", "0.5"),
+        ("train --clip-norm 0", "gradient clipping is out of range"),
+        ("train --accumulation 0", "accumulation is out of range"),
+        ("train --weight-averaging 1", "below 1"),
+        ("train --early-stopping 0", "early stopping is out of range"),
+        ("train --augmentation wild", "gentle"),
+        ("train --precision f64", "f32"),
+        ("train --device tpu", "auto"),
+        ("train --data mnist++builtin", "mnist++builtin"),
+        ("train --device cuda", "cuda"),
+        ("eval", "--data"),
+        ("predict", "INPUT"),
+        ("export --model a --format onnx", "--out"),
+        ("export --model a --format tflite --out b", "onnx"),
         (
-            &["train", "--momentum", "1"],
-            "The momentum is out of range",
-        ),
-        (&["train", "--label-smoothing", "0.9"], "0.5"),
-        (
-            &["train", "--clip-norm", "0"],
-            "gradient clipping is out of range",
-        ),
-        (
-            &["train", "--accumulation", "0"],
-            "accumulation is out of range",
-        ),
-        (&["train", "--weight-averaging", "1"], "below 1"),
-        (
-            &["train", "--early-stopping", "0"],
-            "early stopping is out of range",
-        ),
-        (&["train", "--augmentation", "wild"], "gentle"),
-        (&["train", "--precision", "f64"], "f32"),
-        (&["train", "--device", "tpu"], "auto"),
-        (&["train", "--data", "mnist++builtin"], "mnist++builtin"),
-        (&["train", "--device", "cuda"], "cuda"),
-        (&["eval"], "--data"),
-        (&["predict"], "INPUT"),
-        (&["export", "--model", "a", "--format", "onnx"], "--out"),
-        (
-            &["export", "--model", "a", "--format", "tflite", "--out", "b"],
-            "onnx",
-        ),
-        (
-            &[
-                "export",
-                "--model",
-                "a",
-                "--format",
-                "pytorch",
-                "--out",
-                "b",
-                "--quantize",
-            ],
+            "export --model a --format pytorch --out b --quantize",
             "--quantize applies only to ONNX",
         ),
         (
-            &[
-                "export",
-                "--model",
-                "a",
-                "--format",
-                "card",
-                "--out",
-                "b",
-                "--weights",
-                "f16",
-            ],
+            "export --model a --format card --out b --weights f16",
             "card contains none",
         ),
         (
-            &[
-                "export", "--model", "a", "--format", "onnx", "--out", "b", "--opset", "12",
-            ],
+            "export --model a --format onnx --out b --opset 12",
             "13..=26",
         ),
         (
-            &[
-                "export",
-                "--model",
-                "a",
-                "--format",
-                "onnx",
-                "--out",
-                "b",
-                "--preprocessing",
-                "maybe",
-            ],
+            "export --model a --format onnx --out b --preprocessing maybe",
             "on or off",
         ),
-        (&["import"], "FILE"),
-        (&["import", "a", "--mean", "0.1"], "--std"),
-        (&["import", "a", "--mean", "0.1", "--std", "0"], "above 0"),
-        (&["data", "show", "builtin"], "--out"),
-        (&["hardware", "--watch", "--self-test"], "--self-test"),
-        (&["fly"], "fly"),
-        (&["fly.safetensors"], "does not exist"),
-        (&["no/such/drawing"], "does not exist"),
-        (&["train", "--fly"], "--fly"),
+        ("import", "FILE"),
+        ("import a --mean 0.1", "--std"),
+        ("import a --mean 0.1 --std 0", "above 0"),
+        ("data show builtin", "--out"),
+        ("hardware --watch --self-test", "--self-test"),
+        ("fly", "fly"),
+        ("fly.safetensors", "does not exist"),
+        ("no/such/drawing", "does not exist"),
+        ("train --fly", "--fly"),
     ] {
-        let output = run(home.path(), arguments);
+        let output = run(&home, arguments);
         assert_eq!(
             output.status.code(),
             Some(2),
@@ -129,10 +83,7 @@ fn bad_usage_ends_with_status_2_and_says_why() {
 #[test]
 fn everything_wrong_is_said_at_once() {
     let home = tempfile::tempdir().unwrap();
-    let said = stderr(&run(
-        home.path(),
-        &["train", "--epochs", "0", "--batch-size", "0"],
-    ));
+    let said = stderr(&run(&home, "train --epochs 0 --batch-size 0"));
     assert!(said.contains("epochs") && said.contains("batch"), "{said}");
 }
 
@@ -140,95 +91,48 @@ fn everything_wrong_is_said_at_once() {
 fn options_that_contradict_each_other_are_refused() {
     let home = tempfile::tempdir().unwrap();
     for (arguments, words) in [
+        ("train --resume --widths 64", "cannot be used with"),
+        ("train --resume --layers 32C3", "cannot be used with"),
+        ("train --reproduce run --repeats 2", "cannot be used with"),
+        ("train --reproduce run --epochs 2", "cannot be used with"),
         (
-            &["train", "--resume", "--widths", "64"][..],
-            "cannot be used with",
-        ),
-        (
-            &["train", "--resume", "--layers", "32C3"],
-            "cannot be used with",
-        ),
-        (
-            &["train", "--reproduce", "run", "--repeats", "2"],
-            "cannot be used with",
-        ),
-        (
-            &["train", "--reproduce", "run", "--epochs", "2"],
-            "cannot be used with",
-        ),
-        (
-            &["train", "--data", "builtin+builtin"],
+            "train --data builtin+builtin",
             "Built-in digits is given twice",
         ),
         (
-            &[
-                "eval",
-                "--data",
-                "builtin",
-                "--model",
-                "x",
-                "--dropout-passes",
-                "0",
-            ],
+            "eval --data builtin --model x --dropout-passes 0",
             "--dropout-passes",
         ),
         (
-            &[
-                "sweep",
-                "--set",
-                "learning-rate=1e-4..1e-2",
-                "--hosts",
-                "box",
-                "--executor",
-                "slurm",
-            ],
+            "sweep --set learning-rate=1e-4..1e-2 --hosts box --executor slurm",
             "--hosts is for --executor ssh",
         ),
         (
-            &[
-                "sweep",
-                "--set",
-                "learning-rate=1e-4..1e-2",
-                "--hosts",
-                "box",
-                "--executor",
-                "local",
-            ],
+            "sweep --set learning-rate=1e-4..1e-2 --hosts box --executor local",
             "--hosts is for --executor ssh",
         ),
         (
-            &[
-                "sweep",
-                "--set",
-                "learning-rate=1e-4..1e-2",
-                "--slurm=--partition=gpu",
-            ],
+            "sweep --set learning-rate=1e-4..1e-2 --slurm=--partition=gpu",
             "--slurm is for --executor slurm",
         ),
         (
-            &[
-                "sweep",
-                "--set",
-                "learning-rate=1e-4..1e-2",
-                "--executor",
-                "ssh",
-            ],
+            "sweep --set learning-rate=1e-4..1e-2 --executor ssh",
             "--executor ssh needs hosts",
         ),
         (
-            &["train", "--slurm=--partition=gpu"],
+            "train --slurm=--partition=gpu",
             "--slurm is for --executor slurm",
         ),
         (
-            &["train", "--hosts", "box", "--slurm=--partition=gpu"],
+            "train --hosts box --slurm=--partition=gpu",
             "--slurm is for --executor slurm",
         ),
         (
-            &["train", "--hosts", "box", "--executor", "local"],
+            "train --hosts box --executor local",
             "--hosts is for --executor ssh",
         ),
     ] {
-        let output = run(home.path(), arguments);
+        let output = run(&home, arguments);
         assert_eq!(
             output.status.code(),
             Some(2),
@@ -248,12 +152,11 @@ fn options_that_contradict_each_other_are_refused() {
 fn help_and_version_are_answers() {
     let home = tempfile::tempdir().unwrap();
     for (arguments, word) in [
-        (&["--help"][..], "predict"),
-        (&["train", "--help"], "--preset"),
-        (&["--version"], env!("CARGO_PKG_VERSION")),
+        ("--help", "predict"),
+        ("train --help", "--preset"),
+        ("--version", env!("CARGO_PKG_VERSION")),
     ] {
-        let output = run(home.path(), arguments);
-        assert_eq!(output.status.code(), Some(0));
+        let output = succeed(&home, arguments);
         assert!(
             stdout(&output).contains(word),
             "{arguments:?}: {}",
@@ -267,8 +170,8 @@ fn help_and_version_are_answers() {
 #[test]
 fn without_a_display_one_sentence_names_the_command_line() {
     let home = tempfile::tempdir().unwrap();
-    let output = run(home.path(), &[]);
-    assert_eq!(output.status.code(), Some(2));
+    let output = run(&home, &[]);
+    exits(&output, 2);
     assert!(stdout(&output).is_empty());
     let said = stderr(&output);
     assert!(
@@ -288,12 +191,8 @@ fn an_unreachable_display_gets_the_same_sentence() {
         .env("DISPLAY", ":65001")
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("inkling train"),
-        "{}",
-        stderr(&output)
-    );
+    exits(&output, 2);
+    says(&output, "inkling train");
 }
 
 /// The names under "Commands:".
@@ -352,8 +251,8 @@ fn variables() -> BTreeSet<String> {
 #[test]
 fn help_and_manual_name_every_command_every_variable_and_every_exit_status() {
     let home = tempfile::tempdir().unwrap();
-    let help = stdout(&run(home.path(), &["--help"]));
-    let manual = plain(&stdout(&run(home.path(), &["man"])));
+    let help = stdout(&run(&home, &["--help"]));
+    let manual = plain(&stdout(&run(&home, &["man"])));
     let commands = commands(&help);
     assert!(
         ["import", "export", "train"]
@@ -416,12 +315,11 @@ fn help_and_manual_name_every_command_every_variable_and_every_exit_status() {
 #[test]
 fn every_command_has_a_manual_page() {
     let home = tempfile::tempdir().unwrap();
-    let output = run(home.path(), &["man", "--out", "pages"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    succeed(&home, "man --out pages");
     let page = |name: &str| {
         plain(&std::fs::read_to_string(home.path().join(format!("pages/inkling{name}.1"))).unwrap())
     };
-    let help = stdout(&run(home.path(), &["--help"]));
+    let help = stdout(&run(&home, &["--help"]));
     for command in commands(&help) {
         let text = page(&format!("-{command}"));
         assert!(
@@ -440,26 +338,22 @@ fn every_command_has_a_manual_page() {
     );
     assert_eq!(
         page("").trim_end(),
-        plain(&stdout(&run(home.path(), &["man"]))).trim_end()
+        plain(&stdout(&run(&home, &["man"]))).trim_end()
     );
     assert_eq!(
         page("-data-list").trim_end(),
-        plain(&stdout(&run(home.path(), &["man", "data", "list"]))).trim_end()
+        plain(&stdout(&run(&home, "man data list"))).trim_end()
     );
-    let unknown = run(home.path(), &["man", "fly"]);
-    assert_eq!(unknown.status.code(), Some(2));
-    assert!(
-        stderr(&unknown).contains("There is no command “fly”"),
-        "{}",
-        stderr(&unknown)
-    );
+    let unknown = run(&home, &["man", "fly"]);
+    exits(&unknown, 2);
+    says(&unknown, "There is no command “fly”");
 }
 
 #[test]
 fn every_shell_can_complete_commands_and_options() {
     let home = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let output = run(home.path(), &["completions", shell]);
+        let output = run(&home, &["completions", shell]);
         assert_eq!(
             output.status.code(),
             Some(0),
@@ -472,9 +366,7 @@ fn every_shell_can_complete_commands_and_options() {
         }
     }
     assert_eq!(
-        run(home.path(), &["completions", "command.com"])
-            .status
-            .code(),
+        run(&home, &["completions", "command.com"]).status.code(),
         Some(2)
     );
 }
@@ -488,35 +380,23 @@ fn a_home_that_is_not_utf8_is_refused_and_said() {
         .path()
         .join(std::ffi::OsStr::from_bytes(b"not \xff utf-8"));
     std::fs::create_dir(&folder).unwrap();
-    for arguments in [
-        &["train", "--json"][..],
-        &["sweep", "--test"],
-        &["bench", "--json"],
-    ] {
+    for arguments in ["train --json", "sweep --test", "bench --json"] {
         let output = super::inkling(home.path())
             .env("INKLING_HOME", &folder)
-            .args(arguments)
+            .args(words(arguments))
             .output()
             .unwrap();
-        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-        assert!(
-            stderr(&output).contains("is not valid UTF-8. Set INKLING_HOME"),
-            "{}",
-            stderr(&output)
-        );
+        exits(&output, 1);
+        says(&output, "is not valid UTF-8. Set INKLING_HOME");
     }
     // The folder that it is started in is in checkpoints.
     let output = super::inkling(home.path())
         .current_dir(&folder)
-        .args(["train", "--preset", "quick"])
+        .args(words("train --preset quick"))
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("not valid UTF-8"),
-        "{}",
-        stderr(&output)
-    );
+    exits(&output, 2);
+    says(&output, "not valid UTF-8");
 }
 
 #[cfg(unix)]

@@ -7,8 +7,31 @@ use inkling::records::ModelRef;
 use inkling::window::{Action, App, Collection, Screen};
 
 use crate::fake_engine::{self, FakeEngine, NO_DIGIT, fine_tuned};
-use crate::jobs::submitted;
 use crate::window::stage::{Driven, Seen, Window, sized};
+
+/// Draws this many strokes, which the engine reads as this digit.
+fn draw(driven: &mut impl Driven, engine: &mut FakeEngine, strokes: u8) {
+    for stroke in 0..strokes {
+        let down = 60.0 + 20.0 * f32::from(stroke);
+        driven.apply(Action::PenDown([100.0, down]));
+        driven.apply(Action::PenMove([180.0, down + 5.0]));
+        driven.apply(Action::PenUp);
+    }
+    // The last request waits for the answer to the first.
+    serve(driven, engine);
+}
+
+/// Questions and answers go to and fro.
+fn serve(driven: &mut impl Driven, engine: &mut FakeEngine) {
+    for _ in 0..3 {
+        driven.serve(engine);
+    }
+}
+
+fn digits(app: &App) -> Vec<u8> {
+    let drawings = app.my_digits.drawings().iter();
+    drawings.map(|drawing| drawing.kept.digit).collect()
+}
 
 #[test]
 fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
@@ -16,16 +39,7 @@ fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
     window.until(|app| app.my_digits.is_loaded());
     window.click("Draw");
     for kept in 0..2 {
-        for action in [
-            Action::PenDown([100.0, 60.0]),
-            Action::PenMove([120.0, 200.0]),
-            Action::PenUp,
-        ] {
-            window.apply(action);
-        }
-        for _ in 0..2 {
-            window.serve(&mut engine);
-        }
+        draw(&mut window, &mut engine, 1);
         window.get_by_label("Keep as 1");
         match kept {
             0 => window.key_press(Key::Enter),
@@ -34,20 +48,13 @@ fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
         window.run_steps(3);
         window.until(|app| app.my_digits.drawings().len() == kept + 1);
     }
-    let digits: Vec<u8> = window
-        .app()
-        .my_digits
-        .drawings()
-        .iter()
-        .map(|drawing| drawing.kept.digit)
-        .collect();
-    assert_eq!(digits, [1, 2]);
+    assert_eq!(digits(window.app()), [1, 2]);
     window.click("2 of yours");
     assert_eq!(window.app().ctx.screen, Screen::MyDigits);
-    for _ in 0..3 {
-        window.serve(&mut engine);
-    }
+    serve(&mut window, &mut engine);
     window.get_by_label("Drawing of 1, recognised");
+    let mine = &window.app().my_digits;
+    assert_eq!(mine.correct(mine.drawings().iter()), Some(1));
     window.click("Drawing of 2, read as 1");
     window.click("Delete");
     window.until(|app| app.my_digits.drawings().len() == 1);
@@ -66,26 +73,12 @@ fn enter_and_digits_keep_the_drawing_and_the_count_leads_to_them() {
     window.get_by_label("The drawing of a 2 is no longer kept.");
 }
 
-/// Draws one stroke, which is recognised as 1.
-fn draw_one(window: &mut Window, engine: &mut FakeEngine) {
-    for action in [
-        Action::PenDown([100.0, 60.0]),
-        Action::PenMove([120.0, 200.0]),
-        Action::PenUp,
-    ] {
-        window.apply(action);
-    }
-    for _ in 0..3 {
-        window.serve(engine);
-    }
-}
-
 #[test]
 fn what_was_kept_is_said_where_the_verdict_was_and_can_be_taken_back() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
     window.until(|app| app.my_digits.is_loaded());
     window.apply(Action::Show(Screen::Draw));
-    draw_one(&mut window, &mut engine);
+    draw(&mut window, &mut engine, 1);
     let places = |window: &Window| ["It is…", "Probability of 0"].map(|name| window.rect(name));
     let before = places(&window);
     window.click("It is…");
@@ -112,12 +105,12 @@ fn the_collection_says_what_another_digit_looks_like_and_escape_leaves_it() {
     window.act(Action::Collect(3));
     window.get_by_label("Round 1 of 3, 30 left");
     let next = window.rect("Next");
-    draw_one(&mut window, &mut engine);
+    draw(&mut window, &mut engine, 1);
     window.get_by_label("Looks like a 1 to the model");
     assert_eq!(window.rect("Next"), next, "nothing moves");
     window.key(Key::Enter);
     window.until(|app| app.my_digits.drawings().len() == 1);
-    draw_one(&mut window, &mut engine);
+    draw(&mut window, &mut engine, 1);
     window.get_by_label("Round 1 of 3, 29 left");
     window.key(Key::Escape);
     assert_eq!(
@@ -142,44 +135,6 @@ fn without_drawings_the_screen_says_what_to_do() {
     window.get_by_label("No drawings yet");
 }
 
-#[test]
-fn what_came_of_fine_tuning_leaves_room_for_the_drawings() {
-    let (mut window, mut engine) = sized([1280.0, 800.0]);
-    window.until(|app| app.my_digits.is_loaded());
-    for action in [
-        Action::PenDown([100.0, 60.0]),
-        Action::PenMove([120.0, 200.0]),
-        Action::PenUp,
-        Action::Keep(Some(1)),
-    ] {
-        window.apply(action);
-    }
-    window.until(|app| app.my_digits.drawings().len() == 1);
-    window.apply(Action::Show(Screen::MyDigits));
-    for _ in 0..3 {
-        window.serve(&mut engine);
-    }
-    window.get_by_label("Fine-tune on mine").click();
-    for _ in 0..4 {
-        window.run_steps(3);
-        engine.serve();
-    }
-    window.run_steps(3);
-    let back = window.rect("Go back to Starter model");
-    assert!(back.bottom() < 320.0, "{back}");
-    let drawing = window.get_by_label_contains("Drawing of 1").rect();
-    assert!(
-        drawing.top() > back.bottom() && drawing.bottom() < 560.0,
-        "{drawing}"
-    );
-    window.get_by_label("Go back to Starter model").click();
-    for _ in 0..3 {
-        window.run_steps(3);
-        engine.serve();
-    }
-    assert!(!window.has("Go back to Starter model"));
-}
-
 /// An app that has read its drawings, none.
 fn app() -> (App, FakeEngine) {
     let (mut app, mut engine) = fake_engine::app();
@@ -189,40 +144,19 @@ fn app() -> (App, FakeEngine) {
     (app, engine)
 }
 
-/// Draws this many strokes, which the engine reads as this digit.
-fn draw_strokes(app: &mut App, engine: &mut FakeEngine, strokes: u8) {
-    for stroke in 0..strokes {
-        app.apply(Action::PenDown([100.0, 60.0 + f32::from(stroke) * 20.0]));
-        app.apply(Action::PenMove([180.0, 65.0 + f32::from(stroke) * 20.0]));
-        app.apply(Action::PenUp);
-    }
-    // The last request waits for the answer to the first.
-    for _ in 0..3 {
-        app.serve(engine);
-    }
-}
-
-fn digits(app: &App) -> Vec<u8> {
-    app.my_digits
-        .drawings()
-        .iter()
-        .map(|drawing| drawing.kept.digit)
-        .collect()
-}
-
 #[test]
 fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
     let (mut app, mut engine) = app();
     app.apply(Action::Keep(None));
     app.apply(Action::Keep(Some(3)));
-    draw_strokes(&mut app, &mut engine, 2);
+    draw(&mut app, &mut engine, 2);
     assert_eq!(app.draw.digit_to_keep(&app.ctx), Some(2));
     app.apply(Action::Keep(None));
     assert!(
         app.draw.drawing.strokes().is_empty(),
         "the canvas is free for the next"
     );
-    draw_strokes(&mut app, &mut engine, 2);
+    draw(&mut app, &mut engine, 2);
     app.apply(Action::Keep(Some(7)));
     app.until(|app| digits(app) == [2, 7]);
     assert_eq!(
@@ -249,7 +183,7 @@ fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
 #[test]
 fn a_drawing_is_relabelled_and_deleted_and_that_is_taken_back() {
     let (mut app, mut engine) = app();
-    draw_strokes(&mut app, &mut engine, 1);
+    draw(&mut app, &mut engine, 1);
     app.apply(Action::Keep(None));
     app.until(|app| digits(app) == [1]);
     let kept = |app: &App| Box::new(app.my_digits.drawings()[0].kept.clone());
@@ -266,7 +200,7 @@ fn a_drawing_is_relabelled_and_deleted_and_that_is_taken_back() {
 #[test]
 fn what_could_not_be_written_is_not_taken_back() {
     let (mut app, mut engine) = app();
-    draw_strokes(&mut app, &mut engine, 1);
+    draw(&mut app, &mut engine, 1);
     app.apply(Action::Keep(None));
     app.until(|app| digits(app) == [1]);
     let data = engine.home.path().join("data");
@@ -274,7 +208,7 @@ fn what_could_not_be_written_is_not_taken_back() {
     std::fs::rename(&data, &away).unwrap();
     std::fs::write(&data, "no folder").unwrap();
     app.apply(Action::Collect(5));
-    draw_strokes(&mut app, &mut engine, 2);
+    draw(&mut app, &mut engine, 2);
     app.apply(Action::Keep(None));
     app.until(|app| !app.ctx.notices.is_empty());
     assert_eq!(
@@ -310,39 +244,13 @@ fn what_could_not_be_written_is_not_taken_back() {
 }
 
 #[test]
-fn wrong_ones_are_known_once_the_screen_is_shown() {
-    let (mut app, mut engine) = app();
-    for digit in [2, 8] {
-        draw_strokes(&mut app, &mut engine, 2);
-        app.apply(Action::Keep(Some(digit)));
-    }
-    app.until(|app| digits(app) == [2, 8]);
-    for _ in 0..3 {
-        app.serve(&mut engine);
-    }
-    let wrong: Vec<bool> = app
-        .my_digits
-        .drawings()
-        .iter()
-        .map(|drawing| app.my_digits.is_wrong(drawing))
-        .collect();
-    assert_eq!(wrong, [false, true]);
-    assert_eq!(
-        app.my_digits.correct(app.my_digits.drawings().iter()),
-        Some(1)
-    );
-}
-
-#[test]
 fn what_looks_like_no_digit_is_not_recognised_even_where_the_closest_digit_is_right() {
     let (mut app, mut engine) = app();
-    draw_strokes(&mut app, &mut engine, NO_DIGIT as u8);
+    draw(&mut app, &mut engine, NO_DIGIT as u8);
     assert_eq!(app.draw.digit_to_keep(&app.ctx), None);
     app.apply(Action::Keep(Some(NO_DIGIT as u8)));
     app.until(|app| digits(app) == [NO_DIGIT as u8]);
-    for _ in 0..3 {
-        app.serve(&mut engine);
-    }
+    serve(&mut app, &mut engine);
     assert_eq!(
         app.my_digits.correct(app.my_digits.drawings().iter()),
         Some(0)
@@ -354,11 +262,11 @@ fn what_looks_like_no_digit_is_not_recognised_even_where_the_closest_digit_is_ri
 #[test]
 fn what_was_taken_back_is_said_and_can_be_made_again() {
     let (mut app, mut engine) = app();
-    draw_strokes(&mut app, &mut engine, 1);
+    draw(&mut app, &mut engine, 1);
     app.apply(Action::Keep(None));
     app.until(|app| digits(app) == [1]);
     app.apply(Action::Show(Screen::MyDigits));
-    draw_strokes(&mut app, &mut engine, 1);
+    draw(&mut app, &mut engine, 1);
     app.apply(Action::UndoKept);
     app.until(|app| digits(app).is_empty());
     let notice = app.ctx.notices.last().unwrap().clone();
@@ -382,7 +290,7 @@ fn the_collection_asks_for_each_digit_five_times() {
     let asked = |app: &App| app.ctx.collection.as_ref().map(Collection::digit);
     for digit in 0..10 {
         assert_eq!(asked(&app), Some(digit));
-        draw_strokes(&mut app, &mut engine, 1);
+        draw(&mut app, &mut engine, 1);
         // Whatever it is recognised as, it is what was asked for.
         app.apply(Action::Keep(None));
     }
@@ -406,51 +314,58 @@ fn the_collection_asks_for_each_digit_five_times() {
 
 #[test]
 fn a_better_model_is_taken_over_and_given_back() {
-    let (mut app, mut engine) = app();
-    assert!(app.my_digits.why_not_fine_tune(&app.ctx).is_some());
-    draw_strokes(&mut app, &mut engine, 2);
-    app.apply(Action::Keep(None));
-    app.until(|app| digits(app) == [2]);
-    assert_eq!(app.my_digits.why_not_fine_tune(&app.ctx), None);
-    app.apply(Action::FineTune);
-    for _ in 0..3 {
-        app.serve(&mut engine);
-    }
+    let (mut window, mut engine) = sized([1280.0, 800.0]);
+    window.until(|app| app.my_digits.is_loaded());
     assert!(
-        engine
-            .heard
-            .iter()
-            .filter_map(submitted)
-            .any(|(_, job)| *job == Job::FineTune(ModelRef::Starter))
+        window
+            .app()
+            .my_digits
+            .why_not_fine_tune(&window.app().ctx)
+            .is_some()
     );
+    draw(&mut window, &mut engine, 1);
+    window.apply(Action::Keep(Some(1)));
+    window.until(|app| digits(app) == [1]);
+    assert_eq!(
+        window.app().my_digits.why_not_fine_tune(&window.app().ctx),
+        None
+    );
+    window.apply(Action::Show(Screen::MyDigits));
+    serve(&mut window, &mut engine);
+    window.click("Fine-tune on mine");
+    serve(&mut window, &mut engine);
+    let asked = Job::FineTune(ModelRef::Starter);
+    assert!(engine.asked().any(|(_, job)| *job == asked));
+    let app = window.app();
     assert!(app.ctx.notices.is_empty(), "My digits says it itself");
-    assert!(app.my_digits.can_undo_fine_tune(&app.ctx));
-    assert_eq!(
-        app.ctx.model_in_use.as_ref().unwrap().reference,
-        ModelRef::File("tuned/model.safetensors".into())
+    let in_use = |app: &App| app.ctx.model_in_use.as_ref().unwrap().reference.clone();
+    let tuned = ModelRef::File("tuned/model.safetensors".into());
+    assert_eq!(in_use(app), tuned);
+    // What came of it leaves room for the drawings.
+    let back = window.rect("Go back to Starter model");
+    assert!(back.bottom() < 320.0, "{back}");
+    let drawing = window.get_by_label_contains("Drawing of 1").rect();
+    assert!(
+        drawing.top() > back.bottom() && drawing.bottom() < 560.0,
+        "{drawing}"
     );
-    app.apply(Action::UndoFineTune);
-    for _ in 0..2 {
-        app.serve(&mut engine);
-    }
-    assert_eq!(
-        app.ctx.model_in_use.as_ref().unwrap().reference,
-        ModelRef::Starter
-    );
-    assert!(app.ctx.notices.iter().all(|notice| notice.offer.is_none()));
+    window.click("Go back to Starter model");
+    serve(&mut window, &mut engine);
+    assert_eq!(in_use(window.app()), ModelRef::Starter);
+    assert!(!window.has("Go back to Starter model"));
+    let notices = &window.app().ctx.notices;
+    assert!(notices.iter().all(|notice| notice.offer.is_none()));
 }
 
 #[test]
 fn on_other_screens_a_notice_says_what_fine_tuning_changed() {
     let (mut app, mut engine) = app();
-    draw_strokes(&mut app, &mut engine, 2);
+    draw(&mut app, &mut engine, 2);
     app.apply(Action::Keep(None));
     app.until(|app| digits(app) == [2]);
     app.apply(Action::FineTune);
     app.apply(Action::Show(Screen::Draw));
-    for _ in 0..3 {
-        app.serve(&mut engine);
-    }
+    serve(&mut app, &mut engine);
     let said = &app.ctx.notices.last().unwrap().message;
     assert_eq!(
         said.what,

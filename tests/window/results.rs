@@ -2,9 +2,10 @@
 
 use eframe::egui::Key;
 use egui_kittest::kittest::Queryable;
-use inkling::protocol::Command;
+use inkling::protocol::{Command, Job};
 use inkling::window::Action;
 
+use crate::jobs::{cancelled, progress};
 use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage};
 
 fn measured(size: [f32; 2]) -> Staged {
@@ -85,24 +86,18 @@ fn a_measurement_shows_progress_and_can_be_cancelled() {
     let mut harness = stage(Panel::Results, [900.0, 600.0]);
     harness.click("Evaluate");
     harness.get_by_label("Evaluation progress");
-    harness.state_mut().engine.listen();
-    harness.get_by_label("Cancel").click();
-    serve(&mut harness);
-    assert!(
-        harness
-            .state()
-            .done
-            .iter()
-            .any(|action| matches!(action, Action::CancelJob(_)))
-    );
-    assert!(
-        harness
-            .state()
-            .engine
-            .heard
-            .iter()
-            .any(|command| matches!(command, Command::Cancel(_)))
-    );
+    harness.state().engine.send(progress(31337, 0.9));
+    harness.settle();
+    let running = harness.app().ctx.jobs.evaluation().expect("a measurement");
+    assert_eq!(running.progress.fraction, 0.0, "the other is not ours");
+    harness.click("Cancel");
+    let asked = harness.state_mut().engine.listen();
+    let [Command::Submit { id, ref job, .. }, Command::Cancel(ended)] = asked[..] else {
+        panic!("{asked:?}")
+    };
+    assert!(id == ended && matches!(**job, Job::Evaluate(_)));
+    harness.state().engine.send(cancelled(id));
+    harness.settle();
     assert!(!harness.has("Evaluation progress"));
     harness.get_by_label("No results yet");
 }

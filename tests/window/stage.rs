@@ -2,9 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
+use inkling::run_config::RunConfig;
 use inkling::window::draw::view as draw;
 use inkling::window::models::view as models;
 use inkling::window::results::view as results;
@@ -139,6 +141,21 @@ pub fn sized(size: [f32; 2]) -> (Window, FakeEngine) {
     (open(app, size), engine)
 }
 
+/// Opens or closes the section of what a learner can leave alone, over a few frames.
+pub fn open_more(window: &mut Window) {
+    window.activate("More settings");
+    window.run_steps(20);
+}
+
+/// Checks that a button is within a window of this size, and returns where.
+#[track_caller]
+pub fn place_within(window: &Window, button: &str, size: [f32; 2]) -> Rect {
+    let place = window.rect(button);
+    let fits = place.bottom() < size[1] && place.top() > 0.0;
+    assert!(fits, "{size:?}: {place:?}");
+    place
+}
+
 /// The window at its first launch.
 pub fn first_launch(answers: Answers) -> (Window, FakeEngine) {
     let (app, engine) = app_with(Settings::default(), answers);
@@ -168,6 +185,13 @@ pub trait Driven {
         self.settle();
     }
 
+    /// Changes the settings of the next run.
+    fn configure(&mut self, change: impl FnOnce(&mut RunConfig)) {
+        let mut config = self.app().ctx.config.clone();
+        change(&mut config);
+        self.act(Action::Configure(Box::new(config)));
+    }
+
     /// What the engine answers is taken in.
     fn serve(&mut self, engine: &mut FakeEngine) {
         engine.serve();
@@ -190,12 +214,14 @@ pub trait Driven {
     #[track_caller]
     fn until(&mut self, done: impl Fn(&App) -> bool) {
         let start = Instant::now();
-        while !done(self.app()) {
+        loop {
+            self.advance();
+            if done(self.app()) {
+                return self.settle();
+            }
             assert!(start.elapsed().as_secs() < 30, "it did not come");
             std::thread::sleep(Duration::from_millis(5));
-            self.advance();
         }
-        self.settle();
     }
 
     /// The run that is shown.
@@ -284,6 +310,12 @@ pub trait Seen {
     fn activate(&mut self, label: &str);
     /// Gives it the focus.
     fn focus(&mut self, label: &str);
+    /// What stands in a field for text.
+    fn field(&self, name: &str) -> String;
+    /// Replaces what stands in a field.
+    fn type_into(&mut self, field: &str, text: &str);
+    /// Chooses from a list, wherever it is scrolled to.
+    fn choose(&mut self, list: &str, option: &str);
     fn key(&mut self, key: Key);
     fn keys(&mut self, modifiers: Modifiers, key: Key);
     /// A key as often as said, a frame each.
@@ -342,6 +374,34 @@ where
     #[track_caller]
     fn focus(&mut self, label: &str) {
         self.get_by_label(label).focus();
+        self.settle();
+    }
+
+    #[track_caller]
+    fn field(&self, name: &str) -> String {
+        let field = self.get_by_role_and_label(Role::TextInput, name);
+        field.value().unwrap_or_default()
+    }
+
+    fn type_into(&mut self, field: &str, text: &str) {
+        self.get_by_role_and_label(Role::TextInput, field).focus();
+        self.settle();
+        self.keys(Modifiers::COMMAND, Key::A);
+        if text.is_empty() {
+            self.key(Key::Delete);
+        } else {
+            let field = self.get_by_role_and_label(Role::TextInput, field);
+            field.type_text(text);
+            self.settle();
+        }
+    }
+
+    fn choose(&mut self, list: &str, option: &str) {
+        let list = self.get_by_role_and_label(Role::ComboBox, list);
+        list.click_accesskit();
+        self.settle();
+        let option = self.get_by_role_and_label(Role::Button, option);
+        option.click_accesskit();
         self.settle();
     }
 

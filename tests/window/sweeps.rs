@@ -6,36 +6,52 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use inkling::run_config::Setting;
-use inkling::sweep::{Asha, SamplerKind, Sweep, Trial};
-use inkling::window::{Action, App, Screen, SearchKind, SweepAction, SweepField, SweepPhase};
+use inkling::sweep::{Asha, SamplerKind, Sweep};
+use inkling::window::{
+    Action, App, Screen, SearchKind, SweepAction, SweepField, SweepPhase, SweepView,
+};
 
 use crate::fake_engine::{FakeEngine, app};
 use crate::window::stage::{Driven, Seen, sized};
 
+fn shown(app: &App) -> &SweepView {
+    app.sweeps.shown.as_ref().expect("a sweep")
+}
+
 fn is_complete(app: &App) -> bool {
-    app.sweeps
-        .shown
-        .as_ref()
-        .is_some_and(|sweep| sweep.phase == SweepPhase::Complete)
+    phase(app) == Some(SweepPhase::Complete)
 }
 
 #[test]
-fn a_sweep_is_started_by_keyboard_and_its_best_settings_are_used() {
+fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end_and_its_best_are_used() {
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
         let (mut window, _engine) = sized(size);
         window.keys(Modifiers::COMMAND, Key::Num5);
         window.get_by_label("Learning rate: from");
-        window.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+        let app = window.app();
+        let (definition, problems) = app.sweep_definition().unwrap();
+        assert_eq!(problems, []);
+        assert_eq!(
+            (&definition.base, definition.trials, definition.pruner),
+            (&app.ctx.config, Some(30), Some(Asha::DEFAULT))
+        );
+        let mut varied = definition.space.iter().map(|dimension| dimension.setting);
+        assert!(varied.any(|setting| setting == Setting::LearningRate));
+        window.keys(Modifiers::COMMAND, Key::Enter);
+        assert!(window.app().ctx.is_sweeping());
         window.until(is_complete);
-        let best = window
-            .app()
-            .sweeps
-            .shown
-            .as_ref()
-            .unwrap()
-            .best()
-            .unwrap()
-            .clone();
+        let view = shown(window.app());
+        assert_eq!((view.ends.len(), view.fraction()), (30, 1.0));
+        let (steps, best) = (view.best_so_far(), view.best().unwrap().clone());
+        assert_eq!(steps.last().map(|step| step[1]), best.result());
+        assert!(
+            steps
+                .windows(2)
+                .all(|pair| pair[0][1] < pair[1][1] && pair[0][0] <= pair[1][0])
+        );
+        assert_eq!(view.csv().lines().count(), 31);
+        let sweep = Sweep::open(view.folder.as_ref().unwrap()).unwrap();
+        assert!(sweep.trials() == view.trials && sweep.is_complete());
         window.get_by_label("Sweep progress");
         window.get_by_label_contains("Best: 9");
         if size[0] < 1000.0 {
@@ -47,9 +63,12 @@ fn a_sweep_is_started_by_keyboard_and_its_best_settings_are_used() {
             window.click("Parallel coordinates");
             window.click("Table");
         }
+        let learning_rate = window.app().ctx.config.learning_rate;
+        assert_ne!(best.config.learning_rate, learning_rate);
         window.click("Use these settings");
+        let app = window.app();
         assert_eq!(
-            (window.app().ctx.screen, &window.app().ctx.config),
+            (app.ctx.screen, &app.ctx.config),
             (Screen::Train, &best.config)
         );
     }
@@ -66,15 +85,9 @@ fn the_table_is_sorted_and_a_selected_trial_is_used() {
     first.focus();
     window.run_steps(2);
     window.key(Key::Enter);
-    assert_eq!(
-        window.app().sweeps.shown.as_ref().unwrap().selected,
-        Some(1)
-    );
+    assert_eq!(shown(window.app()).selected, Some(1));
     window.key(Key::ArrowDown);
-    assert_eq!(
-        window.app().sweeps.shown.as_ref().unwrap().selected,
-        Some(2)
-    );
+    assert_eq!(shown(window.app()).selected, Some(2));
     let second = window
         .app()
         .sweeps
@@ -123,58 +136,6 @@ fn interrupted() -> (App, FakeEngine) {
 }
 
 #[test]
-fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end() {
-    let (mut app, _engine) = opened();
-    let (definition, problems) = app.sweep_definition().unwrap();
-    assert_eq!(problems, []);
-    assert_eq!(
-        (&definition.base, definition.trials, definition.pruner),
-        (&app.ctx.config, Some(30), Some(Asha::DEFAULT))
-    );
-    assert!(
-        definition
-            .space
-            .iter()
-            .any(|dimension| dimension.setting == Setting::LearningRate)
-    );
-    act(&mut app, SweepAction::Start);
-    assert!(app.ctx.is_sweeping());
-    app.until(|app| phase(app) == Some(SweepPhase::Complete));
-    let view = app.sweeps.shown.as_ref().unwrap();
-    assert_eq!((view.ends.len(), view.fraction()), (30, 1.0));
-    let steps = view.best_so_far();
-    assert_eq!(
-        steps.last().map(|step| step[1]),
-        view.best().and_then(Trial::result)
-    );
-    assert!(
-        steps
-            .windows(2)
-            .all(|pair| pair[0][1] < pair[1][1] && pair[0][0] <= pair[1][0])
-    );
-    assert_eq!(view.csv().lines().count(), 31);
-    let sweep = Sweep::open(view.folder.as_ref().unwrap()).unwrap();
-    assert_eq!(
-        (sweep.trials(), sweep.is_complete()),
-        (view.trials.as_slice(), true)
-    );
-}
-
-#[test]
-fn the_settings_of_a_trial_are_put_into_the_run_panel_exactly() {
-    let (mut app, _engine) = opened();
-    act(&mut app, SweepAction::Start);
-    app.until(|app| phase(app) == Some(SweepPhase::Complete));
-    let best = app.sweeps.shown.as_ref().unwrap().best().unwrap().clone();
-    assert_ne!(best.config.learning_rate, app.ctx.config.learning_rate);
-    act(&mut app, SweepAction::Use(best.number));
-    assert_eq!(
-        (&app.ctx.config, app.ctx.screen),
-        (&best.config, Screen::Train)
-    );
-}
-
-#[test]
 fn an_interrupted_sweep_is_offered_again_and_goes_on() {
     let (mut app, engine) = interrupted();
     let before = app.sweeps.shown.clone().unwrap();
@@ -194,8 +155,8 @@ fn an_interrupted_sweep_is_offered_again_and_goes_on() {
     );
     engine.trial_epochs.store(i64::MAX, Ordering::Relaxed);
     act(&mut app, SweepAction::Resume(entry.folder));
-    app.until(|app| phase(app) == Some(SweepPhase::Complete));
-    let after = app.sweeps.shown.as_ref().unwrap();
+    app.until(is_complete);
+    let after = shown(&app);
     assert_eq!(after.ends.len(), 30);
     assert_eq!(after.ends[..before.ends.len()], before.ends);
 }
@@ -207,14 +168,14 @@ fn a_sweep_that_is_stopped_is_complete_with_what_it_has_and_can_be_extended() {
     act(&mut app, SweepAction::Start);
     app.until(|_| engine.trial_epochs.load(Ordering::Relaxed) == 0);
     act(&mut app, SweepAction::Stop);
-    app.until(|app| phase(app) == Some(SweepPhase::Complete));
-    let view = app.sweeps.shown.as_ref().unwrap();
+    app.until(is_complete);
+    let view = shown(&app);
     let (ended, folder) = (view.ends.len(), view.folder.clone().unwrap());
     assert!(ended < 30);
     engine.trial_epochs.store(i64::MAX, Ordering::Relaxed);
     act(&mut app, SweepAction::Extend(folder, 5));
-    app.until(|app| phase(app) == Some(SweepPhase::Complete));
-    assert_eq!(app.sweeps.shown.as_ref().unwrap().ends.len(), ended + 5);
+    app.until(is_complete);
+    assert_eq!(shown(&app).ends.len(), ended + 5);
 }
 
 #[test]
@@ -243,8 +204,8 @@ fn a_run_and_a_sweep_do_not_fight_for_the_cores() {
 fn the_best_settings_are_tested_once() {
     let (mut app, mut engine) = opened();
     act(&mut app, SweepAction::Start);
-    app.until(|app| phase(app) == Some(SweepPhase::Complete));
-    let best = app.sweeps.shown.as_ref().unwrap().best().unwrap().clone();
+    app.until(is_complete);
+    let best = shown(&app).best().unwrap().clone();
     act(&mut app, SweepAction::Test);
     assert_eq!(
         app.train.run.as_ref().map(|run| &run.config),
@@ -258,7 +219,7 @@ fn the_best_settings_are_tested_once() {
             .as_ref()
             .is_some_and(|view| view.tested.is_some())
     });
-    let (trial, tested) = app.sweeps.shown.as_ref().unwrap().tested.clone().unwrap();
+    let (trial, tested) = shown(&app).tested.clone().unwrap();
     assert_eq!((trial, tested.test_accuracy), (best.number, Some(0.99)));
     let run = app.the_run().id;
     act(&mut app, SweepAction::Test);
@@ -361,7 +322,7 @@ fn ranges_follow_the_run_panel_until_they_are_changed() {
 #[test]
 fn a_deleted_sweep_can_be_restored() {
     let (mut app, _engine) = interrupted();
-    let folder = app.sweeps.shown.as_ref().unwrap().folder.clone().unwrap();
+    let folder = shown(&app).folder.clone().unwrap();
     act(&mut app, SweepAction::Delete(folder.clone()));
     app.until(|app| app.sweeps.listed.as_ref().is_some_and(Vec::is_empty) && !folder.exists());
     app.until(|app| app.ctx.notices.iter().any(|notice| notice.offer.is_some()));

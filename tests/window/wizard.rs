@@ -152,10 +152,7 @@ fn choose_folder(window: &mut Window) {
 #[test]
 fn a_folder_that_is_chosen_is_learned_from() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut window, _engine) = first_launch(Answers {
-        folder: Some(folder.path().to_owned()),
-        ..Answers::default()
-    });
+    let (mut window, _engine) = first_launch(Answers::folder(folder.path()));
     choose_folder(&mut window);
     window.until(|app| !app.ctx.settings.data_folders.is_empty());
     assert_eq!(
@@ -174,10 +171,7 @@ fn a_folder_that_is_chosen_is_learned_from() {
 #[test]
 fn a_folder_without_a_data_set_is_said_at_once_and_the_last_page_offers_other_data() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut window, _engine) = first_launch(Answers {
-        folder: Some(folder.path().to_owned()),
-        ..Answers::default()
-    });
+    let (mut window, _engine) = first_launch(Answers::folder(folder.path()));
     choose_folder(&mut window);
     window.until(|app| !app.validation_errors().is_empty());
     let reason = window.app().validation_errors()[0].message.to_string();

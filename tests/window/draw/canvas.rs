@@ -1,19 +1,15 @@
 //! The canvas and what is said about a drawing.
 
-use eframe::egui::accesskit::Role;
 use eframe::egui::{
     Event as Input, Key, Modifiers, PointerButton, Pos2, Rect, Shape, TouchDeviceId, TouchId,
     TouchPhase, vec2,
 };
 use egui_kittest::kittest::Queryable;
-use inkling::hardware::{Hardware, Metal};
-use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial};
 use inkling::protocol::{Command, Event};
 use inkling::records::{Ensemble, Intervention, ModelRef, Prediction, Uncertainty};
-use inkling::run_config::{DeviceChoice, InferenceChoice};
-use inkling::window::{Action, CANVAS, Checked, Screen, Tool};
+use inkling::window::{Action, CANVAS, Screen, Tool};
 
-use crate::fake_engine::{checked, digits, prediction, reads};
+use crate::fake_engine::{digits, prediction};
 use crate::window::stage::{Driven, Panel, Seen, Staged, Window, serve, sized, stage, stroke};
 
 const CANVAS_NAME: &str = "Drawing canvas";
@@ -432,114 +428,6 @@ fn an_idle_canvas_asks_for_no_frames() {
     assert!(
         delay.is_some_and(|delay| delay > std::time::Duration::from_hours(1)),
         "{delay:?}"
-    );
-}
-
-#[test]
-fn devices_that_machines_like_this_cannot_have_are_not_offered() {
-    if cfg!(target_os = "macos") {
-        return;
-    }
-    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
-    harness.click_containing("Recognition on the CPU");
-    assert!(harness.is_disabled("CUDA (NVIDIA GPU)"));
-    assert!(
-        harness.shows("No working NVIDIA GPU was found"),
-        "what cannot be chosen says why"
-    );
-    assert!(!harness.shows("Metal") && !harness.shows("Apple"));
-}
-
-/// A stage on a machine with an Apple GPU that was found sound, where the engine finds this.
-fn on_a_mac(found: DeviceComparison) -> Staged {
-    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
-    let stage = harness.state_mut();
-    stage.app.ctx.hardware = Some(Hardware {
-        metal: Some(Metal::default()),
-        ..Hardware::default()
-    });
-    stage.app.ctx.checks.insert(
-        DeviceChoice::Metal,
-        Checked::Done(Box::new(Ok(checked(DeviceChoice::Metal)))),
-    );
-    stage.engine.reads = found;
-    stage
-        .app
-        .apply(Action::ChooseInferenceDevice(InferenceChoice::Fastest));
-    serve(&mut harness);
-    harness
-}
-
-#[test]
-fn where_drawings_are_read_is_said_and_the_figures_are_a_click_away() {
-    let mut harness = on_a_mac(reads(&[
-        (DeviceChoice::Cpu, 100.0),
-        (DeviceChoice::Metal, 900.0),
-    ]));
-    harness.click("Recognition on Metal: 0.9 ms (CPU 0.1 ms)");
-    for figure in ["Metal", "1.8 ms", "3e-6", "256 of 256"] {
-        harness.get_by_label(figure);
-    }
-    harness.get_by_label_contains("same 256 images");
-    assert!(!harness.has("CUDA (NVIDIA GPU)"), "no Mac has it");
-    harness.state_mut().engine.reads = reads(&[(DeviceChoice::Cpu, 100.0)]);
-    harness
-        .get_by_role_and_label(Role::RadioButton, "CPU")
-        .click();
-    serve(&mut harness);
-    assert_eq!(
-        harness.app().ctx.settings.inference_device,
-        InferenceChoice::Cpu
-    );
-    assert!(matches!(
-        harness.state().engine.heard.last(),
-        Some(Command::ChooseInferenceDevice {
-            choice: InferenceChoice::Cpu,
-            ..
-        })
-    ));
-    harness.get_by_label("Recognition on the CPU: 0.1 ms");
-}
-
-#[test]
-fn the_place_of_reading_is_chosen_by_keyboard_too() {
-    let mut harness = on_a_mac(reads(&[
-        (DeviceChoice::Cpu, 100.0),
-        (DeviceChoice::Metal, 900.0),
-    ]));
-    harness
-        .get_by_label_contains("Recognition on Metal")
-        .focus();
-    harness.run();
-    harness.key(Key::Enter);
-    harness
-        .get_by_role_and_label(Role::RadioButton, "Automatic")
-        .focus();
-    harness.run();
-    harness.key_press(Key::Space);
-    serve(&mut harness);
-    assert_eq!(
-        harness.app().ctx.settings.inference_device,
-        InferenceChoice::Automatic
-    );
-}
-
-#[test]
-fn a_device_that_is_not_used_is_pointed_out() {
-    let mut found = reads(&[(DeviceChoice::Cpu, 100.0)]);
-    let agreement = Agreement {
-        images: 256,
-        matching: 200,
-        max_difference: 0.9,
-    };
-    found.trials.push(DeviceTrial {
-        device: DeviceChoice::Metal,
-        outcome: Err(DeviceRejection::Disagrees(agreement)),
-    });
-    let mut harness = on_a_mac(found);
-    harness.click("Recognition on the CPU: 0.1 ms");
-    harness.get_by_label_contains(
-        "Metal is not used for recognition: it disagreed with the CPU on 56 of 256 images",
     );
 }
 

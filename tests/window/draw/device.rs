@@ -1,8 +1,11 @@
 //! Which device reads drawings: what the engine is told, what its findings become, and the line
 //! that says so.
 
+use eframe::egui::Key;
+use eframe::egui::accesskit::Role;
+use egui_kittest::kittest::Queryable;
 use inkling::hardware::{Hardware, Metal};
-use inkling::infer::{Agreement, DeviceRejection, DeviceTrial, InferError};
+use inkling::infer::{Agreement, DeviceComparison, DeviceRejection, DeviceTrial, InferError};
 use inkling::nn::ComputeError;
 use inkling::problem::EngineExit;
 use inkling::protocol::{Command, Event};
@@ -11,7 +14,7 @@ use inkling::run_config::{DeviceChoice, InferenceChoice, Precision};
 use inkling::window::{Action, App, Checked};
 
 use crate::fake_engine::{FakeEngine, app, checked, reads};
-use crate::window::stage::Driven;
+use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage};
 
 /// An app on a machine with an Apple GPU that was found sound.
 fn on_a_mac() -> (App, FakeEngine) {
@@ -21,15 +24,14 @@ fn on_a_mac() -> (App, FakeEngine) {
         ..Hardware::default()
     });
     app.apply(Action::CheckDevice(DeviceChoice::Metal));
-    app.until(|app| {
-        matches!(
-            app.ctx.checks.get(&DeviceChoice::Metal),
-            Some(Checked::Done(_))
-        )
-    });
+    app.until(|app| is_checked(app, DeviceChoice::Metal));
     engine.reads = reads(&[(DeviceChoice::Cpu, 100.0), (DeviceChoice::Metal, 900.0)]);
     app.serve(&mut engine);
     (app, engine)
+}
+
+fn is_checked(app: &App, device: DeviceChoice) -> bool {
+    matches!(app.ctx.checks.get(&device), Some(Checked::Done(_)))
 }
 
 fn told(engine: &FakeEngine) -> Vec<(InferenceChoice, Vec<DeviceChoice>)> {
@@ -105,24 +107,16 @@ fn gradients_that_are_wrong_on_metal_do_not_matter_for_reading_but_a_reading_doe
 }
 
 #[test]
-fn the_choice_is_told_and_remembered() {
+fn the_choice_is_told_once_and_again_to_an_engine_that_knows_nothing_yet() {
     let (mut app, mut engine) = on_a_mac();
-    app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cpu));
-    assert_eq!(
-        app.draw.settings_to_save(&app.ctx).inference_device,
-        InferenceChoice::Cpu
-    );
-    engine.reads = reads(&[(DeviceChoice::Cpu, 100.0)]);
-    app.serve(&mut engine);
-    assert_eq!(
-        told(&engine).last().map(|told| told.0),
-        Some(InferenceChoice::Cpu)
-    );
-    assert_eq!(app.device_summary(), "Recognition on the CPU: 0.1 ms");
-    // Said once; said again to an engine that knows nothing yet.
-    app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cpu));
-    engine.serve();
-    assert_eq!(told(&engine).len(), 2);
+    for _ in 0..2 {
+        app.apply(Action::ChooseInferenceDevice(InferenceChoice::Cpu));
+        app.serve(&mut engine);
+        let last = told(&engine).last().map(|told| told.0);
+        assert_eq!((last, told(&engine).len()), (Some(InferenceChoice::Cpu), 2));
+    }
+    let settings = app.draw.settings_to_save(&app.ctx);
+    assert_eq!(settings.inference_device, InferenceChoice::Cpu);
     engine.die();
     app.poll();
     engine.serve();
@@ -205,12 +199,7 @@ fn find_a_gpu(app: &mut App) {
         ..Hardware::default()
     });
     app.apply(Action::CheckDevice(DeviceChoice::Cuda));
-    app.until(|app| {
-        matches!(
-            app.ctx.checks.get(&DeviceChoice::Cuda),
-            Some(Checked::Done(_))
-        )
-    });
+    app.until(|app| is_checked(app, DeviceChoice::Cuda));
 }
 
 /// An app on such a machine.
@@ -312,5 +301,113 @@ fn a_process_that_was_lost_is_not_moved_to_again_by_itself() {
         told(&engine).last(),
         Some(&(InferenceChoice::Cuda, vec![DeviceChoice::Cuda])),
         "told to, it is"
+    );
+}
+
+#[test]
+fn devices_that_machines_like_this_cannot_have_are_not_offered() {
+    if cfg!(target_os = "macos") {
+        return;
+    }
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    harness.click_containing("Recognition on the CPU");
+    assert!(harness.is_disabled("CUDA (NVIDIA GPU)"));
+    assert!(
+        harness.shows("No working NVIDIA GPU was found"),
+        "what cannot be chosen says why"
+    );
+    assert!(!harness.shows("Metal") && !harness.shows("Apple"));
+}
+
+/// A stage on a machine with an Apple GPU that was found sound, where the engine finds this.
+fn stage_on_a_mac(found: DeviceComparison) -> Staged {
+    let mut harness = stage(Panel::Draw, [900.0, 600.0]);
+    let stage = harness.state_mut();
+    stage.app.ctx.hardware = Some(Hardware {
+        metal: Some(Metal::default()),
+        ..Hardware::default()
+    });
+    stage.app.ctx.checks.insert(
+        DeviceChoice::Metal,
+        Checked::Done(Box::new(Ok(checked(DeviceChoice::Metal)))),
+    );
+    stage.engine.reads = found;
+    stage
+        .app
+        .apply(Action::ChooseInferenceDevice(InferenceChoice::Fastest));
+    serve(&mut harness);
+    harness
+}
+
+#[test]
+fn where_drawings_are_read_is_said_and_the_figures_are_a_click_away() {
+    let mut harness = stage_on_a_mac(reads(&[
+        (DeviceChoice::Cpu, 100.0),
+        (DeviceChoice::Metal, 900.0),
+    ]));
+    harness.click("Recognition on Metal: 0.9 ms (CPU 0.1 ms)");
+    for figure in ["Metal", "1.8 ms", "3e-6", "256 of 256"] {
+        harness.get_by_label(figure);
+    }
+    harness.get_by_label_contains("same 256 images");
+    assert!(!harness.has("CUDA (NVIDIA GPU)"), "no Mac has it");
+    harness.state_mut().engine.reads = reads(&[(DeviceChoice::Cpu, 100.0)]);
+    harness
+        .get_by_role_and_label(Role::RadioButton, "CPU")
+        .click();
+    serve(&mut harness);
+    assert_eq!(
+        harness.app().ctx.settings.inference_device,
+        InferenceChoice::Cpu
+    );
+    assert!(matches!(
+        harness.state().engine.heard.last(),
+        Some(Command::ChooseInferenceDevice {
+            choice: InferenceChoice::Cpu,
+            ..
+        })
+    ));
+    harness.get_by_label("Recognition on the CPU: 0.1 ms");
+}
+
+#[test]
+fn the_place_of_reading_is_chosen_by_keyboard_too() {
+    let mut harness = stage_on_a_mac(reads(&[
+        (DeviceChoice::Cpu, 100.0),
+        (DeviceChoice::Metal, 900.0),
+    ]));
+    harness
+        .get_by_label_contains("Recognition on Metal")
+        .focus();
+    harness.run();
+    harness.key(Key::Enter);
+    harness
+        .get_by_role_and_label(Role::RadioButton, "Automatic")
+        .focus();
+    harness.run();
+    harness.key_press(Key::Space);
+    serve(&mut harness);
+    assert_eq!(
+        harness.app().ctx.settings.inference_device,
+        InferenceChoice::Automatic
+    );
+}
+
+#[test]
+fn a_device_that_is_not_used_is_pointed_out() {
+    let mut found = reads(&[(DeviceChoice::Cpu, 100.0)]);
+    let agreement = Agreement {
+        images: 256,
+        matching: 200,
+        max_difference: 0.9,
+    };
+    found.trials.push(DeviceTrial {
+        device: DeviceChoice::Metal,
+        outcome: Err(DeviceRejection::Disagrees(agreement)),
+    });
+    let mut harness = stage_on_a_mac(found);
+    harness.click("Recognition on the CPU: 0.1 ms");
+    harness.get_by_label_contains(
+        "Metal is not used for recognition: it disagreed with the CPU on 56 of 256 images",
     );
 }

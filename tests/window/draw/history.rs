@@ -14,30 +14,6 @@ fn drawing(strokes: usize) -> Drawing {
 }
 
 #[test]
-fn undo_and_redo_go_stroke_by_stroke() {
-    let mut canvas = drawing(3);
-    let whole = canvas.strokes().to_vec();
-    canvas.undo();
-    canvas.undo();
-    assert_eq!(canvas.strokes(), &whole[..1]);
-    canvas.redo();
-    canvas.redo();
-    assert_eq!(canvas.strokes(), whole);
-    assert!(canvas.can_undo() && !canvas.can_redo());
-}
-
-#[test]
-fn clearing_can_be_taken_back() {
-    let mut canvas = drawing(2);
-    canvas.clear();
-    assert!(canvas.strokes().is_empty());
-    canvas.undo();
-    assert_eq!(canvas.strokes().len(), 2);
-    canvas.redo();
-    assert!(canvas.strokes().is_empty());
-}
-
-#[test]
 fn a_new_stroke_ends_what_could_be_brought_back() {
     let mut canvas = drawing(2);
     canvas.undo();

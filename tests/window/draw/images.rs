@@ -15,7 +15,7 @@ use crate::window::stage::Driven;
 
 /// Two upright strokes, as wide as a thick pen.
 fn eleven(folder: &Path) -> PathBuf {
-    let path = folder.join("eleven.png");
+    let path = folder.join("eleven.PNG");
     let ink = |x: u32, y: u32| {
         (40..160).contains(&y) && ((60..78).contains(&x) || (150..168).contains(&x))
     };
@@ -57,7 +57,7 @@ fn an_image_is_read_as_predict_reads_it() {
         });
         until_read(&mut app, &mut engine, 2);
         assert_eq!(app.ctx.screen, Screen::Draw);
-        assert_eq!(app.draw.image_shown(&app.ctx).unwrap().name, "eleven.png");
+        assert_eq!(app.draw.image_shown(&app.ctx).unwrap().name, "eleven.PNG");
         assert_eq!(
             candidates(&mut engine).unwrap(),
             read_writing_file(&file, Framing::Ink)

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use inkling::ink::{Ink, read_ink_file};
+use inkling::ink::read_ink_file;
 use inkling::nn::ModelError;
 use inkling::problem::Problem;
 use inkling::protocol::{Command, Event, Job};
@@ -50,9 +50,22 @@ fn weights_of_other_programs_are_imported() {
         };
         engine.listen().into_iter().filter_map(import).collect()
     };
-    for name in ["net.onnx", "net.PT", "model.safetensors.index.json"] {
+    for (index, name) in [
+        "net.onnx",
+        "net.PT",
+        "weights.pth",
+        "model.safetensors.index.json",
+    ]
+    .into_iter()
+    .enumerate()
+    {
         app.apply(Action::Show(Screen::Train));
-        app.apply(Action::Open(vec![name.into()]));
+        let files = vec![name.into()];
+        app.apply(if index % 2 == 0 {
+            Action::Drop(files)
+        } else {
+            Action::Open(files)
+        });
         assert_eq!(
             (app.ctx.screen, imports(&mut engine)),
             (Screen::Models, vec![PathBuf::from(name)])
@@ -162,51 +175,13 @@ fn whoever_opens_a_file_is_not_asked_by_the_wizard() {
 }
 
 #[test]
-fn a_drawing_is_saved_as_ink_that_reads_alike() {
+fn a_drawing_is_saved_as_ink_that_reads_alike_and_keeps_how_hard_the_pen_pressed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("drawing.ink.json");
-    let (mut app, _engine) = app_with(
-        past_wizard(),
-        Answers {
-            file: Some(file.clone()),
-            ..Answers::default()
-        },
-    );
+    let (mut app, _engine) = app_with(past_wizard(), Answers::file(&file));
     app.apply(Action::SaveDrawing);
-    let drawn = Ink {
-        strokes: vec![vec![[30.5, 40.0], [200.0, 41.25]], vec![[90.0, 90.0]]],
-        pen: Some(20.0),
-    };
-    for stroke in &drawn.strokes {
-        app.apply(Action::PenDown(stroke[0]));
-        stroke[1..]
-            .iter()
-            .for_each(|&point| app.apply(Action::PenMove(point)));
-        app.apply(Action::PenUp);
-    }
-    app.apply(Action::SaveDrawing);
-    app.until(|app| !app.ctx.notices.is_empty());
-    let saved: Vec<_> = read_ink_file(&file)
-        .unwrap()
-        .map(|entry| entry.unwrap().ink)
-        .collect();
-    assert_eq!(saved, [drawn]);
-    assert_eq!(app.ctx.notices.len(), 1, "an empty canvas is not saved");
-}
-
-#[test]
-fn a_saved_drawing_keeps_how_hard_the_pen_pressed() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("drawing.ink.json");
-    let (mut app, _engine) = app_with(
-        past_wizard(),
-        Answers {
-            file: Some(file.clone()),
-            ..Answers::default()
-        },
-    );
     for (points, pressures) in [
-        ([[30.0, 40.0], [200.0, 41.0]], Some([0.25, 0.75])),
+        ([[30.5, 40.0], [200.0, 41.25]], Some([0.25, 0.75])),
         ([[90.0, 90.0], [95.0, 200.0]], None),
     ] {
         for (index, point) in points.into_iter().enumerate() {
@@ -221,13 +196,15 @@ fn a_saved_drawing_keeps_how_hard_the_pen_pressed() {
         }
         app.apply(Action::PenUp);
     }
-    let before = app.draw.drawing.strokes().to_vec();
-    assert_eq!(
-        (&before[0].pressures[..], before.len()),
-        (&[0.25, 0.75][..], 2)
-    );
+    let (drawn, before) = (app.draw.drawing.ink(), app.draw.drawing.strokes().to_vec());
+    assert_eq!(before[0].pressures, [0.25, 0.75]);
+    assert_eq!(drawn.strokes.len(), 2);
     app.apply(Action::SaveDrawing);
     app.until(|app| !app.ctx.notices.is_empty());
+    assert_eq!(app.ctx.notices.len(), 1, "an empty canvas is not saved");
+    let saved = read_ink_file(&file).unwrap();
+    let saved: Vec<_> = saved.map(|entry| entry.unwrap().ink).collect();
+    assert_eq!(saved, [drawn]);
     app.apply(Action::ClearDrawing);
     app.apply(Action::Open(vec![file]));
     app.until(|app| !app.draw.drawing.strokes().is_empty());
@@ -263,4 +240,13 @@ fn ink_of_several_digits_comes_onto_the_wide_canvas() {
         "{:?}",
         app.draw.number.drawing
     );
+}
+
+#[test]
+fn a_folder_that_is_dropped_becomes_the_data() {
+    let (mut app, engine) = app();
+    let folder = engine.home.path().to_owned();
+    app.apply(Action::Drop(vec![folder.clone()]));
+    let data = app.ctx.config.data.to_string();
+    assert_eq!(data, folder.display().to_string());
 }

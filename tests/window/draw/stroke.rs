@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use eframe::egui::{Color32, Mesh, Pos2, Vec2, pos2};
-use inkling::window::draw::view::ink::stroke;
-use inkling::window::draw::view::ink::{Look, PaintedInk};
-use inkling::window::draw::view::ink::{Node, curve, knots};
+use inkling::window::draw::view::ink::{Look, Node, PaintedInk, curve, knots, stroke};
 use inkling::window::{CANVAS, Drawing, PenStroke};
 
 /// The curve of a stroke through these points.

@@ -1,6 +1,7 @@
-//! The words for a reading.
+//! The words for a reading, and when one is asked for.
 
 use inkling::ink::Image;
+use inkling::protocol::{Command, Event};
 use inkling::records::{Accuracy, DigitPrediction, JobId, ModelInfo, ModelRef, Prediction};
 use inkling::run_config::{
     Classes, DataSource, DataSpec, DeviceChoice, EvaluationSplit, ModelKind, NamedSet, RunConfig,
@@ -8,7 +9,11 @@ use inkling::run_config::{
 use inkling::window::verdict::{
     NumberVerdict, Verdict, model_facts, model_sentence, whole_percent,
 };
-use inkling::window::{Phase, RunView};
+use inkling::window::{Action, Phase, RunView};
+
+use crate::fake_engine;
+use crate::fake_engine::app;
+use crate::window::stage::Driven;
 
 fn info(reference: ModelRef) -> ModelInfo {
     ModelInfo {
@@ -218,4 +223,73 @@ fn classes_that_are_no_digits_are_called_by_their_names() {
         })
         .to_vec();
     assert_eq!(NumberVerdict::of(&digits).text, "Bag ?");
+}
+
+fn classified(commands: &[Command]) -> Vec<(u64, usize)> {
+    let of = |command: &Command| match command {
+        Command::Classify { request, ink, .. } => {
+            Some((*request, ink.strokes.iter().map(Vec::len).sum()))
+        }
+        _ => None,
+    };
+    commands.iter().filter_map(of).collect()
+}
+
+#[test]
+fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::PenDown([10.0, 10.0]));
+    for x in 1..20 {
+        app.apply(Action::PenMove([10.0 + x as f32, 10.0]));
+    }
+    let asked = classified(&engine.listen());
+    assert_eq!(
+        asked.len(),
+        1,
+        "only the first goes out while nothing is answered"
+    );
+    let ink = app.draw.drawing.ink();
+    let answer = |request| Event::Classified {
+        request,
+        prediction: Ok(Box::new(fake_engine::prediction(&ink))),
+    };
+    app.on_event(answer(4711));
+    assert!(app.draw.prediction().is_none(), "that was never asked for");
+    app.on_event(answer(asked[0].0));
+    assert!(app.draw.prediction().is_some());
+    let next = classified(&engine.listen());
+    assert_eq!(next.len(), 1);
+    assert_eq!(next[0].1, 20, "all points, not those in between");
+    app.on_event(answer(next[0].0));
+    assert!(engine.listen().is_empty());
+}
+
+#[test]
+fn a_reading_that_comes_after_clearing_is_not_shown() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::PenDown([10.0, 10.0]));
+    app.apply(Action::PenUp);
+    app.apply(Action::ClearDrawing);
+    app.serve(&mut engine);
+    assert!(app.draw.prediction().is_none());
+    app.apply(Action::Undo);
+    app.serve(&mut engine);
+    assert_eq!(
+        app.draw.prediction().unwrap().digit,
+        1,
+        "the stroke is back, and read"
+    );
+    app.apply(Action::Undo);
+    assert!(app.draw.prediction().is_none(), "nothing is on the canvas");
+}
+
+#[test]
+fn another_reader_reads_the_drawing_again() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::PenDown([10.0, 10.0]));
+    app.serve(&mut engine);
+    engine.listen();
+    app.apply(Action::UseModel(ModelRef::File("a.safetensors".into())));
+    app.serve(&mut engine);
+    assert_eq!(classified(&engine.listen()).len(), 1);
 }

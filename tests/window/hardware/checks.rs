@@ -165,10 +165,7 @@ fn finding(hardware: Option<&Hardware>) -> Option<String> {
 #[test]
 fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back() {
     let folder = tempfile::tempdir().unwrap();
-    let answers = Answers {
-        folder: Some(folder.path().to_owned()),
-        ..Answers::default()
-    };
+    let answers = Answers::folder(folder.path());
     // An engine that is to recognise drawings on the GPU moves as soon as the GPU has passed its
     // self-test, which may be at any time.
     let on_cpu = Settings {

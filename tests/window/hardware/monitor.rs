@@ -23,31 +23,25 @@ fn shown(window: &mut Window) {
 }
 
 fn figure(window: &Window, name: &str) -> String {
-    window
-        .get_by_label(&format!("{name}, current value"))
-        .value()
-        .unwrap()
+    window.value(&format!("{name}, current value"))
+}
+
+fn figures(window: &Window) -> usize {
+    let figures = window.query_all_by_label_contains(", current value");
+    figures.count()
 }
 
 #[test]
 fn it_shows_processor_and_memory() {
     let (mut window, engine) = usual();
     script(&engine, [busy(0.43)]);
-    assert_eq!(
-        window
-            .query_all_by_label_contains(", current value")
-            .count(),
-        0,
-        "closed at first"
-    );
+    assert_eq!(figures(&window), 0, "closed at first");
     shown(&mut window);
     assert_eq!(figure(&window, "CPU"), "43 %");
     assert_eq!(figure(&window, "Inkling's memory"), "300 MiB");
     assert_eq!(figure(&window, "Free memory"), "4.0 GiB");
     assert_eq!(
-        window
-            .query_all_by_label_contains(", current value")
-            .count(),
+        figures(&window),
         3,
         "nothing about GPUs where there is none"
     );
@@ -132,31 +126,36 @@ fn a_small_window_has_room_for_it_on_every_screen() {
 }
 
 #[test]
-fn a_key_shows_and_hides_it_and_hidden_it_asks_for_no_frames() {
+fn a_key_shows_and_hides_it_and_hidden_it_reads_nothing_and_asks_for_no_frames() {
     let (mut window, engine) = usual();
     script(&engine, [busy(0.43)]);
+    let asked = || engine.live.lock().unwrap().asked.len();
     window.until(|app| {
         app.ctx.hardware.is_some() && app.train.found.is_some() && app.models.runs.is_some()
     });
+    assert_eq!(asked(), 0, "it is closed at first");
     for _ in 0..2 {
         window.keys(Modifiers::COMMAND | Modifiers::SHIFT, Key::M);
         window.until(|app| app.machine.monitor.newest().is_some());
+        let settings = &window.app().ctx.settings;
+        assert!(settings.monitor, "as it will be at the next launch");
+        window.act(Action::Wizard(WizardStep::Welcome));
+        let newest = window.app().machine.monitor.newest();
+        assert!(newest.is_none(), "old figures are not shown again");
+        window.apply(Action::CloseWizard);
         window.keys(Modifiers::COMMAND | Modifiers::SHIFT, Key::M);
         assert!(!window.has("CPU, current value"));
     }
+    let is_idle = |window: &mut Window| {
+        std::thread::sleep(Duration::from_millis(1500));
+        window.try_run().is_ok()
+    };
     // The reading that is under way may still come; none follows it.
-    std::thread::sleep(Duration::from_millis(1500));
-    assert!(
-        window.try_run().is_ok(),
-        "the window went on asking for frames"
-    );
-    let asked = engine.live.lock().unwrap().asked.len();
-    std::thread::sleep(Duration::from_millis(1500));
-    assert!(
-        window.try_run().is_ok(),
-        "the window went on asking for frames"
-    );
-    assert_eq!(engine.live.lock().unwrap().asked.len(), asked);
+    assert!(is_idle(&mut window), "it went on asking for frames");
+    let before = asked();
+    assert!(is_idle(&mut window), "it went on asking for frames");
+    assert_eq!(asked(), before);
+    assert!(window.app().machine.monitor.newest().is_none());
 }
 
 /// Polls for that long, as a window does that draws all the time.
@@ -178,36 +177,9 @@ fn processors(app: &App) -> Vec<f32> {
 }
 
 #[test]
-fn nothing_is_read_unless_somebody_looks() {
-    let (mut app, engine) = app();
-    let asked = || engine.live.lock().unwrap().asked.len();
-    engine.live.lock().unwrap().script = [busy(0.5)].into();
-    poll_for(&mut app, Duration::from_millis(50));
-    assert_eq!(asked(), 0, "it is closed at first");
-    app.apply(Action::ShowMonitor(true));
-    app.until(|app| app.machine.monitor.newest().is_some());
-    assert!(app.ctx.settings.monitor, "as it will be at the next launch");
-    app.apply(Action::Wizard(WizardStep::Welcome));
-    app.poll();
-    assert!(
-        app.machine.monitor.newest().is_none(),
-        "old figures are not shown again"
-    );
-    // The one that is under way comes to its end, and none follows.
-    poll_for(&mut app, Duration::from_millis(1500));
-    let before = asked();
-    app.apply(Action::CloseWizard);
-    app.apply(Action::ShowMonitor(false));
-    poll_for(&mut app, Duration::from_millis(1500));
-    assert!(before <= 2 && asked() == before, "{before}");
-    assert!(app.machine.monitor.newest().is_none());
-    assert_eq!(app.poll(), None, "nothing wakes the window");
-}
-
-#[test]
 fn readings_follow_each_other_a_second_apart() {
     let (mut app, engine) = app();
-    engine.live.lock().unwrap().script = [0.1, 0.2, 0.3].map(busy).into();
+    script(&engine, [0.1, 0.2, 0.3].map(busy));
     app.apply(Action::ShowMonitor(true));
     let since = Instant::now();
     app.until(|app| app.machine.monitor.samples().len() == 3);
@@ -233,7 +205,7 @@ fn readings_follow_each_other_a_second_apart() {
 #[test]
 fn only_the_last_two_minutes_are_kept() {
     let (mut app, engine) = app();
-    engine.live.lock().unwrap().script = [busy(0.5)].into();
+    script(&engine, [busy(0.5)]);
     app.apply(Action::ShowMonitor(true));
     for number in 0..150_u16 {
         app.machine.monitor.take(busy(f32::from(number) / 150.0));

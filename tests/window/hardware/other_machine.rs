@@ -6,18 +6,25 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::problem::EngineExit;
 use inkling::protocol::{Command, Event, Job};
 use inkling::records::{BundleId, ExportSpec, ModelRef, ReceivedBundle};
-use inkling::run_config::{DataSpec, DeviceChoice, ExportFormat, Precision};
+use inkling::run_config::{DeviceChoice, ExportFormat, Precision};
 use inkling::window::messages::Message;
 use inkling::window::{Action, App, MachineAction, ReachState, Screen, SearchAction, SearchKind};
 
 use crate::fake_engine::{FakeEngine, app};
-use crate::jobs::submitted;
-use crate::window::stage::{Driven, Seen, Window, sized};
+use crate::window::stage::{Driven, Seen, Window, open_more, place_within, sized};
+
+/// How far the dialog is.
+fn reached(app: &App) -> &ReachState {
+    &app.machine
+        .machine_dialog
+        .as_ref()
+        .expect("the dialog")
+        .state
+}
 
 /// Opens the list of machines under "More settings", and the dialog from there.
 fn ask(window: &mut Window) {
-    window.get_by_label("More settings").click_accesskit();
-    window.run_steps(20);
+    open_more(window);
     window
         .get_by_role_and_label(Role::ComboBox, "Machine")
         .click_accesskit();
@@ -26,70 +33,42 @@ fn ask(window: &mut Window) {
 }
 
 fn type_host(window: &mut Window, host: &str) {
-    window
-        .get_by_role_and_label(Role::TextInput, "SSH host")
-        .focus();
-    window.run_steps(2);
-    window
-        .get_by_role_and_label(Role::TextInput, "SSH host")
-        .type_text(host);
-    window.run_steps(2);
+    window.type_into("SSH host", host);
     window.key(Key::Enter);
 }
 
 #[test]
-fn a_host_is_typed_looked_at_and_used_in_every_size_and_the_buttons_stay() {
+fn a_machine_is_shown_before_it_is_used_and_its_gpu_is_what_automatic_means() {
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
-        let (mut window, _engine) = sized(size);
+        let (mut window, mut engine) = sized(size);
         ask(&mut window);
-        let cancel = window.rect("Cancel");
-        assert!(
-            cancel.bottom() < size[1] && cancel.top() > 0.0,
-            "{size:?}: {cancel:?}"
-        );
+        let cancel = place_within(&window, "Cancel", size);
         type_host(&mut window, "gpu-box");
-        window.until(|app| {
-            matches!(
-                app.machine.machine_dialog.as_ref().unwrap().state,
-                ReachState::Reached(_)
-            )
-        });
-        window.run_steps(2);
+        window.until(|app| matches!(reached(app), ReachState::Reached(_)));
         window.get_by_label_contains("Self-test passed");
-        assert_eq!(window.rect("Cancel").top(), cancel.top(), "{size:?}");
+        let top = window.rect("Cancel").top();
+        assert_eq!(top, cancel.top(), "{size:?}: the buttons stay");
         window.click("Use this machine");
-        assert_eq!(
-            window.app().ctx.other_machine().unwrap().host.name(),
-            "gpu-box"
-        );
+        let app = window.app();
+        assert!(app.machine.machine_dialog.is_none());
+        assert_eq!(app.ctx.other_machine().unwrap().host.name(), "gpu-box");
+        assert_eq!(app.ctx.settings.hosts, ["gpu-box"]);
         let list = window.get_by_role_and_label(Role::ComboBox, "Machine");
+        let heard = list.accesskit_node().description().unwrap();
+        assert!(heard.starts_with("gpu-box"), "{heard}");
+        window.start(&mut engine);
+        let Some((_, Job::Train { config, .. })) = engine.asked().last() else {
+            panic!("{:?}", engine.heard)
+        };
+        assert_eq!(config.device, DeviceChoice::Cuda);
+        window.act(Action::Machine(MachineAction::UseThis));
+        let app = window.app();
         assert!(
-            list.accesskit_node()
-                .description()
-                .unwrap()
-                .starts_with("gpu-box"),
-            "a screen reader hears which"
+            app.ctx.other_machine().is_some(),
+            "a run that trains there stays there"
         );
+        assert!(app.ctx.why_not_move().unwrap().contains("during training"));
     }
-}
-
-#[test]
-fn a_host_that_is_not_there_is_said_and_escape_closes() {
-    let (mut window, _engine) = sized([1280.0, 800.0]);
-    ask(&mut window);
-    type_host(&mut window, "nowhere");
-    window.until(|app| {
-        matches!(
-            app.machine.machine_dialog.as_ref().unwrap().state,
-            ReachState::Failed(_)
-        )
-    });
-    window.run_steps(2);
-    window.get_by_label_contains("no such host");
-    window.key(Key::Escape);
-    assert!(
-        window.app().machine.machine_dialog.is_none() && window.app().ctx.other_machine().is_none()
-    );
 }
 
 /// The window with gpu-box in use, three drawings kept, and My digits among the data.
@@ -108,19 +87,9 @@ fn on_gpu_box(window: &mut Window, home: &std::path::Path) {
     window.apply(Action::Machine(MachineAction::Ask(Some(
         "gpu-box".to_owned(),
     ))));
-    window.until(|app| {
-        matches!(
-            app.machine.machine_dialog.as_ref().unwrap().state,
-            ReachState::Reached(_)
-        )
-    });
+    window.until(|app| matches!(reached(app), ReachState::Reached(_)));
     window.apply(Action::Machine(MachineAction::Use));
-    let data: DataSpec = "builtin+mine".parse().unwrap();
-    let config = inkling::run_config::RunConfig {
-        data,
-        ..window.app().ctx.config.clone()
-    };
-    window.act(Action::Configure(Box::new(config)));
+    window.configure(|config| config.data = "builtin+mine".parse().unwrap());
 }
 
 #[test]
@@ -141,11 +110,7 @@ fn my_digits_are_asked_about_before_they_are_sent() {
             window.get_by_label("Send My digits to gpu-box?");
             window.get_by_label_contains("needs your 3 drawings");
             window.get_by_label_contains("30 days");
-            let cancel = window.rect("Cancel");
-            assert!(
-                cancel.bottom() < size[1] && cancel.top() > 0.0,
-                "{size:?}: {cancel:?}"
-            );
+            place_within(&window, "Cancel", size);
             window.click("Cancel");
             let app = window.app();
             assert!(
@@ -158,23 +123,14 @@ fn my_digits_are_asked_about_before_they_are_sent() {
         window.act(Action::Start);
         window.key(Key::Escape);
         assert!(window.app().train.run.is_none(), "Escape means no");
-        assert!(
-            !engine
-                .listen()
-                .iter()
-                .any(|command| submitted(command).is_some())
-        );
+        engine.listen();
+        assert_eq!(engine.asked().count(), 0);
 
         window.act(Action::Start);
         window.click("Send");
-        let heard = engine.listen();
-        assert!(
-            heard
-                .iter()
-                .filter_map(submitted)
-                .any(|(_, job)| matches!(job, Job::Train { .. })),
-            "{heard:?}"
-        );
+        engine.listen();
+        let asked = engine.asked().last();
+        assert!(matches!(asked, Some((_, Job::Train { .. }))), "{asked:?}");
         assert_eq!(
             window.app().machine.may_send_my_digits(&window.app().ctx),
             Some(true)
@@ -210,6 +166,11 @@ fn drawings_that_are_kept_are_recognized_elsewhere_only_if_they_may_be_sent() {
     assert!(asked(&engine.listen()));
 }
 
+/// How many data sets lie on the other machine.
+fn sent(app: &App) -> Option<usize> {
+    app.machine.sent.bundles.as_ref().map(Vec::len)
+}
+
 #[test]
 fn what_was_sent_is_listed_beside_the_machine_and_deleted() {
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
@@ -228,13 +189,7 @@ fn what_was_sent_is_listed_beside_the_machine_and_deleted() {
         ];
         on_gpu_box(&mut window, &home);
         window.apply(Action::Show(Screen::Hardware));
-        window.until(|app| {
-            app.machine
-                .sent
-                .bundles
-                .as_ref()
-                .is_some_and(|bundles| bundles.len() == 2)
-        });
+        window.until(|app| sent(app) == Some(2));
         window.get_by_label("Sent to gpu-box");
         window.get_by_label("My digits (3 images)");
         let buttons: Vec<_> = window
@@ -251,13 +206,7 @@ fn what_was_sent_is_listed_beside_the_machine_and_deleted() {
         buttons[1].click_accesskit();
         drop(buttons);
         window.run_steps(2);
-        window.until(|app| {
-            app.machine
-                .sent
-                .bundles
-                .as_ref()
-                .is_some_and(|bundles| bundles.len() == 1)
-        });
+        window.until(|app| sent(app) == Some(1));
         assert!(!window.has("My digits (3 images)"));
         window.get_by_label("My digits are not sent there unless you agree.");
         inkling::data::Recipients::in_file(&home.join("my-digits-recipients.json"))
@@ -281,57 +230,14 @@ fn machine(app: &mut App, action: MachineAction) {
     app.apply(Action::Machine(action));
 }
 
-/// Waits for what comes from other threads.
-fn settled(app: &mut App, done: impl Fn(&App) -> bool) {
-    for _ in 0..500 {
-        app.poll();
-        if done(app) {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    panic!("nothing came");
-}
-
-fn dialog_state(app: &App) -> &ReachState {
-    &app.machine
-        .machine_dialog
-        .as_ref()
-        .expect("the dialog")
-        .state
-}
-
 fn app_on_gpu_box() -> (App, FakeEngine) {
     let (mut app, engine) = app();
     machine(&mut app, MachineAction::Ask(None));
     machine(&mut app, MachineAction::Type("gpu-box".to_owned()));
     machine(&mut app, MachineAction::Connect);
-    settled(&mut app, |app| {
-        matches!(dialog_state(app), ReachState::Reached(_))
-    });
+    app.until(|app| matches!(reached(app), ReachState::Reached(_)));
     machine(&mut app, MachineAction::Use);
     (app, engine)
-}
-
-#[test]
-fn a_machine_is_shown_before_it_is_used_and_its_gpu_is_what_automatic_means() {
-    let (mut app, mut engine) = app_on_gpu_box();
-    assert!(app.machine.machine_dialog.is_none());
-    assert_eq!(app.ctx.other_machine().unwrap().host.name(), "gpu-box");
-    assert_eq!(app.ctx.settings.hosts, ["gpu-box"]);
-    assert_eq!(
-        app.ctx.device_for(DeviceChoice::Auto, Precision::F32),
-        DeviceChoice::Cuda
-    );
-    app.start(&mut engine);
-    let asked = engine.heard.iter().find_map(submitted).expect("a job");
-    assert!(matches!(asked.1, Job::Train { config, .. } if config.device == DeviceChoice::Cuda));
-    machine(&mut app, MachineAction::UseThis);
-    assert!(
-        app.ctx.other_machine().is_some(),
-        "a run that trains there stays there"
-    );
-    assert!(app.ctx.why_not_move().unwrap().contains("during training"));
 }
 
 #[test]
@@ -345,39 +251,35 @@ fn this_machine_is_one_click_away() {
     );
     machine(&mut app, MachineAction::Ask(Some("gpu-box".to_owned())));
     assert!(
-        matches!(dialog_state(&app), ReachState::Connecting(_)),
+        matches!(reached(&app), ReachState::Connecting(_)),
         "a host that was used is connected to at once"
     );
 }
 
 #[test]
 fn what_cannot_be_reached_is_said_and_an_answer_that_comes_too_late_is_dropped() {
-    let (mut app, _engine) = app();
-    machine(&mut app, MachineAction::Ask(None));
-    machine(&mut app, MachineAction::Type("-oProxyCommand=x".to_owned()));
-    machine(&mut app, MachineAction::Connect);
-    assert_eq!(
-        *dialog_state(&app),
-        ReachState::Failed(Message::not_a_host("-oProxyCommand=x"))
-    );
-    machine(&mut app, MachineAction::Type("nowhere".to_owned()));
-    machine(&mut app, MachineAction::Connect);
-    settled(&mut app, |app| {
-        matches!(dialog_state(app), ReachState::Failed(_))
-    });
-    assert!(
-        matches!(dialog_state(&app), ReachState::Failed(message) if message.what.contains("no such host")),
-        "{:?}",
-        dialog_state(&app)
-    );
-    machine(&mut app, MachineAction::Type("gpu-box".to_owned()));
-    machine(&mut app, MachineAction::Connect);
-    machine(&mut app, MachineAction::Type("gpu-bo".to_owned()));
+    let (mut window, _engine) = sized([1280.0, 800.0]);
+    ask(&mut window);
+    type_host(&mut window, "-oProxyCommand=x");
+    let refused = Message::not_a_host("-oProxyCommand=x");
+    assert_eq!(*reached(window.app()), ReachState::Failed(refused));
+    type_host(&mut window, "nowhere");
+    window.until(|app| matches!(reached(app), ReachState::Failed(_)));
+    window.get_by_label_contains("no such host");
+    for action in [
+        MachineAction::Type("gpu-box".to_owned()),
+        MachineAction::Connect,
+        MachineAction::Type("gpu-bo".to_owned()),
+    ] {
+        window.apply(Action::Machine(action));
+    }
     std::thread::sleep(std::time::Duration::from_millis(100));
-    app.poll();
-    assert_eq!(*dialog_state(&app), ReachState::Typing);
-    machine(&mut app, MachineAction::Use);
-    assert!(app.ctx.other_machine().is_none());
+    window.settle();
+    assert_eq!(*reached(window.app()), ReachState::Typing);
+    window.act(Action::Machine(MachineAction::Use));
+    assert!(window.app().ctx.other_machine().is_none());
+    window.key(Key::Escape);
+    assert!(window.app().machine.machine_dialog.is_none());
 }
 
 #[test]
@@ -388,7 +290,7 @@ fn a_machine_that_is_lost_gives_way_to_this_one() {
         machine: "gpu-box".to_owned(),
         reason: "timed out".to_owned(),
     }));
-    settled(&mut app, |app| app.said("gpu-box"));
+    app.until(|app| app.said("gpu-box"));
     assert!(app.ctx.other_machine().is_none());
 }
 

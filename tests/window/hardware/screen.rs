@@ -151,10 +151,7 @@ fn a_check_of_the_machine_shows_its_verdict_and_each_check() {
 /// The card on its own: in a window, only a version that computes on NVIDIA GPUs shows it.
 #[test]
 fn the_folder_of_nvidias_libraries_can_be_chosen_and_given_up() {
-    let answers = Answers {
-        folder: Some("some/where".into()),
-        ..Answers::default()
-    };
+    let answers = Answers::folder("some/where");
     let (app, _engine) = app_with(past_wizard(), answers);
     let draw = |ui: &mut egui::Ui, app: &mut App| {
         app.poll();

@@ -31,10 +31,7 @@ fn run() -> RunEntry {
 
 #[test]
 fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
-    let answers = Answers {
-        file: Some(PathBuf::from("/tmp/digits")),
-        ..Answers::default()
-    };
+    let answers = Answers::file("/tmp/digits");
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
     harness.state_mut().app.models.runs = Some(vec![run()]);
     harness.run();
@@ -122,10 +119,7 @@ fn files_in_the_way_are_named_and_replaced_only_where_the_person_says_so() {
         ("/tmp/digits.onnx", Replace::Requested),
         ("/tmp/digits", Replace::Nothing),
     ] {
-        let answers = Answers {
-            file: Some(PathBuf::from(file)),
-            ..Answers::default()
-        };
+        let answers = Answers::file(file);
         let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
         harness.state_mut().app.models.runs = Some(vec![run()]);
         harness.run();
@@ -146,10 +140,7 @@ fn files_in_the_way_are_named_and_replaced_only_where_the_person_says_so() {
 
 #[test]
 fn an_import_is_asked_for_in_a_dialog_and_said() {
-    let answers = Answers {
-        file: Some(PathBuf::from("/tmp/net.pt")),
-        ..Answers::default()
-    };
+    let answers = Answers::file("/tmp/net.pt");
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
     harness.state_mut().app.models.runs = Some(Vec::new());
     harness.run();
@@ -194,66 +185,6 @@ fn weights_that_can_be_read_in_two_ways_are_asked_about() {
     window.until(|app| app.models.import_question.is_none());
     engine.serve();
     window.until(imported);
-}
-
-#[test]
-fn files_that_are_dropped_are_taken_for_what_they_are() {
-    let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
-    harness.apply(Action::Drop(vec![PathBuf::from("/tmp/weights.pth")]));
-    let asked = harness.state_mut().engine.listen();
-    let is_meant = |job: &Job| matches!(job, Job::Import(spec) if spec.path == std::path::Path::new("/tmp/weights.pth"));
-    assert!(
-        asked
-            .iter()
-            .filter_map(submitted)
-            .any(|(_, job)| is_meant(job))
-    );
-
-    let home = tempfile::tempdir().unwrap();
-    let ink = home.path().join("seven.json");
-    std::fs::write(&ink, r#"{"strokes": [[[0, 0], [10, 0], [4, 20]]]}"#).unwrap();
-    harness.apply(Action::Drop(vec![ink]));
-    for _ in 0..200 {
-        harness.state_mut().app.poll();
-        if !harness.app().draw.drawing.strokes().is_empty() {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    let stroke = &harness.app().draw.drawing.strokes()[0].points;
-    assert!(
-        stroke.len() == 3
-            && stroke
-                .iter()
-                .flatten()
-                .all(|place| (0.0..=280.0).contains(place)),
-        "{stroke:?}"
-    );
-
-    let image = home.path().join("seven.PNG");
-    std::fs::write(&image, inkling::ink::Image::BLANK.to_png()).unwrap();
-    harness.apply(Action::Drop(vec![image]));
-    for _ in 0..200 {
-        harness.state_mut().app.poll();
-        if harness.app().draw.image_shown(&harness.app().ctx).is_some() {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    assert_eq!(
-        harness
-            .app()
-            .draw
-            .image_shown(&harness.app().ctx)
-            .unwrap()
-            .name,
-        "seven.PNG"
-    );
-    harness.apply(Action::Drop(vec![home.path().to_owned()]));
-    assert_eq!(
-        harness.app().ctx.config.data.to_string(),
-        home.path().display().to_string()
-    );
 }
 
 #[test]

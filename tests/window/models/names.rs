@@ -159,27 +159,30 @@ fn a_note_that_cannot_be_written_is_a_notice_and_is_not_shown() {
 fn a_deleted_model_comes_back_with_its_name() {
     let (mut app, engine) = app();
     let saved = save(&engine, &trained(1));
+    let count = |app: &App| app.models.runs.as_ref().map(Vec::len);
     list(&mut app);
     app.apply(Action::Annotate(
         saved.folder.clone(),
         named("Best one", true),
     ));
     app.apply(Action::DeleteRun(saved.folder.clone()));
+    app.until(|app| app.said("“Best one” was deleted."));
+    assert_eq!(count(&app), Some(0));
+    let undo = app.ctx.notices[0].offer.clone().unwrap();
+    let restore = Action::RestoreRun(saved.folder.clone());
+    assert_eq!((undo.label, &undo.action), ("Undo", &restore));
+    app.apply(undo.action);
+    assert!(app.ctx.notices.is_empty(), "it cannot be undone twice");
     app.until(|app| {
-        app.ctx
-            .notices
-            .iter()
-            .any(|notice| notice.message.what == "“Best one” was deleted.")
+        let mut runs = app.models.runs.iter().flatten();
+        runs.any(|run| run.title == "Best one" && run.annotation.starred)
     });
-    assert_eq!(app.models.runs.as_ref().map(Vec::len), Some(0));
-    app.apply(Action::RestoreRun(saved.folder.clone()));
-    app.until(|app| {
-        app.models
-            .runs
-            .iter()
-            .flatten()
-            .any(|run| run.title == "Best one" && run.annotation.starred)
-    });
+    // Until the window closes.
+    app.apply(Action::DeleteRun(saved.folder));
+    app.until(|app| count(app) == Some(0));
+    app.close();
+    let left = std::fs::read_dir(app.ctx.runs_folder()).unwrap();
+    assert_eq!(left.count(), 0);
 }
 
 #[test]

@@ -95,13 +95,7 @@ fn an_svg_is_xml_whatever_its_texts_are() {
 fn the_figure_names_the_run_and_its_curves() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("curves.svg");
-    let mut harness = training(
-        12,
-        Answers {
-            file: Some(file.clone()),
-            ..Answers::default()
-        },
-    );
+    let mut harness = training(12, Answers::file(&file));
     harness.click("Save");
     harness.click("Figure (SVG)");
     let Some(Action::SaveFile { name, bytes, .. }) = harness.state().done.last() else {

@@ -125,13 +125,7 @@ fn smoothing_scale_and_unit_can_be_chosen() {
 fn the_curves_are_saved_as_csv() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("curves.csv");
-    let mut harness = training(
-        3,
-        Answers {
-            file: Some(file.clone()),
-            ..Answers::default()
-        },
-    );
+    let mut harness = training(3, Answers::file(&file));
     harness.click("Save");
     harness.click("Data (CSV)");
     assert!(harness.state().done.contains(&Action::SaveCurves));

@@ -3,12 +3,14 @@
 use eframe::egui::{Key, ViewportEvent, ViewportId};
 use egui_kittest::kittest::Queryable;
 use inkling::problem::Problem;
-use inkling::protocol::{Command, Event};
-use inkling::records::{JobId, RunPosition};
+use inkling::protocol::{Command, Event, JobResult};
+use inkling::records::RunPosition;
+use inkling::run_config::RunConfig;
 use inkling::window::Phase;
 
-use crate::fake_engine::FakeEngine;
-use crate::jobs::{cancelled, failed, submitted_run};
+use crate::fake_engine::{FakeEngine, summary};
+use crate::jobs::{cancelled, done, submitted_run};
+use crate::train::watcher::record;
 use crate::window::stage::{Driven, Seen, Window, sized, usual};
 
 fn training(size: [f32; 2], steps: u64) -> (Window, FakeEngine) {
@@ -41,26 +43,17 @@ fn close(window: &mut Window) {
 #[test]
 fn a_run_is_resumed_next_time_or_stopped_or_goes_on() {
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
-        for (button, asked) in [
-            ("Resume next time", vec![Command::Interrupt]),
-            ("Stop and save", vec![Command::Cancel(JobId(1))]),
-            ("Keep training", Vec::new()),
-        ] {
+        for button in ["Resume next time", "Stop and save", "Keep training"] {
             let (mut window, mut engine) = training(size, 12);
             let id = window.the_run().id;
             close(&mut window);
             window.get_by_label("Training is in progress");
             window.click(button);
-            let asked: Vec<Command> = asked
-                .iter()
-                .map(|command| {
-                    if matches!(command, Command::Cancel(_)) {
-                        Command::Cancel(id)
-                    } else {
-                        command.clone()
-                    }
-                })
-                .collect();
+            let asked = match button {
+                "Resume next time" => vec![Command::Interrupt],
+                "Stop and save" => vec![Command::Cancel(id)],
+                _ => Vec::new(),
+            };
             assert_eq!(engine.listen(), asked, "{button}");
         }
     }
@@ -83,24 +76,11 @@ fn a_run_that_was_stopped_in_its_first_epoch_is_offered() {
     let id = window.the_run().id;
     window.get_by_label_contains("if you stop now, there is no model, but you can resume the run");
     window.click("Stop");
-    let position = RunPosition {
-        epochs: 0,
-        steps: 3,
-        steps_per_epoch: 10,
-    };
-    engine.send(Event::Checkpoint {
-        run: id,
-        folder: "kept".into(),
-        position,
-        kept: Ok(()),
-    });
+    engine.checkpoint(0, 3);
     engine.send(cancelled(id));
-    window.run_steps(3);
+    window.settle();
     assert_eq!(window.the_run().phase, Phase::Discarded);
-    window
-        .get_all_by_label_contains("Stopped, epoch 1 of")
-        .next()
-        .expect("the run's state");
+    assert!(window.mentions("Stopped, epoch 1 of"));
     assert!(
         window.app().ctx.notices.is_empty(),
         "it is said once, above the curves"
@@ -125,35 +105,29 @@ fn a_run_that_was_stopped_in_its_first_epoch_is_offered() {
 #[test]
 fn an_interrupted_run_with_an_epoch_can_be_saved_as_a_model() {
     let (mut window, mut engine) = training([1280.0, 800.0], 12);
-    let id = window.the_run().id;
-    let position = RunPosition {
-        epochs: 1,
-        steps: 0,
-        steps_per_epoch: 10,
-    };
-    engine.send(Event::Checkpoint {
-        run: id,
-        folder: "kept".into(),
-        position,
-        kept: Ok(()),
-    });
-    engine.send(failed(
-        id,
-        Problem::Interrupted {
-            checkpoint: Some("kept".into()),
-        },
-    ));
-    window.run_steps(3);
+    engine.checkpoint(1, 0);
+    let checkpoint = Some("kept".into());
+    engine.fail(Problem::Interrupted { checkpoint });
+    window.settle();
+    engine.listen();
     window.click("Save as a model");
+    let run = window.the_run();
+    assert_eq!(run.phase, Phase::Stopping);
+    let id = run.id;
+    assert!(window.mentions("Preparing the data to save the model"));
     let asked = engine.listen();
-    let [.., submit, Command::Cancel(stopped)] = asked.as_slice() else {
+    let [submit, Command::Cancel(stopped)] = asked.as_slice() else {
         panic!("{asked:?}")
     };
-    assert_eq!(submitted_run(submit).map(|(run, ..)| run), Some(*stopped));
-    window
-        .get_all_by_label_contains("Preparing the data to save the model")
-        .next()
-        .expect("its state");
+    let (run, _, from) = submitted_run(submit).expect("a run");
+    assert_eq!((run, *stopped), (id, id));
+    assert_eq!(from, Some(&"kept".into()));
+    assert!(window.app().train.queue.is_empty());
+    let of = summary(&RunConfig::default(), vec![record(1)], true);
+    engine.send(done(id, JobResult::Train(of)));
+    window.settle();
+    assert!(matches!(window.the_run().phase, Phase::Finished(_)));
+    assert!(window.app().train.interrupted_checkpoint().is_none());
 }
 
 #[test]

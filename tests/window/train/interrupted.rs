@@ -6,7 +6,7 @@ use std::path::Path;
 
 use inkling::data::Fingerprint;
 use inkling::problem::{EngineExit, Problem};
-use inkling::protocol::{Command, Event, JobResult};
+use inkling::protocol::{Command, Event};
 use inkling::records::{Divergence, ModelRef, RunPosition};
 use inkling::run_config::{DeviceChoice, ModelKind, RunConfig, WeightFormat};
 use inkling::runs::Checkpoints;
@@ -14,8 +14,8 @@ use inkling::system::WriteError;
 use inkling::train::{RunOrigin, RunPlaces};
 use inkling::window::{Action, App, Phase, Screen};
 
-use crate::fake_engine::{FakeEngine, app, plan, summary};
-use crate::jobs::{done, submitted_run};
+use crate::fake_engine::{FakeEngine, app, plan};
+use crate::jobs::submitted_run;
 use crate::synthetic::{square_set, train};
 use crate::train::watcher::{Watcher, config, record};
 use crate::window::stage::Driven;
@@ -39,20 +39,9 @@ fn killed() -> Event {
 /// A run of 3 epochs whose engine is lost in the second, with a checkpoint after the first.
 fn interrupted_checkpoint() -> (App, FakeEngine) {
     let (mut app, mut engine) = app();
-    app.apply(Action::Configure(Box::new(RunConfig {
-        epochs: 3,
-        ..RunConfig::default()
-    })));
-    app.apply(Action::Start);
-    engine.serve();
-    engine.train(10);
-    let run = engine.run.as_ref().unwrap().id;
-    engine.send(Event::Checkpoint {
-        run,
-        folder: "kept".into(),
-        position: after(1),
-        kept: Ok(()),
-    });
+    app.configure(|config| config.epochs = 3);
+    app.train(&mut engine, 10);
+    engine.checkpoint(1, 0);
     engine.train(5);
     engine.send(killed());
     engine.run = None;
@@ -245,13 +234,7 @@ fn a_run_that_went_astray_is_not_offered_again_but_one_that_could_not_be_saved_i
         app.apply(Action::Start);
         engine.serve();
         engine.train(10);
-        let run = engine.run.as_ref().unwrap().id;
-        engine.send(Event::Checkpoint {
-            run,
-            folder: "kept".into(),
-            position: after(1),
-            kept: Ok(()),
-        });
+        engine.checkpoint(1, 0);
         engine.fail(problem);
         app.poll();
         assert_eq!(app.train.interrupted_checkpoint().is_some(), offered);
@@ -337,40 +320,6 @@ fn interrupted_runs_of_earlier_days_are_listed_gone_on_with_and_forgotten() {
     assert!(
         app.train.interrupted.is_empty(),
         "what goes on is not interrupted"
-    );
-}
-
-#[test]
-fn an_interrupted_run_becomes_a_model_without_training_on() {
-    let (mut app, mut engine) = interrupted_checkpoint();
-    engine.listen();
-    app.apply(Action::SaveInterrupted("kept".into()));
-    let run = app.the_run();
-    assert_eq!(
-        (&run.phase, run.state().as_str()),
-        (&Phase::Stopping, "Preparing the data to save the model")
-    );
-    let id = run.id;
-    let asked = engine.listen();
-    let [submit, Command::Cancel(stopped)] = asked.as_slice() else {
-        panic!("{asked:?}")
-    };
-    let Some((run, _, from)) = submitted_run(submit) else {
-        panic!("{asked:?}")
-    };
-    assert_eq!(
-        (run, *stopped, from.map(std::path::PathBuf::as_path)),
-        (id, id, Some("kept".as_ref()))
-    );
-    assert!(app.train.queue.is_empty());
-    engine.send(done(
-        id,
-        JobResult::Train(summary(&RunConfig::default(), vec![record(1)], true)),
-    ));
-    app.poll();
-    assert!(
-        app.train.interrupted_checkpoint().is_none()
-            && matches!(app.the_run().phase, Phase::Finished(_))
     );
 }
 

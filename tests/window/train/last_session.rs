@@ -272,33 +272,3 @@ fn the_curves_of_any_run_can_be_opened() {
         app.ctx.notices
     );
 }
-
-#[test]
-fn a_deleted_run_can_be_had_back_until_the_window_closes() {
-    let (mut app, engine) = app();
-    let (trained, _) = trained();
-    let saved = save(&engine, &trained);
-    let count = |app: &App| app.models.runs.as_ref().map_or(usize::MAX, Vec::len);
-    app.apply(Action::Show(Screen::Models));
-    app.until(|app| count(app) == 1);
-    app.apply(Action::DeleteRun(saved.folder.clone()));
-    app.until(|app| count(app) == 0 && !app.ctx.notices.is_empty());
-    let undo = app.ctx.notices[0].offer.clone().unwrap();
-    assert_eq!(
-        (undo.label, &undo.action),
-        ("Undo", &Action::RestoreRun(saved.folder.clone()))
-    );
-    app.apply(undo.action);
-    assert!(app.ctx.notices.is_empty(), "it cannot be undone twice");
-    app.until(|app| count(app) == 1);
-
-    app.apply(Action::DeleteRun(saved.folder));
-    app.until(|app| count(app) == 0);
-    app.close();
-    assert_eq!(
-        std::fs::read_dir(engine.home.path().join("runs"))
-            .unwrap()
-            .count(),
-        0
-    );
-}

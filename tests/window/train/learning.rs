@@ -8,18 +8,18 @@ use inkling::ink::{Image, PIXELS};
 use inkling::nn::parameter_count;
 use inkling::protocol::{Event, JobEvent, JobProgress};
 use inkling::records::{
-    Components, InitializationReport, JobId, LayerVariance, ModelInfo, ModelRef, Normalization,
+    Components, InitializationReport, LayerVariance, ModelInfo, ModelRef, Normalization,
     WeightImages,
 };
 use inkling::run_config::{Activation, Initialization, ModelKind, Preset, RunConfig, Setting};
 use inkling::text::format::grouped;
-use inkling::window::{Action, App, ClassCount, Settings, blocks};
+use inkling::window::{Action, App, Settings, blocks};
 
-use crate::fake_engine::{Answers, FakeEngine, app, app_with, held_out, learning, starter};
+use crate::fake_engine::{Answers, FakeEngine, app, app_with, starter};
 use crate::window::stage::{Driven, Seen, Window, open, sized, usual};
 
 /// A window with a run after this many steps.
-fn after(steps: u64) -> (Window, FakeEngine) {
+fn training(steps: u64) -> (Window, FakeEngine) {
     let (mut window, mut engine) = usual();
     window.train(&mut engine, steps);
     (window, engine)
@@ -33,34 +33,37 @@ fn before_a_run_it_is_said_what_will_be_shown() {
 }
 
 #[test]
-fn images_are_counted_and_a_click_tells_more() {
-    let (mut window, mut engine) = after(4);
+fn images_wait_for_answers_follow_the_run_and_a_click_tells_more() {
+    let (mut window, mut engine) = training(0);
+    assert_eq!(window.value("Held-out images"), "not classified yet");
+    let waiting = window.get_all_by_label("True digit 4: not classified yet.");
+    assert_eq!(waiting.count(), 10);
+    engine.train(4);
+    window.settle();
     assert_eq!(window.value("Held-out images"), "40 of 100 correct");
     assert_eq!(window.value("Held-out images of a 3"), "10 of 10 correct");
     assert_eq!(window.value("Held-out images of a 4"), "0 of 10 correct");
     let wrong = "True digit 4: recognised as 5, 62 % sure. Probability of 4: 30 %.";
     assert_eq!(window.get_all_by_label(wrong).count(), 10);
     window.get_all_by_label(wrong).next().unwrap().click();
-    window.run_steps(3);
-    assert_eq!(
-        window.get_all_by_label(wrong).count(),
-        11,
-        "also below the images"
-    );
+    window.settle();
+    let told = window.get_all_by_label(wrong).count();
+    assert_eq!(told, 11, "also below the images");
     // The sentence follows the run.
     engine.train(1);
-    window.run_steps(3);
-    assert_eq!(
-        window
-            .get_all_by_label("True digit 4: recognised as 4, 62 % sure.")
-            .count(),
-        11
-    );
+    window.settle();
+    let right = "True digit 4: recognised as 4, 62 % sure.";
+    assert_eq!(window.get_all_by_label(right).count(), 11);
+    // They stay as they were when the run has ended.
+    engine.finish();
+    window.settle();
+    assert!(!window.app().ctx.is_training());
+    assert_eq!(window.value("Held-out images"), "100 of 100 correct");
 }
 
 #[test]
 fn images_can_be_chosen_by_keys() {
-    let (mut window, _engine) = after(4);
+    let (mut window, _engine) = training(4);
     window.focus("Held-out images");
     for key in [
         Key::ArrowRight,
@@ -79,7 +82,7 @@ fn images_can_be_chosen_by_keys() {
 
 #[test]
 fn the_first_layer_is_shown_instead() {
-    let (mut window, _engine) = after(2);
+    let (mut window, _engine) = training(2);
     window.click("Filters");
     assert_eq!(
         window.value("First layer"),
@@ -111,7 +114,7 @@ fn the_panel_can_be_folded_away_and_stays_so() {
 fn nothing_moves_when_a_run_begins() {
     let place = |window: &Window| window.rect("Drawing canvas");
     let (window, _engine) = usual();
-    let (running, _engine) = after(3);
+    let (running, _engine) = training(3);
     assert_eq!(place(&window), place(&running));
     // The whole panel is seen without scrolling.
     let bottom = running.get_by_label("Held-out images").rect().bottom();
@@ -189,12 +192,43 @@ fn in_a_narrow_window_the_canvas_and_the_images_take_the_place_of_the_plots() {
 fn before_the_first_run_its_data_network_and_plan_are_shown() {
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
         let (mut window, _engine) = sized(size);
+        window.configure(|config| (config.epochs, config.batch_size) = (2, 100));
         window.until(|app| app.train.samples(&app.ctx).is_some());
+        assert_eq!(
+            window
+                .app()
+                .train
+                .samples(&window.app().ctx)
+                .unwrap()
+                .images
+                .len(),
+            40
+        );
         window.get_by_label("Your next run");
         window.get_by_label("Samples of Built-in digits");
         let parameters = grouped(parameter_count(window.app().ctx.config.model, 10));
         window.get_by_label(&format!("{parameters} parameters in all."));
-        window.get_by_label_contains("images a step");
+        for plan in [
+            "2 epochs over 55,000 images, 100 images a step: 1,100 steps.",
+            "5,000 held-out images measure it after each epoch, 10,000 test images once at the end.",
+        ] {
+            window.get_by_label_contains(plan);
+        }
+        // Of settings that cannot be there is no plan, but what is wrong with them.
+        window.apply(Action::Type(Setting::Epochs, "999999999".to_owned()));
+        window.act(Action::Type(Setting::BatchSize, "abc".to_owned()));
+        let outline = window.app().run_outline().join(" ");
+        for problem in [
+            "“abc” is not valid for the batch size.",
+            "The number of epochs is out of range (got 999999999).",
+        ] {
+            assert!(outline.contains(problem), "{outline}");
+        }
+        assert!(!window.shows("images a step"), "{outline}");
+        // What cannot be loaded has no samples; Start says why.
+        window.apply(Action::ApplyPreset(Preset::OneEpoch));
+        window.configure(|config| config.data = "no/such/folder".parse().unwrap());
+        assert!(window.app().train.samples(&window.app().ctx).is_none());
     }
 }
 
@@ -208,10 +242,7 @@ fn what_may_be_wrong_with_the_data_is_seen_before_training() {
     }
     let (mut window, mut engine) = sized([1280.0, 800.0]);
     let data = folder.path().display().to_string().parse().unwrap();
-    window.apply(Action::Configure(Box::new(RunConfig {
-        data,
-        ..RunConfig::default()
-    })));
+    window.configure(|config| config.data = data);
     window.until(|app| {
         app.train
             .samples(&app.ctx)
@@ -298,7 +329,7 @@ fn initialization() -> InitializationReport {
 
 #[test]
 fn the_next_run_is_seen_beside_a_run_that_there_is_and_follows_what_is_typed() {
-    let (mut window, mut engine) = after(12);
+    let (mut window, mut engine) = training(12);
     assert!(!window.has("Your next run"));
     window.click("Next run");
     window.get_by_label("Your next run");
@@ -334,7 +365,7 @@ fn the_next_run_is_seen_beside_a_run_that_there_is_and_follows_what_is_typed() {
 
 #[test]
 fn keys_switch_between_this_run_and_the_next_and_a_start_shows_the_run() {
-    let (mut window, mut engine) = after(12);
+    let (mut window, mut engine) = training(12);
     engine.finish();
     window.run_steps(3);
     for shown in [true, false, true] {
@@ -389,85 +420,10 @@ fn while_its_data_is_prepared_the_images_of_a_run_are_shown() {
     assert_eq!(window.the_run().data_images.count, 110);
 }
 
-fn app_training() -> (App, FakeEngine) {
-    let (mut app, mut engine) = app();
-    app.start(&mut engine);
-    (app, engine)
-}
-
-#[test]
-fn images_wait_for_answers_and_then_follow_the_run() {
-    let (mut app, mut engine) = app_training();
-    let total = |app: &App| app.train.learning().unwrap().total();
-    assert_eq!(total(&app), "not classified yet");
-    assert_eq!(
-        app.train.learning().unwrap().sentence(44),
-        "True digit 4: not classified yet."
-    );
-    engine.train(4);
-    app.poll();
-    let seen = app.train.learning().unwrap();
-    assert_eq!(seen.total(), "40 of 100 correct");
-    assert_eq!(
-        seen.by_class()[3..5],
-        [
-            ClassCount {
-                correct: 10,
-                images: 10
-            },
-            ClassCount {
-                correct: 0,
-                images: 10
-            }
-        ]
-    );
-    assert_eq!(
-        seen.sentence(39),
-        "True digit 3: recognised as 3, 62 % sure."
-    );
-    assert_eq!(
-        seen.sentence(44),
-        "True digit 4: recognised as 5, 62 % sure. Probability of 4: 30 %."
-    );
-    assert_eq!(seen.sentence(100), "");
-    assert_eq!(
-        seen.layer_sentence().unwrap(),
-        "First layer at step 4: 2 kernels of 5 × 5 weights."
-    );
-    // They stay as they were when the run has ended.
-    engine.finish();
-    app.poll();
-    assert!(!app.ctx.is_training());
-    assert_eq!(total(&app), "100 of 100 correct");
-}
-
-#[test]
-fn what_belongs_to_another_run_is_dropped() {
-    let (mut app, mut engine) = app_training();
-    engine.train(2);
-    app.poll();
-    let other = JobId(999);
-    app.on_event(Event::HeldOut {
-        run: other,
-        images: held_out(),
-    });
-    app.on_event(Event::Learning {
-        run: other,
-        snapshot: learning(9, 90),
-    });
-    assert_eq!(app.train.learning().unwrap().total(), "20 of 100 correct");
-    engine.finish();
-    app.poll();
-    app.apply(Action::Start);
-    assert!(
-        app.train.learning().is_none(),
-        "the next run has its own images"
-    );
-}
-
 #[test]
 fn a_drawing_is_recognised_anew_several_times_a_second_of_training() {
-    let (mut app, mut engine) = app_training();
+    let (mut app, mut engine) = app();
+    app.start(&mut engine);
     let run = app.the_run().id;
     app.apply(Action::PenDown([50.0, 50.0]));
     app.apply(Action::PenMove([50.0, 200.0]));
@@ -520,50 +476,6 @@ fn the_blocks_of_every_network_hold_all_its_parameters() {
             "{model}"
         );
     }
-}
-
-#[test]
-fn samples_of_the_chosen_data_are_shown_before_the_first_run() {
-    let (mut app, mut engine) = app();
-    app.apply(Action::Configure(Box::new(RunConfig {
-        epochs: 2,
-        batch_size: 100,
-        ..RunConfig::default()
-    })));
-    app.start_discovery();
-    app.until(|app| app.train.samples(&app.ctx).is_some());
-    assert_eq!(app.train.samples(&app.ctx).unwrap().images.len(), 40);
-    let outline = app.run_outline();
-    assert_eq!(
-        outline[0],
-        "2 epochs over 55,000 images, 100 images a step: 1,100 steps."
-    );
-    assert_eq!(
-        outline[1],
-        "5,000 held-out images measure it after each epoch, 10,000 test images once at the end."
-    );
-    // Of settings that cannot be there is no plan, but what is wrong with them.
-    app.apply(Action::Type(Setting::Epochs, "999999999".to_owned()));
-    app.apply(Action::Type(Setting::BatchSize, "abc".to_owned()));
-    let outline = app.run_outline().join(" ");
-    assert!(
-        !outline.contains("steps") && outline.contains("“abc” is not valid for the batch size."),
-        "{outline}"
-    );
-    assert!(
-        outline.contains("The number of epochs is out of range (got 999999999)."),
-        "{outline}"
-    );
-    app.apply(Action::ApplyPreset(Preset::OneEpoch));
-    // What cannot be loaded has none; Start says why.
-    let data = "no/such/folder".parse().unwrap();
-    app.apply(Action::Configure(Box::new(RunConfig {
-        data,
-        ..RunConfig::default()
-    })));
-    app.poll();
-    assert!(app.train.samples(&app.ctx).is_none());
-    engine.serve();
 }
 
 /// Class folders with one file of this content each.

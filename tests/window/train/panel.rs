@@ -6,99 +6,28 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use inkling::bench::step_config_of;
 use inkling::nn::ComputeError;
 use inkling::problem::Problem;
-use inkling::protocol::{Command, Event, Job};
+use inkling::protocol::{Event, Job};
 use inkling::records::benchmark::{Effort, StepConfig};
-use inkling::records::{Divergence, Intervention, RunPosition, Telemetry};
+use inkling::records::{Divergence, Intervention, Telemetry};
 use inkling::run_config::{
     Activation, Augmentation, DeviceChoice, ModelKind, OptimizerKind, Precision, Preset, RunConfig,
     ScheduleKind,
 };
-use inkling::window::{Action, Phase};
+use inkling::window::Action;
 
 use crate::jobs::{submitted, submitted_run};
-use crate::window::stage::{Driven, Seen, Window, sized, usual};
-
-/// Replaces what stands in a field.
-fn type_into(window: &mut Window, field: &str, text: &str) {
-    window.get_by_role_and_label(Role::TextInput, field).focus();
-    window.run_steps(2);
-    window.keys(Modifiers::COMMAND, Key::A);
-    window
-        .get_by_role_and_label(Role::TextInput, field)
-        .type_text(text);
-    window.run_steps(3);
-}
-
-/// Empties a field.
-fn empty(window: &mut Window, field: &str) {
-    window.get_by_role_and_label(Role::TextInput, field).focus();
-    window.run_steps(2);
-    window.key_press_modifiers(Modifiers::COMMAND, Key::A);
-    window.key(Key::Delete);
-}
-
-/// Opens or closes the section of what a learner can leave alone.
-fn open_more(window: &mut Window) {
-    // It may be below the visible part of the panel.
-    window.get_by_label("More settings").click_accesskit();
-    // The section opens over a few frames.
-    window.run_steps(20);
-}
-
-fn choose(window: &mut Window, list: &str, option: &str) {
-    window
-        .get_by_role_and_label(Role::ComboBox, list)
-        .click_accesskit();
-    window.run_steps(3);
-    window
-        .get_by_role_and_label(Role::Button, option)
-        .click_accesskit();
-    window.run_steps(3);
-}
-
-#[test]
-fn start_pause_resume_and_stop() {
-    let (mut window, mut engine) = usual();
-    window.click("Start");
-    engine.serve();
-    engine.train(4);
-    window.run_steps(3);
-    assert!(!window.has("Start"));
-    window
-        .get_all_by_label_contains("epoch 1 of")
-        .next()
-        .expect("the state is shown");
-    window
-        .get_all_by_label_contains("images/s")
-        .next()
-        .expect("and the pace");
-    window.click("Pause");
-    window.serve(&mut engine);
-    assert_eq!(window.the_run().phase, Phase::Paused);
-    window.click("Resume");
-    window.serve(&mut engine);
-    assert_eq!(window.the_run().phase, Phase::Training);
-    window.click("Stop");
-    window.serve(&mut engine);
-    window.get_by_label("Start");
-    assert!(
-        engine
-            .heard
-            .iter()
-            .any(|command| matches!(command, Command::Cancel(_)))
-    );
-}
+use crate::window::stage::{Driven, Seen, Window, open_more, sized, usual};
 
 #[test]
 fn what_is_typed_is_what_runs() {
     let (mut window, mut engine) = sized([1280.0, 1400.0]);
-    type_into(&mut window, "Epochs", "7");
-    type_into(&mut window, "Batch size", "96");
-    choose(&mut window, "Network", "LeNet-5");
+    window.type_into("Epochs", "7");
+    window.type_into("Batch size", "96");
+    window.choose("Network", "LeNet-5");
     open_more(&mut window);
-    choose(&mut window, "Optimizer", "SGD with momentum");
-    type_into(&mut window, "Learning rate", "0,05");
-    type_into(&mut window, "Seed", "42");
+    window.choose("Optimizer", "SGD with momentum");
+    window.type_into("Learning rate", "0,05");
+    window.type_into("Seed", "42");
     window.click("Start");
     engine.serve();
     let config = &engine.run.as_ref().unwrap().config;
@@ -121,23 +50,13 @@ fn a_value_that_cannot_be_says_why_beside_it_and_start_waits() {
         ("Batch size", "9000", "9000"),
         ("Seed", "-1", "“-1” is not valid"),
     ] {
-        type_into(&mut window, field, text);
-        window
-            .get_all_by_label_contains(reason)
-            .next()
-            .expect(reason);
+        window.type_into(field, text);
+        assert!(window.mentions(reason));
         assert!(window.is_disabled("Start"), "{field} {text}");
-        assert_eq!(
-            window
-                .get_by_role_and_label(Role::TextInput, field)
-                .value()
-                .as_deref(),
-            Some(text),
-            "left as it was typed"
-        );
+        assert_eq!(window.field(field), text, "left as it was typed");
         window.keys(Modifiers::COMMAND, Key::Enter);
         assert!(engine.listen().is_empty(), "the shortcut waits too");
-        type_into(&mut window, field, "5");
+        window.type_into(field, "5");
     }
     assert!(!window.is_disabled("Start"));
 }
@@ -146,13 +65,10 @@ fn a_value_that_cannot_be_says_why_beside_it_and_start_waits() {
 fn a_wrong_learning_rate_opens_the_section_it_is_in() {
     let (mut window, _engine) = usual();
     open_more(&mut window);
-    type_into(&mut window, "Learning rate", "99");
+    window.type_into("Learning rate", "99");
     open_more(&mut window);
     window.get_by_role_and_label(Role::TextInput, "Learning rate");
-    window
-        .get_all_by_label_contains("(got 99)")
-        .next()
-        .expect("the reason");
+    assert!(window.mentions("(got 99)"));
 }
 
 #[test]
@@ -163,7 +79,7 @@ fn every_precision_can_be_chosen_and_says_what_it_means_here() {
         "what makes no difference is not offered"
     );
     for precision in Precision::on(DeviceChoice::Cpu) {
-        choose(&mut window, "Precision", precision.label());
+        window.choose("Precision", precision.label());
         assert_eq!(window.app().ctx.config.precision, precision);
         if let Some(note) = window
             .app()
@@ -196,17 +112,17 @@ fn every_precision_can_be_chosen_and_says_what_it_means_here() {
 #[test]
 fn everything_a_run_can_be_is_set_here() {
     let (mut window, mut engine) = sized([1280.0, 1400.0]);
-    choose(&mut window, "Augmentation", Augmentation::Strong.label());
+    window.choose("Augmentation", Augmentation::Strong.label());
     open_more(&mut window);
-    choose(&mut window, "Activation", Activation::Gelu.label());
-    choose(&mut window, "Schedule", ScheduleKind::Step.label());
+    window.choose("Activation", Activation::Gelu.label());
+    window.choose("Schedule", ScheduleKind::Step.label());
     assert!(
         window
             .query_by_role_and_label(Role::TextInput, "Momentum")
             .is_none(),
         "only SGD has it"
     );
-    choose(&mut window, "Optimizer", OptimizerKind::Sgd.label());
+    window.choose("Optimizer", OptimizerKind::Sgd.label());
     for (field, text) in [
         ("Learning rate", "0.03"),
         ("Momentum", "0.8"),
@@ -218,7 +134,7 @@ fn everything_a_run_can_be_is_set_here() {
         ("Early stopping (epochs)", "4"),
         ("Threads", "1"),
     ] {
-        type_into(&mut window, field, text);
+        window.type_into(field, text);
     }
     window
         .get_by_role_and_label(Role::CheckBox, "Nesterov")
@@ -269,7 +185,7 @@ fn an_empty_field_turns_off_what_can_be_turned_off() {
         ("Early stopping (epochs)", "2"),
         ("Threads", "1"),
     ] {
-        type_into(&mut window, field, text);
+        window.type_into(field, text);
     }
     let config = window.app().ctx.config.clone();
     assert_eq!(
@@ -287,7 +203,7 @@ fn an_empty_field_turns_off_what_can_be_turned_off() {
         "Early stopping (epochs)",
         "Threads",
     ] {
-        empty(&mut window, field);
+        window.type_into(field, "");
     }
     let config = window.app().ctx.config.clone();
     assert_eq!(
@@ -300,11 +216,8 @@ fn an_empty_field_turns_off_what_can_be_turned_off() {
         (None, None, None, None)
     );
     assert!(!window.is_disabled("Start"));
-    empty(&mut window, "Epochs");
-    window
-        .get_all_by_label_contains("The number of epochs is missing")
-        .next()
-        .expect("epochs cannot be left out");
+    window.type_into("Epochs", "");
+    assert!(window.mentions("The number of epochs is missing"));
 }
 
 #[test]
@@ -316,11 +229,7 @@ fn once_measured_the_panel_says_how_long_a_run_takes() {
             .count(),
         0
     );
-    window.apply(Action::Configure(Box::new(RunConfig {
-        model: ModelKind::ConvNet,
-        epochs: 2,
-        ..RunConfig::default()
-    })));
+    window.configure(|config| (config.model, config.epochs) = (ModelKind::ConvNet, 2));
     window.apply(Action::Benchmark(Effort::Full));
     engine.serve();
     engine.finish_benchmark();
@@ -335,11 +244,8 @@ fn presets_fill_the_fields_in_and_other_values_belong_to_none() {
     let (mut window, _engine) = usual();
     window.click("Best");
     let best = RunConfig::preset(Preset::Best);
-    let epochs = window
-        .get_by_role_and_label(Role::TextInput, "Epochs")
-        .value();
-    assert_eq!(epochs, Some(best.epochs.to_string()));
-    type_into(&mut window, "Epochs", "8");
+    assert_eq!(window.field("Epochs"), best.epochs.to_string());
+    window.type_into("Epochs", "8");
     window.get_by_label_contains("Custom settings");
 }
 
@@ -349,7 +255,7 @@ fn while_a_run_is_in_progress_the_next_one_is_prepared_and_queued() {
     window.click("Start");
     window.serve(&mut engine);
     window.get_by_role_and_label(Role::Label, "This run");
-    type_into(&mut window, "Epochs", "2");
+    window.type_into("Epochs", "2");
     window.click("Add to queue");
     let epochs = |window: &Window| window.app().train.run.as_ref().map(|run| run.config.epochs);
     assert_eq!(
@@ -359,10 +265,7 @@ fn while_a_run_is_in_progress_the_next_one_is_prepared_and_queued() {
     );
     engine.finish();
     window.run_steps(3);
-    window
-        .get_all_by_label_contains("99.00 %")
-        .next()
-        .expect("what came of it");
+    assert!(window.mentions("99.00 %"));
     window.serve(&mut engine);
     assert_eq!(
         (window.app().train.queue.len(), epochs(&window)),
@@ -456,11 +359,7 @@ fn batch_sizes_are_compared_and_the_one_that_is_enough_can_be_taken() {
     assert_eq!(window.app().ctx.config.batch_size, 64);
     window.get_by_label("Compare again");
     // Figures of other settings are not shown for these.
-    let other = RunConfig {
-        model: ModelKind::Mlp,
-        ..window.app().ctx.config.clone()
-    };
-    window.act(Action::Configure(Box::new(other)));
+    window.configure(|config| config.model = ModelKind::Mlp);
     window.get_by_label("Compare batch sizes");
     assert_eq!(window.query_all_by_label_contains("images/s").count(), 0);
 }
@@ -486,11 +385,7 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
         .last()
         .and_then(submitted)
         .map(|(_, job)| job.clone());
-    let Some(Job::Compare {
-        config,
-        step_configs,
-    }) = asked
-    else {
+    let Some(Job::Compare { config, step_configs }) = asked else {
         panic!("{:?}", engine.heard)
     };
     assert_eq!(config, window.app().ctx.config);
@@ -541,11 +436,7 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
         Some("1 min 25 s")
     );
     // Other batches have other figures.
-    let other = RunConfig {
-        batch_size: 32,
-        ..app.ctx.config.clone()
-    };
-    window.act(Action::Configure(Box::new(other)));
+    window.configure(|config| config.batch_size = 32);
     assert_eq!(window.query_all_by_label_contains("images/s").count(), 0);
 }
 
@@ -555,18 +446,7 @@ fn once_other_settings_are_chosen_the_keys_start_a_new_run_and_not_the_interrupt
     window.apply(Action::Start);
     engine.serve();
     engine.train(10);
-    let run = engine.run.as_ref().unwrap().id;
-    let position = RunPosition {
-        epochs: 1,
-        steps: 0,
-        steps_per_epoch: 10,
-    };
-    engine.send(Event::Checkpoint {
-        run,
-        folder: "kept".into(),
-        position,
-        kept: Ok(()),
-    });
+    engine.checkpoint(1, 0);
     // Settings of the next run that are chosen before there is an offer say nothing about it.
     window.apply(Action::ApplyPreset(Preset::Balanced));
     engine.fail(Problem::EngineGone);
@@ -602,18 +482,7 @@ fn an_interrupted_run_is_resumed_by_its_button_after_other_settings_were_chosen(
     window.apply(Action::Start);
     engine.serve();
     engine.train(10);
-    let run = engine.run.as_ref().unwrap().id;
-    let position = RunPosition {
-        epochs: 1,
-        steps: 0,
-        steps_per_epoch: 10,
-    };
-    engine.send(Event::Checkpoint {
-        run,
-        folder: "kept".into(),
-        position,
-        kept: Ok(()),
-    });
+    engine.checkpoint(1, 0);
     engine.fail(Problem::EngineGone);
     window.run_steps(3);
     let places = |window: &Window| {
@@ -621,7 +490,7 @@ fn an_interrupted_run_is_resumed_by_its_button_after_other_settings_were_chosen(
             .map(|name| window.get_all_by_label(name).map(|node| node.rect()).next())
     };
     let before = places(&window);
-    type_into(&mut window, "Epochs", "7");
+    window.type_into("Epochs", "7");
     assert_eq!(window.app().train.run_to_resume(), None);
     assert_eq!(places(&window), before, "no button moves");
     engine.heard.clear();

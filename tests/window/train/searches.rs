@@ -7,15 +7,25 @@ use inkling::problem::Problem;
 use inkling::protocol::{Command, Job};
 use inkling::records::benchmark::StepConfig;
 use inkling::records::{
-    BatchSizeSpec, JobId, Profile, ProfileRow, RateFinding, RateSuggestion, SearchEnd, Span,
-    SpanKind,
+    JobId, Profile, ProfileRow, RateFinding, RateSuggestion, SearchEnd, Span, SpanKind,
 };
-use inkling::run_config::{DeviceChoice, Precision, Setting};
+use inkling::run_config::{DeviceChoice, Precision, RunConfig, Setting};
 use inkling::window::{Action, App, Search, SearchAction, SearchKind, SearchState};
 
 use crate::fake_engine::app;
-use crate::jobs::{failed, submitted};
-use crate::window::stage::{Driven, Seen, sized};
+use crate::jobs::{cancelled, failed};
+use crate::window::stage::{Driven, Seen, Window, open_more, place_within, sized};
+
+fn search(app: &App) -> &Search {
+    app.train.search.as_ref().expect("the dialog is open")
+}
+
+fn search_job(app: &App) -> JobId {
+    let SearchState::Running(id) = search(app).state else {
+        panic!("{:?}", search(app).state)
+    };
+    id
+}
 
 const FOUND: RateFinding = RateFinding {
     suggestion: Some(RateSuggestion {
@@ -31,132 +41,77 @@ const FOUND: RateFinding = RateFinding {
 fn the_suggestion_goes_into_the_field_in_every_size_and_nothing_moves_when_it_comes() {
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
         let (mut window, mut engine) = sized(size);
-        window.get_by_label("More settings").click_accesskit();
-        window.run_steps(20);
+        open_more(&mut window);
         window.activate("Find a learning rate…");
         window.serve(&mut engine);
+        let model = window.app().ctx.config.model;
+        let Some((_, Job::FindLearningRate(config))) = engine.asked().last() else {
+            panic!("{:?}", engine.heard)
+        };
+        assert_eq!(config.model, model);
         window.get_by_label("Search progress");
         let figure = window.get_by_role_and_label(Role::Figure, "Loss by learning rate");
-        assert!(
-            figure.value().unwrap().contains("learning rate"),
-            "{:?}",
-            figure.value()
-        );
+        let told = figure.value().unwrap();
+        assert!(told.contains("learning rate"), "{told}");
         assert!(window.is_disabled("Use"));
-        let cancel = window.rect("Cancel");
-        assert!(
-            cancel.bottom() < size[1] && cancel.top() > 0.0,
-            "{size:?}: {cancel:?}"
-        );
+        let steps = |window: &Window| search(window.app()).steps.points().len();
+        assert_eq!(steps(&window), 100);
+        let cancel = place_within(&window, "Cancel", size);
         engine.finish_search(FOUND);
-        window.run_steps(3);
+        window.settle();
         assert_eq!(window.rect("Close").min, cancel.min, "{size:?}");
+        assert_eq!(steps(&window), 150);
         window.get_by_label_contains("The loss falls fastest at");
-        window.click("Use 0.0031");
-        assert!(window.app().train.search.is_none());
-        assert_eq!(
-            window
-                .get_by_role_and_label(Role::TextInput, "Learning rate")
-                .value()
-                .as_deref(),
-            Some("0.0031")
+        let preset = window.app().ctx.config.preset;
+        assert!(
+            preset.is_some(),
+            "nothing is changed before it is asked for"
         );
+        window.click("Use 0.0031");
+        let app = window.app();
+        assert!(app.train.search.is_none());
+        let RunConfig {
+            learning_rate,
+            preset,
+            ..
+        } = app.ctx.config;
+        assert_eq!((learning_rate, preset), (0.0031, None));
+        assert_eq!(window.field("Learning rate"), "0.0031");
     }
 }
 
 #[test]
-fn for_a_search_for_a_rate_the_keyboard_suffices() {
+fn for_a_search_for_a_rate_the_keyboard_suffices_and_what_comes_after_escape_is_dropped() {
     let (mut window, mut engine) = sized([1280.0, 800.0]);
-    window.get_by_label("More settings").click_accesskit();
-    window.run_steps(20);
+    open_more(&mut window);
     window.focus("Find a learning rate…");
     window.key(Key::Enter);
     window.serve(&mut engine);
-    assert!(window.app().train.search.is_some());
+    let id = search_job(window.app());
     window.key(Key::Escape);
-    window.serve(&mut engine);
-    assert!(window.app().train.search.is_none() && window.app().ctx.jobs.is_empty());
-}
-
-/// A finding that suggests this.
-fn rate_finding(rate: f64) -> RateFinding {
-    RateFinding {
-        suggestion: Some(RateSuggestion {
-            rate,
-            steepest: 0.0008,
-            lowest: 0.04,
-        }),
-        end: SearchEnd::Risen,
-        steps: 150,
-    }
-}
-
-#[test]
-fn a_search_for_a_rate_shows_its_steps_and_what_it_found_is_used() {
-    let (mut app, mut engine) = app();
-    app.apply(Action::Search(SearchAction::Open(SearchKind::LearningRate)));
-    app.serve(&mut engine);
-    let asked = engine.heard.iter().find_map(submitted).expect("a job");
-    assert!(
-        matches!(asked.1, Job::FindLearningRate(config) if config.model == app.ctx.config.model)
-    );
-    let view = app.train.search.as_ref().unwrap();
-    assert_eq!(
-        (
-            view.steps.points().len(),
-            view.is_running(),
-            view.suggested()
-        ),
-        (100, true, None)
-    );
-    engine.finish_search(rate_finding(0.0031));
-    app.poll();
-    let view = app.train.search.as_ref().unwrap();
-    assert_eq!(
-        (view.steps.points().len(), view.suggested()),
-        (150, Some(0.0031))
-    );
-    assert!(
-        app.ctx.config.preset.is_some(),
-        "nothing is changed before it is asked for"
-    );
-    app.apply(Action::Search(SearchAction::UseRate(0.0031)));
-    assert_eq!(
-        (
-            app.ctx.config.learning_rate,
-            app.train.text(&app.ctx, Setting::LearningRate).as_str(),
-            app.ctx.config.preset
-        ),
-        (0.0031, "0.0031", None)
-    );
-    assert!(app.train.search.is_none());
-}
-
-#[test]
-fn closing_cancels_and_what_comes_later_is_dropped() {
-    let (mut app, mut engine) = app();
-    app.apply(Action::Search(SearchAction::Open(SearchKind::LearningRate)));
-    app.serve(&mut engine);
-    let id = search_job(&app);
-    app.apply(Action::Search(SearchAction::Close));
     assert!(engine.listen().contains(&Command::Cancel(id)));
-    engine.finish_search(rate_finding(0.1));
-    app.poll();
+    engine.finish_search(FOUND);
+    window.settle();
+    let app = window.app();
     assert!(app.train.search.is_none() && app.ctx.jobs.is_empty() && app.ctx.notices.is_empty());
 }
 
 #[test]
-fn a_search_for_a_rate_that_fails_says_so_in_its_dialog_alone() {
+fn a_search_that_fails_says_so_in_its_dialog_alone() {
     let (mut app, mut engine) = app();
     app.apply(Action::Search(SearchAction::Open(SearchKind::LearningRate)));
     app.serve(&mut engine);
-    let id = search_job(&app);
-    engine.send(failed(id, Problem::NoSuchRun));
+    engine.send(failed(search_job(&app), Problem::NoSuchRun));
     app.poll();
-    assert!(matches!(
-        app.train.search.as_ref().unwrap().state,
-        SearchState::Failed(_)
-    ));
+    assert!(matches!(search(&app).state, SearchState::Failed(_)));
+    app.apply(Action::Search(SearchAction::Close));
+    app.apply(Action::Search(SearchAction::Open(SearchKind::BatchSize)));
+    app.apply(Action::Search(SearchAction::Start));
+    app.serve(&mut engine);
+    engine.send(failed(search_job(&app), Problem::NoSuchRun));
+    app.poll();
+    let state = &search(&app).state;
+    assert!(matches!(state, SearchState::Failed(_)));
     assert!(app.ctx.notices.is_empty());
 }
 
@@ -179,32 +134,45 @@ fn the_recommended_size_goes_into_the_field_in_every_size_and_nothing_moves_when
     for size in [[900.0, 600.0], [1280.0, 800.0]] {
         let (mut window, mut engine) = sized(size);
         window.activate("Find a batch size…");
-        let start = window.rect("Start search");
-        assert!(
-            start.bottom() < size[1] && start.top() > 0.0,
-            "{size:?}: {start:?}"
-        );
+        let start = place_within(&window, "Start search", size);
+        let view = search(window.app());
+        assert_eq!((view.accuracy(), view.batch_sizes().len()), (Some(0.95), 6));
+        window.act(Action::Search(SearchAction::TypeAccuracy(
+            "98,5 %".to_owned(),
+        )));
         window.click("Start search");
         window.serve(&mut engine);
+        let Some((_, Job::FindBatchSize(asked))) = engine.asked().last() else {
+            panic!("{:?}", engine.heard)
+        };
+        assert!((asked.accuracy - 0.985).abs() < 1e-9);
         window.get_by_label("Search progress");
         window.get_by_label("Batch size 1024: not timed yet");
+        assert_eq!(search(window.app()).recommended(), None);
         assert_eq!(window.rect("Cancel").min, start.min, "{size:?}");
         let config = window.app().ctx.config.clone();
         engine.finish_batch_size_search(&config);
-        window.run_steps(3);
+        window.settle();
         window.get_by_label_contains("Gradient noise scale: about 310 images");
         window.get_by_label_contains("Batch size 512: not reached in");
         window.get_by_label_contains("Batch size 1024: diverged after");
         assert_eq!(window.rect("Use 256").min, start.min, "{size:?}");
-        window.click("Use 256");
-        assert!(window.app().train.search.is_none());
-        assert_eq!(
-            window
-                .get_by_role_and_label(Role::TextInput, "Batch size")
-                .value()
-                .as_deref(),
-            Some("256")
+        let view = search(window.app());
+        assert_eq!((view.rows.len(), view.next()), (6, None));
+        let found = view.rows.iter().find(|row| row.batch_size == 256);
+        let learning_rate = found.unwrap().learning_rate;
+        let preset = window.app().ctx.config.preset;
+        assert!(
+            preset.is_some(),
+            "nothing is changed before it is asked for"
         );
+        window.click("Use 256");
+        let app = window.app();
+        assert!(app.train.search.is_none());
+        let now = &app.ctx.config;
+        assert_eq!((now.batch_size, now.preset), (256, None));
+        assert_eq!(now.learning_rate, learning_rate);
+        assert_eq!(window.field("Batch size"), "256");
     }
 }
 
@@ -227,76 +195,6 @@ fn for_a_search_for_a_batch_size_the_keyboard_suffices() {
     assert!(window.app().train.search.is_none() && window.app().ctx.jobs.is_empty());
 }
 
-fn search(app: &App) -> &Search {
-    app.train.search.as_ref().expect("the dialog is open")
-}
-
-fn search_job(app: &App) -> JobId {
-    let SearchState::Running(id) = search(app).state else {
-        panic!("{:?}", search(app).state)
-    };
-    id
-}
-
-#[test]
-fn a_search_shows_its_times_and_what_it_found_is_used() {
-    let (mut app, mut engine) = app();
-    app.apply(Action::Search(SearchAction::Open(SearchKind::BatchSize)));
-    assert_eq!(
-        (
-            &search(&app).state,
-            search(&app).accuracy(),
-            search(&app).batch_sizes().len()
-        ),
-        (&SearchState::Ready, Some(0.95), 6)
-    );
-    app.apply(Action::Search(SearchAction::TypeAccuracy(
-        "98,5 %".to_owned(),
-    )));
-    app.apply(Action::Search(SearchAction::Start));
-    app.serve(&mut engine);
-    let asked = engine.heard.iter().find_map(submitted).expect("a job");
-    assert!(
-        matches!(asked.1, Job::FindBatchSize(BatchSizeSpec { accuracy, .. }) if (accuracy - 0.985).abs() < 1e-9)
-    );
-    assert_eq!(
-        (search(&app).rows.len(), search(&app).recommended()),
-        (1, None)
-    );
-    let config = search(&app).config.clone();
-    engine.finish_batch_size_search(&config);
-    app.poll();
-    assert_eq!(
-        (
-            search(&app).rows.len(),
-            search(&app).recommended(),
-            search(&app).next()
-        ),
-        (6, Some(256), None)
-    );
-    assert!(
-        app.ctx.config.preset.is_some(),
-        "nothing is changed before it is asked for"
-    );
-    let row = search(&app)
-        .rows
-        .iter()
-        .copied()
-        .find(|row| row.batch_size == 256)
-        .unwrap();
-    app.apply(Action::Search(SearchAction::UseBatchSize(row)));
-    assert_eq!(
-        (
-            app.ctx.config.batch_size,
-            app.train.text(&app.ctx, Setting::BatchSize).as_str(),
-            app.ctx.config.preset
-        ),
-        (256, "256", None)
-    );
-    assert_eq!(app.ctx.config.learning_rate, row.learning_rate);
-    assert!(app.train.search.is_none());
-}
-
 #[test]
 fn an_accuracy_that_cannot_be_starts_nothing() {
     let (mut app, mut engine) = app();
@@ -308,13 +206,7 @@ fn an_accuracy_that_cannot_be_starts_nothing() {
         assert_eq!(search(&app).state, SearchState::Ready);
     }
     engine.serve();
-    assert!(
-        !engine
-            .heard
-            .iter()
-            .filter_map(submitted)
-            .any(|(_, job)| matches!(job, Job::FindBatchSize(_)))
-    );
+    assert_eq!(engine.asked().count(), 0);
 }
 
 #[test]
@@ -326,10 +218,7 @@ fn it_can_be_cancelled_and_started_again_and_closing_cancels() {
     let first = search_job(&app);
     app.apply(Action::Search(SearchAction::Cancel));
     assert!(engine.listen().contains(&Command::Cancel(first)));
-    engine.send(inkling::protocol::Event::Job {
-        id: first,
-        event: inkling::protocol::JobEvent::Cancelled,
-    });
+    engine.send(cancelled(first));
     app.poll();
     assert_eq!(search(&app).state, SearchState::Cancelled);
     app.apply(Action::Search(SearchAction::Start));
@@ -342,18 +231,6 @@ fn it_can_be_cancelled_and_started_again_and_closing_cancels() {
     engine.finish_batch_size_search(&config);
     app.poll();
     assert!(app.train.search.is_none() && app.ctx.jobs.is_empty() && app.ctx.notices.is_empty());
-}
-
-#[test]
-fn a_search_that_fails_says_so_in_its_dialog_alone() {
-    let (mut app, mut engine) = app();
-    app.apply(Action::Search(SearchAction::Open(SearchKind::BatchSize)));
-    app.apply(Action::Search(SearchAction::Start));
-    app.serve(&mut engine);
-    engine.send(failed(search_job(&app), Problem::NoSuchRun));
-    app.poll();
-    assert!(matches!(search(&app).state, SearchState::Failed(_)));
-    assert!(app.ctx.notices.is_empty());
 }
 
 fn profile() -> Profile {
@@ -414,11 +291,7 @@ fn the_dialog_shows_steps_and_layers_in_every_size() {
         window.activate("Profile a step…");
         window.get_by_label("Recording progress");
         assert!(window.is_disabled("Save trace…"));
-        let close = window.rect("Cancel");
-        assert!(
-            close.bottom() < size[1] && close.top() > 0.0,
-            "{size:?}: {close:?}"
-        );
+        let close = place_within(&window, "Cancel", size);
         engine.serve();
         engine.finish_profile(profile());
         window.run_steps(3);
@@ -440,12 +313,7 @@ fn the_dialog_shows_steps_and_layers_in_every_size() {
         assert!(!window.is_disabled("Save trace…"));
         window.click("Record again");
         let app = window.app();
-        assert!(
-            app.train
-                .search
-                .as_ref()
-                .is_some_and(|view| view.is_running())
-        );
+        assert!(search(app).is_running());
         assert!(app.ctx.jobs.search().is_some());
     }
 }
