@@ -385,7 +385,11 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
         .last()
         .and_then(submitted)
         .map(|(_, job)| job.clone());
-    let Some(Job::Compare { config, step_configs }) = asked else {
+    let Some(Job::Compare {
+        config,
+        step_configs,
+    }) = asked
+    else {
         panic!("{:?}", engine.heard)
     };
     assert_eq!(config, window.app().ctx.config);
