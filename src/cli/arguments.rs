@@ -81,15 +81,19 @@ fn posterior_of(models: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(samples)
 }
 
-/// Parses one of `names`; the help lists them, and clap suggests the closest for a misspelt one.
-pub fn choice<T>(names: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
+/// Parses one of the names; the help lists them, and clap suggests the closest for a misspelt one.
+pub fn choice<T>(
+    all: &[T],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> + use<T>
 where
-    T: FromStr<Err = UnknownChoice> + Clone + Send + Sync + 'static,
+    T: FromStr<Err = UnknownChoice> + Copy + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(names.collect::<Vec<_>>()).try_map(|name| name.parse::<T>())
+    let names: Vec<&str> = all.iter().map(|choice| name(*choice)).collect();
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
 }
 
 /// Accepts the names of the presets.
 pub fn preset() -> impl TypedValueParser<Value = Preset> {
-    choice(Preset::ALL.iter().map(|preset| preset.name()))
+    choice(Preset::ALL, Preset::name)
 }

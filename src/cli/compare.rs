@@ -10,7 +10,7 @@ use super::engine::{Engine, Update};
 use super::eval::OfDigit;
 use super::failure::Failure;
 use super::output::Output;
-use super::progress::Progress;
+use super::output::Progress;
 use crate::infer::ComparisonError;
 use crate::infer::model_comparison::{
     against, digits_table, images_of, letter, results_table, sentences, settings_table,

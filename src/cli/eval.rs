@@ -9,7 +9,7 @@ use super::arguments::{Models, choice};
 use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::output::Output;
-use super::progress::Progress;
+use super::output::Progress;
 use crate::math::statistics::{ClassScore, calibration_error, class_scores};
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
@@ -35,7 +35,7 @@ pub struct Arguments {
     data: DataSpec,
     /// Which of its images [default: test where it has test images of its own or the model was
     /// trained on it, otherwise all]
-    #[arg(long, value_name = "SPLIT", ignore_case = true, value_parser = choice::<EvaluationSplit>(EvaluationSplit::ALL.iter().map(|c| c.name())))]
+    #[arg(long, value_name = "SPLIT", ignore_case = true, value_parser = choice(EvaluationSplit::ALL, EvaluationSplit::name))]
     split: Option<EvaluationSplit>,
     /// Do not apply the temperature that was fitted after training: measure the network itself
     #[arg(long)]

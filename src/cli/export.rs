@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::arguments::{choice, model_file};
 use super::engine::{Engine, Update};
 use super::failure::Failure;
+use super::output::Progress;
 use super::output::{Output, note};
-use super::progress::Progress;
 use crate::problem::Problem;
 use crate::protocol::{ExportReport, Job, JobResult};
 use crate::records::{ExportSpec, FileInfo, ModelRef, OPSETS, QuantizedAccuracy, Replace};
@@ -26,13 +26,13 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
     /// Output format
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ExportFormat>(ExportFormat::ALL.iter().map(|c| c.name())))]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(ExportFormat::ALL, ExportFormat::name))]
     format: ExportFormat,
     /// File to write; accompanying files (model.py, predict.py …) are written next to it
     #[arg(long, value_name = "FILE", required_unless_present = "preview")]
     out: Option<PathBuf>,
     /// Number format of the stored weights; f16 halves the size
-    #[arg(long, value_name = "NAME", default_value = "f32", ignore_case = true, value_parser = choice::<WeightFormat>(WeightFormat::ALL.iter().map(|c| c.name())))]
+    #[arg(long, value_name = "NAME", default_value = "f32", ignore_case = true, value_parser = choice(WeightFormat::ALL, WeightFormat::name))]
     weights: WeightFormat,
     /// ONNX: store weights as 8-bit integers and measure the loss in accuracy (with zip: as an
     /// additional file)

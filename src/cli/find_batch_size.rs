@@ -8,7 +8,7 @@ use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::interrupt;
 use super::output::Output;
-use super::progress::Progress;
+use super::output::Progress;
 use super::settings::Settings;
 use crate::bench::busy;
 use crate::problem::Problem;

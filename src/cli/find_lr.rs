@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::engine::{Engine, Update};
 use super::failure::Failure;
-use super::format::quoted;
 use super::interrupt;
 use super::output::Output;
-use super::progress::Progress;
+use super::output::Progress;
+use super::output::quoted;
 use super::settings::Settings;
 use crate::problem::Problem;
 use crate::progress::Cancelled;

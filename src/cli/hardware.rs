@@ -8,17 +8,16 @@ use serde::Serialize;
 
 use super::arguments::choice;
 use super::failure::Failure;
-use super::output::Output;
-use super::progress::Progress;
-use super::settings_file;
+use super::output::{Output, Progress};
 use crate::hardware::{Gpu, Hardware, LoadSample, Meter, Watched, lines, probe};
 use crate::run_config::DeviceChoice;
 use crate::self_test::{Report, run as self_test, sections};
+use crate::system::files::read_limited;
 use crate::system::log::Names;
 use crate::system::paths::Paths;
 use crate::text::format::{memory, percent};
 use crate::text::table;
-use crate::window::diagnostics;
+use crate::window::{Settings, diagnostics};
 
 /// The time between two lines of `--watch`.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -31,7 +30,7 @@ pub struct Arguments {
     #[arg(long)]
     self_test: bool,
     /// Device to test
-    #[arg(long, value_name = "NAME", default_value = "cpu", requires = "self_test", ignore_case = true, value_parser = choice::<DeviceChoice>(DeviceChoice::ALL.iter().map(|c| c.name())))]
+    #[arg(long, value_name = "NAME", default_value = "cpu", requires = "self_test", ignore_case = true, value_parser = choice(DeviceChoice::ALL, DeviceChoice::name))]
     device: DeviceChoice,
     /// Keep showing the load of CPU, memory and GPUs, once a second
     #[arg(long, conflicts_with = "self_test")]
@@ -64,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.diagnostics {
         let text = diagnostics::text(
             Some(&hardware),
-            &settings_file::read(&paths),
+            &window_settings(&paths),
             &paths,
             &Names::of_this_machine(),
         );
@@ -165,4 +164,16 @@ fn status_line(sample: &LoadSample) -> String {
         .iter()
         .map(gpu)
         .fold(machine, |line, gpu| line + &gpu)
+}
+
+/// Larger settings are not read.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The settings, or the defaults; unlike `Settings::load`, this leaves a file that cannot be read
+/// where it is.
+pub fn window_settings(paths: &Paths) -> Settings {
+    let read = read_limited(&paths.settings, MAX_BYTES)
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    read.unwrap_or_default()
 }

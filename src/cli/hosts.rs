@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::failure::Failure;
+use super::hardware::window_settings;
 use super::output::Output;
-use super::settings_file;
 use crate::data::Recipients;
 use crate::engine::{ReceivedFolder, SshHost, delete_received_on, received_on};
 use crate::problem::Problem;
@@ -102,7 +102,7 @@ pub fn run(command: &Command) -> Result<(), Failure> {
 fn run_list(list: &List) -> Result<(), Failure> {
     let paths = Paths::find();
     let recipients = Recipients::in_file(&paths.recipients).list();
-    let used = settings_file::read(&paths).hosts.into_iter().map(|host| {
+    let used = window_settings(&paths).hosts.into_iter().map(|host| {
         host.parse()
             .map_or(host, |host: SshHost| host.name().to_owned())
     });

@@ -8,10 +8,10 @@ use serde::Serialize;
 use super::arguments::choice;
 use super::engine::{Engine, Update};
 use super::failure::Failure;
-use super::format::quoted;
 use super::interrupt;
+use super::output::Progress;
+use super::output::quoted;
 use super::output::{Output, note};
-use super::progress::Progress;
 use crate::engine::RunsTarget;
 use crate::problem::Problem;
 use crate::protocol::{Job, JobResult};
@@ -28,14 +28,14 @@ pub struct Arguments {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Network [default: inferred from the shapes of the weights]
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<ModelKind>(ModelKind::ALL.iter().map(|c| c.name())))]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(ModelKind::ALL, ModelKind::name))]
     model: Option<ModelKind>,
     /// Layers, where it is a CNN, such as 32C3-MP2-64C3-MP2-128 (see inkling train --help)
     /// [default: found by trying]
     #[arg(long, value_name = "L-L-…")]
     layers: Option<CnnLayers>,
     /// Activation between its layers [default: found by trying each]
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<Activation>(Activation::ALL.iter().map(|c| c.name())))]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(Activation::ALL, Activation::name))]
     activation: Option<Activation>,
     /// Mean subtracted from pixel values (0 to 1) in training [default: found by trying]
     #[arg(

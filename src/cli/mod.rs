@@ -15,7 +15,6 @@ mod export;
 mod failure;
 mod find_batch_size;
 mod find_lr;
-mod format;
 mod hardware;
 mod hosts;
 mod import;
@@ -26,16 +25,12 @@ mod man;
 mod output;
 mod predict;
 mod profile;
-mod progress;
-mod reference;
 mod schema;
 mod serve;
 mod settings;
-mod settings_file;
 mod startup;
 mod sweep;
 mod train;
-mod train_command;
 mod window;
 
 use std::process::ExitCode;
@@ -43,7 +38,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 pub use settings::Settings;
-pub use train_command::train_command;
+pub use settings::train_command;
 
 use crate::system::paths::{NotUtf8, Paths, check_utf8};
 use failure::Failure;
@@ -53,7 +48,7 @@ use crate::text::visible;
 #[derive(Parser)]
 #[command(name = "inkling", version, about, disable_help_subcommand = true)]
 #[command(override_usage = "inkling [FILE]...\n       inkling <COMMAND> [OPTIONS]")]
-#[command(after_help = reference::after_help())]
+#[command(after_help = man::after_help())]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,

@@ -1,10 +1,10 @@
-//! Standard output and standard error: results for scripts or people, and notes.
-//!
-//! Everything for people passes [`visible::lines`], so that no file name and no message reaches the
-//! terminal as an escape code. JSON stays exact: it has escapes of its own.
+//! Standard output and standard error: JSON or text, progress and notes.
 
 use std::io::{self, Write};
+use std::path::Path;
+use std::time::Instant;
 
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -85,4 +85,90 @@ fn unwritable(reason: &str) -> Failure {
 pub fn note(text: &str) {
     // If standard error is gone, there is nobody to report it to.
     let _ = writeln!(io::stderr().lock(), "{}", visible::lines(text));
+}
+
+/// A duration: `0:42`, `1:02:03`.
+pub fn clock(seconds: f64) -> String {
+    let seconds = seconds.max(0.0).round() as u64;
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{seconds:02}")
+    } else {
+        format!("{minutes}:{seconds:02}")
+    }
+}
+
+/// A path, quoted if needed so that it can be pasted into this system's shell; one with control
+/// characters is only shown.
+pub fn quoted(path: &Path) -> String {
+    let text = visible::path(path);
+    let harmless =
+        |c: char| c.is_alphanumeric() || "-_./+:,=@".contains(c) || (cfg!(windows) && c == '\\');
+    if !text.is_empty() && text.chars().all(harmless) {
+        text
+    } else if cfg!(windows) {
+        // File names on Windows cannot contain double quotes.
+        format!("\"{text}\"")
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+const STEPS: f32 = 1000.0;
+
+/// A progress bar on standard error, hidden if that is not a terminal.
+#[derive(Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+    began: Instant,
+}
+
+impl Progress {
+    /// A bar at 0 %.
+    pub fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{bar:16} {percent:>3} %  {wide_msg}") {
+            bar.set_style(style);
+        }
+        Self {
+            bar,
+            began: Instant::now(),
+        }
+    }
+
+    /// Moves the bar to `fraction` (0 to 1); the remaining time is extrapolated.
+    pub fn show(&self, fraction: f32, text: &str) {
+        let elapsed = self.began.elapsed().as_secs_f64();
+        let fraction = f64::from(fraction.clamp(0.0, 1.0));
+        let remaining =
+            (fraction > 0.02 && elapsed > 0.5).then(|| elapsed * (1.0 - fraction) / fraction);
+        self.show_remaining(fraction as f32, text, remaining);
+    }
+
+    /// Moves the bar to `fraction` (0 to 1), with the remaining time in seconds if it is known.
+    pub fn show_remaining(&self, fraction: f32, text: &str, remaining: Option<f64>) {
+        // The time comes first because narrow terminals cut off the end.
+        let left =
+            remaining.map_or_else(String::new, |seconds| format!("{} left · ", clock(seconds)));
+        self.bar
+            .set_message(format!("{left}{}", visible::one_line(text)));
+        self.bar
+            .set_position((fraction.clamp(0.0, 1.0) * STEPS) as u64);
+    }
+
+    pub fn note(&self, text: &str) {
+        self.suspend(|| note(text));
+    }
+
+    /// Does what prints lines, above the bar.
+    pub fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
+    }
+}
+
+impl Drop for Progress {
+    /// Removes the bar; the lines above it stay.
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
 }

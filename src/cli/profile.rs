@@ -10,7 +10,7 @@ use super::engine::{Engine, Update};
 use super::failure::Failure;
 use super::interrupt;
 use super::output::Output;
-use super::progress::Progress;
+use super::output::Progress;
 use super::settings::Settings;
 use crate::bench::{busy, chrome_trace, profile_sections};
 use crate::problem::Problem;

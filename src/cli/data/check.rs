@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::engine::data_folders;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::cli::progress::Progress;
+use crate::cli::output::Progress;
 use crate::data::{Issue, IssueKind, Overview, Part, load};
 use crate::problem::Problem;
 use crate::run_config::{Classes, DataSpec};

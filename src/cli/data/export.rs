@@ -10,7 +10,7 @@ use crate::cli::engine::data_folders;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::output::Output;
-use crate::cli::progress::Progress;
+use crate::cli::output::Progress;
 use crate::data::my_digits::labelled_drawings;
 use crate::data::{DataError, DataSet, MyDigits, export_drawings, export_set, load};
 use crate::problem::Problem;
@@ -28,7 +28,7 @@ pub struct Export {
     data: DataSpec,
     /// png: class folders of images; idx: the files of MNIST's format; csv: tables; ink: strokes,
     /// of drawings only
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<SetFormat>(SetFormat::ALL.iter().map(|c| c.name())))]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(SetFormat::ALL, SetFormat::name))]
     format: SetFormat,
     /// Folder to write, for ink the file
     #[arg(long, value_name = "PATH")]

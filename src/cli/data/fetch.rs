@@ -9,7 +9,7 @@ use crate::cli::arguments::choice;
 use crate::cli::engine::data_folders;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::cli::progress::Progress;
+use crate::cli::output::Progress;
 use crate::download::{Mirror, Patience, by_hand, download, published_size};
 use crate::problem::Problem;
 use crate::run_config::NamedSet;
@@ -21,7 +21,7 @@ use crate::text::visible;
 #[derive(Debug, clap::Args)]
 pub struct Fetch {
     /// Data set to download
-    #[arg(value_name = "NAME", ignore_case = true, value_parser = choice::<NamedSet>(NamedSet::ALL.iter().map(|set| set.name())))]
+    #[arg(value_name = "NAME", ignore_case = true, value_parser = choice(&NamedSet::ALL, NamedSet::name))]
     data: NamedSet,
     /// Address of a folder with a subfolder for each data set (such as mnist), or of a ZIP archive,
     /// to use instead of the public mirrors

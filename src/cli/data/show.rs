@@ -10,7 +10,7 @@ use crate::cli::arguments::choice;
 use crate::cli::engine::data_folders;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::cli::progress::Progress;
+use crate::cli::output::Progress;
 use crate::data::augment::Augmenter;
 use crate::data::{contact_sheet, load};
 use crate::ink::PIXELS;
@@ -43,7 +43,7 @@ pub struct Show {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Augment the images as training would
-    #[arg(long, value_name = "NAME", default_value = "off", ignore_case = true, value_parser = choice::<Augmentation>(Augmentation::ALL.iter().map(|c| c.name())))]
+    #[arg(long, value_name = "NAME", default_value = "off", ignore_case = true, value_parser = choice(Augmentation::ALL, Augmentation::name))]
     augmentation: Augmentation,
     /// Folder to search for data sets before the usual ones
     #[arg(long, value_name = "DIR")]

@@ -1,22 +1,20 @@
 //! `inkling predict`: recognises the digits in images, ink files and tables of pixels, and reads
 //! numbers of several.
 
-mod inputs;
 mod reading;
 mod source;
-mod submission;
 
 pub use reading::JsonLine;
+pub use reading::Written;
 use std::path::{Path, PathBuf};
-pub use submission::Written;
 
-use self::inputs::files_of;
 use self::reading::Reading;
+use self::source::files_of;
 use self::source::{Content, STANDARD_INPUT, Source};
 use super::arguments::Models;
 use super::failure::Failure;
 use super::output::Output;
-use super::progress::Progress;
+use super::output::Progress;
 use crate::infer::Classifier;
 use crate::ink::{InkError, Writing};
 use crate::problem::Problem;
@@ -59,7 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 "--out takes the digits of a single table. Name one input.".to_owned(),
             ));
         };
-        return submission::write(
+        return reading::write(
             &classifier,
             source_of(input)?,
             out,

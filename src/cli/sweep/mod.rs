@@ -40,7 +40,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = preset(), conflicts_with = "resume")]
     preset: Option<Preset>,
     /// Device to train on
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<DeviceChoice>(DeviceChoice::ALL.iter().map(|c| c.name())), conflicts_with = "resume")]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(DeviceChoice::ALL, DeviceChoice::name), conflicts_with = "resume")]
     device: Option<DeviceChoice>,
     /// Worker threads, divided among the trials that train at once [default: one per core]
     #[arg(
@@ -57,7 +57,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME")]
     time: Option<String>,
     /// How settings are chosen: tpe learns from the trials so far [default: tpe]
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<SamplerKind>(SamplerKind::ALL.iter().map(|c| c.name())), conflicts_with = "resume")]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(&SamplerKind::ALL, SamplerKind::name), conflicts_with = "resume")]
     sampler: Option<SamplerKind>,
     /// Seed of the search; that of the trials is a setting [default: 1]
     #[arg(long, value_name = "N", conflicts_with = "resume")]

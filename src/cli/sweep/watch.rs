@@ -4,7 +4,7 @@ use super::report::{self, JsonLine};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::output::Output;
-use crate::cli::progress::Progress;
+use crate::cli::output::Progress;
 use crate::progress::Cancelled;
 use crate::records::DataUpload;
 use crate::sweep::{self, Ending, Executor, Observer, Status, Sweep, Trial};

@@ -2,11 +2,8 @@
 //! result.
 
 mod other_machines;
-mod repeats;
 mod report;
-mod reproduction;
 mod tensorboard;
-mod unsaved;
 mod watch;
 
 pub use report::JsonLine;
@@ -59,7 +56,7 @@ pub struct Arguments {
     force: bool,
     /// Number format of the weights in the model file; f16 halves the size [default: f32, or with
     /// --resume as before]
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice::<WeightFormat>(WeightFormat::ALL.iter().map(|c| c.name())))]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = choice(WeightFormat::ALL, WeightFormat::name))]
     weights: Option<WeightFormat>,
     /// Train the run in DIR again, and say whether its weights come out the same
     #[arg(long, value_name = "DIR", conflicts_with_all = of_a_new_run(), conflicts_with_all = ["resume", "repeats"])]
@@ -213,11 +210,11 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             return Ok(());
         }
         if !report::is_complete(&summary) {
-            repeats::report(&saved(), &summary, &mut output)?;
+            report::repeated(&saved(), &summary, &mut output)?;
             return Err(Failure::Interrupted);
         }
         if let Some(first) = &first {
-            return reproduction::report(first, &summary, &mut output);
+            return report::reproduced(first, &summary, &mut output);
         }
         if config.repetition.is_some() {
             let saved = saved();
@@ -226,7 +223,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
                 runs.extend(missing_repetitions(&config, &saved));
             }
             if runs.is_empty() {
-                repeats::report(&saved, &summary, &mut output)?;
+                report::repeated(&saved, &summary, &mut output)?;
             }
         }
     }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::{Arguments, repeats, report};
+use super::{Arguments, report};
 use crate::cli::engine::data_folders;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::{self, Request};
 use crate::cli::output::Output;
-use crate::cli::progress::Progress;
+use crate::cli::output::Progress;
 use crate::engine::{EngineSettings, RunsTarget, this_machine};
 use crate::problem::Problem;
 use crate::records::RunSummary;
@@ -132,7 +132,7 @@ impl Runs {
         }
         drop(progress);
         last.map_or(Ok(()), |last| {
-            repeats::report(&self.store.list(), &last, &mut self.output)
+            report::repeated(&self.store.list(), &last, &mut self.output)
         })
     }
 

@@ -6,14 +6,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
-use crate::cli::format::{clock, quoted};
-use crate::cli::output::Output;
+use crate::cli::output::{Output, clock, quoted};
 use crate::records::{
     EpochRecord, InitializationReport, Intervention, RunPlan, RunPosition, RunSummary,
     SplitEvaluation, StepPoint,
 };
 use crate::run_config::{DeviceChoice, ModelKind, Precision, RunConfig};
-use crate::runs::Checkpoints;
+use crate::runs::{Checkpoints, Repeats, Reproduction, RunEntry};
 use crate::text::format::{count, grouped, percent};
 use crate::text::visible;
 use crate::window::harder_data_note;
@@ -240,5 +239,61 @@ pub fn lost(resumable: Option<RunPosition>) -> String {
             "The run was last saved after {position}. To resume it from there: inkling train --resume"
         ),
         None => "The run had no checkpoint yet, so it cannot be resumed.".to_owned(),
+    }
+}
+
+/// Prints the mean accuracy of the runs that belong to this one, with its interval; nothing where
+/// fewer than two are left.
+pub fn repeated(saved: &[RunEntry], one: &RunSummary, output: &mut Output) -> Result<(), Failure> {
+    let Some(repeats) = Repeats::of(saved, one) else {
+        return Ok(());
+    };
+    let (Some(mean), Some((lowest, highest))) = (repeats.mean(), repeats.extremes()) else {
+        return Ok(());
+    };
+    let one = |run: &RunSummary| RepeatedRun {
+        seed: run.config.seed,
+        accuracy: repeats.accuracy(run),
+        run: run.folder.display().to_string(),
+    };
+    output.json(&JsonLine::Repeated {
+        runs: mean.count,
+        measured_on: repeats.measured_on(),
+        mean_accuracy: mean.mean,
+        low: mean.low,
+        high: mean.high,
+        standard_deviation: mean.deviation,
+        lowest: one(lowest),
+        highest: one(highest),
+    })?;
+    output.text(&repeats.sentence())
+}
+
+/// Says whether the weights came out the same; a failure where they did not.
+pub fn reproduced(
+    first: &RunSummary,
+    again: &RunSummary,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let found = Reproduction::compare(first, again)?;
+    let (same, sentence) = (found.is_same(), found.sentence());
+    let Reproduction {
+        tensors,
+        differing,
+        largest_difference,
+        circumstances,
+        ..
+    } = found;
+    output.json(&JsonLine::Reproduced {
+        same,
+        tensors,
+        differing,
+        largest_difference,
+        circumstances,
+    })?;
+    if same {
+        output.text(&sentence)
+    } else {
+        Err(Failure::Failed(sentence))
     }
 }
