@@ -40,7 +40,7 @@
 //! | [`ink`] | strokes, ink and image files, and the 28x28 image that models take as input |
 //! | [`system`] | files whole or not at all, folders, child processes, one window at a time |
 //! | [`progress`] | how long work reports how far it is, and hears that it was cancelled |
-//! | [`run_config`] | the settings of a run: choices, presets, the ranges of numbers |
+//! | [`run_config`] | the settings of a run: one table of them, choices, presets |
 //! | [`text`] | numbers with units, tables and licences as text; text from outside made safe to show |
 //!
 //! # Invariants
@@ -65,7 +65,7 @@
 //! compiler then finds what goes through all of them; a network in `nn/models.rs`; an activation in
 //! its op and `export/activation.rs`; an optimiser in `run_config/choices.rs` and a formula in
 //! `optim`; a job in [`protocol::Job`] and a file in
-//! `engine/jobs`; a setting in [`run_config::RunConfig`] and [`run_config::Field`]; an error in the
+//! `engine/jobs`; a setting in [`run_config::RunConfig`] and a row in `run_config/settings.rs`; an error in the
 //! `error.rs` of its module and a sentence in `window/messages`.
 //!
 //! Kept by whoever changes the code:
