@@ -1,17 +1,23 @@
-//! The current load of this machine: how busy its CPU and GPUs are, and how full their memory is.
-//! Never sample it on the window's thread: a sample can take a quarter of a second, and a driver
-//! can hang.
+//! The current load of this machine: how busy its CPU and GPUs are, and how full their memory is;
+//! and how busy other programs keep the CPU while this one measures something. Never sample it on
+//! the window's thread: a sample can take a quarter of a second, and a driver can hang.
+//!
+//! GPUs can be read by a process of its own: a driver that crashes or hangs there costs its figures
+//! and nothing else. That process prints a line a second and is killed once nobody looks any more.
 
-use std::process::Command;
+use std::io::{self, BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, System};
+use sysinfo::{MINIMUM_CPU_UPDATE_INTERVAL, Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
-use super::subprocess::GpuSubprocess;
-use super::{Gpu, nvidia, probe};
+use super::{Gpu, gpus, probe};
 use crate::device::memory_held;
+use crate::system::process::ChildProcess;
 
 /// CPU load is measured over the time since the last sample; after longer than this the measurement
 /// starts anew.
@@ -52,7 +58,7 @@ pub struct Meter {
 impl Meter {
     /// Queries the GPU driver in this process, which must be one that may crash with it.
     pub fn with_drivers() -> Self {
-        let driver = nvidia::Driver::connect();
+        let driver = gpus::Driver::connect();
         Self::new(move || driver.gpus())
     }
 
@@ -106,6 +112,200 @@ impl std::fmt::Debug for Meter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Meter")
             .field("last", &self.last)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How long it may print nothing: a driver that has to wake several GPUs first takes some seconds.
+const HANG_TIMEOUT: Duration = Duration::from_secs(10);
+/// It is killed when nobody looked for this long.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
+/// One that failed is started again after this long.
+const RETRY_AFTER: Duration = Duration::from_secs(30);
+/// Bytes of the longest line that is read: a machine with many GPUs prints a few kilobytes.
+const MAX_LINE_BYTES: u64 = 1 << 20;
+/// How long one that was killed may take to be gone.
+const GRACE: Duration = Duration::from_secs(10);
+
+pub(super) struct GpuSubprocess {
+    program: Box<dyn Fn() -> Command + Send>,
+    process: Option<GpuProcess>,
+    failed_at: Option<Instant>,
+}
+
+impl GpuSubprocess {
+    /// Nothing is started before somebody looks.
+    pub fn new(program: impl Fn() -> Command + Send + 'static) -> Self {
+        Self {
+            program: Box::new(program),
+            process: None,
+            failed_at: None,
+        }
+    }
+
+    /// The newest reading, without waiting; empty before the first, and while the driver does not
+    /// answer.
+    pub fn gpus(&mut self) -> Vec<Gpu> {
+        let state = self.process.as_ref().map(GpuProcess::look);
+        match state {
+            Some(State::Answers(gpus)) => return gpus,
+            Some(State::Failed) => (self.process, self.failed_at) = (None, Some(Instant::now())),
+            Some(State::Idle) => self.process = None,
+            None => {}
+        }
+        if self.process.is_none() && self.failed_at.is_none_or(|at| at.elapsed() >= RETRY_AFTER) {
+            let started = GpuProcess::start((self.program)());
+            self.failed_at = started.is_err().then(Instant::now);
+            self.process = started
+                .inspect_err(|error| tracing::info!(%error, "GPUs cannot be watched"))
+                .ok();
+        }
+        Vec::new()
+    }
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    Answers(Vec<Gpu>),
+    /// It was killed because nobody looked.
+    Idle,
+    /// It ended by itself, or prints nothing.
+    Failed,
+}
+
+struct GpuProcess {
+    process: ChildProcess,
+    latest: Arc<Mutex<Latest>>,
+}
+
+struct Latest {
+    state: State,
+    printed: Instant,
+    looked: Instant,
+}
+
+impl GpuProcess {
+    fn start(program: Command) -> io::Result<Self> {
+        let (process, _, stdout) = ChildProcess::spawn(program, Stdio::null())?;
+        let now = Instant::now();
+        let latest = Arc::new(Mutex::new(Latest {
+            state: State::Answers(Vec::new()),
+            printed: now,
+            looked: now,
+        }));
+        let watched = Self {
+            process: process.clone(),
+            latest: Arc::clone(&latest),
+        };
+        let listen = move || {
+            let state = if listen(stdout, &latest) {
+                State::Idle
+            } else {
+                State::Failed
+            };
+            lock(&latest).state = state;
+            process.kill();
+            process.wait(GRACE);
+        };
+        if let Err(error) = Builder::new().name("inkling-gpus".to_owned()).spawn(listen) {
+            watched.process.kill();
+            return Err(error);
+        }
+        Ok(watched)
+    }
+
+    fn look(&self) -> State {
+        let mut latest = lock(&self.latest);
+        latest.looked = Instant::now();
+        if matches!(latest.state, State::Answers(_)) && latest.printed.elapsed() > HANG_TIMEOUT {
+            latest.state = State::Failed;
+            // Its output closes, and the thread that listens there ends.
+            self.process.kill();
+        }
+        latest.state.clone()
+    }
+}
+
+/// Takes in what is printed until that ends, a line is too long, or nobody looks any more: true in
+/// the last case.
+fn listen(stdout: impl Read, latest: &Mutex<Latest>) -> bool {
+    let (mut stdout, mut line) = (BufReader::new(stdout), Vec::new());
+    loop {
+        line.clear();
+        if stdout
+            .by_ref()
+            .take(MAX_LINE_BYTES)
+            .read_until(b'\n', &mut line)
+            .is_err()
+            || !line.ends_with(b"\n")
+        {
+            return false;
+        }
+        let Ok(LoadSample { gpus, .. }) = serde_json::from_slice(&line) else {
+            continue;
+        };
+        let mut latest = lock(latest);
+        if latest.looked.elapsed() > IDLE_TIMEOUT {
+            return true;
+        }
+        (latest.state, latest.printed) = (State::Answers(gpus), Instant::now());
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The load of the CPU by all processes but this one.
+pub struct BackgroundLoad {
+    /// `None` if the system is not supported.
+    system: Option<System>,
+    since: Instant,
+    /// The CPU time of this process until then, in milliseconds.
+    own: u64,
+}
+
+impl BackgroundLoad {
+    /// Starts to look.
+    pub fn start() -> Self {
+        let mut load = Self {
+            system: System::new().ok(),
+            since: Instant::now(),
+            own: 0,
+        };
+        load.measure();
+        load
+    }
+
+    /// The mean load since the last call that gave one, as a share of all cores from 0 to 1; `None`
+    /// if that was too short a time ago, or the system does not tell.
+    pub fn measure(&mut self) -> Option<f32> {
+        let system = self.system.as_mut()?;
+        let elapsed = self.since.elapsed();
+        if self.own > 0 && elapsed < MINIMUM_CPU_UPDATE_INTERVAL {
+            return None;
+        }
+        system.refresh_cpu_usage();
+        let this = Pid::from_u32(std::process::id());
+        system.refresh_processes_specifics(
+            ProcessesToUpdate::Some(&[this]),
+            false,
+            ProcessRefreshKind::nothing().with_cpu(),
+        );
+        let own = system.process(this)?.accumulated_cpu_time();
+        let cores = system.cpus().len().max(1) as f32;
+        let ours =
+            own.saturating_sub(self.own) as f32 / 1e3 / elapsed.as_secs_f32().max(1e-3) / cores;
+        let all = system.global_cpu_usage() / 100.0;
+        (self.own, self.since) = (own.max(1), Instant::now());
+        Some((all - ours).clamp(0.0, 1.0))
+    }
+}
+
+impl std::fmt::Debug for BackgroundLoad {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BackgroundLoad")
+            .field("since", &self.since)
             .finish_non_exhaustive()
     }
 }

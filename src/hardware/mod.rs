@@ -3,30 +3,20 @@
 //! tensors, runs or windows.
 
 mod advice;
-mod availability;
-mod background_load;
-mod cpu;
-mod lines;
+mod gpus;
 mod load;
-#[cfg(target_os = "macos")]
-mod metal;
-mod nvidia;
 mod probe;
-mod subprocess;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use advice::{first_guess, recommend};
-pub use availability::{
-    device_availability, device_support, inference_availability, precision_note,
+pub use advice::{
+    Line, device_availability, device_support, first_guess, inference_availability, lines,
+    precision_note, recommend,
 };
-pub use background_load::BackgroundLoad;
-pub use cpu::{probe as probe_cpu, usable_cores};
-pub use lines::{Line, lines};
-pub use load::{LoadSample, Meter, Watched};
-pub use nvidia::cuda_finding;
-pub use probe::{machine, probe, probe_in_subprocess, system};
+pub use gpus::cuda_finding;
+pub use load::{BackgroundLoad, LoadSample, Meter, Watched};
+pub use probe::{machine, probe, probe_cpu, probe_in_subprocess, system, usable_cores};
 
 /// The kernel's files about itself have a line or two.
 #[cfg(target_os = "linux")]

@@ -1,5 +1,6 @@
 //! Probing NVIDIA GPUs through NVML, the driver's own library, which is loaded at run time. Without
-//! it there are no GPUs; a graphics card without a driver is reported.
+//! it there are no GPUs; a graphics card without a driver is reported. The Apple GPU is probed
+//! without creating queues or buffers.
 
 use nvml_wrapper::Nvml;
 use nvml_wrapper::enum_wrappers::device::TemperatureSensor;
@@ -127,4 +128,15 @@ fn card_without_driver() -> Option<String> {
 #[cfg(not(target_os = "linux"))]
 const fn card_without_driver() -> Option<String> {
     None
+}
+
+#[cfg(target_os = "macos")]
+pub(super) fn probe_metal() -> Option<super::Metal> {
+    use objc2_metal::MTLDevice;
+    let device = candle_metal_kernels::metal::Device::system_default()?;
+    Some(super::Metal {
+        name: device.as_ref().name().to_string(),
+        unified_memory: device.as_ref().hasUnifiedMemory(),
+        working_set: device.recommended_max_working_set_size() as u64,
+    })
 }
