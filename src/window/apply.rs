@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::ResultsView;
 use super::action::{Action, Screen, WizardStep};
-use super::background::{BackgroundResult, SharedFolder};
+use super::background::SharedFolder;
 use super::desktop::Purpose;
 use super::state::App;
 use super::train::run::Phase;
@@ -279,12 +279,12 @@ impl App {
             }
             Action::OpenFolder(folder) => {
                 let desktop = Arc::clone(&self.ctx.deps.desktop);
-                self.ctx.background.run(move || {
-                    desktop
-                        .show_folder(&folder)
-                        .err()
-                        .map(BackgroundResult::Failed)
-                });
+                self.ctx.background.run(
+                    move || desktop.show_folder(&folder),
+                    |app, shown| {
+                        app.ctx.tell_failure(shown);
+                    },
+                );
             }
             Action::SetTheme(theme) => self.ctx.settings.theme = theme,
             Action::ShowSidePanel(shown) => self.ctx.settings.side_panel = shown,
@@ -373,9 +373,11 @@ impl Ctx {
 
     pub(super) fn list_finished(&self) {
         let store = Store::new(&self.deps.paths.runs);
-        self.background.run_on(SharedFolder::Runs, move || {
-            BackgroundResult::Runs(store.list())
-        });
+        self.background.run_on(
+            SharedFolder::Runs,
+            move || store.list(),
+            |app, runs| app.models.set_runs(&mut app.ctx, runs),
+        );
     }
 
     fn evaluate(&mut self, model: ModelRef, data: DataSpec) {

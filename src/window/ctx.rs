@@ -1,7 +1,7 @@
 //! What every feature may use besides its own state.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -187,6 +187,23 @@ impl Ctx {
             self.notices.retain(|notice| !notice.goes_with_its_screen());
         }
         self.screen = screen;
+    }
+
+    /// What came of something, if it did not fail; says why otherwise.
+    pub(in crate::window) fn tell_failure<T>(
+        &mut self,
+        outcome: Result<T, impl Into<Problem>>,
+    ) -> Option<T> {
+        outcome
+            .map_err(|error| self.show_problem(&error.into()))
+            .ok()
+    }
+
+    /// Says that a file was written, or why not.
+    pub(in crate::window) fn tell_written(&mut self, outcome: Result<PathBuf, impl Into<Problem>>) {
+        if let Some(path) = self.tell_failure(outcome) {
+            self.show_notice(Severity::Info, Message::written(&path));
+        }
     }
 
     /// Says what went wrong and what to do.

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::background::{BackgroundResult, SharedFolder};
+use super::background::SharedFolder;
 use super::ctx::{AppDeps, Request};
 use super::jobs::device_of;
+use super::messages::Message;
+use super::notice::Severity;
 use super::settings::Settings;
 use super::state::App;
 use crate::engine::{EngineHandle, EngineHost, EngineSettings, RunsTarget, this_machine};
@@ -285,12 +287,22 @@ impl Ctx {
     /// What is said depends on the checkpoints that are there.
     fn report_engine_loss(&self, exit: Option<EngineExit>, was_training: bool) {
         let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
-        self.background.run_on(SharedFolder::Checkpoints, move || {
-            BackgroundResult::EngineLost {
-                exit,
-                was_training,
-                interrupted: checkpoints.list(),
-            }
-        });
+        self.background.run_on(
+            SharedFolder::Checkpoints,
+            move || checkpoints.list(),
+            move |app, interrupted| {
+                app.train.set_interrupted(interrupted);
+                // A crash within this process has ended its run already.
+                let left = app
+                    .train
+                    .interrupted_checkpoint()
+                    .map(|last| last.position)
+                    .filter(|_| was_training || exit.is_none());
+                let problem = exit.map(Problem::EngineExited);
+                let was_training = was_training || left.is_some();
+                let message = Message::engine_lost(problem.as_ref(), was_training, left);
+                app.ctx.show_notice(Severity::Error, message);
+            },
+        );
     }
 }

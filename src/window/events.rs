@@ -4,8 +4,6 @@
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
-use super::background::BackgroundResult;
-use super::hardware::Checked;
 use super::messages::Message;
 use super::notice::{Notice, Severity};
 use super::state::App;
@@ -15,7 +13,6 @@ use crate::nn::ModelError;
 use crate::problem::Problem;
 use crate::protocol::Event;
 use crate::records::{Intervention, JobId, ModelInfo, ModelRef, Prediction};
-use crate::run_config::DeviceChoice;
 use crate::window::Ctx;
 use crate::window::draw::Draw;
 use crate::window::train::Train;
@@ -32,8 +29,8 @@ impl App {
     pub fn poll(&mut self) -> Option<Duration> {
         self.poll_engine();
         self.settle();
-        while let Some(result) = self.ctx.background.next() {
-            self.on_background_result(result);
+        while let Some(then) = self.ctx.background.next() {
+            then(self);
             self.settle();
         }
         self.update_inference_device();
@@ -237,136 +234,6 @@ impl App {
             Event::Pong | Event::Bundle { .. } | Event::File { .. } => {}
             Event::EngineExited(exit) => self.engine_exited(exit),
             Event::Restarted => self.engine_restarted(),
-        }
-    }
-
-    fn on_background_result(&mut self, result: BackgroundResult) {
-        match result {
-            // What was found while the libraries were looked for elsewhere is overtaken.
-            BackgroundResult::Hardware { folder, .. }
-            | BackgroundResult::Checked {
-                folder,
-                device: DeviceChoice::Cuda,
-                ..
-            } if folder != self.ctx.settings.cuda_folder => {}
-            BackgroundResult::Hardware { hardware, .. } => {
-                self.machine.looking_for_cuda = false;
-                self.ctx.hardware = Some(*hardware);
-                self.ctx.check_gpu();
-                self.train.follow_recommendation(&mut self.ctx);
-                self.machine.time_presets(&mut self.ctx);
-            }
-            BackgroundResult::Data(found) => {
-                self.train.found = Some(found);
-                self.train.follow_recommendation(&mut self.ctx);
-            }
-            BackgroundResult::DownloadProgress(fraction) => {
-                self.train.download_progressed(fraction)
-            }
-            BackgroundResult::Downloaded(outcome) => self.train.downloaded(&mut self.ctx, outcome),
-            BackgroundResult::DataChecked { path, problem } => {
-                self.train.data_checked(path, problem)
-            }
-            BackgroundResult::MyDigits { step, loaded } => {
-                self.my_digits.on_my_digits(&mut self.ctx, step, loaded)
-            }
-            BackgroundResult::InkImported(drawings) => {
-                self.my_digits.add_imported(&mut self.ctx, drawings)
-            }
-            BackgroundResult::Samples(samples) => self.train.take_samples(&mut self.ctx, samples),
-            BackgroundResult::Runs(runs) => self.models.set_runs(&mut self.ctx, runs),
-            BackgroundResult::Changed { change, outcome } => self.on_change(change, outcome),
-            BackgroundResult::Reproduced(outcome) => self.ctx.reproduced(outcome),
-            BackgroundResult::Sweeps(sweeps) => self.sweeps.listed = Some(sweeps),
-            BackgroundResult::Sweep(news) => self.on_sweep_news(news),
-            BackgroundResult::SweepDeleted(folder, outcome) => {
-                self.sweeps.sweep_deleted(&mut self.ctx, folder, outcome)
-            }
-            BackgroundResult::SweepTested(folder, outcome) => {
-                self.sweeps.sweep_tested(&mut self.ctx, &folder, outcome)
-            }
-            BackgroundResult::ComparedSteps { folder, curve } => {
-                self.models.set_compared_steps(folder, curve)
-            }
-            BackgroundResult::Thumbnail { folder, thumbnail } => {
-                self.models.set_thumbnail(&folder, thumbnail)
-            }
-            BackgroundResult::SentListed {
-                host,
-                listed,
-                deleted,
-            } => self.machine.on_sent(&mut self.ctx, &host, listed, &deleted),
-            BackgroundResult::HostReached(host, reached) => {
-                self.machine.host_reached(&host, reached)
-            }
-            BackgroundResult::Checked { device, found, .. } => {
-                self.ctx.checks.insert(device, Checked::Done(found));
-                self.machine.time_presets(&mut self.ctx);
-            }
-            BackgroundResult::Interrupted(runs) => self.train.set_interrupted(runs),
-            BackgroundResult::LastSession {
-                interrupted,
-                finished,
-                newest,
-            } => {
-                self.restore_last_session(interrupted, finished, newest.as_deref());
-            }
-            BackgroundResult::Curves(run) => self.train.show_finished(&mut self.ctx, *run),
-            BackgroundResult::EngineLost {
-                exit,
-                was_training,
-                interrupted,
-            } => {
-                self.train.set_interrupted(interrupted);
-                // A crash within this process has ended its run already.
-                let left = self
-                    .train
-                    .interrupted_checkpoint()
-                    .map(|last| last.position)
-                    .filter(|_| was_training || exit.is_none());
-                let problem = exit.map(Problem::EngineExited);
-                self.ctx.show_notice(
-                    Severity::Error,
-                    Message::engine_lost(problem.as_ref(), was_training || left.is_some(), left),
-                );
-            }
-            BackgroundResult::Benchmark(kept) => {
-                if let (None, Some(kept)) = (&self.machine.benchmark.last, kept) {
-                    let (report, saved) = *kept;
-                    self.machine.benchmark.last = Some((report, Some(saved)));
-                }
-            }
-            BackgroundResult::Load(sample) => self.machine.monitor.take(sample),
-            BackgroundResult::Path { path, purpose } => self.use_path(path, purpose),
-            BackgroundResult::NoDialog(question) => self.shell.path_question = Some(question),
-            BackgroundResult::Ink {
-                file,
-                ink,
-                pressures,
-                only,
-            } => self
-                .draw
-                .on_ink(&mut self.ctx, &file, &ink, &pressures, only),
-            BackgroundResult::ImageOpened { name, source } => {
-                self.draw.on_image_opened(&mut self.ctx, name, *source)
-            }
-            BackgroundResult::ImagePrepared(reading) => {
-                self.draw.on_image_prepared(&mut self.ctx, reading)
-            }
-            BackgroundResult::Stages(shown, stages) => self.draw.on_stages(*shown, stages),
-            BackgroundResult::StaysAwake(awake) => self.shell.on_awake(awake),
-            BackgroundResult::NotificationClicked => self.shell.raise_window(),
-            BackgroundResult::Written(path) => self
-                .ctx
-                .show_notice(Severity::Info, Message::written(&path)),
-            BackgroundResult::Diagnostics(text) => self.shell.copy(&mut self.ctx, text),
-            BackgroundResult::SettingsSaved(outcome) => {
-                if let Some(problem) = self.ctx.autosave.wrote(outcome) {
-                    self.ctx
-                        .show_notice(Severity::Info, Message::settings_not_saved(&problem));
-                }
-            }
-            BackgroundResult::Failed(problem) => self.ctx.show_problem(&problem),
         }
     }
 }

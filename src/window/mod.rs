@@ -34,7 +34,7 @@ pub mod train;
 mod wizard;
 
 pub use action::{Action, Screen, WizardStep};
-pub use background::{BackgroundResult, BackgroundTasks, Wake};
+pub use background::Wake;
 pub use ctx::{AppDeps, Ctx};
 pub use desktop::{Answer, Choice, Desktop, Dialogs, PathQuestion, Purpose, WindowRequest};
 pub use draw::{

@@ -7,7 +7,6 @@ use crate::run_config::SetFormat;
 use crate::system::files::write_whole;
 use crate::window::App;
 use crate::window::Ctx;
-use crate::window::background::BackgroundResult;
 use crate::window::messages::Message;
 use crate::window::state::Shell;
 
@@ -74,12 +73,10 @@ impl App {
             Purpose::ImportInk => self.ctx.import_ink(path),
             Purpose::OpenInDraw => self.ctx.open_on_canvas(path),
             Purpose::ExportMyDigits(format) => self.ctx.export_my_digits(path, format),
-            Purpose::Save(bytes) => self.ctx.background.run(move || {
-                Some(match write_whole(&path, &bytes) {
-                    Ok(()) => BackgroundResult::Written(path),
-                    Err(problem) => BackgroundResult::Failed(problem.into()),
-                })
-            }),
+            Purpose::Save(bytes) => self.ctx.background.run(
+                move || write_whole(&path, &bytes).map(|()| path),
+                |app, written| app.ctx.tell_written(written),
+            ),
         }
     }
 }
@@ -111,21 +108,17 @@ impl Ctx {
 
     fn ask(&self, choice: Choice, title: &str, name: &str, purpose: Purpose) {
         let (title, name) = (title.to_owned(), name.to_owned());
-        self.background.run(move || match choice() {
-            Answer::Chosen(path) => Some(BackgroundResult::Path { path, purpose }),
-            Answer::Cancelled => None,
+        self.background.run(choice, |app, answer| match answer {
+            Answer::Chosen(path) => app.use_path(path, purpose),
+            Answer::Cancelled => {}
             Answer::NotShown => {
-                let text = std::env::home_dir()
-                    .unwrap_or_default()
-                    .join(name)
-                    .display()
-                    .to_string();
-                Some(BackgroundResult::NoDialog(PathQuestion {
+                let suggested = std::env::home_dir().unwrap_or_default().join(name);
+                app.shell.path_question = Some(PathQuestion {
                     title,
-                    text,
+                    text: suggested.display().to_string(),
                     refused: None,
                     purpose,
-                }))
+                });
             }
         });
     }
@@ -144,19 +137,23 @@ impl Shell {
         let Some(question) = self.path_question.clone() else {
             return;
         };
-        ctx.background.run(move || {
-            let path = PathBuf::from(question.text.trim());
-            Some(match refusal(&path, &question.purpose) {
-                None => BackgroundResult::Path {
+        ctx.background.run(
+            move || {
+                let path = PathBuf::from(question.text.trim());
+                let refused = refusal(&path, &question.purpose);
+                (
                     path,
-                    purpose: question.purpose,
-                },
-                Some(refused) => BackgroundResult::NoDialog(PathQuestion {
-                    refused: Some(refused),
-                    ..question
-                }),
-            })
-        });
+                    PathQuestion {
+                        refused,
+                        ..question
+                    },
+                )
+            },
+            |app, (path, question)| match question.refused {
+                None => app.use_path(path, question.purpose),
+                Some(_) => app.shell.path_question = Some(question),
+            },
+        );
     }
 }
 

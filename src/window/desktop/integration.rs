@@ -8,7 +8,6 @@ use super::Purpose;
 use crate::ink::Image;
 use crate::window::App;
 use crate::window::Ctx;
-use crate::window::background::BackgroundResult;
 use crate::window::draw::Draw;
 use crate::window::messages::Message;
 use crate::window::notice::Severity;
@@ -87,13 +86,13 @@ impl App {
             Arc::clone(&self.ctx.deps.desktop),
             self.ctx.background.sender(),
         );
-        self.ctx.background.run(move || {
-            desktop.notify(
-                &message,
-                Arc::new(move || sender(BackgroundResult::NotificationClicked)),
-            );
-            None
-        });
+        self.ctx.background.run(
+            move || {
+                let clicked = move || sender(Box::new(|app| app.shell.raise_window()));
+                desktop.notify(&message, Arc::new(clicked));
+            },
+            |_, ()| {},
+        );
     }
 }
 
@@ -125,7 +124,8 @@ impl Shell {
         let desktop = Arc::clone(&ctx.deps.desktop);
         ctx.background.run_with_updates(move |tell| {
             let kept = desktop.keep_awake();
-            tell(BackgroundResult::StaysAwake(kept.is_some()));
+            let awake = kept.is_some();
+            tell(Box::new(move |app| app.shell.on_awake(awake)));
             // Blocks until the other side is dropped; only then may the machine sleep again.
             let _ = over.recv();
         });

@@ -7,7 +7,6 @@ use crate::ink::{Ink, InkEntry, InkError, read_ink_file};
 use crate::records::ModelRef;
 use crate::window::Ctx;
 use crate::window::action::Action;
-use crate::window::background::BackgroundResult;
 use crate::window::draw::Draw;
 use crate::window::messages::Message;
 use crate::window::models::is_named_like_weights;
@@ -44,17 +43,14 @@ impl Ctx {
 
     /// Reads an ink file and puts its first drawing on the canvas.
     pub(in crate::window) fn draw_file(&self, file: PathBuf) {
-        self.background.run(move || {
-            Some(match first_drawing(&file) {
-                Ok((ink, pressures, only)) => BackgroundResult::Ink {
-                    file,
-                    ink,
-                    pressures,
-                    only,
-                },
-                Err(error) => BackgroundResult::Failed(error.into()),
-            })
-        });
+        self.background.run(
+            move || (first_drawing(&file), file),
+            |app, (drawing, file)| {
+                if let Some((ink, pressures, only)) = app.ctx.tell_failure(drawing) {
+                    app.draw.on_ink(&mut app.ctx, &file, &ink, &pressures, only);
+                }
+            },
+        );
     }
 }
 

@@ -4,13 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::ink::{CandidateImage, Framing, SourceImage, Stage, Steps, Writing};
+use crate::ink::{CandidateImage, Framing, InkError, SourceImage, Stage, Steps, Writing};
 use crate::protocol::Command;
 use crate::records::ModelInfo;
 use crate::window::Ctx;
 use crate::window::Screen;
 use crate::window::action::Action;
-use crate::window::background::BackgroundResult;
 use crate::window::draw::Draw;
 
 /// What errors call an image from the clipboard.
@@ -157,19 +156,21 @@ impl Draw {
             return;
         }
         let (steps, framing) = (self.steps_in_use(ctx), ctx.framing());
-        ctx.background.run(move || {
-            let prepared = image.source.prepare(&steps, framing);
-            let candidates = prepared.writing.candidate_images();
-            let reading = ImageReading {
-                image: image.id,
-                steps,
-                framing,
-                stages: prepared.stages,
-                writing: prepared.writing,
-                candidates,
-            };
-            Some(BackgroundResult::ImagePrepared(Arc::new(reading)))
-        });
+        ctx.background.run(
+            move || {
+                let prepared = image.source.prepare(&steps, framing);
+                let candidates = prepared.writing.candidate_images();
+                Arc::new(ImageReading {
+                    image: image.id,
+                    steps,
+                    framing,
+                    stages: prepared.stages,
+                    writing: prepared.writing,
+                    candidates,
+                })
+            },
+            |app, reading| app.draw.on_image_prepared(&mut app.ctx, reading),
+        );
     }
 
     pub(in crate::window) fn on_image_prepared(
@@ -201,25 +202,29 @@ impl Draw {
 
 impl Ctx {
     pub(in crate::window) fn open_image(&self, file: PathBuf) {
-        self.background.run(move || {
-            let name = file
-                .file_name()
-                .unwrap_or(file.as_os_str())
-                .to_string_lossy()
-                .into_owned();
-            Some(opened(name, SourceImage::open(&file)))
-        });
+        let name = file.file_name().unwrap_or(file.as_os_str());
+        let name = name.to_string_lossy().into_owned();
+        self.open_source(name, move || SourceImage::open(&file));
     }
 
     /// Opens an image from the clipboard: its size in pixels, and red, green, blue and alpha of
     /// each, colours multiplied by alpha.
     pub(in crate::window) fn paste_image(&self, size: [usize; 2], pixels: Arc<Vec<u8>>) {
-        self.background.run(move || {
+        self.open_source("Pasted image".to_owned(), move || {
             let pixels = Arc::unwrap_or_clone(pixels);
-            Some(opened(
-                "Pasted image".to_owned(),
-                SourceImage::from_premultiplied(size, pixels, Path::new(PASTED)),
-            ))
+            SourceImage::from_premultiplied(size, pixels, Path::new(PASTED))
+        });
+    }
+
+    fn open_source(
+        &self,
+        name: String,
+        open: impl FnOnce() -> Result<SourceImage, InkError> + Send + 'static,
+    ) {
+        self.background.run(open, |app, source| {
+            if let Some(source) = app.ctx.tell_failure(source) {
+                app.draw.on_image_opened(&mut app.ctx, name, source);
+            }
         });
     }
 
@@ -229,15 +234,5 @@ impl Ctx {
             .as_ref()
             .map(ModelInfo::framing)
             .unwrap_or_default()
-    }
-}
-
-fn opened(name: String, source: Result<SourceImage, crate::ink::InkError>) -> BackgroundResult {
-    match source {
-        Ok(source) => BackgroundResult::ImageOpened {
-            name,
-            source: Box::new(source),
-        },
-        Err(error) => BackgroundResult::Failed(error.into()),
     }
 }

@@ -6,7 +6,6 @@ use std::ops::Range;
 use crate::ink::{Ink, Stage, Step, Steps, Writing};
 use crate::window::Ctx;
 use crate::window::Screen;
-use crate::window::background::BackgroundResult;
 use crate::window::draw::Draw;
 
 /// The steps of preprocessing, as the window shows them.
@@ -151,22 +150,21 @@ impl Draw {
             (Content::Image(_), Some(reading))
                 if !std::mem::replace(&mut self.preprocessing.pending, true) =>
             {
-                ctx.background.run(move || {
-                    let own = stages_of(&reading.writing, shown.pieces.clone());
-                    Some(BackgroundResult::Stages(
-                        Box::new(shown),
-                        reading.stages.iter().cloned().chain(own).collect(),
-                    ))
-                });
+                ctx.background.run(
+                    move || {
+                        let own = stages_of(&reading.writing, shown.pieces.clone());
+                        let stages = reading.stages.iter().cloned().chain(own).collect();
+                        (shown, stages)
+                    },
+                    |app, (shown, stages)| {
+                        app.draw.preprocessing.pending = false;
+                        app.draw.set_stages(shown, stages);
+                    },
+                );
             }
             // They are made of the newest when that has come to its end.
             (Content::Image(_), _) => {}
         }
-    }
-
-    pub(in crate::window) fn on_stages(&mut self, shown: ShownStages, stages: Vec<Stage>) {
-        self.preprocessing.pending = false;
-        self.set_stages(shown, stages);
     }
 
     fn set_stages(&mut self, shown: ShownStages, stages: Vec<Stage>) {

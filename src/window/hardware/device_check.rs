@@ -11,7 +11,6 @@ use crate::run_config::{DeviceChoice, Precision, RunConfig};
 use crate::self_test::Report;
 use crate::window::App;
 use crate::window::Ctx;
-use crate::window::background::BackgroundResult;
 use crate::window::messages::Message;
 
 /// Self-tests a device, with NVIDIA's libraries looked for in this folder first; blocks until it is
@@ -56,14 +55,17 @@ impl Ctx {
         }
         let check = Arc::clone(&self.deps.self_test);
         let folder = self.settings.cuda_folder.clone();
-        self.background.run(move || {
-            let found = Box::new(check(device, folder.as_deref()));
-            Some(BackgroundResult::Checked {
-                device,
-                found,
-                folder,
-            })
-        });
+        self.background.run(
+            move || (check(device, folder.as_deref()), folder),
+            move |app, (found, folder)| {
+                // What was found while the libraries were looked for elsewhere is overtaken.
+                if device != DeviceChoice::Cuda || folder == app.ctx.settings.cuda_folder {
+                    let checked = Checked::Done(Box::new(found));
+                    app.ctx.checks.insert(device, checked);
+                    app.machine.time_presets(&mut app.ctx);
+                }
+            },
+        );
     }
 
     /// True while a self-test is running.

@@ -8,7 +8,6 @@ use crate::run_config::{DataSource, DeviceChoice};
 use crate::system::log::{Names, last_lines, shareable};
 use crate::system::paths::Paths;
 use crate::window::Ctx;
-use crate::window::background::BackgroundResult;
 use crate::window::draw::Draw;
 use crate::window::settings::Settings;
 
@@ -24,15 +23,17 @@ impl Draw {
             self.settings_to_save(ctx),
             ctx.deps.paths.clone(),
         );
-        ctx.background.run(move || {
-            let text = text(
-                hardware.as_ref(),
-                &settings,
-                &paths,
-                &Names::of_this_machine(),
-            );
-            Some(BackgroundResult::Diagnostics(text))
-        });
+        ctx.background.run(
+            move || {
+                text(
+                    hardware.as_ref(),
+                    &settings,
+                    &paths,
+                    &Names::of_this_machine(),
+                )
+            },
+            |app, text| app.shell.copy(&mut app.ctx, text),
+        );
     }
 }
 

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use crate::hardware::{LoadSample, Watched};
 use crate::window::Ctx;
-use crate::window::background::BackgroundResult;
 use crate::window::hardware::Machine;
 
 /// Takes a sample; blocks until it is taken.
@@ -87,9 +86,12 @@ impl Machine {
                 .is_some_and(|hardware| !hardware.gpus.is_empty()),
         };
         let read = Arc::clone(&ctx.deps.sample_load);
-        ctx.background.run(move || {
-            std::thread::sleep(wait);
-            Some(BackgroundResult::Load(read(&watched)))
-        });
+        ctx.background.run(
+            move || {
+                std::thread::sleep(wait);
+                read(&watched)
+            },
+            |app, sample| app.machine.monitor.take(sample),
+        );
     }
 }

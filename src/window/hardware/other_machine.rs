@@ -14,7 +14,6 @@ use crate::run_config::DeviceChoice;
 use crate::window::App;
 use crate::window::Ctx;
 use crate::window::action::Screen;
-use crate::window::background::BackgroundResult;
 use crate::window::hardware::Machine;
 use crate::window::messages::Message;
 
@@ -212,10 +211,10 @@ impl Machine {
         };
         dialog.state = ReachState::Connecting(host.clone());
         let reach = Arc::clone(&ctx.deps.reach_host);
-        ctx.background.run(move || {
-            let reached = reach(&host);
-            Some(BackgroundResult::HostReached(host, reached.map(Box::new)))
-        });
+        ctx.background.run(
+            move || (reach(&host).map(Box::new), host),
+            |app, (reached, host)| app.machine.host_reached(&host, reached),
+        );
     }
 
     /// Shows the result, unless another host was typed in the meantime.

@@ -6,7 +6,6 @@ use crate::engine::SshHost;
 use crate::problem::Problem;
 use crate::records::{BundleId, DeletedBundle, ReceivedBundle};
 use crate::window::Ctx;
-use crate::window::background::BackgroundResult;
 use crate::window::hardware::Machine;
 use crate::window::messages::Message;
 use crate::window::notice::Severity;
@@ -61,14 +60,12 @@ impl Machine {
             return;
         };
         self.sent.is_busy = true;
-        ctx.background.run(move || {
-            let (listed, deleted) = ask(&host);
-            Some(BackgroundResult::SentListed {
-                host,
-                listed,
-                deleted,
-            })
-        });
+        ctx.background.run(
+            move || (ask(&host), host),
+            |app, ((listed, deleted), host)| {
+                app.machine.on_sent(&mut app.ctx, &host, listed, &deleted);
+            },
+        );
     }
 
     /// Takes the answer in, unless another machine is in use by now.

@@ -11,7 +11,7 @@ use crate::window::App;
 use crate::window::Ctx;
 use crate::window::ResultsView;
 use crate::window::action::Action;
-use crate::window::background::{BackgroundResult, SharedFolder};
+use crate::window::background::SharedFolder;
 use crate::window::messages::Message;
 use crate::window::models::Models;
 use crate::window::notice::{Offer, Severity};
@@ -242,10 +242,11 @@ impl Models {
         };
         self.changes.in_progress = true;
         let store = Store::new(&ctx.deps.paths.runs);
-        ctx.background.run_on(SharedFolder::Runs, move || {
-            let outcome = change.make(&store);
-            BackgroundResult::Changed { change, outcome }
-        });
+        ctx.background.run_on(
+            SharedFolder::Runs,
+            move || (change.make(&store), change),
+            |app, (outcome, change)| app.on_change(change, outcome),
+        );
     }
 }
 
@@ -256,10 +257,12 @@ impl Ctx {
             Store::new(&self.deps.paths.runs),
             SweepStore::new(&self.deps.paths.sweeps),
         );
-        self.background.run(move || {
-            store.empty_deleted();
-            sweeps.empty_deleted();
-            None
-        });
+        self.background.run(
+            move || {
+                store.empty_deleted();
+                sweeps.empty_deleted();
+            },
+            |_, ()| {},
+        );
     }
 }

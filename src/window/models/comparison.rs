@@ -11,7 +11,6 @@ use crate::records::{
 use crate::run_config::{DataSource, DataSpec};
 use crate::runs::{RunEntry, load_steps};
 use crate::window::Ctx;
-use crate::window::background::BackgroundResult;
 use crate::window::models::Models;
 
 /// A comparison that is being chosen, or was made.
@@ -137,22 +136,14 @@ impl Models {
         };
         if !view.steps.contains_key(&folder) {
             view.steps.insert(folder.clone(), None);
-            ctx.background.run(move || {
-                Some(BackgroundResult::ComparedSteps {
-                    curve: load_steps(&folder).into(),
-                    folder,
-                })
-            });
-        }
-    }
-
-    pub(in crate::window) fn set_compared_steps(
-        &mut self,
-        folder: PathBuf,
-        curve: Arc<[StepPoint]>,
-    ) {
-        if let Some(view) = &mut self.comparison {
-            view.steps.insert(folder, Some(curve));
+            ctx.background.run(
+                move || (load_steps(&folder).into(), folder),
+                |app, (curve, folder)| {
+                    if let Some(view) = &mut app.models.comparison {
+                        view.steps.insert(folder, Some(curve));
+                    }
+                },
+            );
         }
     }
 

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use crate::records::{JobId, RunSummary};
-use crate::runs::{Reproduction, RunError, reproduced_config};
+use crate::runs::{Reproduction, reproduced_config};
 use crate::window::App;
 use crate::window::Ctx;
-use crate::window::background::BackgroundResult;
 use crate::window::messages::Message;
 use crate::window::models::Models;
 use crate::window::notice::Severity;
@@ -41,20 +40,15 @@ impl Models {
         // Stopped, it has other weights by wish.
         if !again.stopped {
             let again = again.clone();
-            ctx.background.run(move || {
-                Some(BackgroundResult::Reproduced(Reproduction::compare(
-                    &first, &again,
-                )))
-            });
-        }
-    }
-}
-
-impl Ctx {
-    pub(in crate::window) fn reproduced(&mut self, outcome: Result<Reproduction, RunError>) {
-        match outcome {
-            Ok(found) => self.show_notice(Severity::Info, Message::reproduced(&found)),
-            Err(error) => self.show_problem(&error.into()),
+            ctx.background.run(
+                move || Reproduction::compare(&first, &again),
+                |app, found| {
+                    if let Some(found) = app.ctx.tell_failure(found) {
+                        let message = Message::reproduced(&found);
+                        app.ctx.show_notice(Severity::Info, message);
+                    }
+                },
+            );
         }
     }
 }

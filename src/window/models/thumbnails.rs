@@ -5,7 +5,6 @@ use std::path::Path;
 use crate::records::{EpochRecord, StepPoint};
 use crate::runs::{RunEntry, load_steps};
 use crate::window::Ctx;
-use crate::window::background::BackgroundResult;
 use crate::window::models::Models;
 
 /// Runs of fewer epochs show their steps.
@@ -86,15 +85,13 @@ impl Models {
             ctx.background.run_with_updates(move |report| {
                 for folder in unread {
                     let thumbnail = Thumbnail::of_steps(&load_steps(&folder));
-                    report(BackgroundResult::Thumbnail { folder, thumbnail });
+                    report(Box::new(move |app| {
+                        if let Some(known) = app.models.thumbnails.get_mut(&folder) {
+                            *known = thumbnail;
+                        }
+                    }));
                 }
             });
-        }
-    }
-
-    pub(in crate::window) fn set_thumbnail(&mut self, folder: &Path, thumbnail: Thumbnail) {
-        if let Some(known) = self.thumbnails.get_mut(folder) {
-            *known = thumbnail;
         }
     }
 }

@@ -11,7 +11,6 @@ pub mod view;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::background::BackgroundResult;
 use super::messages::Message;
 use super::notice::Severity;
 use crate::data::MyDigits;
@@ -140,19 +139,19 @@ impl MyDigitsView {
         };
         self.in_progress = true;
         let folders = ctx.deps.paths.data.clone();
-        ctx.background.run(move || {
-            let file = MyDigits::in_folders(&folders);
-            let kept = match &step {
-                FileStep::Read => file.read().map_err(Problem::from),
-                FileStep::Change(edit) | FileStep::Undo(edit) => {
-                    file.change(edit).map_err(Problem::from)
-                }
-            };
-            Some(BackgroundResult::MyDigits {
-                step,
-                loaded: kept.map(Loaded::of),
-            })
-        });
+        ctx.background.run(
+            move || {
+                let file = MyDigits::in_folders(&folders);
+                let kept = match &step {
+                    FileStep::Read => file.read().map_err(Problem::from),
+                    FileStep::Change(edit) | FileStep::Undo(edit) => {
+                        file.change(edit).map_err(Problem::from)
+                    }
+                };
+                (step, kept.map(Loaded::of))
+            },
+            |app, (step, loaded)| app.my_digits.on_my_digits(&mut app.ctx, step, loaded),
+        );
     }
 
     pub(super) fn on_my_digits(

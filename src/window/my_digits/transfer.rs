@@ -8,7 +8,6 @@ use crate::problem::Problem;
 use crate::progress::Unwatched;
 use crate::run_config::SetFormat;
 use crate::window::Ctx;
-use crate::window::background::BackgroundResult;
 use crate::window::desktop::Purpose;
 use crate::window::messages::Message;
 use crate::window::my_digits::MyDigitsView;
@@ -26,12 +25,14 @@ impl Ctx {
     }
 
     pub(in crate::window) fn import_ink(&self, file: PathBuf) {
-        self.background.run(move || {
-            Some(match labelled_drawings(&file) {
-                Ok(drawings) => BackgroundResult::InkImported(drawings),
-                Err(error) => BackgroundResult::Failed(error.into()),
-            })
-        });
+        self.background.run(
+            move || labelled_drawings(&file),
+            |app, drawings| {
+                if let Some(drawings) = app.ctx.tell_failure(drawings) {
+                    app.my_digits.add_imported(&mut app.ctx, drawings);
+                }
+            },
+        );
     }
 
     pub(in crate::window) fn choose_set_file(&self, format: SetFormat) {
@@ -47,33 +48,19 @@ impl Ctx {
     /// are.
     pub(in crate::window) fn export_my_digits(&self, to: PathBuf, format: SetFormat) {
         let data = self.deps.paths.data.clone();
-        self.background.run(move || {
+        let write = move || -> Result<PathBuf, Problem> {
             let file = MyDigits::in_folders(&data);
-            let write = || -> Result<(), Problem> {
-                let sources = [file.path()];
-                if format == SetFormat::Ink {
-                    return Ok(export_drawings(
-                        &file.read()?.drawings,
-                        &to,
-                        true,
-                        &sources,
-                    )?);
-                }
+            let sources = [file.path()];
+            if format == SetFormat::Ink {
+                export_drawings(&file.read()?.drawings, &to, true, &sources)?;
+            } else {
                 let set = DataSet::of_digits(file.split()?);
-                Ok(export_set(
-                    &set,
-                    format,
-                    &to,
-                    false,
-                    &sources,
-                    &mut Unwatched,
-                )?)
-            };
-            Some(match write() {
-                Ok(()) => BackgroundResult::Written(to),
-                Err(problem) => BackgroundResult::Failed(problem),
-            })
-        });
+                export_set(&set, format, &to, false, &sources, &mut Unwatched)?;
+            }
+            Ok(to)
+        };
+        self.background
+            .run(write, |app, written| app.ctx.tell_written(written));
     }
 }
 

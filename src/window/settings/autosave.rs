@@ -12,8 +12,10 @@ use crate::sweep::SweepStore;
 use crate::window::App;
 use crate::window::Ctx;
 use crate::window::action::Action;
-use crate::window::background::{BackgroundResult, BackgroundTasks};
+use crate::window::background::BackgroundTasks;
 use crate::window::draw::Draw;
+use crate::window::messages::Message;
+use crate::window::notice::Severity;
 
 /// Settings are written once nothing changed for this long.
 const QUIET: Duration = Duration::from_millis(800);
@@ -61,7 +63,15 @@ impl Autosave {
         }
         let (settings, path) = (self.seen.clone(), path.to_owned());
         self.writing = Some(settings.clone());
-        background.run(move || Some(BackgroundResult::SettingsSaved(settings.save(&path))));
+        background.run(
+            move || settings.save(&path),
+            |app, saved| {
+                if let Some(problem) = app.ctx.autosave.wrote(saved) {
+                    let message = Message::settings_not_saved(&problem);
+                    app.ctx.show_notice(Severity::Info, message);
+                }
+            },
+        );
         None
     }
 

@@ -14,7 +14,6 @@ use crate::sweep::{Sweep, SweepError};
 use crate::window::App;
 use crate::window::Ctx;
 use crate::window::action::Screen;
-use crate::window::background::BackgroundResult;
 use crate::window::desktop::Purpose;
 use crate::window::engine_link::engine_settings;
 use crate::window::messages::Message;
@@ -254,7 +253,7 @@ impl Sweeps {
                 open,
                 |at_once| make(host, settings, at_once),
                 &requests,
-                &|news| report(BackgroundResult::Sweep(news)),
+                &|news| report(Box::new(|app| app.on_sweep_news(news))),
             );
         });
     }

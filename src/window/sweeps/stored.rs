@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use super::thread::{LoadedSweep, SweepNews};
 use crate::sweep::{Sweep, SweepError, SweepStore};
+use crate::window::App;
 use crate::window::Ctx;
 use crate::window::SweepAction;
 use crate::window::action::Action;
-use crate::window::background::{BackgroundResult, SharedFolder};
+use crate::window::background::SharedFolder;
 use crate::window::messages::Message;
 use crate::window::notice::{Offer, Severity};
 use crate::window::sweeps::Sweeps;
@@ -17,9 +18,11 @@ impl Ctx {
         let store = self.sweep_store();
         // The one in progress holds its lock.
         if !self.is_sweeping() {
-            self.background.run_on(SharedFolder::Sweeps, move || {
-                BackgroundResult::Sweeps(store.list())
-            });
+            self.background.run_on(
+                SharedFolder::Sweeps,
+                move || store.list(),
+                |app, sweeps| app.sweeps.listed = Some(sweeps),
+            );
         }
     }
 
@@ -31,12 +34,14 @@ impl Ctx {
         if self.is_sweeping() {
             return;
         }
-        self.background.run_on(SharedFolder::Sweeps, move || {
-            BackgroundResult::Sweep(match Sweep::open(&folder) {
+        self.background.run_on(
+            SharedFolder::Sweeps,
+            move || match Sweep::open(&folder) {
                 Ok(sweep) => SweepNews::Opened(Box::new(LoadedSweep::from(&sweep))),
                 Err(error) => SweepNews::Failed(error),
-            })
-        });
+            },
+            App::on_sweep_news,
+        );
     }
 
     pub(super) fn restore_sweep(&mut self, folder: PathBuf) {
@@ -48,12 +53,15 @@ impl Ctx {
                 .is_none_or(|offer| offer.action != undo)
         });
         let store = self.sweep_store();
-        self.background
-            .run_on(SharedFolder::Sweeps, move || match store.restore(&folder) {
-                Ok(()) => BackgroundResult::Sweeps(store.list()),
+        self.background.run_on(
+            SharedFolder::Sweeps,
+            move || store.restore(&folder).map(|()| store.list()),
+            |app, restored| match restored {
+                Ok(sweeps) => app.sweeps.listed = Some(sweeps),
                 // The sweeps are listed again after any failure.
-                Err(error) => BackgroundResult::Sweep(SweepNews::Failed(error)),
-            });
+                Err(error) => app.on_sweep_news(SweepNews::Failed(error)),
+            },
+        );
     }
 }
 
@@ -65,10 +73,11 @@ impl Sweeps {
         self.shown
             .take_if(|view| view.folder.as_ref() == Some(&folder));
         let store = ctx.sweep_store();
-        ctx.background.run_on(SharedFolder::Sweeps, move || {
-            let outcome = store.delete(&folder);
-            BackgroundResult::SweepDeleted(folder, outcome)
-        });
+        ctx.background.run_on(
+            SharedFolder::Sweeps,
+            move || (store.delete(&folder), folder),
+            |app, (outcome, folder)| app.sweeps.sweep_deleted(&mut app.ctx, folder, outcome),
+        );
     }
 
     pub(in crate::window) fn sweep_deleted(

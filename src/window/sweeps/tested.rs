@@ -9,7 +9,7 @@ use crate::sweep::{Sweep, SweepError, Tested};
 use crate::window::App;
 use crate::window::Ctx;
 use crate::window::action::Screen;
-use crate::window::background::{BackgroundResult, SharedFolder};
+use crate::window::background::SharedFolder;
 use crate::window::messages::Message;
 use crate::window::notice::Severity;
 use crate::window::sweeps::Sweeps;
@@ -109,11 +109,15 @@ impl Sweeps {
             run: summary.folder.clone(),
             test_accuracy: summary.test.as_ref().map(|test| test.evaluation.accuracy),
         };
-        ctx.background.run_on(SharedFolder::Sweeps, move || {
-            let noted =
-                Sweep::open(&folder).and_then(|mut sweep| sweep.note_tested(trial, tested.clone()));
-            BackgroundResult::SweepTested(folder, noted.map(|()| (trial, tested)))
-        });
+        ctx.background.run_on(
+            SharedFolder::Sweeps,
+            move || {
+                let noted = Sweep::open(&folder)
+                    .and_then(|mut sweep| sweep.note_tested(trial, tested.clone()));
+                (noted.map(|()| (trial, tested)), folder)
+            },
+            |app, (noted, folder)| app.sweeps.sweep_tested(&mut app.ctx, &folder, noted),
+        );
     }
 
     pub(in crate::window) fn sweep_tested(

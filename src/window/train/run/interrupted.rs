@@ -8,7 +8,7 @@ use crate::run_config::{DeviceChoice, RunConfig};
 use crate::runs::{Checkpoints, InterruptedRun};
 use crate::window::App;
 use crate::window::Ctx;
-use crate::window::background::{BackgroundResult, SharedFolder};
+use crate::window::background::SharedFolder;
 use crate::window::train::Train;
 
 impl App {
@@ -119,20 +119,25 @@ impl Train {
         // One of an earlier session goes with its checkpoint.
         self.run
             .take_if(|run| run.phase == Phase::Interrupted && run.checkpoint.is_none());
-        ctx.background.run_on(SharedFolder::Checkpoints, move || {
-            match checkpoints.delete(&folder) {
-                Ok(()) => BackgroundResult::Interrupted(checkpoints.list()),
-                Err(error) => BackgroundResult::Failed(error.into()),
-            }
-        });
+        ctx.background.run_on(
+            SharedFolder::Checkpoints,
+            move || checkpoints.delete(&folder).map(|()| checkpoints.list()),
+            |app, left| {
+                if let Some(left) = app.ctx.tell_failure(left) {
+                    app.train.set_interrupted(left);
+                }
+            },
+        );
     }
 }
 
 impl Ctx {
     pub(in crate::window) fn list_interrupted(&self) {
         let checkpoints = Checkpoints::new(&self.deps.paths.checkpoints);
-        self.background.run_on(SharedFolder::Checkpoints, move || {
-            BackgroundResult::Interrupted(checkpoints.list())
-        });
+        self.background.run_on(
+            SharedFolder::Checkpoints,
+            move || checkpoints.list(),
+            |app, runs| app.train.set_interrupted(runs),
+        );
     }
 }

@@ -9,7 +9,7 @@ use crate::runs::{Checkpoints, FinishedRun, InterruptedRun, Store};
 use crate::window::App;
 use crate::window::Ctx;
 use crate::window::action::Screen;
-use crate::window::background::{BackgroundResult, SharedFolder};
+use crate::window::background::SharedFolder;
 use crate::window::train::Train;
 
 impl App {
@@ -18,7 +18,7 @@ impl App {
     pub(in crate::window) fn restore_last_session(
         &mut self,
         interrupted: Vec<InterruptedRun>,
-        finished: Option<Box<FinishedRun>>,
+        finished: Option<FinishedRun>,
         newest: Option<&FinishedRun>,
     ) {
         self.train.set_interrupted(interrupted);
@@ -34,7 +34,7 @@ impl App {
             self.ctx
                 .use_model(ModelRef::File(run.summary.model_path.clone()));
         }
-        if let Some(run) = finished.as_deref().or(newest).filter(|_| untouched)
+        if let Some(run) = finished.as_ref().or(newest).filter(|_| untouched)
             && let Some(evaluation) = &run.evaluation
         {
             self.results
@@ -55,7 +55,7 @@ impl App {
             .filter(|run| when(&run.card.made_at) >= ended)
         {
             Some(run) => Some(RunView::interrupted(id, run)),
-            None => finished.and_then(|run| RunView::finished(id, *run)),
+            None => finished.and_then(|run| RunView::finished(id, run)),
         };
     }
 }
@@ -70,34 +70,39 @@ impl Ctx {
             .as_deref()
             .and_then(Path::parent)
             .map(PathBuf::from);
-        self.background.run_on(SharedFolder::Checkpoints, move || {
+        let look = move || {
             let finished = folder.and_then(|folder| {
                 FinishedRun::load(&folder)
                     .inspect_err(|error| tracing::info!(%error, "the last model is not used"))
                     .ok()
             });
             let newest = if finished.is_none() {
-                store.newest().map(Box::new)
+                store.newest()
             } else {
                 None
             };
-            BackgroundResult::LastSession {
-                interrupted: checkpoints.list(),
-                finished: finished.map(Box::new),
-                newest,
-            }
-        });
+            (checkpoints.list(), finished, newest)
+        };
+        self.background.run_on(
+            SharedFolder::Checkpoints,
+            look,
+            |app, (interrupted, finished, newest)| {
+                app.restore_last_session(interrupted, finished, newest.as_ref());
+            },
+        );
     }
 
     /// Reads the run in this folder in the background, to show its curves.
     pub(in crate::window) fn show_curves(&mut self, folder: PathBuf) {
         if !self.is_too_busy() {
-            self.background.run(move || {
-                Some(match FinishedRun::load(&folder) {
-                    Ok(run) => BackgroundResult::Curves(Box::new(run)),
-                    Err(error) => BackgroundResult::Failed(error.into()),
-                })
-            });
+            self.background.run(
+                move || FinishedRun::load(&folder),
+                |app, run| {
+                    if let Some(run) = app.ctx.tell_failure(run) {
+                        app.train.show_finished(&mut app.ctx, run);
+                    }
+                },
+            );
         }
     }
 }

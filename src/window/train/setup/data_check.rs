@@ -8,7 +8,6 @@ use crate::data::my_digits::FILE;
 use crate::run_config::DataSource;
 use crate::window::App;
 use crate::window::Ctx;
-use crate::window::background::BackgroundResult;
 use crate::window::my_digits::MyDigitsView;
 use crate::window::train::Train;
 
@@ -46,10 +45,10 @@ impl Ctx {
         for source in self.config.data.sources() {
             if let DataSource::Path(path) = source {
                 let path = path.clone();
-                self.background.run(move || {
-                    let problem = data::check(&path).err();
-                    Some(BackgroundResult::DataChecked { path, problem })
-                });
+                self.background.run(
+                    move || (data::check(&path).err(), path),
+                    |app, (problem, path)| app.train.data_checked(path, problem),
+                );
             }
         }
     }

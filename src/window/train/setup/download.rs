@@ -11,7 +11,6 @@ use crate::problem::Problem;
 use crate::progress::Cancelled;
 use crate::run_config::{DataSource, DataSpec, NamedSet};
 use crate::window::Ctx;
-use crate::window::background::BackgroundResult;
 use crate::window::messages::Message;
 use crate::window::train::Train;
 
@@ -110,13 +109,13 @@ impl Train {
                 }
                 if last.is_none_or(|last| last.elapsed() >= UPDATE_INTERVAL) {
                     last = Some(Instant::now());
-                    report(BackgroundResult::DownloadProgress(fraction));
+                    report(Box::new(move |app| app.train.download_progressed(fraction)));
                 }
                 Ok(())
             };
             let outcome =
                 download(set, &folder, &mut progress).map(|_| crate::data::find(&folders));
-            report(BackgroundResult::Downloaded(outcome));
+            report(Box::new(|app| app.train.downloaded(&mut app.ctx, outcome)));
         });
     }
 

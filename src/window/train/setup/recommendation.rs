@@ -13,7 +13,6 @@ use crate::text::format::memory;
 use crate::train::{gpu_memory_needed, memory_needed, too_many_parameters};
 use crate::window::App;
 use crate::window::Ctx;
-use crate::window::background::BackgroundResult;
 use crate::window::hardware::Machine;
 use crate::window::train::Train;
 
@@ -53,11 +52,14 @@ impl App {
         self.ctx.check_data();
         self.ctx.probe();
         let benchmarks = self.ctx.deps.paths.benchmarks.clone();
-        self.ctx.background.run(move || {
-            Some(BackgroundResult::Benchmark(
-                crate::bench::latest(&benchmarks).map(Box::new),
-            ))
-        });
+        self.ctx.background.run(
+            move || crate::bench::latest(&benchmarks),
+            |app, latest| {
+                if let (None, Some((report, saved))) = (&app.machine.benchmark.last, latest) {
+                    app.machine.benchmark.last = Some((report, Some(saved)));
+                }
+            },
+        );
         self.ctx.find_data();
         self.ctx.empty_deleted();
         self.ctx.list_sweeps();
@@ -225,10 +227,19 @@ impl Ctx {
             Arc::clone(&self.deps.probe),
             self.settings.cuda_folder.clone(),
         );
-        self.background.run(move || {
-            let hardware = Box::new(probe(folder.as_deref()));
-            Some(BackgroundResult::Hardware { hardware, folder })
-        });
+        self.background.run(
+            move || (probe(folder.as_deref()), folder),
+            |app, (hardware, folder)| {
+                // What was found while the libraries were looked for elsewhere is overtaken.
+                if folder == app.ctx.settings.cuda_folder {
+                    app.machine.looking_for_cuda = false;
+                    app.ctx.hardware = Some(hardware);
+                    app.ctx.check_gpu();
+                    app.train.follow_recommendation(&mut app.ctx);
+                    app.machine.time_presets(&mut app.ctx);
+                }
+            },
+        );
     }
 
     pub(in crate::window) fn find_data(&self) {
@@ -240,8 +251,13 @@ impl Ctx {
             .chain(&self.settings.data_folders)
             .cloned()
             .collect();
-        self.background
-            .run(move || Some(BackgroundResult::Data(crate::data::find(&folders))));
+        self.background.run(
+            move || crate::data::find(&folders),
+            |app, found| {
+                app.train.found = Some(found);
+                app.train.follow_recommendation(&mut app.ctx);
+            },
+        );
     }
 
     /// This machine's hardware; a default with only a CPU until it is known.

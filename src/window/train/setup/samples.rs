@@ -5,7 +5,6 @@ use crate::data::{Issue, Overview, Preview};
 use crate::ink::Image;
 use crate::run_config::{Classes, DataSource, DataSpec};
 use crate::window::Ctx;
-use crate::window::background::BackgroundResult;
 use crate::window::train::Train;
 use crate::window::{App, Screen};
 
@@ -68,7 +67,7 @@ impl App {
             classes: None,
             loading: true,
         });
-        self.ctx.background.run(move || {
+        let read = move || {
             let nothing = Samples {
                 data: data.clone(),
                 images: Vec::new(),
@@ -88,23 +87,24 @@ impl App {
                     let images = (0..samples.len())
                         .filter_map(|index| Image::try_from(samples.image(index)).ok())
                         .collect();
-                    Some(BackgroundResult::Samples(Samples {
+                    Ok(Samples {
                         images,
                         overview,
                         classes: Some(classes),
                         ..nothing
-                    }))
+                    })
                 }
                 // Better said now than after Start.
-                (Err(error), [DataSource::Path(path)]) => Some(BackgroundResult::DataChecked {
-                    path: path.clone(),
-                    problem: Some(error),
-                }),
+                (Err(error), [DataSource::Path(path)]) => Err((path.clone(), error)),
                 (Err(error), _) => {
                     tracing::info!(%error, "no samples of the data set");
-                    Some(BackgroundResult::Samples(nothing))
+                    Ok(nothing)
                 }
             }
+        };
+        self.ctx.background.run(read, |app, read| match read {
+            Ok(samples) => app.train.take_samples(&mut app.ctx, samples),
+            Err((path, error)) => app.train.data_checked(path, Some(error)),
         });
     }
 }
