@@ -1,11 +1,9 @@
 //! Axes: from values to positions and tick labels, linear or logarithmic, by step or epoch, with
 //! units.
 
-use eframe::egui::{Sense, Vec2};
-use egui_plot::{GridInput, GridMark, Plot};
+use egui_plot::{GridInput, GridMark};
 
 use crate::text::format::grouped;
-use crate::window::style::Palette;
 
 /// On a logarithmic axis, smaller values are drawn here.
 const LOG_FLOOR: f64 = 1e-7;
@@ -232,20 +230,4 @@ pub fn significant(value: f64) -> String {
     } else {
         text
     }
-}
-
-/// A plot of this size, in points, that neither moves nor takes clicks or keys.
-pub fn static_plot<'a>(id: &str, size: Vec2, palette: &Palette) -> Plot<'a> {
-    Plot::new(id)
-        .width(size.x)
-        .height(size.y)
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .allow_double_click_reset(false)
-        .show_x(false)
-        .show_y(false)
-        .grid_color(palette.grid)
-        .sense(Sense::hover())
 }

@@ -296,6 +296,14 @@ pub fn section(ui: &mut Ui, title: &str) {
     ui.label(RichText::new(title).strong().size(15.5));
 }
 
+/// The title of something that is drawn, and how to read it.
+pub fn caption(ui: &mut Ui, title: &str, how: &str) {
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(title).strong());
+        ui.label(hint(how));
+    });
+}
+
 /// The content of an empty screen: what it is for and what to do next.
 pub fn empty_state(ui: &mut Ui, title: &str, body: &str) {
     let height = ui.available_height();

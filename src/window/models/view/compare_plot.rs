@@ -1,12 +1,13 @@
 //! The curves of compared models in one plot, each with its own line, mark and letter: of each epoch,
 //! or of each step, over epochs, steps or seconds.
 
-use eframe::egui::{Align2, Color32, Rangef, RichText, Role, Ui, vec2};
+use eframe::egui::{Align2, Color32, RichText, Role, Ui, vec2};
 use egui_plot::{Line, LineStyle, MarkerShape, PlotPoint, PlotPoints, Points, Text};
 
 use crate::infer::model_comparison::letter;
 use crate::records::{EpochRecord, RunSummary, StepPoint};
-use crate::window::plots::scale::{GRID, marks, significant, static_plot, whole_marks};
+use crate::window::plots::scale::{marks, significant, whole_marks};
+use crate::window::plots::static_plot::static_plot;
 use crate::window::style::Palette;
 use crate::window::{RunningMean, style};
 
@@ -67,56 +68,51 @@ pub fn show(ui: &mut Ui, runs: &[(&RunSummary, &[StepPoint])], choice: &mut Choi
     } else {
         ""
     };
-    let shown = static_plot(
-        "compared curves",
-        vec2(ui.available_width(), HEIGHT),
-        &palette,
-    )
-    .set_margin_fraction(vec2(0.08, 0.1))
-    .grid_spacing(Rangef::new(GRID, 3.0 * GRID))
-    .x_grid_spacer(move |input| {
-        if unit == Unit::Epoch {
-            whole_marks(&input, 60.0)
-        } else {
-            marks(&input, 60.0)
-        }
-    })
-    .y_grid_spacer(|input| marks(&input, 28.0))
-    .x_axis_formatter(|mark, _| format!("{}", (mark.value * 1e4).round() / 1e4))
-    .y_axis_formatter(move |mark, _| format!("{}{percent}", (mark.value * 1e4).round() / 1e4))
-    .show(ui, |plot_ui| {
-        for (position, curve) in curves.into_iter().enumerate() {
-            let (color, line, shape) = look(position, palette);
-            let name = letter(position);
-            plot_ui.line(
-                Line::new(name.clone(), PlotPoints::from(curve.clone()))
-                    .color(color)
-                    .width(2.0)
-                    .style(line),
-            );
-            if let Some([x, y]) = curve.last() {
-                let text = RichText::new(format!("   {name}"))
-                    .strong()
-                    .color(palette.ink);
-                plot_ui.text(
-                    Text::new(name.clone(), PlotPoint::new(*x, *y), text)
-                        .anchor(Align2::LEFT_CENTER),
+    let size = vec2(ui.available_width(), HEIGHT);
+    let shown = static_plot("compared curves", size, &palette)
+        .set_margin_fraction(vec2(0.08, 0.1))
+        .x_grid_spacer(move |input| {
+            if unit == Unit::Epoch {
+                whole_marks(&input, 60.0)
+            } else {
+                marks(&input, 60.0)
+            }
+        })
+        .x_axis_formatter(|mark, _| format!("{}", (mark.value * 1e4).round() / 1e4))
+        .y_axis_formatter(move |mark, _| format!("{}{percent}", (mark.value * 1e4).round() / 1e4))
+        .show(ui, |plot_ui| {
+            for (position, curve) in curves.into_iter().enumerate() {
+                let (color, line, shape) = look(position, palette);
+                let name = letter(position);
+                plot_ui.line(
+                    Line::new(name.clone(), PlotPoints::from(curve.clone()))
+                        .color(color)
+                        .width(2.0)
+                        .style(line),
+                );
+                if let Some([x, y]) = curve.last() {
+                    let text = RichText::new(format!("   {name}"))
+                        .strong()
+                        .color(palette.ink);
+                    plot_ui.text(
+                        Text::new(name.clone(), PlotPoint::new(*x, *y), text)
+                            .anchor(Align2::LEFT_CENTER),
+                    );
+                }
+                // Hundreds of marks would hide the line.
+                let marked = if figure == Figure::StepLoss {
+                    curve.last().copied().into_iter().collect()
+                } else {
+                    curve
+                };
+                plot_ui.points(
+                    Points::new(name, PlotPoints::from(marked))
+                        .color(color)
+                        .radius(4.5)
+                        .shape(shape),
                 );
             }
-            // Hundreds of marks would hide the line.
-            let marked = if figure == Figure::StepLoss {
-                curve.last().copied().into_iter().collect()
-            } else {
-                curve
-            };
-            plot_ui.points(
-                Points::new(name, PlotPoints::from(marked))
-                    .color(color)
-                    .radius(4.5)
-                    .shape(shape),
-            );
-        }
-    });
+        });
     if figure == Figure::StepLoss && !unknown.is_empty() {
         ui.label(style::hint(format!(
             "The steps of {} are not known.",

@@ -4,14 +4,14 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use eframe::egui::{Label, Rangef, RichText, Role, Ui, vec2};
-use egui_plot::{FilledArea, Line, LineStyle, MarkerShape, PlotPoints, Points};
+use eframe::egui::{Label, RichText, Role, Ui, vec2};
+use egui_plot::FilledArea;
 
 use super::Selected;
 use crate::records::{EpochRecord, RunSummary};
 use crate::runs::{Repeats, RunEntry};
 use crate::text::format::percent;
-use crate::window::plots::scale::{GRID, marks, static_plot};
+use crate::window::plots::static_plot::{Series, percent_tick, static_plot, whole_tick};
 use crate::window::{Thumbnail, style};
 
 /// The limits of the plot's height, in points, and the greatest share of its width.
@@ -56,10 +56,7 @@ pub fn accuracy_plot(ui: &mut Ui, summary: &RunSummary, curve: Option<&Thumbnail
             }),
         ),
     };
-    ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new(title).strong());
-        ui.label(RichText::new(how).weak().small());
-    });
+    style::caption(ui, title, how);
     let width = ui.available_width();
     // Down to the lower edge of the window.
     let space = ui.clip_rect().bottom() - ui.cursor().top() - BELOW;
@@ -68,42 +65,17 @@ pub fn accuracy_plot(ui: &mut Ui, summary: &RunSummary, curve: Option<&Thumbnail
         .clamp(*HEIGHT.start(), *HEIGHT.end());
     let shown = static_plot("history", vec2(width, height), &palette)
         .set_margin_fraction(vec2(0.05, 0.1))
-        .grid_spacing(Rangef::new(GRID, 3.0 * GRID))
-        .x_grid_spacer(|input| marks(&input, 60.0))
-        .y_grid_spacer(|input| marks(&input, 28.0))
-        .x_axis_formatter(|mark, _| {
-            if mark.value.fract().abs() < 1e-6 {
-                format!("{:.0}", mark.value)
-            } else {
-                String::new()
-            }
-        })
-        .y_axis_formatter(|mark, _| {
-            if mark.value > 100.0 {
-                String::new()
-            } else {
-                format!("{} %", (mark.value * 100.0).round() / 100.0)
-            }
-        })
-        .show(ui, |plot_ui| {
-            plot_ui.line(
-                Line::new("training", PlotPoints::from(training.clone()))
-                    .color(palette.train)
-                    .width(2.0),
-            );
+        .x_axis_formatter(whole_tick)
+        .y_axis_formatter(percent_tick)
+        .show(ui, |plot| {
+            let of_training = Series("training", &training, palette.train);
+            of_training.line(plot, 2.0);
             if steps.is_none() {
-                plot_ui.points(
-                    Points::new("training", PlotPoints::from(training))
-                        .color(palette.train)
-                        .radius(3.0),
-                );
+                of_training.dots(plot, 3.0);
             }
-            let dashed = Line::new("validation", PlotPoints::from(validation.clone()))
-                .color(palette.validation);
-            plot_ui.line(dashed.width(1.5).style(LineStyle::dashed_dense()));
-            let marks =
-                Points::new("validation", PlotPoints::from(validation)).color(palette.validation);
-            plot_ui.points(marks.radius(5.0).shape(MarkerShape::Diamond));
+            let of_validation = Series("validation", &validation, palette.validation);
+            of_validation.dashed(plot, 1.5);
+            of_validation.diamonds(plot, 5.0);
         });
     style::describe(&shown.response, Role::Figure, &title, &value);
 }
@@ -225,64 +197,31 @@ fn plot(ui: &mut Ui, repeats: &Repeats<'_>, shown: &Path) {
         .last()
         .map(|mean| format!("mean {mean:.2} % after epoch {}", epochs.len()))
         .unwrap_or_default();
-    let drawn = static_plot(
-        "repeated runs",
-        vec2(ui.available_width(), REPEATS_HEIGHT),
-        &palette,
-    )
-    .set_margin_fraction(vec2(0.05, 0.1))
-    .grid_spacing(Rangef::new(GRID, 3.0 * GRID))
-    .x_grid_spacer(|input| marks(&input, 60.0))
-    .y_grid_spacer(|input| marks(&input, 28.0))
-    .x_axis_formatter(|mark, _| {
-        if mark.value.fract().abs() < 1e-6 {
-            format!("{:.0}", mark.value)
-        } else {
-            String::new()
-        }
-    })
-    .y_axis_formatter(|mark, _| {
-        if mark.value > 100.0 {
-            String::new()
-        } else {
-            format!("{} %", (mark.value * 100.0).round() / 100.0)
-        }
-    })
-    .show(ui, |plot_ui| {
-        plot_ui.add(
-            FilledArea::new("interval", &epochs, &low, &high)
-                .fill_color(palette.validation.gamma_multiply(0.2)),
-        );
-        for (one, run) in repeats.runs() {
-            let curve: Vec<[f64; 2]> = run
-                .epochs
-                .iter()
-                .map(|record| {
-                    [
-                        f64::from(record.epoch),
-                        f64::from(record.validation_accuracy) * 100.0,
-                    ]
-                })
-                .collect();
-            let is_shown = one.folder == shown;
-            let strength = if is_shown { 1.0 } else { 0.4 };
-            let color = palette.train.gamma_multiply(strength);
-            let line = Line::new("run", PlotPoints::from(curve.clone())).color(color);
-            plot_ui.line(line.width(if is_shown { 2.0 } else { 1.0 }));
-            plot_ui.points(
-                Points::new("run", PlotPoints::from(curve))
-                    .color(color)
-                    .radius(if is_shown { 3.0 } else { 2.0 }),
-            );
-        }
-        let dashed = Line::new("mean", PlotPoints::from(mean.clone())).color(palette.validation);
-        plot_ui.line(dashed.width(1.5).style(LineStyle::dashed_dense()));
-        plot_ui.points(
-            Points::new("mean", PlotPoints::from(mean))
-                .color(palette.validation)
-                .radius(4.0)
-                .shape(MarkerShape::Diamond),
-        );
-    });
+    let curves: Vec<(bool, Curve)> = repeats
+        .runs()
+        .iter()
+        .map(|(one, run)| {
+            let by_epoch = |record: &EpochRecord| (record.epoch.into(), record.validation_accuracy);
+            (one.folder == shown, points(run, by_epoch))
+        })
+        .collect();
+    let size = vec2(ui.available_width(), REPEATS_HEIGHT);
+    let drawn = static_plot("repeated runs", size, &palette)
+        .set_margin_fraction(vec2(0.05, 0.1))
+        .x_axis_formatter(whole_tick)
+        .y_axis_formatter(percent_tick)
+        .show(ui, |plot| {
+            let band = FilledArea::new("interval", &epochs, &low, &high);
+            plot.add(band.fill_color(palette.validation.gamma_multiply(0.2)));
+            for (is_shown, curve) in &curves {
+                let strength = if *is_shown { 1.0 } else { 0.4 };
+                let run = Series("run", curve, palette.train.gamma_multiply(strength));
+                run.line(plot, if *is_shown { 2.0 } else { 1.0 });
+                run.dots(plot, if *is_shown { 3.0 } else { 2.0 });
+            }
+            let mean = Series("mean", &mean, palette.validation);
+            mean.dashed(plot, 1.5);
+            mean.diamonds(plot, 4.0);
+        });
     style::describe(&drawn.response, Role::Figure, TITLE, &value);
 }

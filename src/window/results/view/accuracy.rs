@@ -2,13 +2,13 @@
 //! answers of each confidence are right.
 
 use eframe::egui::{Align2, Rangef, Rect, RichText, Role, Sense, TextStyle, Ui, pos2, vec2};
-use egui_plot::{AxisHints, GridMark, Line, LineStyle, PlotPoints, Points};
+use egui_plot::{AxisHints, GridMark};
 
 use crate::math::statistics::{calibration_error, class_scores, reliability_sentence};
 use crate::records::Evaluation;
 use crate::run_config::Classes;
 use crate::text::format::{grouped, percent};
-use crate::window::plots::scale::{GRID, static_plot};
+use crate::window::plots::static_plot::{Series, static_plot};
 use crate::window::style;
 
 /// Draws a bar for each class. They start at a round percentage below the lowest accuracy, so that
@@ -130,61 +130,35 @@ pub fn reliability(ui: &mut Ui, evaluation: &Evaluation) {
         .iter()
         .filter_map(|bin| Some([bin.confidence * 100.0, bin.accuracy()? * 100.0]))
         .collect();
+    let gaps: Vec<_> = points.iter().map(|&[x, y]| [[x, x], [x, y]]).collect();
     let sentence = reliability_sentence(evaluation).unwrap_or_default();
-    ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new("Reliability").strong());
-        ui.label(
-            RichText::new("dots: accuracy by confidence; dashed: exactly as sure as right")
-                .weak()
-                .small(),
-        );
-    });
-    let shown = static_plot(
-        "reliability",
-        vec2(ui.available_width().min(MAX_WIDTH), HEIGHT),
-        &palette,
-    )
-    // Dots at the ends are seen whole.
-    .default_x_bounds(-3.0, 103.0)
-    .default_y_bounds(-6.0, 106.0)
-    .grid_spacing(Rangef::new(GRID, 3.0 * GRID))
-    .x_grid_spacer(|_| quarters())
-    .y_grid_spacer(|_| quarters())
-    .custom_x_axes(vec![
-        AxisHints::new_x()
-            .formatter(|mark, _| percent_mark(mark.value))
-            .label_spacing(LABELS),
-    ])
-    .custom_y_axes(vec![
-        AxisHints::new_y()
-            .formatter(|mark, _| percent_mark(mark.value))
-            .label_spacing(LABELS),
-    ])
-    .show(ui, |plot_ui| {
-        let diagonal = Line::new(
-            "exactly as sure as right",
-            PlotPoints::from(vec![[0.0, 0.0], [100.0, 100.0]]),
-        );
-        plot_ui.line(
-            diagonal
-                .color(palette.faded)
-                .width(1.0)
-                .style(LineStyle::dashed_dense()),
-        );
-        for point in &points {
-            let gap = vec![[point[0], point[0]], *point];
-            plot_ui.line(
-                Line::new("difference", PlotPoints::from(gap))
-                    .color(palette.validation)
-                    .width(1.5),
-            );
-        }
-        plot_ui.points(
-            Points::new("accuracy", PlotPoints::from(points.clone()))
-                .color(palette.train)
-                .radius(4.0),
-        );
-    });
+    let how = "dots: accuracy by confidence; dashed: exactly as sure as right";
+    style::caption(ui, "Reliability", how);
+    let size = vec2(ui.available_width().min(MAX_WIDTH), HEIGHT);
+    let shown = static_plot("reliability", size, &palette)
+        // Dots at the ends are seen whole.
+        .default_x_bounds(-3.0, 103.0)
+        .default_y_bounds(-6.0, 106.0)
+        .x_grid_spacer(|_| quarters())
+        .y_grid_spacer(|_| quarters())
+        .custom_x_axes(vec![
+            AxisHints::new_x()
+                .formatter(|mark, _| percent_mark(mark.value))
+                .label_spacing(LABELS),
+        ])
+        .custom_y_axes(vec![
+            AxisHints::new_y()
+                .formatter(|mark, _| percent_mark(mark.value))
+                .label_spacing(LABELS),
+        ])
+        .show(ui, |plot| {
+            let diagonal = [[0.0, 0.0], [100.0, 100.0]];
+            Series("exactly as sure as right", &diagonal, palette.faded).dashed(plot, 1.0);
+            for gap in &gaps {
+                Series("difference", gap, palette.validation).line(plot, 1.5);
+            }
+            Series("accuracy", &points, palette.train).dots(plot, 4.0);
+        });
     let value = format!("calibration error {}. {sentence}", percent(error, 2));
     let about = "Across: how sure the model is, in 15 bins. Up: how often it is right then";
     style::describe(&shown.response, Role::Figure, "Reliability diagram", &value);

@@ -2,8 +2,7 @@
 //! for each trial (Inselberg 1985).
 
 use eframe::egui::{
-    Align2, Color32, Painter, Pos2, Rect, RichText, Role, Sense, Shape, Stroke, TextStyle, Ui,
-    pos2, vec2,
+    Align2, Color32, Painter, Pos2, Rect, Role, Sense, Shape, Stroke, TextStyle, Ui, pos2, vec2,
 };
 
 use super::plots::AccuracyRange;
@@ -25,14 +24,8 @@ const REACH: f32 = 8.0;
 pub fn show(ui: &mut Ui, sweep: &SweepView, actions: &mut Vec<Action>) {
     const TITLE: &str = "Parallel coordinates";
     let palette = style::palette(ui);
-    ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new(TITLE).strong());
-        ui.label(
-            RichText::new("a line for each trial, the strongest for the best; a click selects one")
-                .weak()
-                .small(),
-        );
-    });
+    let how = "a line for each trial, the strongest for the best; a click selects one";
+    style::caption(ui, TITLE, how);
     let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click());
     let range = AccuracyRange::of(&sweep.trials);
     let axes = Axes::new(rect, sweep.definition.space.len() + 1);

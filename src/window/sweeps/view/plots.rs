@@ -1,26 +1,20 @@
 //! The plot of the best validation accuracy so far, by the time that the sweep has run, and how much
 //! each setting matters, as bars.
 
-use eframe::egui::{Align2, Rangef, Rect, RichText, Role, Sense, TextStyle, Ui, pos2, vec2};
-use egui_plot::{Line, LineStyle, MarkerShape, PlotBounds, PlotPoints, Points};
+use eframe::egui::{Align2, Rect, RichText, Role, Sense, TextStyle, Ui, pos2, vec2};
+use egui_plot::PlotBounds;
 
 use crate::sweep::{Outcome, Trial};
 use crate::text::format::{duration, percent, plain};
-use crate::window::plots::scale::{GRID, marks, static_plot};
+use crate::window::plots::scale::marks;
+use crate::window::plots::static_plot::{Series, percent_tick, static_plot};
 use crate::window::{SweepView, style};
 
 /// Draws it in what is left of the height.
 pub fn best_so_far(ui: &mut Ui, sweep: &SweepView) {
     const TITLE: &str = "Best so far";
     let palette = style::palette(ui);
-    ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new(TITLE).strong());
-        ui.label(
-            RichText::new("diamonds: completed, circles: ended early")
-                .weak()
-                .small(),
-        );
-    });
+    style::caption(ui, TITLE, "diamonds: completed, circles: ended early");
     let range = AccuracyRange::of(&sweep.trials);
     let ended = |wanted: &Outcome| -> Vec<[f64; 2]> {
         let of = |&(number, seconds): &(u32, f64)| {
@@ -49,16 +43,13 @@ pub fn best_so_far(ui: &mut Ui, sweep: &SweepView) {
         120.0..7200.0 => (60.0, "min"),
         _ => (3600.0, "h"),
     };
-    let in_unit = |points: Vec<[f64; 2]>| {
-        points
-            .into_iter()
-            .map(|[x, y]| [x / seconds, y])
-            .collect::<Vec<_>>()
+    let in_unit = |points: Vec<[f64; 2]>| -> Vec<[f64; 2]> {
+        let points = points.into_iter();
+        points.map(|[x, y]| [x / seconds, y]).collect()
     };
+    let [steps, pruned, completed] = [steps, pruned, completed].map(in_unit);
     let shown = static_plot("best so far", ui.available_size(), &palette)
-        .grid_spacing(Rangef::new(GRID, 3.0 * GRID))
         .x_grid_spacer(|input| marks(&input, 72.0))
-        .y_grid_spacer(|input| marks(&input, 28.0))
         // Where the axes meet, the lowest accuracy has the room.
         .x_axis_formatter(|mark, _| {
             if mark.value <= 0.0 {
@@ -67,35 +58,15 @@ pub fn best_so_far(ui: &mut Ui, sweep: &SweepView) {
                 format!("{} {unit}", plain(mark.value))
             }
         })
-        .y_axis_formatter(|mark, _| {
-            if mark.value > 100.0 {
-                String::new()
-            } else {
-                format!("{} %", (mark.value * 100.0).round() / 100.0)
-            }
-        })
-        .show(ui, |plot_ui| {
+        .y_axis_formatter(percent_tick)
+        .show(ui, |plot| {
             let (low, high) = range.with_margin();
-            plot_ui.set_plot_bounds(PlotBounds::from_min_max(
-                [0.0, low * 100.0],
-                [right / seconds, high * 100.0],
-            ));
-            let dashed = Line::new("best", PlotPoints::from(in_unit(steps)))
-                .color(palette.validation)
-                .width(1.5);
-            plot_ui.line(dashed.style(LineStyle::dashed_dense()));
-            plot_ui.points(
-                Points::new("ended early", in_unit(pruned))
-                    .color(palette.faded)
-                    .radius(3.0)
-                    .filled(false),
-            );
-            plot_ui.points(
-                Points::new("completed", in_unit(completed))
-                    .color(palette.validation)
-                    .radius(4.0)
-                    .shape(MarkerShape::Diamond),
-            );
+            let corner = [right / seconds, high * 100.0];
+            plot.set_plot_bounds(PlotBounds::from_min_max([0.0, low * 100.0], corner));
+            Series("best", &steps, palette.validation).dashed(plot, 1.5);
+            let pruned = Series("ended early", &pruned, palette.faded);
+            plot.points(pruned.marks(3.0).filled(false));
+            Series("completed", &completed, palette.validation).diamonds(plot, 4.0);
         });
     let value = best.last().map_or_else(
         || "no trial has been completed".to_owned(),

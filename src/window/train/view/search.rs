@@ -2,9 +2,9 @@
 //! so far, how far it is, and taking what was found.
 
 use eframe::egui::{
-    Align2, Rangef, Rect, RichText, Role, Sense, TextEdit, TextStyle, Ui, WidgetInfo, pos2, vec2,
+    Align2, Rect, RichText, Role, Sense, TextEdit, TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
-use egui_plot::{Line, MarkerShape, PlotBounds, PlotPoint, PlotPoints, Points, Text, VLine};
+use egui_plot::{PlotBounds, PlotPoint, Text, VLine};
 
 use super::profile;
 use crate::bench::busy;
@@ -14,7 +14,8 @@ use crate::text::format::{
     capitalised, duration, grouped, percent, plain, plain_percent, remaining, significant,
 };
 use crate::window::messages::Message;
-use crate::window::plots::scale::{GRID, YAxis, marks, static_plot};
+use crate::window::plots::scale::{YAxis, marks};
+use crate::window::plots::static_plot::{Series, static_plot};
 use crate::window::style::Pushes as _;
 use crate::window::{
     Action, App, Search, SearchAction, SearchKind, SearchResult, SearchState, style,
@@ -214,84 +215,57 @@ fn batch_size_buttons(ui: &mut Ui, view: &Search, actions: &mut Vec<Action>) {
 fn plot(ui: &mut Ui, view: &Search, height: f32) {
     let palette = style::palette(ui);
     let points = view.steps.points();
-    let at = |rate: f64, loss: f64| [rate.log10(), loss];
-    let curve = |of: fn(&RatePoint) -> f64| {
+    let curve = |of: fn(&RatePoint) -> f64| -> Vec<[f64; 2]> {
+        let points = points.iter();
         points
-            .iter()
-            .map(|point| at(point.learning_rate, of(point)))
-            .collect::<PlotPoints<'_>>()
+            .map(|point| [point.learning_rate.log10(), of(point)])
+            .collect()
     };
+    let (losses, smoothed) = (curve(|point| point.loss), curve(|point| point.smoothed));
     let [left, right] = SEARCH_RATES.map(f64::log10);
     let top = points
         .first()
         .map_or(HIGHEST, |first| ABOVE_FIRST * first.loss);
+    // On the smoothed curve, at the point next to the suggestion.
     let marked = view.suggested().and_then(|rate| {
-        let nearest = |a: &&RatePoint, b: &&RatePoint| {
-            (a.learning_rate / rate)
-                .ln()
-                .abs()
-                .total_cmp(&(b.learning_rate / rate).ln().abs())
-        };
-        points
-            .iter()
-            .min_by(nearest)
-            .map(|point| (rate, point.smoothed))
+        let distance = |point: &&RatePoint| (point.learning_rate / rate).ln().abs();
+        let nearest = |a: &&RatePoint, b: &&RatePoint| distance(a).total_cmp(&distance(b));
+        let point = points.iter().min_by(nearest)?;
+        Some(([rate.log10(), point.smoothed], rate))
     });
-    let shown = static_plot(
-        "learning rates",
-        vec2(ui.available_width(), height),
-        &palette,
-    )
-    .grid_spacing(Rangef::new(GRID, 3.0 * GRID))
-    .x_grid_spacer(|input| YAxis::log_marks(&input))
-    .y_grid_spacer(|input| marks(&input, 32.0))
-    .x_axis_formatter(|mark, _| {
-        if mark.step_size < 1.0 {
-            String::new()
-        } else {
-            plain(10f64.powi(mark.value.round() as i32))
-        }
-    })
-    // Where the axes meet, the lowest rate has the room.
-    .y_axis_formatter(|mark, _| {
-        if mark.value == 0.0 {
-            String::new()
-        } else {
-            plain((mark.value * 1e3).round() / 1e3)
-        }
-    })
-    .show(ui, |plot_ui| {
-        plot_ui.set_plot_bounds(PlotBounds::from_min_max([left, 0.0], [right, top]));
-        plot_ui.line(
-            Line::new("loss", curve(|point| point.loss))
-                .color(palette.train.gamma_multiply(0.35))
-                .width(1.0),
-        );
-        plot_ui.line(
-            Line::new("smoothed loss", curve(|point| point.smoothed))
-                .color(palette.train)
-                .width(2.0),
-        );
-        if let Some((rate, loss)) = marked {
-            plot_ui.vline(
-                VLine::new("suggestion", rate.log10())
-                    .color(palette.validation)
-                    .width(1.5),
-            );
-            let [x, y] = at(rate, loss);
-            let mark = Points::new("suggestion", vec![[x, y]])
-                .radius(6.0)
-                .color(palette.validation);
-            plot_ui.points(mark.shape(MarkerShape::Diamond));
-            let name = RichText::new(plain(rate))
-                .strong()
-                .color(palette.validation);
-            plot_ui.text(
-                Text::new("suggestion", PlotPoint::new(x, top * 0.94), name)
-                    .anchor(Align2::LEFT_CENTER),
-            );
-        }
-    });
+    let suggestion: Vec<[f64; 2]> = marked.iter().map(|(at, _)| *at).collect();
+    let size = vec2(ui.available_width(), height);
+    let shown = static_plot("learning rates", size, &palette)
+        .x_grid_spacer(|input| YAxis::log_marks(&input))
+        .y_grid_spacer(|input| marks(&input, 32.0))
+        .x_axis_formatter(|mark, _| {
+            if mark.step_size < 1.0 {
+                String::new()
+            } else {
+                plain(10f64.powi(mark.value.round() as i32))
+            }
+        })
+        // Where the axes meet, the lowest rate has the room.
+        .y_axis_formatter(|mark, _| {
+            if mark.value == 0.0 {
+                String::new()
+            } else {
+                plain((mark.value * 1e3).round() / 1e3)
+            }
+        })
+        .show(ui, |plot| {
+            plot.set_plot_bounds(PlotBounds::from_min_max([left, 0.0], [right, top]));
+            Series("loss", &losses, palette.train.gamma_multiply(0.35)).line(plot, 1.0);
+            Series("smoothed loss", &smoothed, palette.train).line(plot, 2.0);
+            if let Some(([x, _], rate)) = marked {
+                let color = palette.validation;
+                plot.vline(VLine::new("suggestion", x).color(color).width(1.5));
+                Series("suggestion", &suggestion, color).diamonds(plot, 6.0);
+                let name = RichText::new(plain(rate)).strong().color(color);
+                let at = PlotPoint::new(x, top * 0.94);
+                plot.text(Text::new("suggestion", at, name).anchor(Align2::LEFT_CENTER));
+            }
+        });
     let value = match (view.suggested(), points.last()) {
         (Some(rate), _) => format!("suggested learning rate {}", plain(rate)),
         (None, Some(last)) => format!(
