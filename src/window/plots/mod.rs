@@ -25,7 +25,7 @@ use self::figure::{Contents, lay_out};
 use self::range::Range;
 use self::scale::{XAxis, XUnit};
 use super::shell::shortcuts;
-use super::style::image_sheet::ImageSheet;
+use super::style::image_sheet::{Cached, ImageSheet};
 use super::train::view::preview;
 use super::{Action, App, DataImages, Headline, Phase, RunView, style};
 use crate::bench::busy;
@@ -403,7 +403,7 @@ const ABOVE: f32 = 100.0;
 
 /// View state: the images in a texture, with the run they belong to and how many there had been.
 #[derive(Debug, Default)]
-pub struct DataImageGrid(Option<(JobId, usize, ImageSheet)>);
+pub struct DataImageGrid(Cached<(JobId, usize)>);
 
 /// Draws what is being done, how far it is, and the images.
 pub fn data_images(
@@ -460,17 +460,8 @@ fn images(
     }
     let name = format!("Images of {}", run.config.data.label());
     style::describe(&response, Role::Image, &name, &grouped(images.len() as u64));
-    if grid
-        .as_ref()
-        .is_none_or(|(of, seen, _)| (*of, *seen) != (run.id, *count))
-    {
-        *grid = Some((
-            run.id,
-            *count,
-            ImageSheet::thumbnails(ui.ctx(), "data images", images.iter()),
-        ));
-    }
-    let Some((_, _, sheet)) = grid else { return };
+    let upload = || ImageSheet::thumbnails(ui.ctx(), "data images", images.iter());
+    let sheet = grid.of((run.id, *count), upload);
     let palette = style::palette(ui);
     for index in 0..images.len() {
         let at =

@@ -2,7 +2,7 @@
 //! software; what becomes of the run or the sweep when the window closes meanwhile; and the question
 //! for a path, on desktops where no file dialog can be shown.
 
-use eframe::egui::{Grid, Key, Label, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
+use eframe::egui::{Grid, Label, RichText, ScrollArea, Sense, TextEdit, Ui, vec2};
 
 use crate::text::licences;
 use crate::window::style::icons;
@@ -259,11 +259,7 @@ pub fn path_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
                     .cursor_at_end(true),
             )
             .labelled_by(heading.id);
-        // Enter takes the focus from the field.
-        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-        if !entered && ui.memory(|memory| memory.focused().is_none()) {
-            field.request_focus();
-        }
+        let entered = style::entered(ui, &field);
         if text != question.text {
             actions.push(Action::TypePath(text));
         }

@@ -126,105 +126,63 @@ pub fn undo_and_redo(ui: &Ui, undo: Action, redo: Action, actions: &mut Vec<Acti
 
 /// All shortcuts with their effects, by topic.
 fn all(ctx: &Context) -> Vec<Topic> {
-    let keys = |modifiers, key| ctx.format_shortcut(&KeyboardShortcut::new(modifiers, key));
     let command = Modifiers::COMMAND;
+    let keys = |modifiers, key| ctx.format_shortcut(&KeyboardShortcut::new(modifiers, key));
+    let with_command = |key| keys(command, key);
+    let known = |shortcut: &KeyboardShortcut, meaning| (ctx.format_shortcut(shortcut), meaning);
+    let named = |keys: &str, meaning| (keys.to_owned(), meaning);
+    let zoom = [Key::Plus, Key::Minus, Key::Num0].map(with_command);
+    let redo = [
+        keys(command.plus(Modifiers::SHIFT), Key::Z),
+        with_command(Key::Y),
+    ];
+    let everywhere = vec![
+        known(&SCREENS[0], "Train"),
+        known(&SCREENS[1], "Draw"),
+        known(&SCREENS[2], "Models"),
+        known(&SCREENS[3], "Results"),
+        known(&SCREENS[4], "Sweep"),
+        known(&SCREENS[5], "Hardware"),
+        known(&SCREENS[6], "My digits"),
+        known(&MONITOR, "Show or hide the monitor"),
+        named(&zoom.join(", "), "Zoom in, zoom out, reset zoom"),
+        named("Tab, Shift+Tab", "Next and previous control"),
+        named("F1, ?", "Show this overview"),
+    ];
+    let images = "Show or hide the canvas and the held-out images";
+    let training = vec![
+        known(&START, "Start, pause or resume a run, or on Sweep a sweep"),
+        known(&STOP, "Stop"),
+        known(&NEXT_RUN, "Show this run or the next one"),
+        known(&SIDE_PANEL, images),
+    ];
+    let right = "Recognised correctly: keep the drawing with that digit";
+    let wrong = "Recognised wrongly: keep the drawing with this digit";
+    let by_keys = "Move the pen, put it down or lift it (canvas focused)";
+    let erase = "Change between pen and eraser; erase";
+    let drawing = vec![
+        (with_command(Key::Z), "Undo the last change of the drawing"),
+        named(&redo.join(", "), "Redo it"),
+        named("E, right mouse button", erase),
+        named("Delete", "Clear the canvas"),
+        (with_command(Key::S), "Save the drawing as an ink file"),
+        named("Enter", right),
+        named("0 to 9", wrong),
+        known(&OPEN, "Open an image or a drawing"),
+        (with_command(Key::V), "Open the image on the clipboard"),
+        known(&STEPS, "Show how Inkling sees it, step by step"),
+        (with_command(Key::C), "Copy the image that the model sees"),
+        known(&CANVAS_CHOICE, "Switch between one digit and several"),
+        named("Arrow keys, Space", by_keys),
+    ];
+    let rename = "Rename the selected model, or write its note and tags";
+    let crosshair = "Move the crosshair (plot focused)";
     vec![
-        (
-            "Everywhere",
-            vec![
-                (ctx.format_shortcut(&SCREENS[0]), "Train"),
-                (ctx.format_shortcut(&SCREENS[1]), "Draw"),
-                (ctx.format_shortcut(&SCREENS[2]), "Models"),
-                (ctx.format_shortcut(&SCREENS[3]), "Results"),
-                (ctx.format_shortcut(&SCREENS[4]), "Sweep"),
-                (ctx.format_shortcut(&SCREENS[5]), "Hardware"),
-                (ctx.format_shortcut(&SCREENS[6]), "My digits"),
-                (ctx.format_shortcut(&MONITOR), "Show or hide the monitor"),
-                (
-                    format!(
-                        "{}, {}, {}",
-                        keys(command, Key::Plus),
-                        keys(command, Key::Minus),
-                        keys(command, Key::Num0)
-                    ),
-                    "Zoom in, zoom out, reset zoom",
-                ),
-                ("Tab, Shift+Tab".to_owned(), "Next and previous control"),
-                ("F1, ?".to_owned(), "Show this overview"),
-            ],
-        ),
-        (
-            "Training",
-            vec![
-                (
-                    ctx.format_shortcut(&START),
-                    "Start, pause or resume a run, or on Sweep a sweep",
-                ),
-                (ctx.format_shortcut(&STOP), "Stop"),
-                (
-                    ctx.format_shortcut(&NEXT_RUN),
-                    "Show this run or the next one",
-                ),
-                (
-                    ctx.format_shortcut(&SIDE_PANEL),
-                    "Show or hide the canvas and the held-out images",
-                ),
-            ],
-        ),
-        (
-            "Drawing",
-            vec![
-                (keys(command, Key::Z), "Undo the last change of the drawing"),
-                (
-                    format!(
-                        "{}, {}",
-                        keys(command.plus(Modifiers::SHIFT), Key::Z),
-                        keys(command, Key::Y)
-                    ),
-                    "Redo it",
-                ),
-                (
-                    "E, right mouse button".to_owned(),
-                    "Change between pen and eraser; erase",
-                ),
-                ("Delete".to_owned(), "Clear the canvas"),
-                (keys(command, Key::S), "Save the drawing as an ink file"),
-                (
-                    "Enter".to_owned(),
-                    "Recognised correctly: keep the drawing with that digit",
-                ),
-                (
-                    "0 to 9".to_owned(),
-                    "Recognised wrongly: keep the drawing with this digit",
-                ),
-                (ctx.format_shortcut(&OPEN), "Open an image or a drawing"),
-                (keys(command, Key::V), "Open the image on the clipboard"),
-                (
-                    ctx.format_shortcut(&STEPS),
-                    "Show how Inkling sees it, step by step",
-                ),
-                (keys(command, Key::C), "Copy the image that the model sees"),
-                (
-                    ctx.format_shortcut(&CANVAS_CHOICE),
-                    "Switch between one digit and several",
-                ),
-                (
-                    "Arrow keys, Space".to_owned(),
-                    "Move the pen, put it down or lift it (canvas focused)",
-                ),
-            ],
-        ),
-        (
-            "Models",
-            vec![(
-                ctx.format_shortcut(&RENAME),
-                "Rename the selected model, or write its note and tags",
-            )],
-        ),
-        (
-            "Plots",
-            vec![("Arrow keys".to_owned(), "Move the crosshair (plot focused)")],
-        ),
+        ("Everywhere", everywhere),
+        ("Training", training),
+        ("Drawing", drawing),
+        ("Models", vec![known(&RENAME, rename)]),
+        ("Plots", vec![named("Arrow keys", crosshair)]),
     ]
 }
 

@@ -83,6 +83,24 @@ impl ImageSheet {
     }
 }
 
+/// A sheet that is uploaded again only when what it shows has changed.
+#[derive(Debug)]
+pub struct Cached<K>(Option<(K, ImageSheet)>);
+
+impl<K> Default for Cached<K> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<K: PartialEq> Cached<K> {
+    /// The sheet of what has this key.
+    pub fn of(&mut self, key: K, upload: impl FnOnce() -> ImageSheet) -> &ImageSheet {
+        self.0.take_if(|(shown, _)| *shown != key);
+        &self.0.get_or_insert_with(|| (key, upload())).1
+    }
+}
+
 /// Paints an image with a frame; sides of a whole number of screen pixels per pixel are crisp.
 pub fn framed(ui: &Ui, sheet: &ImageSheet, index: usize, rect: Rect) {
     let palette = style::palette(ui);

@@ -9,7 +9,8 @@ pub(in crate::window) mod table;
 use eframe::egui::{
     Align, Button, Color32, Context, CornerRadius, FontId, Frame, Id, InnerResponse, Key, Label,
     Layout, Margin, Memory, Modal, ModalResponse, Modifiers, Painter, ProgressBar, Rect, Response,
-    RichText, Role, ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetText, vec2,
+    RichText, Role, ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetText,
+    accesskit, vec2,
 };
 
 use self::icons::{Icon, icon};
@@ -209,6 +210,16 @@ pub fn focus_first(ui: &Ui, control: &Response) {
     }
 }
 
+/// True once Enter was pressed in this field; it has the keyboard's focus while nothing else has.
+pub fn entered(ui: &Ui, field: &Response) -> bool {
+    // Enter takes the focus from the field.
+    let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    if !entered {
+        focus_first(ui, field);
+    }
+    entered
+}
+
 /// Explains a drop-down list, where there is more to say than its value. Screen readers hear the
 /// value with that: they do not say it otherwise.
 pub fn explain_list(list: Response, value: &str, about: &str) -> Response {
@@ -315,6 +326,26 @@ pub fn empty_state(ui: &mut Ui, title: &str, body: &str) {
         ui.label(RichText::new(body).weak());
         ui.add_space(GAP);
     });
+}
+
+/// A row for a verdict in large type of this `size`, with the text in it laid out by `fill`.
+pub fn verdict_row(ui: &mut Ui, size: f32, fill: impl FnOnce(&mut Ui)) -> Rect {
+    let room = vec2(ui.available_width(), size * 1.25);
+    let shown = row(ui, room, |ui| {
+        ui.set_min_height(size * 1.25);
+        ui.spacing_mut().item_spacing.x = size * 0.2;
+        fill(ui);
+    });
+    shown.response.rect
+}
+
+/// Has screen readers announce changes of the verdict in this place. One accessibility node stands
+/// for the whole row; otherwise they would announce its parts twice.
+pub fn announce_verdict(ui: &Ui, place: Rect, id: &str, sense: Sense, sentence: &str) {
+    let response = ui.interact(place, ui.scope_id().with(id), sense);
+    describe(&response, Role::Status, "Verdict", sentence);
+    ui.ctx()
+        .accesskit_node_builder(response.id, |node| node.set_live(accesskit::Live::Polite));
 }
 
 /// A thin vertical line between groups of controls in a row.

@@ -3,14 +3,14 @@
 
 use eframe::egui::containers::menu::MenuButton;
 use eframe::egui::{
-    Align, Button, Event, Key, KeyboardShortcut, Layout, Modifiers, Popup, RichText, Role, Sense,
-    Ui, accesskit, vec2,
+    Align, Button, Event, Key, KeyboardShortcut, Layout, Modifiers, Popup, RichText, Sense, Ui,
+    vec2,
 };
 
 use crate::records::Prediction;
 use crate::window::style::Pushes as _;
 use crate::window::style::image_sheet;
-use crate::window::style::image_sheet::ImageSheet;
+use crate::window::style::image_sheet::{Cached, ImageSheet};
 use crate::window::{Action, App, Collection, Screen, style};
 
 /// Turns Enter, the digits and, during the guided collection, Escape into actions, unless they are
@@ -93,21 +93,13 @@ pub fn digits(ui: &mut Ui, without: Option<u8>, mut chosen: impl FnMut(u8)) {
 
 /// What the guided collection asks for, in the place of the verdict, in type of this `size`.
 pub fn prompt(ui: &mut Ui, collection: &Collection, reading: Option<&Prediction>, size: f32) {
-    style::row(ui, vec2(ui.available_width(), size * 1.25), |ui| {
-        ui.set_min_height(size * 1.25);
-        ui.spacing_mut().item_spacing.x = size * 0.2;
-        ui.label(
-            RichText::new(collection.digit().to_string())
-                .size(size)
-                .color(style::palette(ui).accent)
-                .strong(),
-        );
+    style::verdict_row(ui, size, |ui| {
+        let digit = RichText::new(collection.digit().to_string()).size(size);
+        ui.label(digit.color(style::palette(ui).accent).strong());
         ui.vertical(|ui| {
             ui.add_space((ui.available_height() - size * 0.6).max(0.0) / 2.0);
-            ui.label(
-                RichText::new(format!("Draw a {}", collection.digit()))
-                    .size((size * 0.17).max(22.0)),
-            );
+            let task = RichText::new(format!("Draw a {}", collection.digit()));
+            ui.label(task.size((size * 0.17).max(22.0)));
             // In the place of how far it is, so that nothing moves; nothing is refused.
             let doubt =
                 reading.filter(|reading| !reading.is_digit || reading.digit != collection.digit());
@@ -116,20 +108,15 @@ pub fn prompt(ui: &mut Ui, collection: &Collection, reading: Option<&Prediction>
                     RichText::new(format!("Looks like a {} to the model", reading.digit)).strong()
                 }
                 Some(_) => RichText::new("Does not look like a digit to the model").strong(),
-                None => RichText::new(format!(
-                    "Round {} of {}, {} left",
-                    collection.round(),
-                    collection.rounds(),
-                    collection.left()
-                ))
-                .weak(),
+                None => {
+                    let (round, rounds) = (collection.round(), collection.rounds());
+                    let left = collection.left();
+                    RichText::new(format!("Round {round} of {rounds}, {left} left")).weak()
+                }
             });
-            ui.add(
-                style::progress_bar(ui, collection.fraction())
-                    .desired_width(120.0)
-                    .desired_height(8.0),
-            )
-            .accessible_name("Collection progress");
+            let bar = style::progress_bar(ui, collection.fraction()).desired_width(120.0);
+            ui.add(bar.desired_height(8.0))
+                .accessible_name("Collection progress");
         });
     });
 }
@@ -137,33 +124,19 @@ pub fn prompt(ui: &mut Ui, collection: &Collection, reading: Option<&Prediction>
 /// Says what the last drawing was kept as, with the way back, in the place of the verdict and in
 /// type of this `size`, until something is drawn.
 pub fn kept(ui: &mut Ui, digit: u8, size: f32, actions: &mut Vec<Action>) {
-    let row = style::row(ui, vec2(ui.available_width(), size * 1.25), |ui| {
-        ui.set_min_height(size * 1.25);
-        ui.spacing_mut().item_spacing.x = size * 0.2;
-        ui.label(
-            RichText::new(digit.to_string())
-                .size(size)
-                .color(style::palette(ui).line),
-        );
+    let place = style::verdict_row(ui, size, |ui| {
+        let line = style::palette(ui).line;
+        ui.label(RichText::new(digit.to_string()).size(size).color(line));
         ui.label(RichText::new(format!("Kept as {digit}")).size((size * 0.17).max(22.0)));
-        let keys = ui
-            .ctx()
-            .format_shortcut(&KeyboardShortcut::new(Modifiers::COMMAND, Key::Z));
-        let undo = ui.add(Button::new("Undo keep"));
-        undo.on_hover_text(format!(
-            "Put the drawing back on the canvas, and keep it no longer ({keys})"
-        ))
-        .pushes(actions, || Action::UndoKept);
+        let undo = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z);
+        let keys = ui.ctx().format_shortcut(&undo);
+        let about = format!("Put the drawing back on the canvas, and keep it no longer ({keys})");
+        ui.add(Button::new("Undo keep"))
+            .on_hover_text(about)
+            .pushes(actions, || Action::UndoKept);
     });
-    let response = ui.interact(
-        row.response.rect,
-        ui.scope_id().with("kept"),
-        Sense::empty(),
-    );
     let said = format!("kept as {digit}");
-    style::describe(&response, Role::Status, "Verdict", &said);
-    ui.ctx()
-        .accesskit_node_builder(response.id, |node| node.set_live(accesskit::Live::Polite));
+    style::announce_verdict(ui, place, "kept", Sense::empty(), &said);
 }
 
 fn collection_row(ui: &mut Ui, app: &App, collection: &Collection, actions: &mut Vec<Action>) {
@@ -194,7 +167,7 @@ const WIDE: f32 = 600.0;
 #[derive(Debug, Default)]
 pub struct RecentView {
     /// The images, and the version of the list they belong to.
-    images: Option<(u64, ImageSheet)>,
+    images: Cached<u64>,
 }
 
 /// Draws them, the newest first.
@@ -206,20 +179,9 @@ pub fn recent(ui: &mut Ui, app: &App, view: &mut RecentView, actions: &mut Vec<A
         style::weak(ui, about);
         return;
     }
-    if view
-        .images
-        .as_ref()
-        .is_none_or(|(version, _)| *version != recent.version())
-    {
-        let images: Vec<_> = recent.iter().map(|drawing| &drawing.image).collect();
-        view.images = Some((
-            recent.version(),
-            ImageSheet::new(ui.ctx(), "recent drawings", images.into_iter()),
-        ));
-    }
-    let Some((_, sheet)) = &view.images else {
-        return;
-    };
+    let images: Vec<_> = recent.iter().map(|drawing| &drawing.image).collect();
+    let upload = || ImageSheet::new(ui.ctx(), "recent drawings", images.into_iter());
+    let sheet = view.images.of(recent.version(), upload);
     let side = if ui.available_width() < WIDE {
         SIDES[0]
     } else {

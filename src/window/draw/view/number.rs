@@ -3,8 +3,7 @@
 
 use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{
-    Align2, Rect, RichText, Role, ScrollArea, Sense, Stroke, StrokeKind, TextStyle, Ui, Vec2,
-    accesskit, vec2,
+    Align2, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, TextStyle, Ui, Vec2, vec2,
 };
 
 use crate::ink::Image;
@@ -193,33 +192,20 @@ pub fn verdict(ui: &mut Ui, app: &App, size: f32) {
     let palette = style::palette(ui);
     let verdict = NumberVerdict::of(digits);
     let width = ui.available_width();
-    let row = style::row(ui, vec2(width, size * 1.25), |ui| {
-        ui.set_min_height(size * 1.25);
-        ui.spacing_mut().item_spacing.x = size * 0.2;
+    let place = style::verdict_row(ui, size, |ui| {
         if digits.is_empty() {
             ui.label(RichText::new("?").size(size).color(palette.line));
             ui.label(RichText::new("Write a number to see it read").weak());
         } else {
             let fitting = width / (FIGURE * digits.len() as f32);
-            ui.label(
-                RichText::new(&verdict.text)
-                    .size(size.min(fitting))
-                    .color(palette.accent)
-                    .strong(),
-            );
+            let number = RichText::new(&verdict.text).size(size.min(fitting));
+            ui.label(number.color(palette.accent).strong());
         }
     });
     let sentence = if digits.is_empty() {
-        "nothing drawn yet".to_owned()
+        "nothing drawn yet"
     } else {
-        verdict.sentence
+        &verdict.sentence
     };
-    let response = ui.interact(
-        row.response.rect,
-        ui.scope_id().with("verdict"),
-        Sense::hover(),
-    );
-    style::describe(&response, Role::Status, "Verdict", &sentence);
-    ui.ctx()
-        .accesskit_node_builder(response.id, |node| node.set_live(accesskit::Live::Polite));
+    style::announce_verdict(ui, place, "verdict", Sense::hover(), sentence);
 }

@@ -219,56 +219,23 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
         .clamp(*IMAGE.start(), *IMAGE.end());
     style::scroll(ui, "steps", |ui| {
         if let Some(texture) = &opened {
-            row(
-                ui,
-                &Row {
-                    name: "Image file",
-                    about: "As it was opened.",
-                    step: None,
-                    on: true,
-                    stage: Shown::Opened(texture),
-                },
-                side,
-                actions,
-            );
+            let words = ["Image file", "As it was opened."];
+            row(ui, words, None, &Shown::Opened(texture), side, actions);
         }
         for (index, kind) in kinds.into_iter().enumerate() {
-            let on = !matches!(kind, StageKind::Step(step) if !app.draw.steps().has(step));
-            let [name, about] = words(kind, on);
-            let step = if let StageKind::Step(step) = kind {
-                Some(step)
-            } else {
-                None
+            let switch = match kind {
+                StageKind::Step(step) => Some((step, app.draw.steps().has(step))),
+                _ => None,
             };
-            let stage = match stages.get(index) {
-                Some(stage) => {
-                    Shown::Stage(stage, view.textures.get(index).and_then(Option::as_ref))
-                }
+            let words = words(kind, switch.is_none_or(|(_, on)| on));
+            let texture = view.textures.get(index).and_then(Option::as_ref);
+            let shown = match stages.get(index) {
+                Some(stage) => Shown::Stage(stage, texture),
                 None => Shown::Nothing,
             };
-            row(
-                ui,
-                &Row {
-                    name,
-                    about,
-                    step,
-                    on,
-                    stage,
-                },
-                side,
-                actions,
-            );
+            row(ui, words, switch, &shown, side, actions);
         }
     });
-}
-
-/// What the row of a step shows.
-struct Row<'a> {
-    name: &'static str,
-    about: &'static str,
-    step: Option<Step>,
-    on: bool,
-    stage: Shown<'a>,
 }
 
 enum Shown<'a> {
@@ -278,34 +245,34 @@ enum Shown<'a> {
 }
 
 /// An image, beside it the name with the switch, and what the step does.
-fn row(ui: &mut Ui, row: &Row<'_>, side: f32, actions: &mut Vec<Action>) {
+fn row(
+    ui: &mut Ui,
+    [name, about]: [&str; 2],
+    switch: Option<(Step, bool)>,
+    shown: &Shown<'_>,
+    side: f32,
+    actions: &mut Vec<Action>,
+) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = style::GAP * 0.75;
         let (rect, response) = ui.allocate_exact_size(Vec2::splat(side), Sense::hover());
-        let label = format!("{}, image", row.name);
-        style::name(&response, Role::Image, &label);
-        paint(ui, &row.stage, rect);
+        style::name(&response, Role::Image, &format!("{name}, image"));
+        paint(ui, shown, rect);
         ui.vertical(|ui| {
             ui.set_min_height(ROW.max(side) - ui.spacing().item_spacing.y);
             ui.spacing_mut().item_spacing.y = 0.0;
-            let name = RichText::new(row.name).strong();
-            match row.step {
-                Some(step) => {
-                    let mut on = row.on;
-                    if ui
-                        .add(Checkbox::new(&mut on, name))
-                        .on_hover_text(row.about)
-                        .changed()
-                    {
-                        actions.push(Action::SwitchStep { step, on });
-                    }
+            let name = RichText::new(name).strong();
+            if let Some((step, mut on)) = switch {
+                let check = ui.add(Checkbox::new(&mut on, name));
+                if check.on_hover_text(about).changed() {
+                    actions.push(Action::SwitchStep { step, on });
                 }
-                None => {
-                    ui.label(name);
-                }
+            } else {
+                ui.label(name);
             }
-            let text = RichText::new(row.about).small();
-            ui.add(Label::new(if row.on { text.weak() } else { text }).wrap());
+            let text = RichText::new(about).small();
+            let is_off = switch.is_some_and(|(_, on)| !on);
+            ui.add(Label::new(if is_off { text } else { text.weak() }).wrap());
         });
     });
 }

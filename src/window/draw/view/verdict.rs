@@ -4,7 +4,7 @@
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{
     self, Align, ComboBox, Grid, Label, Layout, Popup, PopupCloseBehavior, Rect, RichText, Role,
-    Sense, Ui, accesskit, vec2,
+    Sense, Ui, vec2,
 };
 
 use super::DrawView;
@@ -33,60 +33,37 @@ const BESIDE: f32 = 0.36;
 pub fn verdict(ui: &mut Ui, reading: Option<&Prediction>, classes: &Classes, size: f32) {
     let verdict = reading.map(Verdict::of);
     let palette = style::palette(ui);
-    let frame = style::row(ui, vec2(ui.available_width(), size * 1.25), |ui| {
-        ui.set_min_height(size * 1.25);
-        // One accessibility node stands for the whole row; otherwise screen readers would
-        // announce its parts twice.
-        ui.spacing_mut().item_spacing.x = size * 0.2;
-        match &verdict {
-            None => {
-                let waiting = RichText::new("?").size(size).color(palette.line);
-                ui.label(waiting);
-                ui.label(
-                    RichText::new(format!("Draw {} to see it recognised", classes.one())).weak(),
-                );
-            }
-            Some(verdict) if verdict.digits.is_empty() => {
-                ui.label(
-                    RichText::new(verdict.title())
-                        .size(size)
-                        .color(palette.line),
-                );
-                labels(ui, size, &capitalised(&verdict.confidence), &verdict.detail);
-            }
-            Some(verdict) => {
-                let title = verdict.title();
-                let fitting = if verdict.classes.are_digits() {
-                    if verdict.digits.len() > 1 {
-                        size * 0.62
-                    } else {
-                        size
-                    }
-                } else {
-                    ui.available_width() * (1.0 - BESIDE) / (LETTER * title.chars().count() as f32)
-                };
-                ui.label(
-                    RichText::new(title)
-                        .size(size.min(fitting))
-                        .color(palette.accent)
-                        .strong(),
-                );
-                labels(ui, size, &verdict.confidence, &verdict.detail);
-            }
+    let place = style::verdict_row(ui, size, |ui| match &verdict {
+        None => {
+            ui.label(RichText::new("?").size(size).color(palette.line));
+            let waiting = format!("Draw {} to see it recognised", classes.one());
+            ui.label(RichText::new(waiting).weak());
+        }
+        Some(verdict) if verdict.digits.is_empty() => {
+            let title = RichText::new(verdict.title()).size(size);
+            ui.label(title.color(palette.line));
+            labels(ui, size, &capitalised(&verdict.confidence), &verdict.detail);
+        }
+        Some(verdict) => {
+            let title = verdict.title();
+            let fitting = match verdict.classes.are_digits() {
+                true if verdict.digits.len() > 1 => size * 0.62,
+                true => size,
+                false => {
+                    let width = ui.available_width() * (1.0 - BESIDE);
+                    width / (LETTER * title.chars().count() as f32)
+                }
+            };
+            let title = RichText::new(title).size(size.min(fitting));
+            ui.label(title.color(palette.accent).strong());
+            labels(ui, size, &verdict.confidence, &verdict.detail);
         }
     });
     let sentence = verdict.map_or_else(
         || "nothing drawn yet".to_owned(),
         |verdict| verdict.sentence,
     );
-    let response = ui.interact(
-        frame.response.rect,
-        ui.scope_id().with("verdict"),
-        Sense::hover(),
-    );
-    style::describe(&response, Role::Status, "Verdict", &sentence);
-    ui.ctx()
-        .accesskit_node_builder(response.id, |node| node.set_live(accesskit::Live::Polite));
+    style::announce_verdict(ui, place, "verdict", Sense::hover(), &sentence);
 }
 
 fn labels(ui: &mut Ui, size: f32, confidence: &str, detail: &str) {

@@ -1,7 +1,7 @@
 //! The dialog that asks for another machine to train on, and shows what it is before it is used; the
 //! question whether My digits may be sent there; and what was sent.
 
-use eframe::egui::{Align, Button, Key, Label, Layout, RichText, TextEdit, Ui};
+use eframe::egui::{Align, Button, Label, Layout, RichText, TextEdit, Ui};
 
 use crate::hardware::lines;
 use crate::records::{KEPT_DAYS, ReceivedBundle};
@@ -35,11 +35,7 @@ pub fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         let field = ui
             .add(field.desired_width(f32::INFINITY))
             .labelled_by(label.id);
-        // Enter takes the focus from the field.
-        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-        if !entered && ui.memory(|memory| memory.focused().is_none()) {
-            field.request_focus();
-        }
+        let entered = style::entered(ui, &field);
         if text != dialog.text {
             actions.push(Action::Machine(MachineAction::Type(text)));
         }

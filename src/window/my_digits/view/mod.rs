@@ -14,7 +14,7 @@ use crate::window::messages::Message;
 use crate::window::shell::{help, shortcuts};
 use crate::window::style::Pushes as _;
 use crate::window::style::icons;
-use crate::window::style::image_sheet::ImageSheet;
+use crate::window::style::image_sheet::Cached;
 use crate::window::{Action, App, Collection, DIGITS, Screen, style};
 
 /// From this width on the buttons stand beside the figures, in points.
@@ -23,7 +23,7 @@ const BESIDE: f32 = 1000.0;
 #[derive(Debug, Default)]
 pub struct MyDigitsScreen {
     /// The images that are shown, and the version of the drawings they belong to.
-    sheet: Option<(u64, ImageSheet)>,
+    sheet: Cached<u64>,
 }
 
 pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec<Action>) {

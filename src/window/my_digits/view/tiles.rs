@@ -38,23 +38,12 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec
             .take(SHOWN)
             .map(|place| &digits.drawings()[*place])
     };
-    if view
-        .sheet
-        .as_ref()
-        .is_none_or(|(version, _)| *version != digits.version())
-    {
-        let images: Vec<_> = (0..DIGITS)
-            .flat_map(shown)
-            .map(|drawing| &drawing.image)
-            .collect();
-        view.sheet = Some((
-            digits.version(),
-            ImageSheet::new(ui.ctx(), "my digits", images.into_iter()),
-        ));
-    }
-    let Some((_, sheet)) = &view.sheet else {
-        return;
+    let upload = || {
+        let drawings = (0..DIGITS).flat_map(shown);
+        let images: Vec<_> = drawings.map(|drawing| &drawing.image).collect();
+        ImageSheet::new(ui.ctx(), "my digits", images.into_iter())
     };
+    let sheet = view.sheet.of(digits.version(), upload);
     let columns = columns(ui.available_width());
     let margins = style::card(ui).total_margin().sum();
     let width = ((ui.available_width() - (columns - 1) as f32 * style::GAP) / columns as f32)

@@ -130,6 +130,7 @@ pub fn reliability(ui: &mut Ui, evaluation: &Evaluation) {
         .iter()
         .filter_map(|bin| Some([bin.confidence * 100.0, bin.accuracy()? * 100.0]))
         .collect();
+    let diagonal = [[0.0, 0.0], [100.0, 100.0]];
     let gaps: Vec<_> = points.iter().map(|&[x, y]| [[x, x], [x, y]]).collect();
     let sentence = reliability_sentence(evaluation).unwrap_or_default();
     let how = "dots: accuracy by confidence; dashed: exactly as sure as right";
@@ -152,7 +153,6 @@ pub fn reliability(ui: &mut Ui, evaluation: &Evaluation) {
                 .label_spacing(LABELS),
         ])
         .show(ui, |plot| {
-            let diagonal = [[0.0, 0.0], [100.0, 100.0]];
             Series("exactly as sure as right", &diagonal, palette.faded).dashed(plot, 1.0);
             for gap in &gaps {
                 Series("difference", gap, palette.validation).line(plot, 1.5);
