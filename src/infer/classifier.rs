@@ -5,14 +5,10 @@ use std::time::Instant;
 
 use super::error::{EnsembleProblem, InferError};
 use super::measure::{Measurement, outputs};
-use super::outputs::Outputs;
-use super::outputs::Scores;
-use super::outputs::{self, Member};
+use super::outputs::{self, Member, Outputs, Scores};
 use crate::data::Split;
 use crate::ink::{self, Framing, Image, Ink, Steps};
-use crate::nn::ComputeError;
-use crate::nn::DeviceContext;
-use crate::nn::{ModelError, ModelFile, Net};
+use crate::nn::{ComputeError, DeviceContext, ModelError, ModelFile, Net};
 use crate::progress::Progress;
 use crate::records::{
     Calibration, Ensemble, Evaluation, ModelInfo, ModelRef, Prediction, Uncertainty,

@@ -2,8 +2,7 @@
 
 use super::InferError;
 use super::calibration::fit_temperature;
-use super::outputs::Outputs;
-use super::outputs::Scores;
+use super::outputs::{Outputs, Scores};
 use crate::data::Split;
 use crate::ink::{Image, PIXELS};
 use crate::nn::{BackendKind, ComputeError, DeviceContext, Net};

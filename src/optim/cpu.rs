@@ -8,10 +8,9 @@ use candle_core::Result;
 use rayon::prelude::*;
 
 use super::adafactor::{Adafactor, OnCpu};
-use super::optimizer::LazyScalar;
-use super::optimizer::OptimizerConfig;
-use super::optimizer::{Buffers, Snapshot, Update};
-use super::optimizer::{MAX_SLOTS, slot_lens};
+use super::optimizer::{
+    Buffers, LazyScalar, MAX_SLOTS, OptimizerConfig, Snapshot, Update, slot_lens,
+};
 use super::rule::{Rule, Visitor, dispatch, langevin_noise};
 use crate::nn::Parameter;
 use crate::profiler::RecordedIterator;

@@ -10,10 +10,7 @@ use candle_core::{DType, Error, Result, Tensor};
 
 use super::adafactor::Adafactor;
 use super::cpu::{CHUNK, count};
-use super::optimizer::LazyScalar;
-use super::optimizer::OptimizerConfig;
-use super::optimizer::slot_lens;
-use super::optimizer::{Buffers, Snapshot, Update};
+use super::optimizer::{Buffers, LazyScalar, OptimizerConfig, Snapshot, Update, slot_lens};
 use super::rule::{Adam, Element, Rule, Visitor, dispatch, langevin_noise, slots};
 use crate::nn::backend::{OptimizerStep, UpdatedParameter};
 use crate::nn::{DeviceContext, Parameter};

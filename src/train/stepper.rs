@@ -10,11 +10,8 @@ use std::sync::Arc;
 use candle_core::Tensor;
 
 use super::TrainError;
-use super::metrics::MetricAccumulator;
-use super::metrics::PendingSteps;
-use super::metrics::{CompletedStep, StepReport};
-use super::state::{Rollback, RollbackBudget, divergence_of_step};
-use super::state::{StepperState, TrainState};
+use super::metrics::{CompletedStep, MetricAccumulator, PendingSteps, StepReport};
+use super::state::{Rollback, RollbackBudget, StepperState, TrainState, divergence_of_step};
 use crate::nn::Net;
 use crate::optim::{LossScale, Optimizer, OptimizerConfig};
 use crate::records::{Divergence, Intervention};

@@ -4,8 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::progress::EpochWeights;
-use super::progress::RunProgress;
+use super::progress::{EpochWeights, RunProgress};
 use crate::data::Split;
 use crate::hardware::machine;
 use crate::infer::{InferError, fit_digit_detector, fit_shared_temperature, measure};

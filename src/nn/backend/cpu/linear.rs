@@ -3,11 +3,9 @@
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
-use super::matrix::{Matrix, Mode, product};
-use super::matrix::{round, rounded};
+use super::matrix::{Matrix, Mode, product, round, rounded};
 use super::pointwise::{apply, apply_derivative};
-use super::row_products::SparseMatrix;
-use super::row_products::rows_times_rows;
+use super::row_products::{SparseMatrix, rows_times_rows};
 use super::{CHUNK, input_gradient, microkernels::Scratch, tensor, vectorized, with_slices};
 #[cfg(target_arch = "x86_64")]
 use super::{microkernels::bf16, row_products::rows_times_rows_bf16};

@@ -3,8 +3,7 @@
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
-use super::matrix::round;
-use super::matrix::{Matrix, Mode, product};
+use super::matrix::{Matrix, Mode, product, round};
 use super::microkernels::Scratch;
 use super::pointwise::exp;
 use super::{CHUNK, tensor, to_vec, vectorized, with_slices};

@@ -1,10 +1,10 @@
-//! Batch normalisation, with the activation that follows.
+//! Batch normalisation, with the activation that follows; and sums over the rows of `[rows, channels]`: a
+//! block for each chunk of rows, whose partial sums are reduced in a fixed order.
 
+use candle_core::cuda_backend::cudarc::driver::LaunchConfig;
 use candle_core::{CudaDevice, DType, Result, Tensor};
 
-use super::column_reduction::ColumnReduction;
-use super::launch::{Divisor, fours, launch, threads};
-use super::memory::{empty, gpu};
+use super::launch::{Divisor, Uninit, empty, fours, gpu, launch, threads};
 use super::pointwise::activation_code;
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::BatchNorm;
@@ -49,16 +49,10 @@ fn running_moments(norm: BatchNorm<'_>) -> Result<Tensor> {
     let statistics = empty((2, channels), DType::F32, &mean)?;
     // SAFETY: a thread for each of the channels that mean and variance have writes two numbers.
     unsafe {
-        launch!(
-            gpu(&mean)?,
-            "running_moments",
-            threads(channels),
-            mean,
-            variance,
-            statistics,
-            channels,
+        launch! {
+            gpu(&mean)?, "running_moments", threads(channels), mean, variance, statistics, channels,
             BatchNorm::EPSILON as f32
-        );
+        }
         Ok(statistics.assume_init())
     }
 }
@@ -88,31 +82,13 @@ impl Normalize {
         // moments; then one for up to 32 channels writes two statistics of each and updates the
         // running ones, which only this tape's thread uses.
         unsafe {
-            launch!(
-                gpu,
-                "partial_moments",
-                reduction.blocks(),
-                x,
-                means,
-                squares,
-                rows,
-                channels
-            );
-            launch!(
-                gpu,
-                "combine_moments",
-                blocks,
-                means,
-                squares,
-                statistics,
-                running_mean,
-                running_variance,
-                rows,
-                channels,
-                reduction.chunks(),
-                epsilon,
-                momentum
-            );
+            launch! {
+                gpu, "partial_moments", reduction.blocks(), x, means, squares, rows, channels
+            }
+            launch! {
+                gpu, "combine_moments", blocks, means, squares, statistics, running_mean,
+                running_variance, rows, channels, reduction.chunks(), epsilon, momentum
+            }
             Ok(statistics.assume_init())
         }
     }
@@ -127,19 +103,10 @@ impl Normalize {
         // SAFETY: a thread for each four of the `count` elements of `x` and the result; statistics,
         // weight and bias have `channels`.
         unsafe {
-            launch!(
-                gpu(x)?,
-                "normalize",
-                fours(count),
-                x,
-                statistics,
-                weight,
-                bias,
-                result,
-                count,
-                channels,
-                self.activation
-            );
+            launch! {
+                gpu(x)?, "normalize", fours(count), x, statistics, weight, bias, result, count,
+                channels, self.activation
+            }
             Ok(result.assume_init())
         }
     }
@@ -158,21 +125,10 @@ impl Normalize {
             reduction.two_sums(x, |sums, products| {
                 let (blocks, ColumnReduction { rows, channels }) = (reduction.blocks(), reduction);
                 let kernel = "normalize_backward_sums";
-                launch!(
-                    gpu,
-                    kernel,
-                    blocks,
-                    x,
-                    statistics,
-                    weight,
-                    bias,
-                    gradient,
-                    sums,
-                    products,
-                    rows,
-                    channels,
-                    self.activation
-                );
+                launch! {
+                    gpu, kernel, blocks, x, statistics, weight, bias, gradient, sums, products,
+                    rows, channels, self.activation
+                }
                 Ok(())
             })?
         };
@@ -204,24 +160,82 @@ impl Normalize {
         // SAFETY: a thread for each four of the `count` elements of `x`, the gradient and the
         // result; everything else has `channels`.
         unsafe {
-            launch!(
-                gpu,
-                "normalize_backward",
-                config,
-                x,
-                statistics,
-                weight,
-                bias,
-                gradient,
-                sum,
-                product,
-                result,
-                count,
-                channels,
-                rows,
-                self.activation
-            );
+            launch! {
+                gpu, "normalize_backward", config, x, statistics, weight, bias, gradient, sum,
+                product, result, count, channels, rows, self.activation
+            }
             Ok(result.assume_init())
+        }
+    }
+}
+
+/// A chunk has at least this many rows,
+const MIN_ROWS: usize = 64;
+/// and there are at most this many chunks.
+const MAX_CHUNKS: usize = 512;
+
+/// What is reduced, and how it is cut into chunks.
+#[derive(Clone, Copy)]
+pub struct ColumnReduction {
+    pub rows: usize,
+    pub channels: usize,
+}
+
+impl ColumnReduction {
+    /// How many chunks. None is empty: all but the last have `rows / chunks` rows, rounded up.
+    pub fn chunks(self) -> usize {
+        self.rows
+            .div_ceil(self.rows.div_ceil(MAX_CHUNKS).max(MIN_ROWS))
+    }
+
+    /// A block of 256 threads for up to 32 channels of a chunk.
+    pub fn blocks(self) -> LaunchConfig {
+        self.config(self.chunks() as u32, 256)
+    }
+
+    /// A block of 1,024 threads for up to 32 channels of all chunks.
+    pub fn final_blocks(self) -> LaunchConfig {
+        self.config(1, 1024)
+    }
+
+    fn config(self, chunks: u32, threads: u32) -> LaunchConfig {
+        let columns = (self.channels as u32).next_power_of_two().min(32);
+        LaunchConfig {
+            grid_dim: ((self.channels as u32).div_ceil(columns), chunks, 1),
+            block_dim: (columns, threads / columns, 1),
+            shared_mem_bytes: 0,
+        }
+    }
+
+    /// Memory for two partial results of each channel and chunk.
+    pub fn partials(self, like: &Tensor) -> Result<[Uninit; 2]> {
+        let partials = || empty((self.chunks(), self.channels), DType::F32, like);
+        Ok([partials()?, partials()?])
+    }
+
+    /// Two sums of each channel, from the partial sums that `launch_sums` has a kernel write.
+    ///
+    /// # Safety
+    /// `launch_sums` launches a kernel that writes both tensors.
+    pub unsafe fn two_sums(
+        self,
+        like: &Tensor,
+        launch_sums: impl FnOnce(&Uninit, &Uninit) -> Result<()>,
+    ) -> Result<[Tensor; 2]> {
+        let [first, second] = self.partials(like)?;
+        launch_sums(&first, &second)?;
+        let sums = [
+            empty(self.channels, DType::F32, like)?,
+            empty(self.channels, DType::F32, like)?,
+        ];
+        // SAFETY: the partial sums are `[chunks, channels]` and written; a thread for each channel
+        // writes both sums.
+        unsafe {
+            launch! {
+                gpu(like)?, "reduce_partials", self.final_blocks(), first, second, sums[0], sums[1],
+                self.channels, self.chunks()
+            }
+            Ok(sums.map(|sums| sums.assume_init()))
         }
     }
 }

@@ -1,13 +1,15 @@
-//! Matrix products, by cuBLAS, and sums of columns.
+//! Matrix products, by cuBLAS, and sums of columns; the fully connected layer.
 
 use candle_core::cuda_backend::WrapErr;
-use candle_core::cuda_backend::cudarc::cublas::{result::gemm_strided_batched_ex, sys as cublas};
+use candle_core::cuda_backend::cudarc::cublas::result::gemm_strided_batched_ex;
+use candle_core::cuda_backend::cudarc::cublas::sys as cublas;
 use candle_core::cuda_backend::cudarc::driver::LaunchConfig;
 use candle_core::{CudaDevice, D, DType, Result, Tensor};
 
 use super::autotune;
-use super::launch::{for_dtype, launch};
-use super::memory::{KernelArg, Uninit, empty, gpu};
+use super::launch::{KernelArg, Uninit, empty, for_dtype, gpu, launch, threads};
+use crate::nn::autograd::Gradients;
+use crate::nn::{GradMode, Output, Parameter};
 use crate::run_config::Precision;
 
 /// A block of a GPU computes about this many rows and columns of a product.
@@ -333,20 +335,76 @@ pub fn column_sums(values: &Tensor) -> Result<Tensor> {
     // SAFETY: a block for each chunk of `rows` and 32 of `columns` writes the chunk's sums;
     // `values` is of the kernel's type.
     let sums = unsafe {
-        launch!(
-            gpu(values)?,
-            &for_dtype("column_sums", values.dtype()),
-            config,
-            values,
-            sums,
-            rows,
+        launch! {
+            gpu(values)?, &for_dtype("column_sums", values.dtype()), config, values, sums, rows,
             columns
-        );
+        }
         sums.assume_init()
     };
     if chunks > 1 {
         column_sums(&sums)
     } else {
         sums.reshape(columns)
+    }
+}
+
+/// See [`crate::nn::ops::linear`].
+pub fn linear(
+    x: &Tensor,
+    weight: &Parameter,
+    bias: &Parameter,
+    relu: bool,
+    grad: GradMode,
+    products: Products,
+) -> Result<Output> {
+    let dtype = products.dtype();
+    let (rows, kernel) = (
+        x.contiguous()?.to_dtype(dtype)?,
+        weight.tensor().to_dtype(dtype)?,
+    );
+    let result = matmul(&rows, false, &kernel, true, products)?;
+    let count = result.elem_count();
+    // SAFETY: a thread for each of the result's `count` elements rewrites it; its rows are as long
+    // as the bias. Nobody else has the result yet.
+    unsafe {
+        launch! {
+            gpu(x)?, "add_bias", threads(count), result, bias.tensor(), count, bias.len(), relu
+        }
+    }
+    let (weight, bias) = (weight.clone(), bias.clone());
+    Ok(Output::new(
+        result.clone(),
+        grad,
+        move |gradient, needed| {
+            let of_sums = relu_backward(gradient, &result, relu, dtype)?;
+            let of_weight = matmul_over_rows(&of_sums, &rows, products)?;
+            let of_bias = column_sums(&of_sums)?;
+            let of_x = needed[0]
+                .then(|| matmul(&of_sums, false, &kernel, false, products))
+                .transpose()?;
+            Ok(Gradients {
+                inputs: vec![of_x],
+                parameters: vec![(weight, of_weight), (bias, of_bias)],
+            })
+        },
+    ))
+}
+
+/// The gradient before `ReLU` (or as it is, where there is none) as the operand of a matrix
+/// product.
+fn relu_backward(gradient: &Tensor, result: &Tensor, relu: bool, dtype: DType) -> Result<Tensor> {
+    let gradient = gradient.contiguous()?;
+    if !relu && dtype == DType::F32 {
+        return Ok(gradient);
+    }
+    let (operand, count) = (empty(result.shape(), dtype, result)?, result.elem_count());
+    // SAFETY: a thread for each of the `count` elements that all three tensors have; `operand` is
+    // of the kernel's type.
+    unsafe {
+        launch! {
+            gpu(result)?, &for_dtype("relu_backward", dtype), threads(count), gradient, result,
+            operand, count, relu
+        }
+        Ok(operand.assume_init())
     }
 }

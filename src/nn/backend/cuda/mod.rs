@@ -1,20 +1,14 @@
 //! Our kernels for NVIDIA GPUs (`kernels.cu`), and cuBLAS for matrix products: each op takes a few
 //! launches and copies nothing from or to the CPU.
 
-mod attention;
 mod autotune;
-mod batch;
 mod batch_norm;
-mod column_reduction;
 mod convolution;
 mod launch;
-mod layer_norm;
-mod linear;
-mod loss;
 mod matmul;
-mod memory;
 mod optimizer;
 mod pointwise;
+mod transformer;
 
 use candle_core::{Result, Tensor};
 
@@ -63,11 +57,11 @@ impl Backend for Cuda {
     }
 
     fn add_positions(&self, x: &Tensor, embedding: &Parameter, grad: GradMode) -> Result<Output> {
-        layer_norm::add_positions(x, embedding, grad)
+        transformer::add_positions(x, embedding, grad)
     }
 
     fn attention(&self, qkv: &Tensor, heads: usize, context: Context) -> Result<Output> {
-        attention::attention(qkv, heads, context.grad, self.products(context))
+        transformer::attention(qkv, heads, context.grad, self.products(context))
     }
 
     fn batch_norm(
@@ -92,7 +86,7 @@ impl Backend for Cuda {
         smoothing: f32,
         grad: GradMode,
     ) -> Result<Output> {
-        loss::cross_entropy(logits, labels, batch, smoothing, grad)
+        pointwise::cross_entropy(logits, labels, batch, smoothing, grad)
     }
 
     fn dropout(&self, x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> {
@@ -114,7 +108,7 @@ impl Backend for Cuda {
         bias: &Parameter,
         grad: GradMode,
     ) -> Result<Output> {
-        layer_norm::layer_norm(x, weight, bias, grad)
+        transformer::layer_norm(x, weight, bias, grad)
     }
 
     fn linear(
@@ -125,7 +119,7 @@ impl Backend for Cuda {
         relu: bool,
         context: Context,
     ) -> Result<Output> {
-        linear::linear(x, weight, bias, relu, context.grad, self.products(context))
+        matmul::linear(x, weight, bias, relu, context.grad, self.products(context))
     }
 
     fn gradient_norm(&self, parameters: &[&Parameter]) -> Result<Tensor> {
@@ -153,6 +147,6 @@ impl Backend for Cuda {
         positions: &Tensor,
         augment: Option<AugmentBatch<'_>>,
     ) -> Result<(Tensor, Tensor)> {
-        batch::gather_batch(images, labels, positions, augment)
+        pointwise::gather_batch(images, labels, positions, augment)
     }
 }

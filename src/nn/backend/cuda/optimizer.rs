@@ -4,8 +4,7 @@
 use candle_core::cuda_backend::cudarc::driver::DeviceRepr;
 use candle_core::{DType, Result, Tensor};
 
-use super::launch::{blocks, launch};
-use super::memory::{KernelArg, empty, gpu, plain_args};
+use super::launch::{KernelArg, blocks, empty, gpu, launch, plain_args};
 use crate::nn::Parameter;
 use crate::nn::backend::{OptimizerStep, UpdatedParameter};
 use crate::run_config::OptimizerKind;
@@ -140,18 +139,10 @@ pub fn optimizer_step(
     // uses during a step, and the first of them the norm. SGD does not touch the second slot.
     unsafe {
         for list in lists {
-            launch!(
-                gpu(exp_avg)?,
-                "optimizer_step",
-                blocks(list.blocks()),
-                list,
-                step,
-                exp_avg,
-                exp_avg_sq,
-                partials,
-                partials.elem_count(),
-                norm
-            );
+            launch! {
+                gpu(exp_avg)?, "optimizer_step", blocks(list.blocks()), list, step, exp_avg,
+                exp_avg_sq, partials, partials.elem_count(), norm
+            }
         }
         Ok(Some(norm.assume_init()))
     }
@@ -173,14 +164,7 @@ pub fn gradient_norm(parameters: &[&Parameter]) -> Result<Tensor> {
     let norm = empty((), DType::F32, &like)?;
     // SAFETY: one block reads all partial sums and writes the norm.
     unsafe {
-        launch!(
-            gpu(&like)?,
-            "gradient_norm",
-            blocks(1),
-            partials,
-            partials.elem_count(),
-            norm
-        );
+        launch! { gpu(&like)?, "gradient_norm", blocks(1), partials, partials.elem_count(), norm }
         Ok(norm.assume_init())
     }
 }
@@ -199,13 +183,10 @@ fn sum_squares(lists: &[ParameterList], like: &Tensor) -> Result<Tensor> {
     // SAFETY: each block writes its partial sum, those of one list after those of the other.
     unsafe {
         for list in lists {
-            launch!(
-                gpu(like)?,
-                "sum_squares",
-                blocks(list.blocks()),
-                *list,
+            launch! {
+                gpu(like)?, "sum_squares", blocks(list.blocks()), *list,
                 partials.raw()? + first * size_of::<f32>() as u64
-            );
+            }
             first += list.blocks() as u64;
         }
         Ok(partials.assume_init())
@@ -220,14 +201,9 @@ pub fn ema_update(parameters: &[Parameter], average: &Tensor, ema_weight: f32) -
         // SAFETY: the blocks read every listed weight and update its average, which nobody else
         // uses during a step.
         unsafe {
-            launch!(
-                gpu(average)?,
-                "ema_update",
-                blocks(list.blocks()),
-                list,
-                average,
-                ema_weight
-            );
+            launch! {
+                gpu(average)?, "ema_update", blocks(list.blocks()), list, average, ema_weight
+            }
         }
     }
     Ok(())

@@ -1,10 +1,12 @@
-//! Elementwise ops: activations, sums of branches, dropout; flattening and global average pooling.
+//! Elementwise ops: activations, sums of branches, dropout; flattening and global average pooling; the
+//! loss; and gathering a batch, with augmentation.
 
 use candle_core::{DType, Result, Tensor};
 
-use super::launch::{fours, launch, threads};
-use super::memory::{Uninit, empty, gpu};
+use super::launch::{Uninit, blocks, empty, fours, gpu, launch, threads};
+use crate::ink::PIXELS;
 use crate::nn::autograd::Gradients;
+use crate::nn::backend::AugmentBatch;
 use crate::nn::ops::DropoutMask;
 use crate::nn::{GradMode, Output};
 use crate::run_config::Activation;
@@ -33,16 +35,7 @@ pub fn activate(
     let result = empty(a.shape(), DType::F32, &a)?;
     // SAFETY: a thread for each of the `count` elements that the result and both branches have.
     let result = unsafe {
-        launch!(
-            gpu(&a)?,
-            "activate",
-            fours(count),
-            a,
-            b,
-            result,
-            count,
-            kind
-        );
+        launch! { gpu(&a)?, "activate", fours(count), a, b, result, count, kind }
         result.assume_init()
     };
     Ok(Output::new(result, grad, move |gradient, needed| {
@@ -51,17 +44,10 @@ pub fn activate(
             let of_sum = empty(gradient.shape(), DType::F32, &gradient)?;
             // SAFETY: as above; the gradient is that of the result.
             unsafe {
-                launch!(
-                    gpu(&gradient)?,
-                    "activate_backward",
-                    fours(count),
-                    a,
-                    b,
-                    gradient,
-                    of_sum,
-                    count,
-                    kind
-                );
+                launch! {
+                    gpu(&gradient)?, "activate_backward", fours(count), a, b, gradient, of_sum,
+                    count, kind
+                }
                 of_sum.assume_init()
             }
         } else {
@@ -102,17 +88,7 @@ pub fn dropout(x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> 
         } = mask;
         // SAFETY: a thread for each four of the `count` elements of `x` and the result.
         unsafe {
-            launch!(
-                gpu(x)?,
-                "dropout",
-                fours(count),
-                x,
-                result,
-                count,
-                seed,
-                threshold,
-                scale
-            );
+            launch! { gpu(x)?, "dropout", fours(count), x, result, count, seed, threshold, scale }
             Ok(result.assume_init())
         }
     };
@@ -137,16 +113,7 @@ fn transpose_batched(x: &Tensor, rows: usize, columns: usize) -> Result<Tensor> 
     // SAFETY: a thread for each of the `count` elements of `x` and the result, which are whole
     // matrices.
     unsafe {
-        launch!(
-            gpu(x)?,
-            "transpose_batched",
-            threads(count),
-            x,
-            result,
-            count,
-            rows,
-            columns
-        );
+        launch! { gpu(x)?, "transpose_batched", threads(count), x, result, count, rows, columns }
         Ok(result.assume_init())
     }
 }
@@ -163,16 +130,7 @@ pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
         // SAFETY: a thread for each of the result's `count` elements; whichever of the two is not
         // pooled has `images * pixels * channels`, the other `images * channels`.
         unsafe {
-            launch!(
-                gpu(x)?,
-                kernel,
-                threads(count),
-                x,
-                result,
-                count,
-                pixels,
-                channels
-            );
+            launch! { gpu(x)?, kernel, threads(count), x, result, count, pixels, channels }
             Ok(result.assume_init())
         }
     };
@@ -194,4 +152,78 @@ pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
         },
         grad,
     )
+}
+
+/// See [`crate::nn::ops::cross_entropy`].
+pub fn cross_entropy(
+    logits: &Tensor,
+    labels: &Tensor,
+    batch: usize,
+    smoothing: f32,
+    grad: GradMode,
+) -> Result<Output> {
+    let (rows, classes) = logits.dims2()?;
+    let (logits, labels, batch) = (logits.contiguous()?, labels.contiguous()?, batch as f32);
+    if labels.dtype() != DType::U8 {
+        candle_core::bail!("labels are {:?}, not u8", labels.dtype());
+    }
+    let result = empty(2, DType::F32, &logits)?;
+    // SAFETY: one block reads `rows` times `classes` logits and `rows` labels, and writes the
+    // result's two numbers.
+    let result = unsafe {
+        launch! {
+            gpu(&logits)?, "cross_entropy", blocks(1), logits, labels, result, rows, classes, batch,
+            smoothing
+        }
+        result.assume_init()
+    };
+    Ok(Output::new(result, grad, move |gradient, _| {
+        let (of_logits, config) = (empty(logits.shape(), DType::F32, &logits)?, threads(rows));
+        // SAFETY: a thread for each row writes its `classes` numbers; the gradient is that of the
+        // result, of which it reads the first.
+        let of_logits = unsafe {
+            launch! {
+                gpu(&logits)?, "cross_entropy_backward", config, logits, labels, gradient,
+                of_logits, rows, classes, batch, smoothing
+            }
+            of_logits.assume_init()
+        };
+        Ok(Gradients::input(Some(of_logits)))
+    }))
+}
+
+/// See [`crate::nn::Backend::gather_batch`].
+pub fn gather_batch(
+    images: &Tensor,
+    labels: &Tensor,
+    positions: &Tensor,
+    augment: Option<AugmentBatch<'_>>,
+) -> Result<(Tensor, Tensor)> {
+    let (count, (all, pixels)) = (positions.dim(0)?, images.dims2()?);
+    if pixels != PIXELS
+        || labels.dims() != [all]
+        || augment.is_some_and(|augment| augment.params.dims().first() != Some(&count))
+    {
+        candle_core::bail!(
+            "images {:?} do not fit labels {:?}, or {count} positions their augmentation",
+            images.shape(),
+            labels.shape()
+        );
+    }
+    let (params, spline) = augment
+        .map(|augment| (augment.params, &augment.tables.spline))
+        .unzip();
+    let (batch, batch_labels) = (
+        empty((count, pixels), DType::F32, images)?,
+        empty(count, DType::U8, images)?,
+    );
+    // SAFETY: a block for each position, all of which are within the data set, writes an image of
+    // 784 pixels and its label; its parameters and the spline are of the sizes of `data::augment`.
+    unsafe {
+        launch! {
+            gpu(images)?, "gather_batch", blocks(count), images, labels, positions, params, spline,
+            batch, batch_labels
+        }
+        Ok((batch.assume_init(), batch_labels.assume_init()))
+    }
 }

@@ -5,9 +5,8 @@
 
 use candle_core::{DType, Result, Tensor};
 
-use super::super::launch::{blocks, for_dtype, launch, threads};
+use super::super::launch::{blocks, empty, for_dtype, gpu, launch, threads};
 use super::super::matmul::{Products, matmul, matmul_as, matmul_over_rows};
-use super::super::memory::{empty, gpu};
 use super::{Geometry, Sizes};
 use crate::nn::Parameter;
 
@@ -43,15 +42,7 @@ impl Im2col {
         // SAFETY: a thread for each element of `packed`, which is of the kernel's type; weight and
         // bias have the geometry's sizes.
         let packed = unsafe {
-            launch!(
-                gpu(&weight)?,
-                &kernel,
-                config,
-                weight,
-                bias,
-                packed,
-                geometry
-            );
+            launch! { gpu(&weight)?, &kernel, config, weight, bias, packed, geometry }
             packed.assume_init()
         };
         Ok(Self {
@@ -100,7 +91,7 @@ impl Im2col {
         // SAFETY: a thread for each pixel's channels, or each four of them; `of_patches` is
         // `[rows, patch_len]` of the kernel's type.
         unsafe {
-            launch!(gpu(x)?, &kernel, config, of_patches, of_x, self.geometry);
+            launch! { gpu(x)?, &kernel, config, of_patches, of_x, self.geometry }
             Ok(of_x.assume_init())
         }
     }
@@ -121,14 +112,10 @@ impl Im2col {
         )?;
         // SAFETY: the blocks of an image write its patches, which are of the kernel's type.
         unsafe {
-            launch!(
-                gpu(x)?,
-                &for_dtype("im2col", self.products.dtype()),
-                config,
-                x,
-                patches,
+            launch! {
+                gpu(x)?, &for_dtype("im2col", self.products.dtype()), config, x, patches,
                 self.geometry
-            );
+            }
             Ok(patches.assume_init())
         }
     }

@@ -5,9 +5,8 @@
 use candle_core::cuda_backend::cudarc::driver::LaunchConfig;
 use candle_core::{DType, Result, Tensor};
 
-use super::super::launch::{launch, threads};
+use super::super::launch::{empty, gpu, launch, threads};
 use super::super::matmul::column_sums;
-use super::super::memory::{empty, gpu};
 use super::{Sizes, Window};
 use crate::run_config::Precision;
 
@@ -121,27 +120,15 @@ fn convolve(
     // SAFETY: a thread for each element of `packed`; blocks for all rows and outputs of `result`.
     // `x`, `weight` and `bias` have the geometry's sizes.
     unsafe {
-        launch!(
-            gpu(x)?,
-            "pack_implicit_weight",
-            threads(packed.elem_count()),
-            weight,
-            packed,
-            padded,
-            flipped,
-            geometry
-        );
+        launch! {
+            gpu(x)?, "pack_implicit_weight", threads(packed.elem_count()), weight, packed, padded,
+            flipped, geometry
+        }
         let packed = packed.assume_init();
-        launch!(
-            gpu(x)?,
-            &format!("convolution_{precision}_{outputs}"),
-            config,
-            x,
-            packed,
-            bias,
-            result,
+        launch! {
+            gpu(x)?, &format!("convolution_{precision}_{outputs}"), config, x, packed, bias, result,
             geometry
-        );
+        }
         Ok(result.assume_init())
     }
 }
@@ -179,16 +166,9 @@ pub fn weight_gradient(
     // have the geometry's sizes.
     let sums = unsafe {
         let kernel = format!("convolution_weight_gradient_{precision}_{outputs}");
-        launch!(
-            gpu(x)?,
-            &kernel,
-            config,
-            of_sums,
-            x,
-            sums,
-            chunk_rows,
-            sizes.geometry(patch_len)
-        );
+        launch! {
+            gpu(x)?, &kernel, config, of_sums, x, sums, chunk_rows, sizes.geometry(patch_len)
+        }
         sums.assume_init()
     };
     column_sums(&sums)?.reshape((sizes.outputs, patch_len))

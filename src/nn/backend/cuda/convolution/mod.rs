@@ -6,16 +6,13 @@
 
 mod im2col;
 mod implicit;
-mod pooling;
 
 use candle_core::cuda_backend::cudarc::driver::DeviceRepr;
 use candle_core::{DType, Result, Tensor};
 
 use self::im2col::Im2col;
-use self::pooling::Pooled;
-use super::launch::{Divisor, launch, threads};
+use super::launch::{Divisor, empty, for_dtype, gpu, launch, plain_args, threads};
 use super::matmul::{Products, column_sums};
-use super::memory::{empty, gpu, plain_args};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::{Conv2d, Window};
 use crate::nn::{GradMode, Output, Parameter};
@@ -258,21 +255,81 @@ impl Convolution {
         // SAFETY: a thread for each element of `of_packed`; every weight, and the bias where it is
         // a part of a patch, is among them.
         unsafe {
-            launch!(
-                gpu(of_packed)?,
-                "unpack_gradient",
-                threads(of_packed.elem_count()),
-                of_packed,
-                of_weight,
-                unpacked_bias,
-                geometry
-            );
+            launch! {
+                gpu(of_packed)?, "unpack_gradient", threads(of_packed.elem_count()), of_packed,
+                of_weight, unpacked_bias, geometry
+            }
             let of_bias = of_bias.or(unpacked_bias.map(|of_bias| of_bias.assume_init()));
             Ok(
                 std::iter::once((self.weight.clone(), of_weight.assume_init()))
                     .chain(self.bias.clone().zip(of_bias))
                     .collect(),
             )
+        }
+    }
+}
+
+/// The result of pooling, and what its gradient needs.
+struct Pooled {
+    /// `[images, height / 2, width / 2, outputs]`.
+    result: Tensor,
+    /// Where in each window the maximum was.
+    argmax: Tensor,
+    relu: bool,
+    sizes: Sizes,
+}
+
+impl Pooled {
+    /// The maximum of every 2x2 window of the sums, `[rows, outputs]`.
+    fn new(sums: &Tensor, sizes: Sizes, relu: bool) -> Result<Self> {
+        let shape = (
+            sizes.images,
+            sizes.out_height / 2,
+            sizes.out_width / 2,
+            sizes.outputs,
+        );
+        let (result, argmax) = (
+            empty(shape, DType::F32, sums)?,
+            empty(shape, DType::U8, sums)?,
+        );
+        // SAFETY: a thread for each element of both results; `sums` has `rows` of `outputs`.
+        unsafe {
+            launch! {
+                gpu(sums)?, "max_pool_2x2", threads(result.elem_count()), sums, result, argmax,
+                sizes.geometry(0), relu
+            }
+            Ok(Self {
+                result: result.assume_init(),
+                argmax: argmax.assume_init(),
+                relu,
+                sizes,
+            })
+        }
+    }
+
+    /// The gradient of the sums, `[rows, outputs]`, in this type.
+    fn backward(&self, gradient: &Tensor, dtype: DType) -> Result<Tensor> {
+        let Self {
+            result,
+            argmax,
+            relu,
+            sizes,
+        } = self;
+        let of_sums = empty((sizes.rows(), sizes.outputs), dtype, gradient)?;
+        let windows = sizes.images
+            * sizes.out_height.div_ceil(2)
+            * sizes.out_width.div_ceil(2)
+            * sizes.outputs;
+        // SAFETY: a thread for each window, also those that the edge cuts, writes the elements
+        // under it, which are of the kernel's type; gradient, result and argmax have one for each
+        // whole window.
+        unsafe {
+            let kernel = for_dtype("max_pool_2x2_backward", dtype);
+            launch! {
+                gpu(gradient)?, &kernel, threads(windows), gradient, result, argmax, of_sums,
+                sizes.geometry(0), *relu
+            }
+            Ok(of_sums.assume_init())
         }
     }
 }

@@ -1,13 +1,15 @@
-//! Multi-head self-attention: all heads of all sequences side by side.
+//! The ops of transformers: self-attention, with all heads of all sequences side by side; layer
+//! normalisation; positional embeddings.
 
 use candle_core::cuda_backend::cudarc::driver::DeviceRepr;
 use candle_core::{DType, Result, Tensor};
 
-use super::launch::{self, for_dtype, launch, threads};
-use super::matmul::{Products, matmul, matmul_into};
-use super::memory::{empty, gpu, plain_args};
+use super::batch_norm::ColumnReduction;
+use super::launch::{self, empty, for_dtype, gpu, launch, plain_args, threads};
+use super::matmul::{Products, column_sums, matmul, matmul_into};
 use crate::nn::autograd::Gradients;
-use crate::nn::{GradMode, Output};
+use crate::nn::ops::LAYER_NORM_EPSILON;
+use crate::nn::{GradMode, Output, Parameter};
 
 /// `HeadLayout` in `attention.cuh`.
 #[derive(Clone, Copy)]
@@ -84,14 +86,10 @@ impl Attention {
         // SAFETY: a thread for each element of `x` and the result, both of which have those of
         // `layout`; the result is of the kernel's type.
         unsafe {
-            launch!(
-                gpu(x)?,
-                &for_dtype("split_heads", dtype),
-                threads(result.elem_count()),
-                x,
-                result,
+            launch! {
+                gpu(x)?, &for_dtype("split_heads", dtype), threads(result.elem_count()), x, result,
                 layout
-            );
+            }
             Ok(result.assume_init())
         }
     }
@@ -111,14 +109,7 @@ impl Attention {
         // SAFETY: a thread for each element of `x` and the result, both of which have those of
         // `layout`.
         unsafe {
-            launch!(
-                gpu(x)?,
-                "merge_heads",
-                threads(result.elem_count()),
-                x,
-                result,
-                layout
-            );
+            launch! { gpu(x)?, "merge_heads", threads(result.elem_count()), x, result, layout }
             Ok(result.assume_init())
         }
     }
@@ -138,16 +129,7 @@ impl Attention {
         // SAFETY: 32 threads for each row read `columns` scores and write as many weights, which
         // are of the kernel's type.
         unsafe {
-            launch!(
-                gpu(scores)?,
-                &kernel,
-                config,
-                scores,
-                weights,
-                rows,
-                columns,
-                self.scale()
-            );
+            launch! { gpu(scores)?, &kernel, config, scores, weights, rows, columns, self.scale() }
             Ok(weights.assume_init())
         }
     }
@@ -175,18 +157,97 @@ impl Attention {
         let (kernel, config) = (for_dtype("softmax_backward", dtype), launch::rows(rows));
         // SAFETY: as in `softmax`, with a gradient for each weight.
         unsafe {
-            launch!(
-                gpu(weights)?,
-                &kernel,
-                config,
-                of_weights,
-                weights,
-                of_scores,
-                rows,
-                columns,
+            launch! {
+                gpu(weights)?, &kernel, config, of_weights, weights, of_scores, rows, columns,
                 self.scale()
-            );
+            }
             Ok(of_scores.assume_init())
         }
     }
+}
+
+/// See [`crate::nn::ops::layer_norm`].
+pub fn layer_norm(
+    x: &Tensor,
+    weight: &Parameter,
+    bias: &Parameter,
+    grad: GradMode,
+) -> Result<Output> {
+    let features = weight.len();
+    let rows = x.elem_count() / features;
+    let values = x.contiguous()?;
+    let (result, statistics) = (
+        empty(x.shape(), DType::F32, x)?,
+        empty((rows, 2), DType::F32, x)?,
+    );
+    let config = launch::rows(rows);
+    // SAFETY: 32 threads for each row read its `features` values, weights and biases, and write as
+    // many and the row's two statistics.
+    let (result, statistics) = unsafe {
+        launch! {
+            gpu(x)?, "layer_norm", config, values, weight.tensor(), bias.tensor(), result,
+            statistics, rows, features, LAYER_NORM_EPSILON
+        }
+        (result.assume_init(), statistics.assume_init())
+    };
+    let (weight, bias) = (weight.clone(), bias.clone());
+    Ok(Output::new(result, grad, move |gradient, needed| {
+        let (gpu, gradient) = (gpu(&values)?, gradient.contiguous()?);
+        let reduction = ColumnReduction {
+            rows,
+            channels: features,
+        };
+        // SAFETY: a block for each chunk of rows and up to 32 features writes their partial sums.
+        let [of_bias, of_weight] = unsafe {
+            reduction.two_sums(&values, |sums, products| {
+                let config = reduction.blocks();
+                launch! {
+                    gpu, "layer_norm_backward_sums", config, values, statistics, gradient, sums,
+                    products, rows, features
+                }
+                Ok(())
+            })?
+        };
+        let of_x = needed[0].then(|| {
+            let (of_x, weight) = (empty(values.shape(), DType::F32, &values)?, weight.tensor());
+            // SAFETY: 32 threads for each row read its values, statistics and gradients, and write
+            // as many.
+            unsafe {
+                launch! {
+                    gpu, "layer_norm_backward", config, values, statistics, weight, gradient, of_x,
+                    rows, features
+                }
+                Ok::<_, candle_core::Error>(of_x.assume_init())
+            }
+        });
+        Ok(Gradients {
+            inputs: vec![of_x.transpose()?],
+            parameters: vec![(weight, of_weight), (bias, of_bias)],
+        })
+    }))
+}
+
+/// See [`crate::nn::ops::add_positions`].
+pub fn add_positions(x: &Tensor, embedding: &Parameter, grad: GradMode) -> Result<Output> {
+    let (values, count, length) = (x.contiguous()?, x.elem_count(), embedding.len());
+    let result = empty(x.shape(), DType::F32, x)?;
+    // SAFETY: a thread for each of the `count` elements of `values` and the result; an embedding
+    // has `length`.
+    let result = unsafe {
+        launch! {
+            gpu(x)?, "add_positions", threads(count), values, embedding.tensor(), result, count,
+            length
+        }
+        result.assume_init()
+    };
+    let embedding = embedding.clone();
+    Ok(Output::new(result, grad, move |gradient, needed| {
+        let gradient = gradient.contiguous()?;
+        let of_embedding =
+            column_sums(&gradient.reshape((count / length, length))?)?.reshape(embedding.dims())?;
+        Ok(Gradients {
+            inputs: vec![needed[0].then_some(gradient)],
+            parameters: vec![(embedding, of_embedding)],
+        })
+    }))
 }
