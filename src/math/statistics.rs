@@ -291,10 +291,8 @@ pub fn compare_with(counts: &[PairedCounts]) -> Vec<PairedResult> {
 /// proportions or percentages", Psychometrika 12; the exact form: Mosteller 1952). 1 without such
 /// images.
 pub fn mcnemar(counts: PairedCounts) -> f64 {
-    let (fewer, n) = (
-        counts.first_only.min(counts.second_only),
-        counts.first_only + counts.second_only,
-    );
+    let fewer = counts.first_only.min(counts.second_only);
+    let n = counts.first_only + counts.second_only;
     if fewer * 2 == n {
         return 1.0;
     }

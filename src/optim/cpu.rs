@@ -183,10 +183,8 @@ impl Visitor for Pass<'_> {
             parameter.update(|weights, grad| {
                 if parameter.role().is_trainable() {
                     sum += squares(grad);
-                    let (dims, slots) = (
-                        parameter.dims(),
-                        [&mut first[index][..], &mut second[index][..]],
-                    );
+                    let dims = parameter.dims();
+                    let slots = [&mut first[index][..], &mut second[index][..]];
                     let decay = parameter.decay(config.weight_decay);
                     rule.update(OnCpu {
                         dims,
@@ -300,10 +298,8 @@ impl<'a, const SLOTS: usize> Chunk<'a, SLOTS> {
         slots: [&'a mut [f32]; SLOTS],
         ema: &'a mut [f32],
     ) -> Vec<Self> {
-        let (mut slots, mut ema) = (
-            slots.map(|slot| slot.chunks_mut(CHUNK)),
-            ema.chunks_mut(CHUNK),
-        );
+        let mut slots = slots.map(|slot| slot.chunks_mut(CHUNK));
+        let mut ema = ema.chunks_mut(CHUNK);
         let weights = weights.chunks_mut(CHUNK).zip(grad.chunks_mut(CHUNK));
         (index..)
             .zip(weights)

@@ -66,11 +66,9 @@ impl Stepper {
     /// `None` where the weights are not finite, so that the next step will roll them back.
     pub fn state(&self, step: u64) -> Result<Option<StepperState>, TrainError> {
         let state = self.train_state(step)?;
-        let (snapshot, budget, skipped) = (
-            self.rollback.snapshot(),
-            self.rollback.budget(),
-            self.skipped,
-        );
+        let snapshot = self.rollback.snapshot();
+        let budget = self.rollback.budget();
+        let skipped = self.skipped;
         Ok(state.is_finite().then_some(StepperState {
             state,
             snapshot,

@@ -161,11 +161,9 @@ impl Normalize {
         bias: &[f32],
         gradient: &[f32],
     ) -> Result<Vec<f32>> {
-        let (channels, chunk, tile_len) = (
-            self.channels,
-            chunk_len(self.channels),
-            tile_len(self.channels),
-        );
+        let channels = self.channels;
+        let chunk = chunk_len(self.channels);
+        let tile_len = tile_len(self.channels);
         let affine = self.affine(weight, bias);
         let mut result = gradient.to_vec();
         // First before the activation, with each channel's sums of g and of g (x - mean).

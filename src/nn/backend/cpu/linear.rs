@@ -178,10 +178,8 @@ impl Linear {
             inputs, outputs, ..
         } = *self;
         let rows = |values: &[f32], cols: usize| values.len() / cols;
-        let (all, x) = (
-            Matrix::new(gradient, rows(gradient, outputs), outputs),
-            Matrix::new(x, rows(x, inputs), inputs),
-        );
+        let all = Matrix::new(gradient, rows(gradient, outputs), outputs);
+        let x = Matrix::new(x, rows(x, inputs), inputs);
         self.weight.add_to_grad(|sum| {
             sum.par_chunks_mut(OUTPUTS * inputs)
                 .enumerate()

@@ -185,12 +185,10 @@ pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
     let [batch, between @ .., channels] = x.dims() else {
         candle_core::bail!("{:?} has no channels", x.shape())
     };
-    let (batch, positions, channels, shape) = (
-        *batch,
-        between.iter().product::<usize>(),
-        *channels,
-        x.shape().clone(),
-    );
+    let batch = *batch;
+    let positions = between.iter().product::<usize>();
+    let channels = *channels;
+    let shape = x.shape().clone();
     let (len, scale) = (positions * channels, 1.0 / positions as f32);
     let mut means = vec![0.0_f32; batch * channels];
     with_slices([x], |[x]| {

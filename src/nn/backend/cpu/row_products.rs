@@ -82,10 +82,8 @@ pub fn rows_times_rows_bf16(
         "a number of the bias for every column"
     );
     let padded = len.next_multiple_of(bf16::STEP);
-    let (left, right) = (
-        bf16::Numbers::rows(left, len, padded),
-        bf16::Numbers::rows(right, len, padded),
-    );
+    let left = bf16::Numbers::rows(left, len, padded);
+    let right = bf16::Numbers::rows(right, len, padded);
     let (left, right) = (left.bits(), right.bits());
     let target = Target::new(out);
     let task = |columns: Range<usize>| {
@@ -100,10 +98,8 @@ pub fn rows_times_rows_bf16(
         for column in columns.clone().step_by(WIDE) {
             for row in (0..lefts).step_by(HIGH) {
                 if row + HIGH <= lefts && column + WIDE <= columns.end {
-                    let (a, b) = (
-                        left[row * padded..][..HIGH * padded].as_ptr(),
-                        right[column * padded..][..WIDE * padded].as_ptr(),
-                    );
+                    let a = left[row * padded..][..HIGH * padded].as_ptr();
+                    let b = right[column * padded..][..WIDE * padded].as_ptr();
                     // SAFETY: that many rows were just taken, and `is_native` was asked above.
                     unsafe {
                         bf16::dot_tile::<HIGH, WIDE>(a, b, padded, |a, b, sum| {
@@ -114,10 +110,8 @@ pub fn rows_times_rows_bf16(
                 }
                 for column in column..(column + WIDE).min(columns.end) {
                     for row in row..(row + HIGH).min(lefts) {
-                        let (a, b) = (
-                            left[row * padded..][..padded].as_ptr(),
-                            right[column * padded..][..padded].as_ptr(),
-                        );
+                        let a = left[row * padded..][..padded].as_ptr();
+                        let b = right[column * padded..][..padded].as_ptr();
                         // SAFETY: as above.
                         unsafe {
                             bf16::dot_tile::<1, 1>(a, b, padded, |_, _, sum| {
@@ -409,16 +403,14 @@ impl WithSimd for Products<'_, '_> {
             for (row, sums) in rows.clone().zip(sums.chunks_exact_mut(width)) {
                 let terms = &sparse.terms[row * sparse.cols + first..]
                     [..sparse.counts[row * blocks + index] as usize];
-                let (from, to) = (
-                    Rows {
-                        start: block.as_ptr(),
-                        stride: 0,
-                    },
-                    Rows {
-                        start: sums.as_mut_ptr(),
-                        stride: 0,
-                    },
-                );
+                let from = Rows {
+                    start: block.as_ptr(),
+                    stride: 0,
+                };
+                let to = Rows {
+                    start: sums.as_mut_ptr(),
+                    stride: 0,
+                };
                 // SAFETY: a term's offset is that of one of the block's rows of `width` numbers, as
                 // `sums` is one.
                 unsafe { accumulate(simd, terms, from, to, parts) };

@@ -175,11 +175,9 @@ impl Plan {
         use sys::cublasLtMatmulDescAttributes_t::{
             CUBLASLT_MATMUL_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSB,
         };
-        let (a, b, result) = (
-            Layout::new(shape.a)?,
-            Layout::new(shape.b)?,
-            Layout::new(shape.result)?,
-        );
+        let a = Layout::new(shape.a)?;
+        let b = Layout::new(shape.b)?;
+        let result = Layout::new(shape.result)?;
         let operation =
             lt::create_matmul_desc(shape.compute_type(), sys::cudaDataType_t::CUDA_R_32F)?;
         let mut plan = Self {

@@ -41,11 +41,9 @@ pub fn batch_norm(
 
 /// Mean and 1 / standard deviation, `[2, channels]`, by the running statistics.
 fn running_moments(norm: BatchNorm<'_>) -> Result<Tensor> {
-    let (mean, variance, channels) = (
-        norm.running_mean.tensor(),
-        norm.running_variance.tensor(),
-        norm.weight.len(),
-    );
+    let mean = norm.running_mean.tensor();
+    let variance = norm.running_variance.tensor();
+    let channels = norm.weight.len();
     let statistics = empty((2, channels), DType::F32, &mean)?;
     // SAFETY: a thread for each of the channels that mean and variance have writes two numbers.
     unsafe {
@@ -73,11 +71,9 @@ impl Normalize {
         let statistics = empty((2, channels), DType::F32, x)?;
         let (running_mean, running_variance) =
             (norm.running_mean.tensor(), norm.running_variance.tensor());
-        let (blocks, epsilon, momentum) = (
-            reduction.final_blocks(),
-            BatchNorm::EPSILON as f32,
-            BatchNorm::MOMENTUM as f32,
-        );
+        let blocks = reduction.final_blocks();
+        let epsilon = BatchNorm::EPSILON as f32;
+        let momentum = BatchNorm::MOMENTUM as f32;
         // SAFETY: a block for each chunk of rows and up to 32 channels writes their partial
         // moments; then one for up to 32 channels writes two statistics of each and updates the
         // running ones, which only this tape's thread uses.
@@ -95,11 +91,9 @@ impl Normalize {
 
     fn forward(&self, x: &Tensor, statistics: &Tensor) -> Result<Tensor> {
         let (result, count) = (empty(x.shape(), DType::F32, x)?, x.elem_count());
-        let (weight, bias, channels) = (
-            self.weight.tensor(),
-            self.bias.tensor(),
-            Divisor::new(self.reduction.channels as u32),
-        );
+        let weight = self.weight.tensor();
+        let bias = self.bias.tensor();
+        let channels = Divisor::new(self.reduction.channels as u32);
         // SAFETY: a thread for each four of the `count` elements of `x` and the result; statistics,
         // weight and bias have `channels`.
         unsafe {

@@ -67,10 +67,8 @@ pub fn matmul_as(
     right_transposed: bool,
     products: Products,
 ) -> Result<Tensor> {
-    let (lefts, rights) = (
-        Matrix::of(left, left_transposed)?,
-        Matrix::of(right, right_transposed)?,
-    );
+    let lefts = Matrix::of(left, left_transposed)?;
+    let rights = Matrix::of(right, right_transposed)?;
     let mut shape = left.dims().to_vec();
     shape.splice(left.rank() - 2.., [lefts.shape().0, rights.shape().1]);
     let result = empty(shape, dtype, left)?;
@@ -147,10 +145,8 @@ fn in_chunks(chunks: usize, left: &Tensor, right: &Tensor, products: Products) -
         products,
     )?;
     if rest > 0 {
-        let (lefts, rights) = (
-            lefts.rows(rows - rest, rest, 1),
-            rights.rows(rows - rest, rest, 1),
-        );
+        let lefts = lefts.rows(rows - rest, rest, 1);
+        let rights = rights.rows(rows - rest, rest, 1);
         multiply(gpu(left)?, lefts, rights, &sums.get(chunks)?, products)?;
     }
     // SAFETY: the products of all chunks, and that of the rest, were written.
@@ -358,10 +354,8 @@ pub fn linear(
     products: Products,
 ) -> Result<Output> {
     let dtype = products.dtype();
-    let (rows, kernel) = (
-        x.contiguous()?.to_dtype(dtype)?,
-        weight.tensor().to_dtype(dtype)?,
-    );
+    let rows = x.contiguous()?.to_dtype(dtype)?;
+    let kernel = weight.tensor().to_dtype(dtype)?;
     let result = matmul(&rows, false, &kernel, true, products)?;
     let count = result.elem_count();
     // SAFETY: a thread for each of the result's `count` elements rewrites it; its rows are as long

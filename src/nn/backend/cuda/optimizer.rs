@@ -130,10 +130,8 @@ pub fn optimizer_step(
     if lists.is_empty() {
         return Ok(None);
     }
-    let (partials, norm) = (
-        sum_squares(&lists, exp_avg)?,
-        empty((), DType::F32, exp_avg)?,
-    );
+    let partials = sum_squares(&lists, exp_avg)?;
+    let norm = empty((), DType::F32, exp_avg)?;
     let step = Step::new(rule, step);
     // SAFETY: the blocks write every listed weight and its elements of the slots, which nobody else
     // uses during a step, and the first of them the norm. SGD does not touch the second slot.

@@ -121,10 +121,8 @@ fn transpose_batched(x: &Tensor, rows: usize, columns: usize) -> Result<Tensor> 
 /// See [`crate::nn::ops::global_average_pool`].
 pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
     let (images, channels) = (x.dim(0)?, x.dim(candle_core::D::Minus1)?);
-    let (pixels, shape) = (
-        x.elem_count() / (images * channels).max(1),
-        x.shape().clone(),
-    );
+    let pixels = x.elem_count() / (images * channels).max(1);
+    let shape = x.shape().clone();
     let pass = move |kernel: &str, x: &Tensor, result: Uninit| {
         let count = result.elem_count();
         // SAFETY: a thread for each of the result's `count` elements; whichever of the two is not
@@ -213,10 +211,8 @@ pub fn gather_batch(
     let (params, spline) = augment
         .map(|augment| (augment.params, &augment.tables.spline))
         .unzip();
-    let (batch, batch_labels) = (
-        empty((count, pixels), DType::F32, images)?,
-        empty(count, DType::U8, images)?,
-    );
+    let batch = empty((count, pixels), DType::F32, images)?;
+    let batch_labels = empty(count, DType::U8, images)?;
     // SAFETY: a block for each position, all of which are within the data set, writes an image of
     // 784 pixels and its label; its parameters and the spline are of the sizes of `data::augment`.
     unsafe {

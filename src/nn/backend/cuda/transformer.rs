@@ -67,13 +67,11 @@ impl Attention {
     /// The parts as operands of a matrix product for each head:
     /// `[parts, sequences x heads, tokens, head_dim]`.
     fn split(self, x: &Tensor, parts: u32) -> Result<Tensor> {
-        let (layout, dtype) = (
-            HeadLayout {
-                parts,
-                ..self.layout
-            },
-            self.products.dtype(),
-        );
+        let layout = HeadLayout {
+            parts,
+            ..self.layout
+        };
+        let dtype = self.products.dtype();
         let [sequences, tokens, heads, head_dim, parts] = [
             layout.sequences,
             layout.tokens,
@@ -121,10 +119,8 @@ impl Attention {
     /// How much each token attends to each, as an operand of a matrix product.
     fn softmax(self, scores: &Tensor) -> Result<Tensor> {
         let (dtype, columns) = (self.products.dtype(), self.layout.tokens as usize);
-        let (weights, rows) = (
-            empty(scores.shape(), dtype, scores)?,
-            scores.elem_count() / columns,
-        );
+        let weights = empty(scores.shape(), dtype, scores)?;
+        let rows = scores.elem_count() / columns;
         let (kernel, config) = (for_dtype("softmax", dtype), launch::rows(rows));
         // SAFETY: 32 threads for each row read `columns` scores and write as many weights, which
         // are of the kernel's type.
@@ -150,10 +146,8 @@ impl Attention {
 
     fn softmax_backward(self, weights: &Tensor, of_weights: &Tensor) -> Result<Tensor> {
         let (dtype, columns) = (self.products.dtype(), self.layout.tokens as usize);
-        let (of_scores, rows) = (
-            empty(weights.shape(), dtype, weights)?,
-            weights.elem_count() / columns,
-        );
+        let of_scores = empty(weights.shape(), dtype, weights)?;
+        let rows = weights.elem_count() / columns;
         let (kernel, config) = (for_dtype("softmax_backward", dtype), launch::rows(rows));
         // SAFETY: as in `softmax`, with a gradient for each weight.
         unsafe {
@@ -176,10 +170,8 @@ pub fn layer_norm(
     let features = weight.len();
     let rows = x.elem_count() / features;
     let values = x.contiguous()?;
-    let (result, statistics) = (
-        empty(x.shape(), DType::F32, x)?,
-        empty((rows, 2), DType::F32, x)?,
-    );
+    let result = empty(x.shape(), DType::F32, x)?;
+    let statistics = empty((rows, 2), DType::F32, x)?;
     let config = launch::rows(rows);
     // SAFETY: 32 threads for each row read its `features` values, weights and biases, and write as
     // many and the row's two statistics.

@@ -259,11 +259,9 @@ impl WithSimd for DenseGradient<'_> {
         let Convolution {
             stride, channels, ..
         } = convolution;
-        let (row, taps, outputs) = (
-            convolution.padded_row_len(),
-            convolution.taps(),
-            convolution.padded_outputs(),
-        );
+        let row = convolution.padded_row_len();
+        let taps = convolution.taps();
+        let outputs = convolution.padded_outputs();
         let (height, run) = (convolution.out_height(), convolution.out_width());
         // As many rows at a time as stay in the first cache while all taps go over them.
         let strip = (FIRST_CACHE

@@ -75,12 +75,10 @@ impl WithSimd for Forward<'_> {
             offsets,
             out,
         } = self;
-        let (run, step, out_stride, kernel) = (
-            convolution.kernel_row_len(),
-            convolution.padded_row_len(),
-            bias.len(),
-            convolution.kernel,
-        );
+        let run = convolution.kernel_row_len();
+        let step = convolution.padded_row_len();
+        let out_stride = bias.len();
+        let kernel = convolution.kernel;
         let mut output = 0;
         while output < out_stride {
             let panel = (out_stride - output).min(2 * S::F32_LANES);

@@ -195,11 +195,9 @@ impl FusedConvolution {
             relu,
             precision,
         } = *self;
-        let (step, channels, width) = (
-            if pool { 2 } else { 1 },
-            convolution.outputs,
-            convolution.out_width(),
-        );
+        let step = if pool { 2 } else { 1 };
+        let channels = convolution.outputs;
+        let width = convolution.out_width();
         let (_, result_width) = self.output_size();
         let height = convolution.out_height() / step * step;
         let strip = convolution.strip(step).min(height);

@@ -230,27 +230,23 @@ impl WithSimd for Gradients<'_, '_> {
             weight_gradient,
             image,
         } = self;
-        let (kernel, row, run) = (
-            convolution.kernel,
-            convolution.padded_row_len(),
-            convolution.padded_kernel_row_len(),
-        );
+        let kernel = convolution.kernel;
+        let row = convolution.padded_row_len();
+        let run = convolution.padded_kernel_row_len();
         let vectors = run / S::F32_LANES;
         let parts = Parts::new::<S>(kernel, vectors, Reach::Long);
         let positions = outputs.offsets.len() / outputs.candidates;
         for (output, gradient) in weight_gradient.chunks_exact_mut(kernel * run).enumerate() {
             let terms =
                 &outputs.by_output[output * positions..][..outputs.output_counts[output] as usize];
-            let (from, to) = (
-                Rows {
-                    start: padded.as_ptr(),
-                    stride: row,
-                },
-                Rows {
-                    start: gradient.as_mut_ptr(),
-                    stride: run,
-                },
-            );
+            let from = Rows {
+                start: padded.as_ptr(),
+                stride: row,
+            };
+            let to = Rows {
+                start: gradient.as_mut_ptr(),
+                stride: run,
+            };
             // SAFETY: a term's offset is that of a pixel of the result, so its rows lie in the
             // padded image, whose last has room for a whole vector; `gradient` has `kernel` rows of
             // `run` numbers.

@@ -35,10 +35,8 @@ impl Im2col {
         let geometry = sizes.geometry(patch_len);
         let (weight, bias) = (weight.tensor(), bias.map(Parameter::tensor));
         let packed = empty((sizes.outputs, patch_len), products.dtype(), &weight)?;
-        let (kernel, config) = (
-            for_dtype("pack_weight", products.dtype()),
-            threads(packed.elem_count()),
-        );
+        let kernel = for_dtype("pack_weight", products.dtype());
+        let config = threads(packed.elem_count());
         // SAFETY: a thread for each element of `packed`, which is of the kernel's type; weight and
         // bias have the geometry's sizes.
         let packed = unsafe {
@@ -84,10 +82,8 @@ impl Im2col {
         } else {
             1
         };
-        let (kernel, config) = (
-            for_dtype("col2im", dtype),
-            threads(of_x.elem_count() / together),
-        );
+        let kernel = for_dtype("col2im", dtype);
+        let config = threads(of_x.elem_count() / together);
         // SAFETY: a thread for each pixel's channels, or each four of them; `of_patches` is
         // `[rows, patch_len]` of the kernel's type.
         unsafe {

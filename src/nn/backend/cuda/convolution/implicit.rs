@@ -51,10 +51,8 @@ pub fn flipped(sizes: &Sizes, precision: Precision) -> Option<Sizes> {
         out_width: sizes.width,
         ..*sizes
     };
-    let (pixels, out_pixels) = (
-        sizes.height * sizes.width,
-        sizes.out_height * sizes.out_width,
-    );
+    let pixels = sizes.height * sizes.width;
+    let out_pixels = sizes.out_height * sizes.out_width;
     (stride == 1 && 2 * pixels <= 3 * out_pixels && suits(&flipped, precision)).then_some(flipped)
 }
 
@@ -149,10 +147,8 @@ pub fn weight_gradient(
     } else {
         (792, 64)
     };
-    let (columns, tiles) = (
-        patch_len.div_ceil(GRADIENT_COLUMNS),
-        sizes.outputs.div_ceil(outputs),
-    );
+    let columns = patch_len.div_ceil(GRADIENT_COLUMNS);
+    let tiles = sizes.outputs.div_ceil(outputs);
     let chunks = (blocks / (columns * tiles)).min(rows / MIN_ROWS).max(1);
     let chunk_rows = rows.div_ceil(chunks).next_multiple_of(16);
     let chunks = rows.div_ceil(chunk_rows);

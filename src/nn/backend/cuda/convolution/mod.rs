@@ -166,10 +166,8 @@ impl Convolution {
         if let Some(im2col) = &self.im2col {
             return im2col.forward(x);
         }
-        let (weight, bias) = (
-            self.weight.tensor(),
-            self.bias.as_ref().map(Parameter::tensor),
-        );
+        let weight = self.weight.tensor();
+        let bias = self.bias.as_ref().map(Parameter::tensor);
         implicit::forward(
             x,
             &weight,
@@ -288,10 +286,8 @@ impl Pooled {
             sizes.out_width / 2,
             sizes.outputs,
         );
-        let (result, argmax) = (
-            empty(shape, DType::F32, sums)?,
-            empty(shape, DType::U8, sums)?,
-        );
+        let result = empty(shape, DType::F32, sums)?;
+        let argmax = empty(shape, DType::U8, sums)?;
         // SAFETY: a thread for each element of both results; `sums` has `rows` of `outputs`.
         unsafe {
             launch! {
