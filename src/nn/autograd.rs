@@ -48,6 +48,15 @@ impl Gradients {
             parameters: Vec::new(),
         }
     }
+
+    /// The same gradient for each input that needs one.
+    pub fn to_each(needed: &[bool], gradient: &Tensor) -> Self {
+        let inputs = needed.iter().map(|needed| needed.then(|| gradient.clone()));
+        Self {
+            inputs: inputs.collect(),
+            parameters: Vec::new(),
+        }
+    }
 }
 
 /// An op's output, with its backward pass where gradients are enabled.

@@ -85,6 +85,11 @@ pub enum Mode {
     Add,
 }
 
+/// `out = lhs rhs` on this thread; `out` has its rows one after the other.
+pub fn multiply(out: &mut [f32], lhs: Matrix<'_>, rhs: Matrix<'_>) {
+    product(out, lhs, rhs, Mode::Overwrite);
+}
+
 /// `out = lhs rhs` or `out += lhs rhs` on this thread; `out` has its rows one after the other.
 pub fn product(out: &mut [f32], lhs: Matrix<'_>, rhs: Matrix<'_>, into: Mode) {
     assert_eq!(

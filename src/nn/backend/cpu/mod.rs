@@ -15,13 +15,15 @@ mod row_products;
 mod transformer;
 
 use candle_core::{CpuStorage, Device, Layout, Result, Shape, Storage, Tensor, WithDType};
+use rayon::prelude::*;
 
 pub use matrix::{LargeProduct, rounded};
-pub use pointwise::factors as dropout_factors;
+pub use pointwise::dropout_factors;
 
 use super::{Backend, BackendKind};
 use crate::nn::ops::{BatchNorm, Context, Conv2d, DropoutMask, Window};
 use crate::nn::{GradMode, Output, Parameter};
+use crate::profiler::RecordedIterator;
 use crate::run_config::Activation;
 
 /// Our kernels for the CPU.
@@ -186,6 +188,31 @@ fn with_slices_of<E: WithDType, T, const N: usize>(
 /// Runs `use_bytes` on the elements of a u8 tensor.
 pub fn with_bytes<T>(tensor: &Tensor, use_bytes: impl FnOnce(&[u8]) -> T) -> Result<T> {
     with_slices_of([tensor], |[bytes]| use_bytes(bytes))
+}
+
+/// Has all threads go through `values` and, beside them, tensors of as many elements, chunk by chunk.
+fn by_chunks<const N: usize>(
+    values: &mut [f32],
+    tensors: [&Tensor; N],
+    work: impl Fn(&mut [f32], [&[f32]; N]) + Send + Sync,
+) -> Result<()> {
+    with_slices(tensors, |others| {
+        let chunks = values.par_chunks_mut(CHUNK).enumerate();
+        chunks.for_each_recorded(|(index, values)| {
+            work(
+                values,
+                others.map(|other| &other[index * CHUNK..][..values.len()]),
+            );
+        });
+    })
+}
+
+/// Adds a number to each sum.
+#[inline(always)]
+fn add_to(sums: &mut [f32], values: &[f32]) {
+    sums.iter_mut()
+        .zip(values)
+        .for_each(|(sum, value)| *sum += value);
 }
 
 /// A copy of the elements of a tensor.

@@ -1,16 +1,11 @@
 //! Ops that go over numbers one by one: activations, the sum of two branches, dropout, flattening.
 //! Their elementary functions have no branches or calls, so that loops over them are vectorised.
 
-#![expect(
-    clippy::inline_always,
-    reason = "a call left in a loop would keep it from becoming vector instructions"
-)]
-
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
 use super::microkernels::Scratch;
-use super::{CHUNK, tensor, to_vec, vectorized, with_slices};
+use super::{CHUNK, by_chunks, tensor, to_vec, vectorized, with_slices};
 use crate::math::random::Random;
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::DropoutMask;
@@ -75,23 +70,16 @@ const LEAK: f32 = 0.01;
 /// See [`crate::nn::ops::activate`].
 pub fn activate(x: &Tensor, activation: Activation, grad: GradMode) -> Result<Output> {
     let mut values = to_vec(x)?;
-    values
-        .par_chunks_mut(CHUNK)
-        .for_each_recorded(|values| apply(activation, values));
-    let x = x.clone();
-    Ok(Output::new(
-        tensor(values, x.shape())?,
-        grad,
-        move |gradient, _| {
-            let mut values = to_vec(gradient)?;
-            with_slices([&x], |[x]| {
-                x.par_chunks(CHUNK)
-                    .zip(values.par_chunks_mut(CHUNK))
-                    .for_each_recorded(|(x, values)| apply_derivative(activation, x, values));
-            })?;
-            Ok(Gradients::input(Some(tensor(values, x.shape())?)))
-        },
-    ))
+    by_chunks(&mut values, [], |values, []| apply(activation, values))?;
+    let (x, output) = (x.clone(), tensor(values, x.shape())?);
+    let backward = move |gradient: &Tensor, _: &[bool]| {
+        let mut values = to_vec(gradient)?;
+        by_chunks(&mut values, [&x], |values, [x]| {
+            apply_derivative(activation, x, values)
+        })?;
+        Ok(Gradients::input(Some(tensor(values, x.shape())?)))
+    };
+    Ok(Output::new(output, grad, backward))
 }
 
 /// Replaces every element by its activation.
@@ -140,58 +128,26 @@ pub fn add(
     grad: GradMode,
 ) -> Result<Output> {
     let mut sums = vec![0.0; a.elem_count()];
-    with_slices([a, b], |[a, b]| {
-        let chunks = sums
-            .par_chunks_mut(CHUNK)
-            .zip(a.par_chunks(CHUNK))
-            .zip(b.par_chunks(CHUNK));
-        chunks.for_each_recorded(|((sums, a), b)| {
-            sum_into(sums, a, b);
-            if let Some(activation) = activation {
-                apply(activation, sums);
-            }
-        });
+    by_chunks(&mut sums, [a, b], |sums, [a, b]| {
+        sum_into(sums, a, b);
+        if let Some(activation) = activation {
+            apply(activation, sums);
+        }
     })?;
+    let output = tensor(sums, a.shape())?;
     let (a, b) = (a.clone(), b.clone());
-    Ok(Output::new(
-        tensor(sums, a.shape())?,
-        grad,
-        move |gradient, needed| {
-            let gradient = match activation {
-                None => gradient.clone(),
-                Some(activation) => before_activation(&a, &b, activation, gradient)?,
-            };
-            Ok(Gradients {
-                inputs: needed
-                    .iter()
-                    .map(|needed| needed.then(|| gradient.clone()))
-                    .collect(),
-                parameters: Vec::new(),
-            })
-        },
-    ))
-}
-
-/// The gradient of `a + b` from that of its activation.
-fn before_activation(
-    a: &Tensor,
-    b: &Tensor,
-    activation: Activation,
-    gradient: &Tensor,
-) -> Result<Tensor> {
-    let mut values = to_vec(gradient)?;
-    with_slices([a, b], |[a, b]| {
-        let chunks = values
-            .par_chunks_mut(CHUNK)
-            .zip(a.par_chunks(CHUNK))
-            .zip(b.par_chunks(CHUNK));
-        chunks.for_each_recorded(|((values, a), b)| {
+    Ok(Output::new(output, grad, move |gradient, needed| {
+        let Some(activation) = activation else {
+            return Ok(Gradients::to_each(needed, gradient));
+        };
+        let mut values = to_vec(gradient)?;
+        by_chunks(&mut values, [&a, &b], |values, [a, b]| {
             let mut sums = Scratch::new(values.len());
             sum_into(&mut sums, a, b);
             apply_derivative(activation, &sums, values);
-        });
-    })?;
-    tensor(values, a.shape())
+        })?;
+        Ok(Gradients::to_each(needed, &tensor(values, a.shape())?))
+    }))
 }
 
 /// `sums = a + b`.
@@ -206,7 +162,7 @@ fn sum_into(sums: &mut [f32], a: &[f32], b: &[f32]) {
 
 /// See [`crate::nn::ops::dropout`].
 pub fn dropout(x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> {
-    let factors = factors(mask, x.elem_count());
+    let factors = tensor(dropout_factors(mask, x.elem_count()), x.shape())?;
     let output = multiply(x, &factors)?;
     Ok(Output::new(output, grad, move |gradient, _| {
         Ok(Gradients::input(Some(multiply(gradient, &factors)?)))
@@ -214,45 +170,30 @@ pub fn dropout(x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> 
 }
 
 /// What each of this many elements is multiplied by.
-pub fn factors(mask: DropoutMask, count: usize) -> Vec<f32> {
-    let DropoutMask {
-        seed,
-        threshold,
-        scale,
-    } = mask;
-    let mut factors = vec![scale; count];
-    factors
-        .par_chunks_mut(CHUNK)
-        .enumerate()
-        .for_each_recorded(|(chunk, factors)| {
-            for (index, four) in (chunk * CHUNK / 4..).zip(factors.chunks_mut(4)) {
-                let bits = Random::at(seed, index as u64);
-                for (factor, shift) in four.iter_mut().zip([0, 16, 32, 48]) {
-                    *factor = if (bits >> shift & 0xffff) < u64::from(threshold) {
-                        0.0
-                    } else {
-                        scale
-                    };
+pub fn dropout_factors(mask: DropoutMask, count: usize) -> Vec<f32> {
+    let mut factors = vec![mask.scale; count];
+    let chunks = factors.par_chunks_mut(CHUNK).enumerate();
+    chunks.for_each_recorded(|(chunk, factors)| {
+        for (index, four) in (chunk * CHUNK / 4..).zip(factors.chunks_mut(4)) {
+            let bits = Random::at(mask.seed, index as u64);
+            for (factor, shift) in four.iter_mut().zip([0, 16, 32, 48]) {
+                if (bits >> shift & 0xffff) < u64::from(mask.threshold) {
+                    *factor = 0.0;
                 }
             }
-        });
+        }
+    });
     factors
 }
 
-fn multiply(x: &Tensor, factors: &[f32]) -> Result<Tensor> {
-    let mut result = vec![0.0; factors.len()];
-    with_slices([x], |[x]| {
-        let chunks = result
-            .par_chunks_mut(CHUNK)
-            .zip(x.par_chunks(CHUNK))
-            .zip(factors.par_chunks(CHUNK));
-        chunks.for_each_recorded(|((result, x), factors)| {
-            result
-                .iter_mut()
-                .zip(x)
-                .zip(factors)
-                .for_each(|((result, x), factor)| *result = x * factor);
-        });
+fn multiply(x: &Tensor, factors: &Tensor) -> Result<Tensor> {
+    let mut result = vec![0.0; x.elem_count()];
+    by_chunks(&mut result, [x, factors], |result, [x, factors]| {
+        let terms = x.iter().zip(factors);
+        result
+            .iter_mut()
+            .zip(terms)
+            .for_each(|(result, (x, factor))| *result = x * factor);
     })?;
     tensor(result, x.shape())
 }
@@ -262,16 +203,11 @@ pub fn flatten(x: &Tensor, grad: GradMode) -> Result<Output> {
     let (batch, height, width, channels) = x.dims4()?;
     let (pixels, shape) = (height * width, x.shape().clone());
     let features = with_slices([x], |[x]| transpose_each(x, pixels, channels))?;
-    Ok(Output::new(
-        tensor(features, (batch, pixels * channels))?,
-        grad,
-        move |gradient, _| {
-            let values = with_slices([gradient], |[gradient]| {
-                transpose_each(gradient, channels, pixels)
-            })?;
-            Ok(Gradients::input(Some(tensor(values, shape)?)))
-        },
-    ))
+    let output = tensor(features, (batch, pixels * channels))?;
+    Ok(Output::new(output, grad, move |gradient, _| {
+        let values = with_slices([gradient], |[x]| transpose_each(x, channels, pixels))?;
+        Ok(Gradients::input(Some(tensor(values, shape)?)))
+    }))
 }
 
 /// Each of the matrices `[rows, cols]` in `values`, one after the other, transposed.

@@ -3,10 +3,10 @@
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
-use super::matrix::{Matrix, Mode, product, round};
+use super::matrix::{Matrix, multiply, round};
 use super::microkernels::Scratch;
 use super::pointwise::exp;
-use super::{CHUNK, tensor, to_vec, vectorized, with_slices};
+use super::{CHUNK, add_to, tensor, to_vec, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::{Context, LAYER_NORM_EPSILON};
 use crate::nn::{GradMode, Output, Parameter};
@@ -35,25 +35,24 @@ pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Output>
             .for_each_recorded(|((qkv, output), weights)| op.forward(qkv, output, weights));
     })?;
     let qkv = qkv.clone();
-    Ok(Output::new(
-        tensor(output, (batch, tokens, op.features()))?,
-        context.grad,
-        move |gradient, _| {
-            let mut values = vec![0.0; qkv.elem_count()];
-            with_slices([&qkv, gradient], |[qkv, gradient]| {
-                let sequences = qkv
-                    .par_chunks(3 * sequence)
-                    .zip(gradient.par_chunks(sequence))
-                    .zip(values.par_chunks_mut(3 * sequence));
-                sequences
-                    .zip(weights.par_chunks(weights_len))
-                    .for_each_recorded(|(((qkv, gradient), values), weights)| {
-                        op.backward(qkv, weights, gradient, values)
-                    });
-            })?;
-            Ok(Gradients::input(Some(tensor(values, qkv.shape())?)))
-        },
-    ))
+    let output = tensor(output, (batch, tokens, op.features()))?;
+    Ok(Output::new(output, context.grad, move |gradient, _| {
+        let mut values = vec![0.0; qkv.elem_count()];
+        with_slices([&qkv, gradient], |[qkv, gradient]| {
+            let inputs = qkv
+                .par_chunks(3 * sequence)
+                .zip(weights.par_chunks(weights_len));
+            let gradients = gradient
+                .par_chunks(sequence)
+                .zip(values.par_chunks_mut(3 * sequence));
+            inputs
+                .zip(gradients)
+                .for_each_recorded(|((qkv, weights), (gradient, values))| {
+                    op.backward(qkv, weights, gradient, values)
+                });
+        })?;
+        Ok(Gradients::input(Some(tensor(values, qkv.shape())?)))
+    }))
 }
 
 struct Attention {
@@ -125,19 +124,13 @@ impl Attention {
             self.pick(sequence, width, self.column(Part::Query, head), query);
             self.pick(sequence, width, self.column(Part::Key, head), key);
             self.pick(sequence, width, self.column(Part::Value, head), value);
-            product(
-                weights,
-                self.matrix(query),
-                self.matrix(key).transposed(),
-                Mode::Overwrite,
-            );
+            multiply(weights, self.matrix(query), self.matrix(key).transposed());
             softmax(weights, tokens, self.scale());
             round(weights, self.precision);
-            product(
+            multiply(
                 output,
                 Matrix::new(weights, tokens, tokens),
                 self.matrix(value),
-                Mode::Overwrite,
             );
             self.place(output, self.features(), head * depth, result);
         }
@@ -161,36 +154,25 @@ impl Attention {
             let column = |part| self.column(part, head);
             let matrix = Matrix::new(weights, tokens, tokens);
             self.pick(gradient, self.features(), head * depth, of_output);
-            product(
-                of_part,
-                matrix.transposed(),
-                self.matrix(of_output),
-                Mode::Overwrite,
-            );
+            multiply(of_part, matrix.transposed(), self.matrix(of_output));
             self.place(of_part, width, column(Part::Value), sequence_gradient);
 
             self.pick(sequence, width, column(Part::Value), part);
-            product(
+            multiply(
                 of_scores,
                 self.matrix(of_output),
                 self.matrix(part).transposed(),
-                Mode::Overwrite,
             );
             softmax_gradient(weights, of_scores, tokens, self.scale());
             round(of_scores, self.precision);
             let of_scores = Matrix::new(of_scores, tokens, tokens);
 
             self.pick(sequence, width, column(Part::Key), part);
-            product(of_part, of_scores, self.matrix(part), Mode::Overwrite);
+            multiply(of_part, of_scores, self.matrix(part));
             self.place(of_part, width, column(Part::Query), sequence_gradient);
 
             self.pick(sequence, width, column(Part::Query), part);
-            product(
-                of_part,
-                of_scores.transposed(),
-                self.matrix(part),
-                Mode::Overwrite,
-            );
+            multiply(of_part, of_scores.transposed(), self.matrix(part));
             self.place(of_part, width, column(Part::Key), sequence_gradient);
         }
     }
@@ -239,49 +221,42 @@ pub fn layer_norm(
     bias: &Parameter,
     grad: GradMode,
 ) -> Result<Output> {
-    let op = LayerNorm {
-        features: weight.len(),
-    };
-    let output = with_slices(
+    let features = weight.len();
+    // Elements of whole rows that one task takes.
+    let chunk = features * (CHUNK / features).max(1);
+    let mut output = vec![0.0; x.elem_count()];
+    with_slices(
         [x, &weight.tensor(), &bias.tensor()],
-        |[x, weight, bias]| op.forward(x, weight, bias),
+        |[x, weight, bias]| {
+            x.par_chunks(chunk)
+                .zip(output.par_chunks_mut(chunk))
+                .for_each_recorded(|(x, output)| vectorized!(normalize(x, weight, bias, output)));
+        },
     )?;
     let (x, weight, bias) = (x.clone(), weight.clone(), bias.clone());
-    Ok(Output::new(
-        tensor(output, x.shape())?,
-        grad,
-        move |gradient, needed| {
-            let mut values = to_vec(gradient)?;
-            let parts: Vec<[Vec<f32>; 2]> = with_slices([&x, &weight.tensor()], |[x, weight]| {
-                let chunks = x
-                    .par_chunks(op.chunk_len())
-                    .zip(values.par_chunks_mut(op.chunk_len()));
-                chunks
-                    .map_recorded(|(x, gradient)| vectorized!(op.backward(x, weight, gradient)))
-                    .collect()
+    let output = tensor(output, x.shape())?;
+    Ok(Output::new(output, grad, move |gradient, needed| {
+        let mut values = to_vec(gradient)?;
+        let parts: Vec<[Vec<f32>; 2]> = with_slices([&x, &weight.tensor()], |[x, weight]| {
+            x.par_chunks(chunk)
+                .zip(values.par_chunks_mut(chunk))
+                .map_recorded(|(x, gradient)| vectorized!(normalize_back(x, weight, gradient)))
+                .collect()
+        })?;
+        for (parameter, index) in [(&weight, 0), (&bias, 1)] {
+            parameter.add_to_grad(|sums| {
+                for part in &parts {
+                    add_to(sums, &part[index]);
+                }
             })?;
-            for (parameter, index) in [(&weight, 0), (&bias, 1)] {
-                parameter.add_to_grad(|sums| {
-                    for part in &parts {
-                        sums.iter_mut()
-                            .zip(&part[index])
-                            .for_each(|(sum, part)| *sum += part);
-                    }
-                })?;
-            }
-            Ok(Gradients::input(
-                needed[0].then(|| tensor(values, x.shape())).transpose()?,
-            ))
-        },
-    ))
-}
-
-#[derive(Clone, Copy)]
-struct LayerNorm {
-    features: usize,
+        }
+        let values = needed[0].then(|| tensor(values, x.shape()));
+        Ok(Gradients::input(values.transpose()?))
+    }))
 }
 
 /// Mean and inverse standard deviation of a row.
+#[inline(always)]
 fn statistics(row: &[f32]) -> (f32, f32) {
     let count = row.len() as f32;
     let mean = row.iter().sum::<f32>() / count;
@@ -289,67 +264,44 @@ fn statistics(row: &[f32]) -> (f32, f32) {
     (mean, 1.0 / (variance + LAYER_NORM_EPSILON).sqrt())
 }
 
-impl LayerNorm {
-    /// Elements of whole rows that one task takes.
-    const fn chunk_len(self) -> usize {
-        let rows = CHUNK / self.features;
-        if rows == 0 {
-            self.features
-        } else {
-            rows * self.features
-        }
-    }
-
-    fn forward(self, x: &[f32], weight: &[f32], bias: &[f32]) -> Vec<f32> {
-        let mut output = vec![0.0; x.len()];
-        x.par_chunks(self.chunk_len())
-            .zip(output.par_chunks_mut(self.chunk_len()))
-            .for_each_recorded(|(x, output)| {
-                vectorized!({
-                    for (x, output) in x
-                        .chunks_exact(self.features)
-                        .zip(output.chunks_exact_mut(self.features))
-                    {
-                        let (mean, inverse) = statistics(x);
-                        let terms = x.iter().zip(weight).zip(bias);
-                        output
-                            .iter_mut()
-                            .zip(terms)
-                            .for_each(|(y, ((x, w), b))| *y = (x - mean) * inverse * w + b);
-                    }
-                });
-            });
+#[inline(always)]
+fn normalize(x: &[f32], weight: &[f32], bias: &[f32], output: &mut [f32]) {
+    let rows = x.chunks_exact(weight.len());
+    for (x, output) in rows.zip(output.chunks_exact_mut(weight.len())) {
+        let (mean, inverse) = statistics(x);
+        let terms = x.iter().zip(weight).zip(bias);
         output
+            .iter_mut()
+            .zip(terms)
+            .for_each(|(y, ((x, w), b))| *y = (x - mean) * inverse * w + b);
     }
+}
 
-    /// Turns the gradient of a chunk's output into that of its `x`; gives the chunk's part of those
-    /// of weight and bias.
-    fn backward(self, x: &[f32], weight: &[f32], gradient: &mut [f32]) -> [Vec<f32>; 2] {
-        let count = self.features as f32;
-        let [mut of_weight, mut of_bias] = [vec![0.0; self.features], vec![0.0; self.features]];
-        for (x, gradient) in x
-            .chunks_exact(self.features)
-            .zip(gradient.chunks_exact_mut(self.features))
-        {
-            let (mean, inverse) = statistics(x);
-            let (mut plain, mut weighted) = (0.0, 0.0);
-            let sums = of_weight.iter_mut().zip(&mut of_bias);
-            for (((x, g), w), (of_weight, of_bias)) in
-                x.iter().zip(&*gradient).zip(weight).zip(sums)
-            {
-                let normalized = (x - mean) * inverse;
-                *of_weight += g * normalized;
-                *of_bias += g;
-                plain += g * w;
-                weighted += g * w * normalized;
-            }
-            let (offset, slope) = (plain / count, weighted / count);
-            for ((g, x), w) in gradient.iter_mut().zip(x).zip(weight) {
-                *g = inverse * (*g * w - offset - (x - mean) * inverse * slope);
-            }
+/// Turns the gradient of a chunk's output into that of its `x`; gives the chunk's part of those of
+/// weight and bias.
+#[inline(always)]
+fn normalize_back(x: &[f32], weight: &[f32], gradient: &mut [f32]) -> [Vec<f32>; 2] {
+    let (features, count) = (weight.len(), weight.len() as f32);
+    let [mut of_weight, mut of_bias] = [vec![0.0; features], vec![0.0; features]];
+    let rows = x.chunks_exact(features);
+    for (x, gradient) in rows.zip(gradient.chunks_exact_mut(features)) {
+        let (mean, inverse) = statistics(x);
+        let (mut plain, mut weighted) = (0.0, 0.0);
+        let sums = of_weight.iter_mut().zip(&mut of_bias);
+        let terms = x.iter().zip(&*gradient).zip(weight);
+        for (((x, g), w), (of_weight, of_bias)) in terms.zip(sums) {
+            let normalized = (x - mean) * inverse;
+            *of_weight += g * normalized;
+            *of_bias += g;
+            plain += g * w;
+            weighted += g * w * normalized;
         }
-        [of_weight, of_bias]
+        let (offset, slope) = (plain / count, weighted / count);
+        for ((g, x), w) in gradient.iter_mut().zip(x).zip(weight) {
+            *g = inverse * (*g * w - offset - (x - mean) * inverse * slope);
+        }
     }
+    [of_weight, of_bias]
 }
 
 /// See [`crate::nn::ops::add_positions`].
@@ -358,30 +310,18 @@ pub fn add_positions(x: &Tensor, embedding: &Parameter, grad: GradMode) -> Resul
     with_slices([&embedding.tensor()], |[embedding]| {
         values
             .par_chunks_mut(embedding.len().max(1))
-            .for_each_recorded(|sequence| {
-                vectorized!(
-                    sequence
-                        .iter_mut()
-                        .zip(embedding)
-                        .for_each(|(value, position)| *value += position)
-                );
-            });
+            .for_each_recorded(|sequence| vectorized!(add_to(sequence, embedding)));
     })?;
     let embedding = embedding.clone();
-    Ok(Output::new(
-        tensor(values, x.shape())?,
-        grad,
-        move |gradient, needed| {
-            with_slices([gradient], |[gradient]| {
-                embedding.add_to_grad(|sums| {
-                    vectorized!({
-                        for sequence in gradient.chunks_exact(sums.len().max(1)) {
-                            sums.iter_mut().zip(sequence).for_each(|(sum, g)| *sum += g);
-                        }
-                    });
-                })
-            })??;
-            Ok(Gradients::input(needed[0].then(|| gradient.clone())))
-        },
-    ))
+    let output = tensor(values, x.shape())?;
+    Ok(Output::new(output, grad, move |gradient, needed| {
+        with_slices([gradient], |[gradient]| {
+            embedding.add_to_grad(|sums| {
+                vectorized!(for sequence in gradient.chunks_exact(sums.len().max(1)) {
+                    add_to(sums, sequence);
+                });
+            })
+        })??;
+        Ok(Gradients::input(needed[0].then(|| gradient.clone())))
+    }))
 }

@@ -53,13 +53,7 @@ pub fn activate(
         } else {
             gradient
         };
-        Ok(Gradients {
-            inputs: needed
-                .iter()
-                .map(|needed| needed.then(|| of_sum.clone()))
-                .collect(),
-            parameters: Vec::new(),
-        })
+        Ok(Gradients::to_each(needed, &of_sum))
     }))
 }
 
