@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::microkernels::Scratch;
 use super::pointwise::{apply, apply_derivative};
-use super::{CHUNK, tensor, vectorized, with_slices};
+use super::{CHUNK, add_to, tensor, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::BatchNorm;
 use crate::nn::{GradMode, Output, Parameter};
@@ -19,50 +19,43 @@ pub fn batch_norm(
     activation: Option<Activation>,
     grad: GradMode,
 ) -> Result<Output> {
-    let BatchNorm {
-        weight,
-        bias,
-        running_mean,
-        running_variance,
-    } = norm;
-    let channels = weight.len();
-    let statistics = match grad {
+    let channels = norm.weight.len();
+    let (mean, variance) = match grad {
         GradMode::Enabled => {
             let (mean, variance) = with_slices([x], |[x]| moments(x, channels))?;
             update_running(norm, &mean, &variance, x.elem_count() / channels)?;
-            Statistics::new(&mean, &variance)
+            (mean, variance)
         }
         GradMode::Disabled => {
-            let [mean, variance] = [running_mean, running_variance].map(Parameter::values);
-            let wide = |values: Vec<f32>| values.into_iter().map(f64::from).collect::<Vec<_>>();
-            Statistics::new(&wide(mean?), &wide(variance?))
+            let wide = |values: Vec<f32>| values.into_iter().map(f64::from).collect();
+            let (mean, variance) = (norm.running_mean.values()?, norm.running_variance.values()?);
+            (wide(mean), wide(variance))
         }
     };
+    let inverse = variance
+        .iter()
+        .map(|variance| (1.0 / (variance + BatchNorm::EPSILON).sqrt()) as f32);
     let op = Normalize {
         channels,
-        statistics,
+        inverse: inverse.collect(),
+        mean: mean.iter().map(|&mean| mean as f32).collect(),
         activation,
-        weight: weight.clone(),
-        bias: bias.clone(),
+        weight: norm.weight.clone(),
+        bias: norm.bias.clone(),
     };
-    let output = with_slices(
-        [x, &weight.tensor(), &bias.tensor()],
-        |[x, weight, bias]| op.forward(x, weight, bias),
-    )?;
-    let x = x.clone();
-    Ok(Output::new(
-        tensor(output, x.shape())?,
-        grad,
-        move |gradient, needed| {
-            let values = with_slices(
-                [&x, &op.weight.tensor(), &op.bias.tensor(), gradient],
-                |[x, weight, bias, gradient]| op.backward(x, weight, bias, gradient),
-            )??;
-            Ok(Gradients::input(
-                needed[0].then(|| tensor(values, x.shape())).transpose()?,
-            ))
-        },
-    ))
+    let (weight, bias) = (norm.weight.tensor(), norm.bias.tensor());
+    let output = with_slices([x, &weight, &bias], |[x, weight, bias]| {
+        op.forward(x, weight, bias)
+    })?;
+    let (x, output) = (x.clone(), tensor(output, x.shape())?);
+    Ok(Output::new(output, grad, move |gradient, needed| {
+        let values = with_slices(
+            [&x, &weight, &bias, gradient],
+            |[x, weight, bias, gradient]| op.backward(x, weight, bias, gradient),
+        )??;
+        let values = needed[0].then(|| tensor(values, x.shape()));
+        Ok(Gradients::input(values.transpose()?))
+    }))
 }
 
 /// Elements of whole tiles that one task takes.
@@ -75,28 +68,11 @@ pub const fn chunk_len(channels: usize) -> usize {
     }
 }
 
-/// Mean and inverse standard deviation of each channel.
-struct Statistics {
-    mean: Vec<f32>,
-    inverse: Vec<f32>,
-}
-
-impl Statistics {
-    fn new(mean: &[f64], variance: &[f64]) -> Self {
-        let inverse = variance
-            .iter()
-            .map(|variance| (1.0 / (variance + BatchNorm::EPSILON).sqrt()) as f32)
-            .collect();
-        Self {
-            mean: mean.iter().map(|&mean| mean as f32).collect(),
-            inverse,
-        }
-    }
-}
-
 struct Normalize {
     channels: usize,
-    statistics: Statistics,
+    /// Mean and inverse standard deviation of each channel.
+    mean: Vec<f32>,
+    inverse: Vec<f32>,
     activation: Option<Activation>,
     weight: Parameter,
     bias: Parameter,
@@ -126,13 +102,10 @@ impl Affine {
 
 impl Normalize {
     fn affine(&self, weight: &[f32], bias: &[f32]) -> Affine {
-        let Statistics { mean, inverse } = &self.statistics;
-        let scale = weight
-            .iter()
-            .zip(inverse)
-            .map(|(weight, inverse)| weight * inverse);
+        let scale = weight.iter().zip(&self.inverse);
+        let scale = scale.map(|(weight, inverse)| weight * inverse);
         Affine {
-            mean: tile(mean.iter().copied()),
+            mean: tile(self.mean.iter().copied()),
             scale: tile(scale),
             shift: tile(bias.iter().copied()),
         }
@@ -192,58 +165,34 @@ impl Normalize {
             })
             .collect();
         let total = |which: usize| -> Vec<f64> {
-            (0..channels)
-                .map(|channel| {
-                    sums.iter()
-                        .map(|chunk| f64::from(chunk[which][channel]))
-                        .sum()
-                })
-                .collect()
+            let of = |channel: usize| {
+                sums.iter()
+                    .map(move |chunk| f64::from(chunk[which][channel]))
+            };
+            (0..channels).map(|channel| of(channel).sum()).collect()
         };
         let (plain, weighted) = (total(0), total(1));
-        let inverse = || {
-            self.statistics
-                .inverse
-                .iter()
-                .map(|&inverse| f64::from(inverse))
-        };
-        self.bias.add_to_grad(|bias| {
-            bias.iter_mut()
-                .zip(&plain)
-                .for_each(|(sum, g)| *sum += *g as f32)
-        })?;
-        let normalized = weighted
-            .iter()
-            .zip(inverse())
-            .map(|(g, inverse)| g * inverse);
-        self.weight.add_to_grad(|weight| {
-            weight
-                .iter_mut()
-                .zip(normalized)
-                .for_each(|(sum, g)| *sum += g as f32)
-        })?;
+        let inverse = || self.inverse.iter().map(|&inverse| f64::from(inverse));
+        let of_bias: Vec<f32> = plain.iter().map(|g| *g as f32).collect();
+        self.bias.add_to_grad(|bias| add_to(bias, &of_bias))?;
+        let of_weight = weighted.iter().zip(inverse());
+        let of_weight: Vec<f32> = of_weight.map(|(g, inverse)| (g * inverse) as f32).collect();
+        self.weight
+            .add_to_grad(|weight| add_to(weight, &of_weight))?;
 
         // dx = scale (g - mean(g) - x̂ mean(g x̂)), with x̂ = (x - mean) · inverse.
         let count = (x.len() / channels) as f64;
         let offset = tile(plain.iter().map(|sum| (sum / count) as f32));
-        let slope = tile(
-            weighted
-                .iter()
-                .zip(inverse())
-                .map(|(sum, inverse)| (sum * inverse * inverse / count) as f32)
-                .collect::<Vec<_>>()
-                .into_iter(),
-        );
+        let slope = weighted.iter().zip(inverse());
+        let slope = slope.map(|(sum, inverse)| (sum * inverse * inverse / count) as f32);
+        let slope = tile(slope.collect::<Vec<_>>().into_iter());
         x.par_chunks(chunk)
             .zip(result.par_chunks_mut(chunk))
             .for_each_recorded(|(x, g)| {
                 vectorized!({
                     for (x, g) in x.chunks(tile_len).zip(g.chunks_mut(tile_len)) {
-                        let terms = x
-                            .iter()
-                            .zip(&affine.mean)
-                            .zip(&affine.scale)
-                            .zip(offset.iter().zip(&slope));
+                        let terms = x.iter().zip(&affine.mean).zip(&affine.scale);
+                        let terms = terms.zip(offset.iter().zip(&slope));
                         for (g, (((x, mean), scale), (offset, slope))) in g.iter_mut().zip(terms) {
                             *g = scale * (*g - offset - (x - mean) * slope);
                         }
@@ -264,7 +213,7 @@ pub fn moments(x: &[f32], channels: usize) -> (Vec<f64>, Vec<f64>) {
                 let count = chunk.len() / channels;
                 let mut sums = vec![0.0; tile_len(channels)];
                 for values in chunk.chunks(tile_len(channels)) {
-                    sums.iter_mut().zip(values).for_each(|(sum, x)| *sum += x);
+                    add_to(&mut sums, values);
                 }
                 let mean: Vec<f32> = fold(&sums, channels)
                     .iter()
@@ -345,10 +294,7 @@ pub fn tile(of_channels: impl Iterator<Item = f32> + Clone) -> Vec<f32> {
 pub fn fold(sums: &[f32], channels: usize) -> Vec<f32> {
     let mut folded = vec![0.0; channels];
     for pixel in sums.chunks_exact(channels) {
-        folded
-            .iter_mut()
-            .zip(pixel)
-            .for_each(|(sum, value)| *sum += value);
+        add_to(&mut folded, pixel);
     }
     folded
 }

@@ -3,10 +3,12 @@
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
-use super::matrix::{Matrix, Mode, product, round, rounded};
+use super::matrix::{Matrix, Mode, multiply, product, round, rounded};
 use super::pointwise::{apply, apply_derivative};
 use super::row_products::{SparseMatrix, rows_times_rows};
-use super::{CHUNK, input_gradient, microkernels::Scratch, tensor, vectorized, with_slices};
+use super::{
+    CHUNK, add_to, input_gradient, microkernels::Scratch, tensor, vectorized, with_slices,
+};
 #[cfg(target_arch = "x86_64")]
 use super::{microkernels::bf16, row_products::rows_times_rows_bf16};
 use crate::nn::autograd::Gradients;
@@ -45,21 +47,17 @@ pub fn linear(
         |[x, weight, bias]| op.forward(&mut output, x, weight, bias),
     )?;
     let (x, output) = (x.clone(), tensor(output, (rows, op.outputs))?);
-    Ok(Output::new(
-        output.clone(),
-        context.grad,
-        move |gradient, needed| {
-            let x_gradient = input_gradient(&x, needed[0], |x_gradient| {
-                with_slices(
-                    [&x, &op.weight.tensor(), &output, gradient],
-                    |[x, weight, output, gradient]| {
-                        op.backward(x, weight, output, gradient, x_gradient)
-                    },
-                )?
-            })?;
-            Ok(Gradients::input(x_gradient))
-        },
-    ))
+    let result = output.clone();
+    let backward = move |gradient: &Tensor, needed: &[bool]| {
+        let x_gradient = input_gradient(&x, needed[0], |x_gradient| {
+            let saved = [&x, &op.weight.tensor(), &output, gradient];
+            with_slices(saved, |[x, weight, output, gradient]| {
+                op.backward(x, weight, output, gradient, x_gradient)
+            })?
+        })?;
+        Ok(Gradients::input(x_gradient))
+    };
+    Ok(Output::new(result, context.grad, backward))
 }
 
 struct Linear {
@@ -86,17 +84,13 @@ impl Linear {
             .par_chunks_mut(ROWS * self.outputs)
             .zip(x.par_chunks(ROWS * self.inputs))
             .for_each_recorded(|(output, x)| {
-                product(
+                multiply(
                     output,
                     Matrix::new(x, x.len() / self.inputs, self.inputs),
                     weight,
-                    Mode::Overwrite,
                 );
                 vectorized!(for output in output.chunks_exact_mut(self.outputs) {
-                    output
-                        .iter_mut()
-                        .zip(bias)
-                        .for_each(|(sum, bias)| *sum += bias);
+                    add_to(output, bias);
                 });
                 if self.relu {
                     apply(Activation::Relu, output);
@@ -127,10 +121,7 @@ impl Linear {
         });
         self.bias.add_to_grad(|bias_gradient| {
             vectorized!(for live in live.chunks_exact(self.outputs) {
-                bias_gradient
-                    .iter_mut()
-                    .zip(live)
-                    .for_each(|(sum, value)| *sum += value);
+                add_to(bias_gradient, live);
             });
         })?;
         let x = rounded(x, self.precision);
@@ -149,9 +140,7 @@ impl Linear {
         gradient: &[f32],
         x_gradient: Option<&mut [f32]>,
     ) -> Result<()> {
-        let Self {
-            inputs, outputs, ..
-        } = *self;
+        let (inputs, outputs) = (self.inputs, self.outputs);
         self.weight.add_to_grad(|sum| {
             SparseMatrix::transposed(gradient, outputs, inputs).times(x, inputs, sum, true)
         })?;
@@ -174,9 +163,7 @@ impl Linear {
         gradient: &[f32],
         x_gradient: Option<&mut [f32]>,
     ) -> Result<()> {
-        let Self {
-            inputs, outputs, ..
-        } = *self;
+        let (inputs, outputs) = (self.inputs, self.outputs);
         let rows = |values: &[f32], cols: usize| values.len() / cols;
         let all = Matrix::new(gradient, rows(gradient, outputs), outputs);
         let x = Matrix::new(x, rows(x, inputs), inputs);
@@ -200,11 +187,10 @@ impl Linear {
                 .par_chunks_mut(ROWS * inputs)
                 .zip(gradient.par_chunks(ROWS * outputs))
                 .for_each_recorded(|(x_gradient, gradient)| {
-                    product(
+                    multiply(
                         x_gradient,
                         Matrix::new(gradient, rows(gradient, outputs), outputs),
                         weight,
-                        Mode::Overwrite,
                     );
                 });
         }

@@ -219,11 +219,10 @@ impl LargeProduct {
             .zip(lhs.par_chunks(rows * size))
             .for_each(|(out, lhs)| {
                 let lhs = rounded(lhs, precision);
-                product(
+                multiply(
                     out,
                     Matrix::new(&lhs, lhs.len() / size, size),
                     Matrix::new(&rhs, size, size),
-                    Mode::Overwrite,
                 );
             });
     }

@@ -4,7 +4,7 @@
 use candle_core::{Result, Tensor};
 use rayon::prelude::*;
 
-use super::{tensor, vectorized, with_slices};
+use super::{add_to, tensor, vectorized, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::ops::Window;
 use crate::nn::{GradMode, Output};
@@ -34,14 +34,12 @@ fn pool(x: &Tensor, window: Window, kind: Kind, grad: GradMode) -> Result<Output
     };
     let mut output = vec![0.0; images * op.output_len()];
     // For each maximum which pixel of the window it was, in reading order; empty for means.
-    let mut argmax = vec![
-        0;
-        if kind == Kind::Maximum {
-            output.len()
-        } else {
-            0
-        }
-    ];
+    let maxima = if kind == Kind::Maximum {
+        output.len()
+    } else {
+        0
+    };
+    let mut argmax = vec![0; maxima];
     with_slices([x], |[x]| {
         let images = x
             .par_chunks(op.image_len())
@@ -58,25 +56,21 @@ fn pool(x: &Tensor, window: Window, kind: Kind, grad: GradMode) -> Result<Output
         }
     })?;
     let shape = x.shape().clone();
-    Ok(Output::new(
-        tensor(output, (images, out_height, out_width, channels))?,
-        grad,
-        move |gradient, _| {
-            let mut values = vec![0.0; shape.elem_count()];
-            with_slices([gradient], |[gradient]| {
-                let images = values
-                    .par_chunks_mut(op.image_len())
-                    .zip(gradient.par_chunks(op.output_len()));
-                images
-                    .enumerate()
-                    .for_each_recorded(|(index, (image, gradient))| {
-                        let argmax = argmax.get(index * op.output_len()..).unwrap_or_default();
-                        vectorized!(op.backward(gradient, argmax, image));
-                    });
-            })?;
-            Ok(Gradients::input(Some(tensor(values, shape)?)))
-        },
-    ))
+    let output = tensor(output, (images, out_height, out_width, channels))?;
+    Ok(Output::new(output, grad, move |gradient, _| {
+        let mut values = vec![0.0; shape.elem_count()];
+        with_slices([gradient], |[gradient]| {
+            let images = values
+                .par_chunks_mut(op.image_len())
+                .zip(gradient.par_chunks(op.output_len()))
+                .enumerate();
+            images.for_each_recorded(|(index, (image, gradient))| {
+                let argmax = argmax.get(index * op.output_len()..).unwrap_or_default();
+                vectorized!(op.backward(gradient, argmax, image));
+            });
+        })?;
+        Ok(Gradients::input(Some(tensor(values, shape)?)))
+    }))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,12 +101,7 @@ impl Pool {
     /// The pixels under the window at one place: which of the window's places each meets, and where
     /// its channels start in the image.
     fn pixels(&self, position: usize) -> impl Iterator<Item = (u8, usize)> {
-        let Self {
-            window,
-            width,
-            channels,
-            ..
-        } = *self;
+        let (window, width, channels) = (self.window, self.width, self.channels);
         let (ys, first_row) = window.cover(position / self.out_width, self.height);
         let (xs, first_col) = window.cover(position % self.out_width, width);
         ys.enumerate().flat_map(move |(row, y)| {
@@ -147,9 +136,7 @@ impl Pool {
         let scale = self.scale();
         for (position, mean) in output.chunks_exact_mut(self.channels).enumerate() {
             for (_, start) in self.pixels(position) {
-                mean.iter_mut()
-                    .zip(&image[start..])
-                    .for_each(|(sum, value)| *sum += value);
+                add_to(mean, &image[start..]);
             }
             for sum in mean {
                 *sum *= scale;
@@ -185,10 +172,8 @@ pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
     let [batch, between @ .., channels] = x.dims() else {
         candle_core::bail!("{:?} has no channels", x.shape())
     };
-    let batch = *batch;
+    let (batch, channels, shape) = (*batch, *channels, x.shape().clone());
     let positions = between.iter().product::<usize>();
-    let channels = *channels;
-    let shape = x.shape().clone();
     let (len, scale) = (positions * channels, 1.0 / positions as f32);
     let mut means = vec![0.0_f32; batch * channels];
     with_slices([x], |[x]| {
@@ -197,10 +182,7 @@ pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
             .for_each_recorded(|(image, means)| {
                 vectorized!({
                     for pixel in image.chunks_exact(channels) {
-                        means
-                            .iter_mut()
-                            .zip(pixel)
-                            .for_each(|(sum, value)| *sum += value);
+                        add_to(means, pixel);
                     }
                     for sum in means {
                         *sum *= scale;
@@ -208,27 +190,20 @@ pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
                 });
             });
     })?;
-    Ok(Output::new(
-        tensor(means, (batch, channels))?,
-        grad,
-        move |gradient, _| {
-            let mut values = vec![0.0; batch * len];
-            with_slices([gradient], |[gradient]| {
-                values
-                    .par_chunks_mut(len)
-                    .zip(gradient.par_chunks(channels))
-                    .for_each_recorded(|(image, gradient)| {
-                        vectorized!({
-                            for pixel in image.chunks_exact_mut(channels) {
-                                pixel
-                                    .iter_mut()
-                                    .zip(gradient)
-                                    .for_each(|(value, g)| *value = scale * g);
-                            }
-                        });
+    let output = tensor(means, (batch, channels))?;
+    Ok(Output::new(output, grad, move |gradient, _| {
+        let mut values = vec![0.0; batch * len];
+        with_slices([gradient], |[gradient]| {
+            values
+                .par_chunks_mut(len)
+                .zip(gradient.par_chunks(channels))
+                .for_each_recorded(|(image, gradient)| {
+                    vectorized!(for pixel in image.chunks_exact_mut(channels) {
+                        let pairs = pixel.iter_mut().zip(gradient);
+                        pairs.for_each(|(value, g)| *value = scale * g);
                     });
-            })?;
-            Ok(Gradients::input(Some(tensor(values, shape)?)))
-        },
-    ))
+                });
+        })?;
+        Ok(Gradients::input(Some(tensor(values, shape)?)))
+    }))
 }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::super::matrix::round;
 use super::super::microkernels::tiles::{PIXELS, Start, Tile};
 use super::super::microkernels::{Buffer, Scratch};
-use super::super::vectorized;
+use super::super::{add_to, vectorized};
 use super::FusedConvolution;
 use super::geometry::{Convolution, FIRST_CACHE};
 use super::kernels::Unpool;
@@ -115,9 +115,7 @@ impl FusedConvolution {
                 let start = chunk << 13;
                 sum.fill(0.0);
                 vectorized!(for (part, _) in &partial {
-                    sum.iter_mut()
-                        .zip(&part[start..])
-                        .for_each(|(sum, part)| *sum += part);
+                    add_to(sum, &part[start..]);
                 });
             });
         if dense {
@@ -127,9 +125,7 @@ impl FusedConvolution {
         }
         if let Some(bias) = bias {
             for (_, part) in &partial {
-                bias.iter_mut()
-                    .zip(part)
-                    .for_each(|(sum, part)| *sum += part);
+                add_to(bias, part);
             }
         }
     }
