@@ -56,49 +56,45 @@ pub fn all() -> Vec<Case> {
     cases
 }
 
+/// An op of one input and no parameters.
+fn unary(
+    name: &'static str,
+    x: &[usize],
+    op: impl Fn(&Tensor, Context) -> Result<Tensor> + 'static,
+    reference: impl Fn(&Tensor) -> Result<Tensor> + 'static,
+) -> Case {
+    let op = move |x: &[Tensor], _: &[Parameter], context| op(&x[0], context);
+    case(name, &[x], &[], op, move |x, _| reference(&x[0]))
+}
+
+const fn window(size: usize, stride: usize, padding: usize) -> Window {
+    Window {
+        size,
+        stride,
+        padding,
+    }
+}
+
 fn products() -> Vec<Case> {
     let convolution = |name, x: &[usize], weight: &[usize], bias: bool, stride, padding| {
-        let bias: &[&[usize]] = if bias { &[&weight[..1]] } else { &[] };
-        let parameters: Vec<&[usize]> = std::iter::once(weight)
-            .chain(bias.iter().copied())
-            .collect();
-        let size = weight[2];
+        let window = window(weight[2], stride, padding);
+        let parameters = [weight, &weight[..1]];
         case(
             name,
             &[x],
-            &parameters,
+            &parameters[..1 + usize::from(bias)],
             move |x, p, context| ops::conv2d(&x[0], &p[0], p.get(1), stride, padding, context),
-            move |x, p| {
-                composed::conv2d(
-                    &x[0],
-                    &p[0],
-                    p.get(1),
-                    Window {
-                        size,
-                        stride,
-                        padding,
-                    },
-                    Precision::F32,
-                )
-            },
+            move |x, p| composed::conv2d(&x[0], &p[0], p.get(1), window, Precision::F32),
         )
     };
-    let linear = |name, rows, inputs, outputs| {
-        case(
-            name,
-            &[&[rows, inputs]],
-            &[&[outputs, inputs], &[outputs]],
-            |x, p, context| ops::linear(&x[0], &p[0], &p[1], false, context),
-            |x, p| composed::linear(&x[0], &p[0], &p[1], false, Precision::F32),
-        )
-    };
-    let attention = case(
+    let attention = unary(
         "Attention",
-        &[&[3, 49, 48]],
-        &[],
-        |x, _, context| ops::attention(&x[0], 2, context),
-        |x, _| composed::attention(&x[0], 2, Precision::F32, composed::softmax),
+        &[3, 49, 48],
+        |x, context| ops::attention(x, 2, context),
+        |x| composed::attention(x, 2, Precision::F32, composed::softmax),
     );
+    let (wide, few): (&[usize], &[usize]) = (&[11, 14, 14, 32], &[64, 32, 3, 3]);
+    let (strided, many): (&[usize], &[usize]) = (&[2, 9, 11, 8], &[77, 8, 3, 3]);
     let cases = [
         convolution(
             "Convolution 5x5",
@@ -108,38 +104,32 @@ fn products() -> Vec<Case> {
             1,
             2,
         ),
-        convolution(
-            "Convolution 3x3, stride 2",
-            &[2, 9, 11, 8],
-            &[77, 8, 3, 3],
-            false,
-            2,
-            1,
-        ),
-        convolution(
-            "Convolution 3x3, large",
-            &[11, 14, 14, 32],
-            &[64, 32, 3, 3],
-            true,
-            1,
-            1,
-        ),
-        linear("Linear layer", 5, 37, 11),
-        linear("Linear layer, large", 2111, 200, 70),
+        convolution("Convolution 3x3, stride 2", strided, many, false, 2, 1),
+        convolution("Convolution 3x3, large", wide, few, true, 1, 1),
+        linear("Linear layer", [5, 37, 11], false),
+        linear("Linear layer, large", [2111, 200, 70], false),
         attention,
     ];
-    cases
-        .into_iter()
-        .map(|case| Case {
-            is_product: true,
-            ..case
-        })
-        .collect()
+    let product = |case| Case {
+        is_product: true,
+        ..case
+    };
+    cases.into_iter().map(product).collect()
+}
+
+fn linear(name: &'static str, [rows, inputs, outputs]: [usize; 3], relu: bool) -> Case {
+    case(
+        name,
+        &[&[rows, inputs]],
+        &[&[outputs, inputs], &[outputs]],
+        move |x, p, context| ops::linear(&x[0], &p[0], &p[1], relu, context),
+        move |x, p| composed::linear(&x[0], &p[0], &p[1], relu, Precision::F32),
+    )
 }
 
 fn convolutions_with_pooling() -> Vec<Case> {
     let fused = |name, x: &[usize], weight: &[usize], padding| {
-        let size = weight[2];
+        let window = window(weight[2], 1, padding);
         case(
             name,
             &[x],
@@ -148,24 +138,13 @@ fn convolutions_with_pooling() -> Vec<Case> {
                 ops::conv2d_max_pool(&x[0], &p[0], p.get(1), padding, true, context)
             },
             move |x, p| {
-                let sums = composed::conv2d(
-                    &x[0],
-                    &p[0],
-                    p.get(1),
-                    Window {
-                        size,
-                        stride: 1,
-                        padding,
-                    },
-                    Precision::F32,
-                )?;
-                composed::activate(
-                    &composed::max_pool(&sums, Window::HALVING)?,
-                    Activation::Relu,
-                )
+                let sums = composed::conv2d(&x[0], &p[0], p.get(1), window, Precision::F32)?;
+                let pooled = composed::max_pool(&sums, Window::HALVING)?;
+                composed::activate(&pooled, Activation::Relu)
             },
         )
     };
+    let large: [&[usize]; 2] = [&[11, 14, 14, 16], &[32, 16, 3, 3]];
     vec![
         fused(
             "Convolution with pooling",
@@ -173,66 +152,47 @@ fn convolutions_with_pooling() -> Vec<Case> {
             &[10, 4, 5, 5],
             0,
         ),
-        fused(
-            "Convolution with pooling, large",
-            &[11, 14, 14, 16],
-            &[32, 16, 3, 3],
-            1,
-        ),
+        fused("Convolution with pooling, large", large[0], large[1], 1),
     ]
 }
 
 fn pools() -> Vec<Case> {
-    let window = Window {
-        size: 3,
-        stride: 2,
-        padding: 1,
-    };
+    let window = window(3, 2, 1);
     vec![
-        case(
+        unary(
             "Max pooling",
-            &[&[3, 9, 8, 5]],
-            &[],
-            move |x, _, context| ops::max_pool(&x[0], window, context),
-            move |x, _| composed::max_pool(&x[0], window),
+            &[3, 9, 8, 5],
+            move |x, context| ops::max_pool(x, window, context),
+            move |x| composed::max_pool(x, window),
         ),
-        case(
+        unary(
             "Average pooling",
-            &[&[3, 9, 8, 5]],
-            &[],
-            move |x, _, context| ops::average_pool(&x[0], window, context),
-            move |x, _| composed::average_pool(&x[0], window),
+            &[3, 9, 8, 5],
+            move |x, context| ops::average_pool(x, window, context),
+            move |x| composed::average_pool(x, window),
         ),
-        case(
+        unary(
             "Global average pooling",
-            &[&[3, 5, 4, 7]],
-            &[],
-            |x, _, context| ops::global_average_pool(&x[0], context),
-            |x, _| composed::global_average_pool(&x[0]),
+            &[3, 5, 4, 7],
+            ops::global_average_pool,
+            composed::global_average_pool,
         ),
     ]
 }
 
 fn activations(activation: Activation) -> Case {
-    case(
+    unary(
         activation.label(),
-        &[&[3, 7, 5]],
-        &[],
-        move |x, _, context| ops::activate(&x[0], activation, context),
-        move |x, _| composed::activate(&x[0], activation),
+        &[3, 7, 5],
+        move |x, context| ops::activate(x, activation, context),
+        move |x| composed::activate(x, activation),
     )
 }
 
 fn others() -> Vec<Case> {
     let labels = |device: &Device| Tensor::new(&[0_u8, 1, 2, 3, 4, 5, 6, 7, 0], device);
     vec![
-        case(
-            "Linear layer with ReLU",
-            &[&[70, 50]],
-            &[&[40, 50], &[40]],
-            |x, p, context| ops::linear(&x[0], &p[0], &p[1], true, context),
-            |x, p| composed::linear(&x[0], &p[0], &p[1], true, Precision::F32),
-        ),
+        linear("Linear layer with ReLU", [70, 50, 40], true),
         case(
             "Sum of two branches",
             &[&[2, 5, 5, 6], &[2, 5, 5, 6]],
@@ -248,18 +208,13 @@ fn others() -> Vec<Case> {
                 let device = DeviceContext::new(x[0].device().clone(), context.backend);
                 let statistic =
                     |value| Parameter::new("statistic", vec![value; 35], &[35])?.to_device(&device);
-                let (running_mean, running_variance) = (&statistic(0.0)?, &statistic(1.0)?);
-                ops::batch_norm(
-                    &x[0],
-                    BatchNorm {
-                        weight: &p[0],
-                        bias: &p[1],
-                        running_mean,
-                        running_variance,
-                    },
-                    None,
-                    context,
-                )
+                let norm = BatchNorm {
+                    weight: &p[0],
+                    bias: &p[1],
+                    running_mean: &statistic(0.0)?,
+                    running_variance: &statistic(1.0)?,
+                };
+                ops::batch_norm(&x[0], norm, None, context)
             },
             |x, p| {
                 let [mean, variance] = composed::moments(&x[0])?;
@@ -273,21 +228,12 @@ fn others() -> Vec<Case> {
             |x, p, context| ops::layer_norm(&x[0], &p[0], &p[1], context),
             |x, p| composed::layer_norm(&x[0], &p[0], &p[1], 1e-5),
         ),
-        case(
-            "Flatten",
-            &[&[2, 3, 4, 5]],
-            &[],
-            |x, _, context| ops::flatten(&x[0], context),
-            |x, _| composed::flatten(&x[0]),
-        ),
-        case(
+        unary("Flatten", &[2, 3, 4, 5], ops::flatten, composed::flatten),
+        unary(
             "Cross-entropy",
-            &[&[9, 8]],
-            &[],
-            move |x, _, context| {
-                ops::cross_entropy(&x[0], &labels(x[0].device())?, 9, 0.1, context)
-            },
-            move |x, _| composed::cross_entropy(&x[0], &labels(&Device::Cpu)?, 9, 0.1),
+            &[9, 8],
+            move |x, context| ops::cross_entropy(x, &labels(x.device())?, 9, 0.1, context),
+            move |x| composed::cross_entropy(x, &labels(&Device::Cpu)?, 9, 0.1),
         ),
     ]
 }
