@@ -62,6 +62,8 @@ pub use settings::{PEN, PresetRate, Settings, Theme, WindowGeometry, ZOOM};
 #[cfg(feature = "gui")]
 pub use start::run;
 pub use state::App;
+#[cfg(feature = "gui")]
+pub use style::Pushes;
 pub use sweeps::{
     ExecutorFactory, LoadedSweep, SettingRow, SweepAction, SweepField, SweepForm, SweepNews,
     SweepPhase, SweepProblem, SweepView, Sweeps,

@@ -10,8 +10,7 @@ use super::readout::{Readout, mebibytes, percents};
 use super::scale::{XAxis, YAxis, significant};
 use super::{PlotsView, VisibleTraces, readout, x_axis};
 use crate::text::format::grouped;
-use crate::window::shell::help;
-use crate::window::shell::help::Topic;
+use crate::window::shell::help::{self, Topic};
 use crate::window::style::Palette;
 use crate::window::{App, RunView, style};
 

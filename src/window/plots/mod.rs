@@ -27,13 +27,12 @@ use self::scale::{XAxis, XUnit};
 use super::shell::shortcuts;
 use super::style::image_sheet::{Cached, ImageSheet};
 use super::train::view::preview;
-use super::{Action, App, DataImages, Headline, Phase, RunView, style};
+use super::{Action, App, DataImages, Headline, Phase, Pushes as _, RunView, style};
 use crate::bench::busy;
 use crate::protocol::JobProgress;
 use crate::records::{JobId, ModelRef, RunSummary};
 use crate::run_config::Setting;
 use crate::text::format::grouped;
-use crate::window::style::Pushes as _;
 
 /// The title of the dialog that asks where a figure is to be saved.
 const SAVE_FIGURE: &str = "Save the figure";

@@ -10,8 +10,7 @@ use super::range::Gesture;
 use super::scale::XUnit;
 use super::{FigureFormat, PlotsView, VisibleTraces};
 use crate::window::style;
-use crate::window::style::Pushes as _;
-use crate::window::{Action, App};
+use crate::window::{Action, App, Pushes as _};
 
 /// Below this width, in points, the toggle of the machine's plots moves into the menu.
 const NARROW: f32 = 600.0;

@@ -7,9 +7,8 @@ use eframe::egui::{Align, Button, Label, Layout, RichText, Sense, Stroke, Ui, gu
 use super::dialogs::About;
 use super::shortcuts;
 use crate::window::frame::Views;
-use crate::window::style::Pushes as _;
 use crate::window::style::icons;
-use crate::window::{Action, App, Screen, Theme, WizardStep, style};
+use crate::window::{Action, App, Pushes as _, Screen, Theme, WizardStep, style};
 
 /// Between two tabs, in points.
 const TAB_DISTANCE: f32 = 20.0;

@@ -25,9 +25,8 @@ use super::results::view as results;
 use super::style::icons;
 use super::sweeps::view as sweep;
 use super::train::view as run_panel;
-use super::{Action, App, Dropped, Notice, Screen, Severity, plots, style};
+use super::{Action, App, Dropped, Notice, Pushes as _, Screen, Severity, plots, style};
 use crate::text::visible;
-use crate::window::style::Pushes as _;
 
 /// The run panel's width, in points.
 const RUN_PANEL: f32 = 316.0;

@@ -80,6 +80,15 @@ pub fn card(ui: &Ui) -> Frame {
         .inner_margin(Margin::same(14))
 }
 
+/// A card as wide as there is room.
+pub fn full_card<T>(ui: &mut Ui, fill: impl FnOnce(&mut Ui) -> T) -> T {
+    let shown = card(ui).show(ui, |ui| {
+        ui.set_min_width(ui.available_width());
+        fill(ui)
+    });
+    shown.inner
+}
+
 pub fn primary_button(ui: &Ui, text: impl Into<String>) -> Button<'static> {
     let p = palette(ui);
     Button::new(RichText::new(text).color(p.on_accent).strong())
@@ -251,6 +260,13 @@ pub fn toggle(ui: &Ui, text: &str, chosen: bool) -> Button<'static> {
             .fill(p.control)
             .stroke(Stroke::new(1.0, p.edge))
             .frame_when_inactive(true)
+    }
+}
+
+/// A button of a group: this option, which a click chooses.
+pub fn choose<T: PartialEq>(ui: &mut Ui, chosen: &mut T, option: T, text: &str) {
+    if ui.add(toggle(ui, text, *chosen == option)).clicked() {
+        *chosen = option;
     }
 }
 

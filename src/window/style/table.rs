@@ -58,8 +58,7 @@ pub fn show(ui: &mut Ui, sections: &[Section]) {
 }
 
 fn card(ui: &mut Ui, section: &Section) {
-    style::card(ui).show(ui, |ui| {
-        ui.set_min_width(ui.available_width());
+    style::full_card(ui, |ui| {
         ui.label(RichText::new(section.title).strong().size(15.5))
             .on_hover_text(format!("{}.", capitalised(&section.about)));
         let bars = table(ui, section);

@@ -10,8 +10,7 @@ use eframe::egui::{
 
 use super::draw::view::DrawView;
 use super::style::icons;
-use super::{Action, App, WizardStep, style};
-use crate::window::style::Pushes as _;
+use super::{Action, App, Pushes as _, WizardStep, style};
 
 pub fn show(
     ui: &mut Ui,

@@ -14,10 +14,9 @@ use crate::window::draw::view as draw;
 use crate::window::draw::view::DrawView;
 use crate::window::draw::view::ink::Node;
 use crate::window::hardware::view as hardware;
-use crate::window::style::Pushes as _;
 use crate::window::style::icons;
 use crate::window::train::view as run_panel;
-use crate::window::{Action, App, WizardStep, style};
+use crate::window::{Action, App, Pushes as _, WizardStep, style};
 
 const HAND: u64 = 7;
 
@@ -62,8 +61,7 @@ fn welcome(ui: &mut Ui) {
             "See which digits the network confuses, and look at the images it gets wrong.",
         ),
     ] {
-        style::card(ui).show(ui, |ui| {
-            ui.set_min_width(ui.available_width());
+        style::full_card(ui, |ui| {
             ui.label(RichText::new(title).strong().size(16.0));
             ui.label(RichText::new(body).weak());
         });

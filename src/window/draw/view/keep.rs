@@ -8,10 +8,9 @@ use eframe::egui::{
 };
 
 use crate::records::Prediction;
-use crate::window::style::Pushes as _;
 use crate::window::style::image_sheet;
 use crate::window::style::image_sheet::{Cached, ImageSheet};
-use crate::window::{Action, App, Collection, Screen, style};
+use crate::window::{Action, App, Collection, Pushes as _, Screen, style};
 
 /// Turns Enter, the digits and, during the guided collection, Escape into actions, unless they are
 /// meant for something else: `canvas_focused` is true while the canvas has the focus.

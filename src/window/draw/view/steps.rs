@@ -11,8 +11,7 @@ use super::tools::STEPS;
 use super::{DrawView, bars, ink};
 use crate::ink::{SIDE, Stage, StageImage, StageKind, Step};
 use crate::text::format::count;
-use crate::window::style::Pushes as _;
-use crate::window::{Action, App, style};
+use crate::window::{Action, App, Pushes as _, style};
 
 const TITLE: &str = "How Inkling sees it";
 /// The least and the greatest side of an image, in points: at least two to a pixel of the model's

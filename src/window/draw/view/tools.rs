@@ -10,8 +10,7 @@ use eframe::egui::{
 
 use crate::window::shell::shortcuts;
 use crate::window::style;
-use crate::window::style::Pushes as _;
-use crate::window::{Action, App, PEN, Screen, Tool};
+use crate::window::{Action, App, PEN, Pushes as _, Screen, Tool};
 
 /// Switches between the canvas for one digit and the one for several.
 pub const CANVAS_CHOICE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::D);

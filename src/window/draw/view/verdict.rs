@@ -12,13 +12,13 @@ use crate::ink::Image;
 use crate::records::Prediction;
 use crate::run_config::{Classes, InferenceChoice};
 use crate::text::format::{capitalised, milliseconds};
-use crate::window::shell::help;
-use crate::window::shell::help::Topic;
-use crate::window::style::Pushes as _;
+use crate::window::shell::help::{self, Topic};
 use crate::window::style::icons;
 use crate::window::style::image_sheet::ImageSheet;
 use crate::window::verdict::{Verdict, model_facts, uncertainty_explanation, uncertainty_sentence};
-use crate::window::{Action, App, Screen, about_inference_comparison, inference_row, style};
+use crate::window::{
+    Action, App, Pushes as _, Screen, about_inference_comparison, inference_row, style,
+};
 
 /// The greatest width of the list of models, in points.
 const MODEL_WIDTH: f32 = 420.0;

@@ -11,9 +11,8 @@ use crate::self_test;
 use crate::text::format::remaining;
 use crate::text::visible;
 use crate::window::messages::Message;
-use crate::window::style::Pushes as _;
 use crate::window::style::{icons, table};
-use crate::window::{Action, App, Checked, RunningJob, style};
+use crate::window::{Action, App, Checked, Pushes as _, RunningJob, style};
 
 /// Draws a card for the CPU and for every other device that has been tested.
 pub fn self_test(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -26,8 +25,7 @@ pub fn self_test(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &mut Vec<Action>) {
-    style::card(ui).show(ui, |ui| {
-        ui.set_min_width(ui.available_width());
+    style::full_card(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
         ui.label(style::hint(if device == DeviceChoice::Cpu {
             "Self-test".to_owned()

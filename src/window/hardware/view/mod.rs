@@ -11,10 +11,8 @@ use eframe::egui::{
 use crate::device::HAS_CUDA;
 use crate::hardware::{Line, lines};
 use crate::text::visible;
-use crate::window::shell::help;
-use crate::window::shell::help::Topic;
-use crate::window::style::Pushes as _;
-use crate::window::{Action, App, MachineAction, style};
+use crate::window::shell::help::{self, Topic};
+use crate::window::{Action, App, MachineAction, Pushes as _, style};
 
 /// Below this width, in points, there is a single column.
 const TWO_COLUMNS: f32 = 1000.0;
@@ -187,17 +185,24 @@ pub fn libraries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 pub fn libraries_card(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let chosen = app.ctx.settings.cuda_folder.as_ref();
-    style::card(ui).show(ui, |ui| {
-        ui.set_min_width(ui.available_width());
+    style::full_card(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
         ui.label(style::hint("NVIDIA libraries"));
-        let place = chosen.map_or_else(|| "Standard locations".to_owned(), |folder| visible::path(folder));
+        let place = chosen.map_or_else(
+            || "Standard locations".to_owned(),
+            |folder| visible::path(folder),
+        );
         style::strong(ui, place);
         // In a scope of its own, so that a change of text does not move the keyboard focus.
         ui.vertical(|ui| {
             let first = "Searched first, then the standard locations.";
-            let usual = "The folders of the system, the CUDA Toolkit and Python packages are searched.";
-            let status = if app.machine.looking_for_cuda { "Searching…" } else { chosen.map_or(usual, |_| first) };
+            let usual =
+                "The folders of the system, the CUDA Toolkit and Python packages are searched.";
+            let status = if app.machine.looking_for_cuda {
+                "Searching…"
+            } else {
+                chosen.map_or(usual, |_| first)
+            };
             style::weak(ui, status);
         });
         ui.add_space(4.0);

@@ -7,8 +7,9 @@ use crate::hardware::lines;
 use crate::records::{KEPT_DAYS, ReceivedBundle};
 use crate::text::format::{count, file_size, local_time};
 use crate::text::visible;
-use crate::window::style::Pushes as _;
-use crate::window::{Action, App, MachineAction, OtherMachine, ReachState, device_name, style};
+use crate::window::{
+    Action, App, MachineAction, OtherMachine, Pushes as _, ReachState, device_name, style,
+};
 
 /// The dialog's width, in points.
 const WIDTH: f32 = 520.0;
@@ -158,8 +159,7 @@ pub fn sending_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// Draws the card of the machine with this name.
 pub fn sent(ui: &mut Ui, app: &App, host: &str, actions: &mut Vec<Action>) {
-    style::card(ui).show(ui, |ui| {
-        ui.set_min_width(ui.available_width());
+    style::full_card(ui, |ui| {
         ui.horizontal(|ui| {
             ui.label(style::hint(format!("Sent to {}", visible::label(host))));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -172,7 +172,11 @@ pub fn sent(ui: &mut Ui, app: &App, host: &str, actions: &mut Vec<Action>) {
         });
         match &app.machine.sent.bundles {
             _ if app.machine.sent.failure.is_some() => {
-                app.machine.sent.failure.iter().for_each(|failure| _ = style::invalid(ui, &failure.to_string()));
+                app.machine
+                    .sent
+                    .failure
+                    .iter()
+                    .for_each(|failure| _ = style::invalid(ui, &failure.to_string()));
             }
             None => _ = ui.label(RichText::new("Asking what is there…").weak()),
             Some(bundles) if bundles.is_empty() => _ = ui.label(RichText::new("Nothing").strong()),
@@ -180,7 +184,9 @@ pub fn sent(ui: &mut Ui, app: &App, host: &str, actions: &mut Vec<Action>) {
                 for bundle in bundles {
                     sent_row(ui, app, bundle, actions);
                 }
-                let about = format!("Kept there for your account alone, and deleted {KEPT_DAYS} days after the last use.");
+                let about = format!(
+                    "Kept there for your account alone, and deleted {KEPT_DAYS} days after the last use."
+                );
                 style::weak(ui, about);
             }
         }

@@ -14,9 +14,8 @@ use crate::infer::model_comparison::{
 use crate::records::{COMPARED_MODELS, Ensemble, ModelRef, RunSummary};
 use crate::run_config::RunConfig;
 use crate::runs::RunEntry;
-use crate::window::style::Pushes as _;
 use crate::window::style::table;
-use crate::window::{Action, App, style};
+use crate::window::{Action, App, Pushes as _, style};
 
 /// Below this width, in points, the choice stands above the comparison instead of beside it.
 const TWO_COLUMNS: f32 = 760.0;

@@ -24,21 +24,11 @@ pub struct Choice {
 pub fn show(ui: &mut Ui, runs: &[(&RunSummary, &[StepPoint])], choice: &mut Choice) {
     ui.horizontal_wrapped(|ui| {
         for figure in Figure::ALL {
-            if ui
-                .add(style::toggle(ui, figure.label(), choice.figure == figure))
-                .clicked()
-            {
-                choice.figure = figure;
-            }
+            style::choose(ui, &mut choice.figure, figure, figure.label());
         }
         style::divider(ui);
         for unit in Unit::ALL {
-            if ui
-                .add(style::toggle(ui, unit.label(), choice.unit == unit))
-                .clicked()
-            {
-                choice.unit = unit;
-            }
+            style::choose(ui, &mut choice.unit, unit, unit.label());
         }
     });
     let palette = style::palette(ui);

@@ -15,9 +15,8 @@ use crate::runs::{Repeats, RunEntry};
 use crate::text::format::{count, duration, file_size, grouped, local_time, percent};
 use crate::text::visible;
 use crate::window::messages::Message;
-use crate::window::style::Pushes as _;
 use crate::window::style::icons;
-use crate::window::{Action, App, style};
+use crate::window::{Action, App, Pushes as _, style};
 
 /// From this width on, in points, the settings stand beside the results.
 const TWO_COLUMNS: f32 = 940.0;

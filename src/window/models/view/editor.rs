@@ -8,8 +8,7 @@ use eframe::egui::{Key, Label, RichText, TextEdit, Ui};
 
 use crate::records::Annotation;
 use crate::runs::RunEntry;
-use crate::window::style::Pushes as _;
-use crate::window::{Action, App, style};
+use crate::window::{Action, App, Pushes as _, style};
 
 #[derive(Clone, Debug)]
 pub struct Editor {

@@ -9,9 +9,8 @@ use crate::text::format::{file_size, grouped};
 use crate::text::visible;
 use crate::window::messages::Message;
 use crate::window::style;
-use crate::window::style::Pushes as _;
 use crate::window::style::icons;
-use crate::window::{Action, App, ExportView, InTheWay};
+use crate::window::{Action, App, ExportView, InTheWay, Pushes as _};
 
 /// Draws the dialog if it is open for this model.
 pub fn show(

@@ -10,10 +10,9 @@ use super::{card, curves};
 use crate::records::RunSummary;
 use crate::runs::{InterruptedRun, RunEntry};
 use crate::text::format::{local_time, percent};
-use crate::window::style::Pushes as _;
 use crate::window::style::icons;
 use crate::window::train::view::controls::ABOUT_SAVING;
-use crate::window::{Action, App, Phase, style};
+use crate::window::{Action, App, Phase, Pushes as _, style};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum SortBy {
@@ -177,22 +176,41 @@ fn interrupted_card(
     actions: &mut Vec<Action>,
 ) {
     let card = &run.card;
-    style::card(ui).show(ui, |ui| {
-        ui.set_min_width(ui.available_width());
+    style::full_card(ui, |ui| {
         ui.horizontal(|ui| {
             icons::icon(ui, icons::Icon::Note);
             style::strong_line(ui, card.config.title());
         });
-        let validation = card
-            .epochs
-            .last()
-            .map_or_else(String::new, |record| format!(", validation accuracy {}", percent(f64::from(record.validation_accuracy), 2)));
-        let saved = format!("saved after {} of {}{validation}", card.position(), card.config.epochs);
+        let validation = card.epochs.last().map_or_else(String::new, |record| {
+            format!(
+                ", validation accuracy {}",
+                percent(f64::from(record.validation_accuracy), 2)
+            )
+        });
+        let saved = format!(
+            "saved after {} of {}{validation}",
+            card.position(),
+            card.config.epochs
+        );
         // The checkpoint alone does not tell; the run in this window does.
-        let was_stopped = app.train.run.as_ref().is_some_and(|last| last.phase == Phase::Discarded)
-            && app.train.interrupted_checkpoint().is_some_and(|last| last.folder == run.folder);
-        let how = if was_stopped { "Stopped" } else { "Interrupted" };
-        style::note(ui, format!("{how} on {} · {saved}", local_time(&card.made_at)));
+        let was_stopped = app
+            .train
+            .run
+            .as_ref()
+            .is_some_and(|last| last.phase == Phase::Discarded)
+            && app
+                .train
+                .interrupted_checkpoint()
+                .is_some_and(|last| last.folder == run.folder);
+        let how = if was_stopped {
+            "Stopped"
+        } else {
+            "Interrupted"
+        };
+        style::note(
+            ui,
+            format!("{how} on {} · {saved}", local_time(&card.made_at)),
+        );
         ui.horizontal(|ui| {
             let resume = ui.add_enabled(!app.ctx.is_training(), style::primary_button(ui, "Resume"));
             let about = "Resumes from where the run was last saved and gives the same weights as an uninterrupted run";

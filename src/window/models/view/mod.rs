@@ -22,8 +22,7 @@ use crate::records::ModelRef;
 use crate::runs::RunEntry;
 use crate::window::shell::help::Topic;
 use crate::window::shell::{help, shortcuts};
-use crate::window::style::Pushes as _;
-use crate::window::{Action, App, Screen, style};
+use crate::window::{Action, App, Pushes as _, Screen, style};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Selected {

@@ -9,8 +9,7 @@ use super::{ModelsView, Selected, details};
 use crate::records::{Ensemble, ModelRef, RunSummary};
 use crate::runs::RunEntry;
 use crate::window::shell::shortcuts;
-use crate::window::style::Pushes as _;
-use crate::window::{Action, App, NOT_TRAINABLE, Screen, style};
+use crate::window::{Action, App, NOT_TRAINABLE, Pushes as _, Screen, style};
 
 /// The button of a model that recognises the drawings already.
 const IN_USE: &str = "In use";

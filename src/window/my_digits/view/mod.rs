@@ -12,10 +12,9 @@ use crate::run_config::SetFormat;
 use crate::text::format::{count, grouped, percent, remaining};
 use crate::window::messages::Message;
 use crate::window::shell::{help, shortcuts};
-use crate::window::style::Pushes as _;
 use crate::window::style::icons;
 use crate::window::style::image_sheet::Cached;
-use crate::window::{Action, App, Collection, DIGITS, Screen, style};
+use crate::window::{Action, App, Collection, DIGITS, Pushes as _, Screen, style};
 
 /// From this width on the buttons stand beside the figures, in points.
 const BESIDE: f32 = 1000.0;

@@ -8,8 +8,7 @@ use crate::text::format::count;
 use crate::window::DIGITS;
 use crate::window::draw::view::keep;
 use crate::window::style;
-use crate::window::style::image_sheet;
-use crate::window::style::image_sheet::ImageSheet;
+use crate::window::style::image_sheet::{self, ImageSheet};
 use crate::window::{Action, App, MyDrawing};
 
 /// The least and the greatest side of an image, in points.

@@ -9,8 +9,7 @@ use crate::math::statistics::cell_sentence;
 use crate::records::Mistake;
 use crate::run_config::Classes;
 use crate::window::style;
-use crate::window::style::image_sheet;
-use crate::window::style::image_sheet::ImageSheet;
+use crate::window::style::image_sheet::{self, ImageSheet};
 use crate::window::verdict::whole_percent;
 
 /// The side of an image, in points: three to a pixel.

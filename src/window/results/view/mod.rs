@@ -14,10 +14,8 @@ use crate::math::statistics::{calibration_error, cell_sentence, error_count, wil
 use crate::records::{Evaluation, ModelRef, SplitEvaluation};
 use crate::run_config::{Classes, DataSource, DataSpec};
 use crate::text::format::{grouped, percent};
-use crate::window::shell::help;
-use crate::window::shell::help::Topic;
-use crate::window::style::Pushes as _;
-use crate::window::{Action, App, ResultsView, style};
+use crate::window::shell::help::{self, Topic};
+use crate::window::{Action, App, Pushes as _, ResultsView, style};
 
 #[derive(Debug, Default)]
 pub struct ResultsScreen {

@@ -12,10 +12,8 @@ use eframe::egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui, UiBui
 use crate::sweep::{SweepEntry, Trial};
 use crate::text::format::percent;
 use crate::text::visible;
-use crate::window::shell::help;
-use crate::window::shell::help::Topic;
-use crate::window::style::Pushes as _;
-use crate::window::{Action, App, SweepAction, SweepPhase, SweepView, style};
+use crate::window::shell::help::{self, Topic};
+use crate::window::{Action, App, Pushes as _, SweepAction, SweepPhase, SweepView, style};
 
 #[derive(Debug, Default)]
 pub struct SweepScreen {
@@ -114,25 +112,16 @@ pub fn progress(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Act
 }
 
 fn buttons(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>) {
-    let mut act = |action| actions.push(Action::Sweep(action));
     if sweep.is_active() {
         let can = matches!(sweep.phase, SweepPhase::Starting | SweepPhase::Running);
         let about = "It can be resumed, even after Inkling was closed. Trials that are training now begin again then";
-        if ui
-            .add_enabled(can, style::secondary_button("Pause"))
+        ui.add_enabled(can, style::secondary_button("Pause"))
             .on_hover_text(about)
-            .clicked()
-        {
-            act(SweepAction::Pause);
-        }
+            .pushes(actions, || Action::Sweep(SweepAction::Pause));
         let about = "Ends the sweep with the trials that have ended by now";
-        if ui
-            .add_enabled(can, style::secondary_button("Stop"))
+        ui.add_enabled(can, style::secondary_button("Stop"))
             .on_hover_text(about)
-            .clicked()
-        {
-            act(SweepAction::Stop);
-        }
+            .pushes(actions, || Action::Sweep(SweepAction::Stop));
         return;
     }
     let Some(folder) = &sweep.folder else { return };
@@ -149,22 +138,19 @@ fn buttons(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>)
             why_not.is_none() && !is_exhausted,
             style::secondary_button(format!("{MORE} more trials")),
         );
-        if more
-            .on_hover_text("Goes on from the trials so far")
+        more.on_hover_text("Goes on from the trials so far")
             .on_disabled_hover_text(reason)
-            .clicked()
-        {
-            act(SweepAction::Extend(folder.clone(), MORE));
-        }
+            .pushes(actions, || {
+                Action::Sweep(SweepAction::Extend(folder.clone(), MORE))
+            });
     } else {
         let resume = ui.add_enabled(why_not.is_none(), style::primary_button(ui, "Resume"));
-        if resume
+        resume
             .on_hover_text("Trials that were cut short begin again")
             .on_disabled_hover_text(reason)
-            .clicked()
-        {
-            act(SweepAction::Resume(folder.clone()));
-        }
+            .pushes(actions, || {
+                Action::Sweep(SweepAction::Resume(folder.clone()))
+            });
     }
 }
 
@@ -264,9 +250,7 @@ pub fn trials(
             (Part::Progress, "Progress and importance"),
             (Part::Parallel, "Parallel coordinates"),
         ] {
-            if ui.add(style::toggle(ui, name, *part == which)).clicked() {
-                *part = which;
-            }
+            style::choose(ui, part, which, name);
         }
     });
     let height = ui.available_height();

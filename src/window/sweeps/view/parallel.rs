@@ -9,8 +9,7 @@ use super::plots::AccuracyRange;
 use crate::sweep::{Dimension, Outcome, Range, Trial, Value};
 use crate::text::format::{percent, plain};
 use crate::window::style::Palette;
-use crate::window::style::Pushes as _;
-use crate::window::{Action, SweepAction, SweepView, style};
+use crate::window::{Action, Pushes as _, SweepAction, SweepView, style};
 
 /// Above and below the axes: their names, and the ends; in points.
 const HEAD: f32 = 22.0;

@@ -10,9 +10,8 @@ use crate::text::format::{count, percent};
 use crate::text::visible;
 use crate::window::messages::Message;
 use crate::window::shell::shortcuts;
-use crate::window::style::Pushes as _;
 use crate::window::{
-    Action, App, SettingRow, SweepAction, SweepField, SweepForm, SweepProblem, style,
+    Action, App, Pushes as _, SettingRow, SweepAction, SweepField, SweepForm, SweepProblem, style,
 };
 
 /// The width of the fields for the budget, in points.
@@ -308,8 +307,7 @@ pub fn stored(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let (resumable, others): (Vec<_>, Vec<_>) =
         listed.iter().partition(|entry| entry.is_resumable());
     for entry in resumable.into_iter().chain(others) {
-        style::card(ui).show(ui, |ui| {
-            ui.set_min_width(ui.available_width());
+        style::full_card(ui, |ui| {
             card(ui, app, entry, actions);
         });
         ui.add_space(style::GAP / 2.0);
@@ -317,7 +315,6 @@ pub fn stored(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn card(ui: &mut Ui, app: &App, entry: &SweepEntry, actions: &mut Vec<Action>) {
-    let mut act = |action| actions.push(Action::Sweep(action));
     let when = when(entry);
     match &entry.card {
         Ok(card) => {
@@ -337,29 +334,24 @@ fn card(ui: &mut Ui, app: &App, entry: &SweepEntry, actions: &mut Vec<Action>) {
                 let resume = resume
                     .on_hover_text("Trials that were cut short begin again")
                     .accessible_name(format!("Resume the sweep of {when}"));
-                if resume
+                resume
                     .on_disabled_hover_text(why_not.unwrap_or_default())
-                    .clicked()
-                {
-                    act(SweepAction::Resume(entry.folder.clone()));
-                }
+                    .pushes(actions, || {
+                        Action::Sweep(SweepAction::Resume(entry.folder.clone()))
+                    });
             }
-            if ui
-                .add(style::secondary_button("Show"))
+            ui.add(style::secondary_button("Show"))
                 .accessible_name(format!("Show the sweep of {when}"))
-                .clicked()
-            {
-                act(SweepAction::Open(entry.folder.clone()));
-            }
+                .pushes(actions, || {
+                    Action::Sweep(SweepAction::Open(entry.folder.clone()))
+                });
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if ui
-                .button("Delete")
+            ui.button("Delete")
                 .accessible_name(format!("Delete the sweep of {when}"))
-                .clicked()
-            {
-                act(SweepAction::Delete(entry.folder.clone()));
-            }
+                .pushes(actions, || {
+                    Action::Sweep(SweepAction::Delete(entry.folder.clone()))
+                });
         });
     });
 }

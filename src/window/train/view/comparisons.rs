@@ -7,8 +7,9 @@ use crate::bench::{busy, fastest, rates, sweet_spot};
 use crate::records::benchmark::{BUSY, StepConfig};
 use crate::run_config::RunConfig;
 use crate::text::format::{grouped, memory, remaining};
-use crate::window::style::Pushes as _;
-use crate::window::{Action, App, Comparison, ComparisonKind, SearchAction, SearchKind, style};
+use crate::window::{
+    Action, App, Comparison, ComparisonKind, Pushes as _, SearchAction, SearchKind, style,
+};
 
 /// The height of a bar with one and with two lines of text, in points.
 const HEIGHT: f32 = 24.0;

@@ -12,9 +12,8 @@ use crate::text::format::{count, duration, percent};
 use crate::text::visible;
 use crate::window::messages::Message;
 use crate::window::shell::shortcuts;
-use crate::window::style::Pushes as _;
 use crate::window::style::icons;
-use crate::window::{Action, App, Phase, RunView, Screen, style};
+use crate::window::{Action, App, Phase, Pushes as _, RunView, Screen, style};
 
 /// Draws the buttons at the bottom and the run's progress in a panel above them: lines that come
 /// and go there must not move a button under the pointer.
@@ -247,8 +246,7 @@ pub fn resume_offer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         "{model}It was saved after {} of {}{validation}, and continues from there.",
         last.position, run.config.epochs
     );
-    style::card(ui).show(ui, |ui| {
-        ui.set_min_width(ui.available_width());
+    style::full_card(ui, |ui| {
         ui.horizontal(|ui| {
             icons::icon(ui, icons::Icon::Note);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -7,8 +7,7 @@ use super::fields::{below, below_entry, entry, row};
 use crate::run_config::{DataSource, DataSpec, NamedSet, Setting};
 use crate::text::format::{count, file_size, grouped, percent, remaining};
 use crate::text::visible;
-use crate::window::style::Pushes as _;
-use crate::window::{Action, App, DownloadState, DownloadView, style};
+use crate::window::{Action, App, DownloadState, DownloadView, Pushes as _, style};
 
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let label = app.ctx.config.data.label();

@@ -7,9 +7,10 @@ use eframe::egui::{
 use super::descriptions;
 use crate::run_config::{CnnLayers, DeviceChoice, Kind, Range, RunConfig, Setting};
 use crate::text::visible;
-use crate::window::style::Pushes as _;
 use crate::window::style::icons;
-use crate::window::{Action, App, MachineAction, SearchAction, SearchKind, device_name, style};
+use crate::window::{
+    Action, App, MachineAction, Pushes as _, SearchAction, SearchKind, device_name, style,
+};
 
 /// The labels' width, in points, so that the controls line up.
 const LABEL_WIDTH: f32 = 120.0;

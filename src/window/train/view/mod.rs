@@ -16,8 +16,7 @@ mod weights;
 use eframe::egui::{Align, CollapsingHeader, CollapsingResponse, ScrollArea, Ui};
 
 use crate::run_config::{RunConfig, Section, Setting};
-use crate::window::shell::help;
-use crate::window::shell::help::Topic;
+use crate::window::shell::help::{self, Topic};
 use crate::window::{Action, App, style};
 
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {

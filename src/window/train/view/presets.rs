@@ -9,8 +9,7 @@ use eframe::egui::{
 use super::descriptions;
 use crate::run_config::{Preset, RunConfig};
 use crate::text::format::{count, memory};
-use crate::window::style::Pushes as _;
-use crate::window::{Action, App, expected_accuracy, style};
+use crate::window::{Action, App, Pushes as _, expected_accuracy, style};
 
 /// The height of a card, and the distance between two, in points.
 const HEIGHT: f32 = 46.0;

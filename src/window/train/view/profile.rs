@@ -10,9 +10,10 @@ use crate::bench::{busy, chrome_trace, profile_sections};
 use crate::records::benchmark::BUSY;
 use crate::records::{Profile, Span, SpanKind};
 use crate::text::format::milliseconds;
-use crate::window::style::Pushes as _;
 use crate::window::style::{Palette, table};
-use crate::window::{Action, Search, SearchAction, SearchKind, SearchResult, SearchState, style};
+use crate::window::{
+    Action, Pushes as _, Search, SearchAction, SearchKind, SearchResult, SearchState, style,
+};
 
 /// The greatest height of the tables, and what stands around them in the dialog, in points.
 const HEIGHT: f32 = 560.0;

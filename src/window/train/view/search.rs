@@ -16,9 +16,8 @@ use crate::text::format::{
 use crate::window::messages::Message;
 use crate::window::plots::scale::{YAxis, marks};
 use crate::window::plots::static_plot::{Series, static_plot};
-use crate::window::style::Pushes as _;
 use crate::window::{
-    Action, App, Search, SearchAction, SearchKind, SearchResult, SearchState, style,
+    Action, App, Pushes as _, Search, SearchAction, SearchKind, SearchResult, SearchState, style,
 };
 
 /// The height of the plot of a search for a learning rate, and what stands around it, in points.
