@@ -25,14 +25,9 @@ fn data_sets_are_listed_with_where_they_are() {
             "mine"
         ]
     );
-    assert_eq!(
-        (
-            &sets[1]["train_images"],
-            &sets[1]["test_images"],
-            &sets[1]["original"]
-        ),
-        (&30.into(), &20.into(), &false.into())
-    );
+    assert_eq!(sets[1]["train_images"], 30);
+    assert_eq!(sets[1]["test_images"], 20);
+    assert_eq!(sets[1]["original"], false);
     assert_eq!(sets[3]["found"], false);
 
     let people = stdout(&run(&home, &["data", "list"]));
@@ -67,10 +62,8 @@ fn drawings_that_are_kept_are_a_data_set() {
     keep_drawings(home.path());
     let listed = run(&home, "data list --json");
     let mine = objects(&listed).pop().unwrap();
-    assert_eq!(
-        (mine["name"].as_str(), mine["train_images"].as_u64()),
-        (Some("mine"), Some(18))
-    );
+    assert_eq!(mine["name"].as_str(), Some("mine"));
+    assert_eq!(mine["train_images"].as_u64(), Some(18));
     succeed(&home, "data show mine --out sheet.png");
     let trained = run(&home, "train --data mine --batch-size 4");
     says(&trained, "Your drawings have no 7");
@@ -238,10 +231,9 @@ fn a_data_set_is_checked_before_training() {
     let found = objects(&run(&home, "data check set --json"));
     assert_eq!(found[0]["train_images"], serde_json::json!(vec![4; 10]));
     let issue = &found[0]["issues"][0];
-    assert_eq!(
-        (&issue["issue"], &issue["part"], &issue["images"]),
-        (&"in_training_too".into(), &"test".into(), &40.into())
-    );
+    assert_eq!(issue["issue"], "in_training_too");
+    assert_eq!(issue["part"], "test");
+    assert_eq!(issue["images"], 40);
     assert_eq!(
         issue["examples"][3],
         serde_json::json!({"index": 3, "label": 3})
@@ -280,10 +272,8 @@ fn a_data_set_is_fetched_from_a_mirror_that_is_there() {
             "--json",
         ],
     );
-    assert_eq!(
-        (offline.status.code(), stdout(&offline)),
-        (Some(1), String::new())
-    );
+    assert_eq!(offline.status.code(), Some(1));
+    assert_eq!(stdout(&offline), String::new());
     let said = stderr(&offline);
     assert!(
         said.contains("There is no connection to")

@@ -89,14 +89,9 @@ fn what_was_exported_is_imported_and_read_with() {
     );
     let output = succeed(&home, "import digits.pt --json");
     let object = &objects(&output)[0];
-    assert_eq!(
-        (
-            &object["model"],
-            &object["activation"],
-            &object["finding"]["sure"]
-        ),
-        (&"lenet".into(), &"relu".into(), &true.into())
-    );
+    assert_eq!(object["model"], "lenet");
+    assert_eq!(object["activation"], "relu");
+    assert_eq!(object["finding"]["sure"], true);
     fs::write(
         home.path().join("one.json"),
         r#"{"strokes": [[[50, 10], [50, 90]]]}"#,

@@ -77,10 +77,8 @@ fn completed_epochs_are_kept() {
     exits(&output, 130);
     let events = objects(&output);
     let last = events.last().unwrap();
-    assert_eq!(
-        (&last["event"], &last["stopped"]),
-        (&"finished".into(), &true.into())
-    );
+    assert_eq!(last["event"], "finished");
+    assert_eq!(last["stopped"], true);
     assert!(
         last["test_accuracy"].is_number(),
         "the model that was saved is measured: {last}"
@@ -173,10 +171,8 @@ fn resumed(home: &Path) {
     let output = super::run(home, "train --resume --json");
     assert!(output.status.success(), "{}", stderr(&output));
     let last = objects(&output).pop().unwrap();
-    assert_eq!(
-        (&last["event"], &last["stopped"]),
-        (&"finished".into(), &false.into())
-    );
+    assert_eq!(last["event"], "finished");
+    assert_eq!(last["stopped"], false);
     assert_eq!(last["epoch_seconds"].as_array().unwrap().len(), 60);
     assert_eq!(
         std::fs::read_dir(home.join("runs")).unwrap().count(),
@@ -191,10 +187,8 @@ fn ctrl_c_reaches_an_engine_in_a_process_through_its_caller_alone() {
     let output = interrupted(&mut short_run(home.path(), "process"), "epoch", "INT");
     exits(&output, 130);
     let last = objects(&output).pop().unwrap();
-    assert_eq!(
-        (&last["event"], &last["stopped"]),
-        (&"finished".into(), &true.into())
-    );
+    assert_eq!(last["event"], "finished");
+    assert_eq!(last["stopped"], true);
 }
 
 #[test]
@@ -376,10 +370,8 @@ fn repeated_runs_that_were_killed_go_on_with_those_that_are_missing() {
     let again = super::run(&home, "train --resume --json");
     exits(&again, 0);
     let last = objects(&again).pop().unwrap();
-    assert_eq!(
-        (&last["event"], &last["runs"]),
-        (&"repeated".into(), &3.into())
-    );
+    assert_eq!(last["event"], "repeated");
+    assert_eq!(last["runs"], 3);
     let seeds = |output: &Output| -> Vec<u64> {
         let finished = objects(output)
             .into_iter()

@@ -270,10 +270,8 @@ fn an_interrupted_run_is_saved_as_it_was() {
         "it trains on"
     );
     let last = events.last().unwrap();
-    assert_eq!(
-        (&last["event"], &last["stopped"]),
-        (&"finished".into(), &true.into())
-    );
+    assert_eq!(last["event"], "finished");
+    assert_eq!(last["stopped"], true);
     assert!(Path::new(last["model_path"].as_str().unwrap()).is_file());
     assert!(
         !has_checkpoint(home.path()),

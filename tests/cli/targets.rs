@@ -362,10 +362,8 @@ fn a_run_whose_folder_was_taken_meanwhile_is_saved_beside_it_without_anybody_the
     let [.., rescued, finished] = events.as_slice() else {
         panic!("{printed}")
     };
-    assert_eq!(
-        (&rescued["event"], &finished["event"]),
-        (&"rescued".into(), &"finished".into())
-    );
+    assert_eq!(rescued["event"], "rescued");
+    assert_eq!(finished["event"], "finished");
     assert_eq!(rescued["run"], finished["run"]);
     assert!(home.path().join("mine_2/model.safetensors").is_file());
     assert_eq!(fs::read_dir(home.path().join("mine")).unwrap().count(), 1);

@@ -32,13 +32,8 @@ fn a_run_can_start_from_statistics_of_its_images() {
         .iter()
         .find(|event| event["event"] == "initialized")
         .expect("it is reported");
-    assert_eq!(
-        (
-            initialized["method"].as_str(),
-            initialized["components"]["side"].as_u64()
-        ),
-        (Some("pca"), Some(5))
-    );
+    assert_eq!(initialized["method"].as_str(), Some("pca"));
+    assert_eq!(initialized["components"]["side"].as_u64(), Some(5));
     let layers = initialized["layers"].as_array().unwrap();
     assert_eq!(
         layers
@@ -152,10 +147,8 @@ fn a_cnn_has_the_layers_that_are_asked_for() {
     let summary =
         |run: &str| -> serde_json::Value { json_file(home.path().join(run).join("run.json")) };
     let config = &summary("first")["config"];
-    assert_eq!(
-        (config["model"].as_str(), config["layers"].as_str()),
-        (Some("cnn"), Some("3C3-MP2-7"))
-    );
+    assert_eq!(config["model"].as_str(), Some("cnn"));
+    assert_eq!(config["layers"].as_str(), Some("3C3-MP2-7"));
     let further = train(
         &home,
         "1 --initial-weights first/model.safetensors --out further",
@@ -294,10 +287,9 @@ fn a_run_for_scripts_ends_with_the_promised_object() {
     ];
     let text = stdout(&output);
     assert!(keys(text.lines().last().unwrap()).starts_with(&promised.map(str::to_owned)));
-    assert_eq!(
-        (&last["model"], &last["device"], &last["precision"]),
-        (&"mlp".into(), &"cpu".into(), &"f32".into())
-    );
+    assert_eq!(last["model"], "mlp");
+    assert_eq!(last["device"], "cpu");
+    assert_eq!(last["precision"], "f32");
     assert_eq!(last["epoch_seconds"].as_array().unwrap().len(), 3);
     assert!(last["test_accuracy"].as_f64().unwrap() > 0.9, "{last}");
     assert!(
@@ -474,10 +466,8 @@ fn every_option_of_a_run_reaches_it() {
         assert_eq!(&config[field], value, "{field}");
     }
     let last = events.last().unwrap();
-    assert_eq!(
-        (&last["stopped_early"], &last["kept_epoch"]),
-        (&false.into(), &2.into())
-    );
+    assert_eq!(last["stopped_early"], false);
+    assert_eq!(last["kept_epoch"], 2);
 }
 
 #[test]
@@ -614,19 +604,13 @@ fn repeated_runs_have_a_mean_with_its_interval() {
         .map(|event| event["test_accuracy"].as_f64().unwrap())
         .collect();
     let last = events.last().unwrap();
-    assert_eq!(
-        (&last["event"], &last["runs"], &last["measured_on"]),
-        (&"repeated".into(), &3.into(), &"test".into())
-    );
+    assert_eq!(last["event"], "repeated");
+    assert_eq!(last["runs"], 3);
+    assert_eq!(last["measured_on"], "test");
     let mean = inkling::math::statistics::mean_interval(&accuracies).unwrap();
-    assert_eq!(
-        (
-            last["mean_accuracy"].as_f64(),
-            last["low"].as_f64(),
-            last["high"].as_f64()
-        ),
-        (Some(mean.mean), Some(mean.low), Some(mean.high))
-    );
+    assert_eq!(last["mean_accuracy"].as_f64(), Some(mean.mean));
+    assert_eq!(last["low"].as_f64(), Some(mean.low));
+    assert_eq!(last["high"].as_f64(), Some(mean.high));
     assert_eq!(
         last["highest"]["accuracy"].as_f64(),
         accuracies.iter().copied().reduce(f64::max)
@@ -655,10 +639,9 @@ fn a_run_is_reproduced_bit_for_bit_and_what_is_not_the_same_is_said() {
     );
     let again = succeed(&home, "train --reproduce one --threads 2 --json");
     let last = objects(&again).pop().unwrap();
-    assert_eq!(
-        (&last["event"], &last["same"], &last["differing"]),
-        (&"reproduced".into(), &true.into(), &0.into())
-    );
+    assert_eq!(last["event"], "reproduced");
+    assert_eq!(last["same"], true);
+    assert_eq!(last["differing"], 0);
     says(&again, "the same, bit for bit");
     write_idx_set(&home.path().join("set"), 700, 100);
     let changed = run(&home, "train --reproduce one");
@@ -681,10 +664,8 @@ fn little_data_trains_at_default_settings_and_what_was_changed_is_said() {
     // A fifth for validation, a power of two of at most a quarter of the rest, and enough epochs
     // for some hundred steps.
     let plan = &objects(&output)[0]["plan"];
-    assert_eq!(
-        (&plan["train_images"], &plan["validation_images"]),
-        (&39.into(), &9.into())
-    );
+    assert_eq!(plan["train_images"], 39);
+    assert_eq!(plan["validation_images"], 9);
     assert!(plan["total_steps"].as_u64().unwrap() >= 400, "{plan}");
     for words in [
         "39 training images",

@@ -75,10 +75,9 @@ fn with_nothing_but_a_processor_its_speed_is_measured() {
         usable: Vec::new(),
     });
     let report = reported(&bench);
-    assert_eq!(
-        (&report.model, report.device, report.trials.len()),
-        (&ModelRef::Starter, DeviceChoice::Cpu, 1)
-    );
+    assert_eq!(&report.model, &ModelRef::Starter);
+    assert_eq!(report.device, DeviceChoice::Cpu);
+    assert_eq!(report.trials.len(), 1);
     let figures = report.trials[0].outcome.as_ref().unwrap();
     assert!(
         figures.median_microseconds > 0.0
@@ -91,15 +90,11 @@ fn with_nothing_but_a_processor_its_speed_is_measured() {
 #[test]
 fn a_device_that_reads_as_the_processor_does_is_used() {
     let (bench, report) = found(Script::Sound, InferenceChoice::Automatic);
-    assert_eq!(
-        (report.device, report.trials.len()),
-        (DeviceChoice::Cuda, 2)
-    );
+    assert_eq!(report.device, DeviceChoice::Cuda);
+    assert_eq!(report.trials.len(), 2);
     let agreement = report.trials[1].outcome.as_ref().unwrap().agreement;
-    assert_eq!(
-        (agreement.images as usize, agreement.matching as usize),
-        (COMPARED_IMAGES, COMPARED_IMAGES)
-    );
+    assert_eq!(agreement.images as usize, COMPARED_IMAGES);
+    assert_eq!(agreement.matching as usize, COMPARED_IMAGES);
     assert!(agreement.max_difference <= TOLERANCE);
     let there = read(&bench, 1);
     assert_eq!(there.device, DeviceChoice::Cuda);
@@ -123,10 +118,8 @@ fn the_fastest_is_the_one_that_was_measured_to_be() {
         report.trials.iter().all(|trial| trial.outcome.is_ok()),
         "{report:?}"
     );
-    assert_eq!(
-        (report.device, read(&bench, 1).device),
-        (DeviceChoice::Cpu, DeviceChoice::Cpu)
-    );
+    assert_eq!(report.device, DeviceChoice::Cpu);
+    assert_eq!(read(&bench, 1).device, DeviceChoice::Cpu);
     // Whoever names it gets it.
     ask(&bench, InferenceChoice::Cuda);
     assert_eq!(reported(&bench).device, DeviceChoice::Cuda);
@@ -137,10 +130,8 @@ fn the_fastest_is_the_one_that_was_measured_to_be() {
 fn a_device_that_reads_otherwise_or_not_at_all_is_not_used() {
     let flaw = |script| {
         let (bench, report) = found(script, InferenceChoice::Cuda);
-        assert_eq!(
-            (report.device, read(&bench, 1).device),
-            (DeviceChoice::Cpu, DeviceChoice::Cpu)
-        );
+        assert_eq!(report.device, DeviceChoice::Cpu);
+        assert_eq!(read(&bench, 1).device, DeviceChoice::Cpu);
         assert!(report.trials[0].outcome.is_ok());
         report.trials[1].outcome.clone().unwrap_err()
     };
@@ -204,10 +195,8 @@ fn a_device_that_fails_later_costs_no_drawing() {
             }
         };
         assert!(there > 0 && there < 20, "{there}");
-        assert_eq!(
-            (said.device, prediction.device),
-            (DeviceChoice::Cpu, DeviceChoice::Cpu)
-        );
+        assert_eq!(said.device, DeviceChoice::Cpu);
+        assert_eq!(prediction.device, DeviceChoice::Cpu);
         assert!(
             matches!(said.trials[1].outcome, Err(DeviceRejection::Failed(_))),
             "{said:?}"
@@ -265,10 +254,8 @@ fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
             prediction: Ok(prediction),
             ..
         } => {
-            assert_eq!(
-                (&prediction.model.reference, prediction.device),
-                (&ModelRef::Training(run), DeviceChoice::Cpu)
-            );
+            assert_eq!(&prediction.model.reference, &ModelRef::Training(run));
+            assert_eq!(prediction.device, DeviceChoice::Cpu);
             None
         }
         _ => None,
@@ -278,13 +265,8 @@ fn a_run_breaks_the_comparison_off_and_what_it_leaves_is_compared() {
     open.send(()).unwrap();
     open.send(()).unwrap();
     let report = reported(&bench);
-    assert_eq!(
-        (report.model, report.device),
-        (
-            ModelRef::File(summary.model_path.clone()),
-            DeviceChoice::Cuda
-        )
-    );
+    assert_eq!(report.model, ModelRef::File(summary.model_path.clone()));
+    assert_eq!(report.device, DeviceChoice::Cuda);
     assert_eq!(read(&bench, 3).device, DeviceChoice::Cuda);
     // And at every load.
     open.send(()).unwrap();
@@ -331,10 +313,8 @@ fn a_run_on_a_device_leaves_a_model_that_reads_there() {
         Event::InferenceDevice(report) if report.model != ModelRef::Starter => Some(report),
         _ => None,
     });
-    assert_eq!(
-        (report.model, report.device),
-        (ModelRef::File(summary.model_path), DeviceChoice::Cuda)
-    );
+    assert_eq!(report.model, ModelRef::File(summary.model_path));
+    assert_eq!(report.device, DeviceChoice::Cuda);
 }
 
 #[test]

@@ -93,10 +93,8 @@ impl Home {
         );
         let whole = Self::new();
         let left_alone = whole.trained(None);
-        assert_eq!(
-            (resumed.epochs.len(), resumed.stopped),
-            (EPOCHS as usize, false)
-        );
+        assert_eq!(resumed.epochs.len(), EPOCHS as usize);
+        assert_eq!(resumed.stopped, false);
         assert!(
             weights(&resumed) == weights(&left_alone),
             "it came to other weights"

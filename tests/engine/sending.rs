@@ -122,10 +122,9 @@ fn my_digits_are_sent_nowhere_unless_the_person_has_agreed() {
         bytes,
         machine,
     } = sent;
-    assert_eq!(
-        (what.as_str(), images, machine.as_str()),
-        ("set + My digits", 653, "gpu-box")
-    );
+    assert_eq!(what.as_str(), "set + My digits");
+    assert_eq!(images, 653);
+    assert_eq!(machine.as_str(), "gpu-box");
     assert!(bytes > 653 * 784, "{bytes}");
     until(&handle, finished);
     assert_eq!(kept(home.path()), 1);
@@ -214,10 +213,8 @@ fn what_a_run_uses_is_not_deleted_and_what_was_deleted_is_sent_again() {
     });
     let folder = received(home.path());
     let [bundle] = folder.list().unwrap().try_into().unwrap();
-    assert_eq!(
-        (bundle.what.as_str(), bundle.in_use),
-        ("set (650 images)", true)
-    );
+    assert_eq!(bundle.what.as_str(), "set (650 images)");
+    assert_eq!(bundle.in_use, true);
     assert!(
         bundle.bytes > 650 * 784 && bundle.last_used.starts_with("20"),
         "{bundle:?}"
@@ -244,19 +241,15 @@ fn what_a_run_uses_is_not_deleted_and_what_was_deleted_is_sent_again() {
         .delete(std::slice::from_ref(&bundle.id))
         .try_into()
         .unwrap();
+    assert_eq!(deleted.what.as_str(), "set (650 images)");
+    assert_eq!(deleted.problem, None);
+    assert_eq!(folder.list().unwrap(), Vec::new());
     assert_eq!(
-        (deleted.what.as_str(), deleted.problem),
-        ("set (650 images)", None)
-    );
-    assert_eq!(
-        (
-            folder.list().unwrap(),
-            std::fs::read_dir(folder.path())
-                .unwrap()
-                .filter(is_of_a_bundle)
-                .count()
-        ),
-        (Vec::new(), 0)
+        std::fs::read_dir(folder.path())
+            .unwrap()
+            .filter(is_of_a_bundle)
+            .count(),
+        0
     );
     trains(3);
     assert_eq!(

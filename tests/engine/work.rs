@@ -282,10 +282,8 @@ fn a_run_shows_what_it_makes_of_held_out_images() {
                 event => finished(event),
             });
             let last = last.expect("the end of the last epoch is shown");
-            assert_eq!(
-                (last.step, last.answers.len()),
-                (summary.plan.total_steps, images.len())
-            );
+            assert_eq!(last.step, summary.plan.total_steps);
+            assert_eq!(last.answers.len(), images.len());
             assert_eq!(
                 layer.map(|layer| (layer.width, layer.height, layer.images.len())),
                 Some((28, 28, 64))
@@ -499,38 +497,27 @@ fn models_are_compared_on_the_same_test_images() {
     };
     let test = trained.test.unwrap().evaluation;
     let (starter, own) = (&found.models[0], &found.models[1]);
-    assert_eq!(
-        (found.images, found.split),
-        (test.images, EvaluationSplit::Test)
-    );
+    assert_eq!(found.images, test.images);
+    assert_eq!(found.split, EvaluationSplit::Test);
     assert_eq!(
         own.correct as f64 / found.images as f64,
         test.accuracy,
         "the same model on the same images"
     );
-    assert_eq!(
-        (&own.config, own.train_seconds),
-        (&trained.config, Some(trained.train_seconds))
-    );
+    assert_eq!(&own.config, &trained.config);
+    assert_eq!(own.train_seconds, Some(trained.train_seconds));
     assert_eq!(starter.train_seconds, None);
     for (digit, (&images, &correct)) in found.digits.iter().zip(&own.correct_digits).enumerate() {
-        assert_eq!(
-            (images, correct),
-            (
-                test.confusion[digit].iter().map(|&n| u64::from(n)).sum(),
-                test.confusion[digit][digit].into()
-            )
-        );
+        let row = &test.confusion[digit];
+        assert_eq!(images, row.iter().map(|&n| u64::from(n)).sum::<u64>());
+        assert_eq!(correct, u64::from(row[digit]));
     }
     let pair = found.pair(1, 0).unwrap();
-    assert_eq!(
-        (pair.both + pair.first_only, pair.both + pair.second_only),
-        (own.correct, starter.correct)
-    );
-    assert_eq!(
-        (pair.images(), own.only_correct[1], found.pair(0, 2)),
-        (found.images, 0, None)
-    );
+    assert_eq!(pair.both + pair.first_only, own.correct);
+    assert_eq!(pair.both + pair.second_only, starter.correct);
+    assert_eq!(pair.images(), found.images);
+    assert_eq!(own.only_correct[1], 0);
+    assert_eq!(found.pair(0, 2), None);
 
     // What the data is has to be said where the models do not agree.
     compare(6, &both, None);
@@ -643,10 +630,9 @@ fn a_run_that_cannot_be_saved_and_has_no_checkpoint_is_rescued_before_it_ends() 
             "{rescue:?}"
         );
         let run = FinishedRun::load(&rescue.folder).unwrap();
-        assert_eq!(
-            (&run.summary, run.summary.epochs.len(), run.summary.stopped),
-            (&summary, 2, false)
-        );
+        assert_eq!(&run.summary, &summary);
+        assert_eq!(run.summary.epochs.len(), 2);
+        assert_eq!(run.summary.stopped, false);
         assert!(!run.steps.is_empty() && summary.model_path.is_file());
         std::fs::remove_dir_all(rescue.folder.parent().unwrap()).unwrap();
     }
@@ -696,10 +682,8 @@ fn a_run_whose_folder_was_taken_meanwhile_is_saved_beside_it() {
         temporary: false,
         model_alone: false,
     };
-    assert_eq!(
-        (&rescue, bench.finished().folder),
-        (&beside, beside.folder.clone())
-    );
+    assert_eq!(&rescue, &beside);
+    assert_eq!(bench.finished().folder, beside.folder.clone());
     for folder in taken {
         assert_eq!(
             std::fs::read_dir(folder).unwrap().count(),
@@ -989,18 +973,15 @@ fn eight_bit_weights_are_measured_and_what_went_out_comes_back_and_is_trained_fu
         } => summary,
         other => panic!("{other:?}"),
     };
-    assert_eq!(
-        (imported.imported.as_deref(), &imported.epochs),
-        (Some("mine.safetensors"), &trained.epochs)
-    );
+    assert_eq!(imported.imported.as_deref(), Some("mine.safetensors"));
+    assert_eq!(&imported.epochs, &trained.epochs);
     assert_ne!(imported.model_path, trained.model_path);
     // Its data set was a folder of another machine as far as it knows: it is measured on test
     // images that are here.
     let test = imported.test.clone().unwrap();
-    assert_eq!(
-        (test.data.label(), test.evaluation.images, test.split),
-        ("Built-in digits".to_owned(), 10_000, EvaluationSplit::Test)
-    );
+    assert_eq!(test.data.label(), "Built-in digits".to_owned());
+    assert_eq!(test.evaluation.images, 10_000);
+    assert_eq!(test.split, EvaluationSplit::Test);
     let file = inkling::nn::ModelFile::load(&imported.model_path).unwrap();
     assert_eq!(
         file.card.accuracy(),
@@ -1106,14 +1087,9 @@ fn a_model_is_fine_tuned_on_the_drawings_that_are_kept() {
     let Some(JobResult::FineTune(tuned)) = Some(bench.until(|event| result(event, 2))) else {
         panic!("no model")
     };
-    assert_eq!(
-        (
-            tuned.mine.images,
-            tuned.held_out.unwrap().images,
-            tuned.old.images
-        ),
-        (40, 8, 2000)
-    );
+    assert_eq!(tuned.mine.images, 40);
+    assert_eq!(tuned.held_out.unwrap().images, 8);
+    assert_eq!(tuned.old.images, 2000);
     assert!(tuned.mine.after >= 38, "{tuned:?}");
     // What was a folder of this machine is not at hand any more: built-in digits take its place.
     assert_eq!(tuned.old_data, DataSpec::builtin());

@@ -95,13 +95,8 @@ fn samples_from_the_posterior_are_models_of_their_own() {
     let paths = saved.posterior_sample_paths();
     assert!(paths.len() == 10 && paths.iter().all(|path| path.is_file()));
     let last = Classifier::open(&paths[9]).unwrap();
-    assert_eq!(
-        (
-            last.info().epochs,
-            Classifier::open(&paths[0]).unwrap().info().epochs
-        ),
-        (25, 16)
-    );
+    assert_eq!(last.info().epochs, 25);
+    assert_eq!(Classifier::open(&paths[0]).unwrap().info().epochs, 16);
     let test = &square_set(60, 20).test;
     let [sample, model] = [&last, &Classifier::open(&saved.model_path).unwrap()]
         .map(|one| one.measure(test, &mut Unwatched).unwrap().answers);

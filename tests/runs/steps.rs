@@ -81,10 +81,8 @@ fn the_steps_of_a_saved_run_are_read_back_and_older_runs_have_none() {
     let outcome = outcome();
     let saved = Store::new(root.path()).save(&outcome, F32, None).unwrap();
     let run = FinishedRun::load(&saved.folder).unwrap();
-    assert_eq!(
-        (&run.summary, run.steps.as_slice()),
-        (&saved, outcome.curve.points())
-    );
+    assert_eq!(&run.summary, &saved);
+    assert_eq!(run.steps.as_slice(), outcome.curve.points());
     assert!(run.steps.len() > 2, "more than its epochs");
 
     let file = saved.folder.join("steps.csv");

@@ -113,10 +113,8 @@ fn the_collection_says_what_another_digit_looks_like_and_escape_leaves_it() {
     draw(&mut window, &mut engine, 1);
     window.get_by_label("Round 1 of 3, 29 left");
     window.key(Key::Escape);
-    assert_eq!(
-        (window.app().ctx.collection.clone(), window.app().ctx.screen),
-        (None, Screen::MyDigits)
-    );
+    assert_eq!(window.app().ctx.collection.clone(), None);
+    assert_eq!(window.app().ctx.screen, Screen::MyDigits);
 }
 
 #[test]
@@ -171,10 +169,8 @@ fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
     assert_eq!(app.draw.drawing.strokes().len(), 2);
     // After that, it is the canvas's own.
     app.apply(Action::Undo);
-    assert_eq!(
-        (app.draw.drawing.strokes().len(), digits(&app)),
-        (1, vec![2])
-    );
+    assert_eq!(app.draw.drawing.strokes().len(), 1);
+    assert_eq!(digits(&app), vec![2]);
 
     app.apply(Action::KeepRecent(0, 9));
     app.until(|app| digits(app) == [2, 9]);

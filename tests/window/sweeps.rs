@@ -31,10 +31,9 @@ fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end_and_its_best_are_u
         let app = window.app();
         let (definition, problems) = app.sweep_definition().unwrap();
         assert_eq!(problems, []);
-        assert_eq!(
-            (&definition.base, definition.trials, definition.pruner),
-            (&app.ctx.config, Some(30), Some(Asha::DEFAULT))
-        );
+        assert_eq!(&definition.base, &app.ctx.config);
+        assert_eq!(definition.trials, Some(30));
+        assert_eq!(definition.pruner, Some(Asha::DEFAULT));
         let mut varied = definition.space.iter().map(|dimension| dimension.setting);
         assert!(varied.any(|setting| setting == Setting::LearningRate));
         window.keys(Modifiers::COMMAND, Key::Enter);
@@ -67,10 +66,8 @@ fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end_and_its_best_are_u
         assert_ne!(best.config.learning_rate, learning_rate);
         window.click("Use these settings");
         let app = window.app();
-        assert_eq!(
-            (app.ctx.screen, &app.ctx.config),
-            (Screen::Train, &best.config)
-        );
+        assert_eq!(app.ctx.screen, Screen::Train);
+        assert_eq!(&app.ctx.config, &best.config);
     }
 }
 
@@ -149,10 +146,9 @@ fn an_interrupted_sweep_is_offered_again_and_goes_on() {
     });
     let entry = app.sweeps.listed.as_ref().unwrap()[0].clone();
     let card = entry.card.unwrap();
-    assert_eq!(
-        (card.complete, card.ended as usize, Some(&entry.folder)),
-        (false, before.ends.len(), before.folder.as_ref())
-    );
+    assert_eq!(card.complete, false);
+    assert_eq!(card.ended as usize, before.ends.len());
+    assert_eq!(Some(&entry.folder), before.folder.as_ref());
     engine.trial_epochs.store(i64::MAX, Ordering::Relaxed);
     act(&mut app, SweepAction::Resume(entry.folder));
     app.until(is_complete);

@@ -49,19 +49,15 @@ fn prediction(likely: &[(usize, f32)], is_digit: bool) -> Prediction {
 #[test]
 fn a_sure_reading_names_one_digit() {
     let verdict = Verdict::of(&prediction(&[(7, 0.98), (1, 0.02)], true));
-    assert_eq!(
-        (verdict.digits.as_slice(), verdict.sentence.as_str()),
-        ([7].as_slice(), "7 — 98 % sure")
-    );
+    assert_eq!(verdict.digits.as_slice(), [7].as_slice());
+    assert_eq!(verdict.sentence.as_str(), "7 — 98 % sure");
 }
 
 #[test]
 fn a_torn_reading_names_two() {
     let verdict = Verdict::of(&prediction(&[(9, 0.40), (4, 0.55)], true));
-    assert_eq!(
-        (verdict.digits.as_slice(), verdict.sentence.as_str()),
-        ([4, 9].as_slice(), "could be 4 or 9")
-    );
+    assert_eq!(verdict.digits.as_slice(), [4, 9].as_slice());
+    assert_eq!(verdict.sentence.as_str(), "could be 4 or 9");
 }
 
 #[test]
@@ -83,19 +79,15 @@ fn what_is_less_likely_than_not_is_not_called_probable() {
         ],
         true,
     ));
-    assert_eq!(
-        (verdict.sentence.as_str(), verdict.confidence.as_str()),
-        ("perhaps 2 — only 26 % sure", "perhaps, only 26 % sure")
-    );
+    assert_eq!(verdict.sentence.as_str(), "perhaps 2 — only 26 % sure");
+    assert_eq!(verdict.confidence.as_str(), "perhaps, only 26 % sure");
 }
 
 #[test]
 fn scribble_is_no_digit_however_sure_the_probabilities_look() {
     let verdict = Verdict::of(&prediction(&[(8, 0.99), (3, 0.01)], false));
-    assert_eq!(
-        (verdict.digits.len(), verdict.sentence.as_str()),
-        (0, "not a digit")
-    );
+    assert_eq!(verdict.digits.len(), 0);
+    assert_eq!(verdict.sentence.as_str(), "not a digit");
     assert!(verdict.detail.contains('8'));
 }
 

@@ -65,10 +65,8 @@ fn repeats_are_queued_and_trained_one_after_another() {
     for seed in 1..=3 {
         window.serve(&mut engine);
         let app = window.app();
-        assert_eq!(
-            (app.the_run().config.seed, app.train.queue.len() as u64),
-            (seed, 3 - seed)
-        );
+        assert_eq!(app.the_run().config.seed, seed);
+        assert_eq!(app.train.queue.len() as u64, 3 - seed);
         engine.finish();
         window.run_steps(3);
     }

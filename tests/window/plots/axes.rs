@@ -93,10 +93,8 @@ fn a_box_drawn_in_either_direction_is_shown_and_fit_shows_all() {
 #[test]
 fn the_whole_run_stays_in_view_as_it_grows_and_a_part_stays_within_it() {
     let mut range = Range::default();
-    assert_eq!(
-        (range.steps(10.0), range.steps(20.0)),
-        ([0.0, 10.0], [0.0, 20.0])
-    );
+    assert_eq!(range.steps(10.0), [0.0, 10.0]);
+    assert_eq!(range.steps(20.0), [0.0, 20.0]);
     range.follow(Gesture::Show([400.0, 600.0]), LAST);
     assert_eq!(range.steps(2.0 * LAST), [400.0, 600.0]);
     // Rolled back to step 500.

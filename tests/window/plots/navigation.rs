@@ -207,10 +207,8 @@ fn the_horizontal_axes_line_up_whatever_stands_beside_them() {
         for _ in 0..8 {
             scroll(&mut harness, 150.0);
             let [loss, accuracy] = ["Loss plot", "Accuracy plot"].map(|plot| harness.rect(plot));
-            assert_eq!(
-                (loss.left(), loss.right()),
-                (accuracy.left(), accuracy.right())
-            );
+            assert_eq!(loss.left(), accuracy.left());
+            assert_eq!(loss.right(), accuracy.right());
         }
     }
 }

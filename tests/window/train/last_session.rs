@@ -63,10 +63,8 @@ fn the_last_model_comes_back_with_its_curves_and_results() {
     );
     let run = app.the_run();
     assert!(matches!(&run.phase, Phase::Finished(summary) if **summary == saved));
-    assert_eq!(
-        (&run.history.steps, &run.history.epochs),
-        (&watcher.steps, &watcher.epochs)
-    );
+    assert_eq!(&run.history.steps, &watcher.steps);
+    assert_eq!(&run.history.epochs, &watcher.epochs);
     assert_eq!(
         app.results.shown.as_ref().map(|results| &results.measured),
         saved.test.as_ref()
@@ -90,10 +88,8 @@ fn the_evaluation_that_was_made_last_comes_back_and_a_damaged_one_is_not_missed(
         let file = saved.folder.join("evaluation.json");
         app.until(|app| app.results.shown.is_some() && file.exists());
         let shown = app.results.shown.take().unwrap().measured;
-        assert_eq!(
-            (&shown.data, shown.evaluation.mistakes.len()),
-            (&DataSpec::builtin(), 1)
-        );
+        assert_eq!(&shown.data, &DataSpec::builtin());
+        assert_eq!(shown.evaluation.mistakes.len(), 1);
         if damaged {
             std::fs::write(&file, "{").unwrap();
         }
@@ -108,10 +104,8 @@ fn the_evaluation_that_was_made_last_comes_back_and_a_damaged_one_is_not_missed(
         } else {
             &shown
         };
-        assert_eq!(
-            (&results.model.reference, &results.measured),
-            (&model, expected)
-        );
+        assert_eq!(&results.model.reference, &model);
+        assert_eq!(&results.measured, expected);
         assert_eq!(
             results.model.accuracy,
             saved.accuracy(),
@@ -245,10 +239,8 @@ fn the_curves_of_any_run_can_be_opened() {
     app.apply(Action::Show(Screen::Models));
     app.apply(Action::ShowCurves(saved.folder.clone()));
     app.until(|app| app.train.run.is_some());
-    assert_eq!(
-        (app.ctx.screen, &app.the_run().history.steps),
-        (Screen::Train, &watcher.steps)
-    );
+    assert_eq!(app.ctx.screen, Screen::Train);
+    assert_eq!(&app.the_run().history.steps, &watcher.steps);
     let csv = app.the_run().history.csv();
     assert_eq!(
         csv.lines().count(),

@@ -32,10 +32,9 @@ fn what_is_typed_is_what_runs() {
     engine.serve();
     let config = &engine.run.as_ref().unwrap().config;
     assert_eq!((config.epochs, config.batch_size, config.seed), (7, 96, 42));
-    assert_eq!(
-        (config.model, config.optimizer, config.learning_rate),
-        (ModelKind::LeNet, OptimizerKind::Sgd, 0.05)
-    );
+    assert_eq!(config.model, ModelKind::LeNet);
+    assert_eq!(config.optimizer, OptimizerKind::Sgd);
+    assert_eq!(config.learning_rate, 0.05);
     assert_eq!(config.preset, None);
 }
 
@@ -188,15 +187,10 @@ fn an_empty_field_turns_off_what_can_be_turned_off() {
         window.type_into(field, text);
     }
     let config = window.app().ctx.config.clone();
-    assert_eq!(
-        (
-            config.clip_norm,
-            config.weight_averaging,
-            config.early_stopping,
-            config.threads
-        ),
-        (Some(1.0), Some(0.9), Some(2), Some(1))
-    );
+    assert_eq!(config.clip_norm, Some(1.0));
+    assert_eq!(config.weight_averaging, Some(0.9));
+    assert_eq!(config.early_stopping, Some(2));
+    assert_eq!(config.threads, Some(1));
     for field in [
         "Clip norm",
         "Weight averaging",
@@ -206,15 +200,10 @@ fn an_empty_field_turns_off_what_can_be_turned_off() {
         window.type_into(field, "");
     }
     let config = window.app().ctx.config.clone();
-    assert_eq!(
-        (
-            config.clip_norm,
-            config.weight_averaging,
-            config.early_stopping,
-            config.threads
-        ),
-        (None, None, None, None)
-    );
+    assert_eq!(config.clip_norm, None);
+    assert_eq!(config.weight_averaging, None);
+    assert_eq!(config.early_stopping, None);
+    assert_eq!(config.threads, None);
     assert!(!window.is_disabled("Start"));
     window.type_into("Epochs", "");
     assert!(window.mentions("The number of epochs is missing"));
@@ -267,10 +256,8 @@ fn while_a_run_is_in_progress_the_next_one_is_prepared_and_queued() {
     window.run_steps(3);
     assert!(window.mentions("99.00 %"));
     window.serve(&mut engine);
-    assert_eq!(
-        (window.app().train.queue.len(), epochs(&window)),
-        (0, Some(2))
-    );
+    assert_eq!(window.app().train.queue.len(), 0);
+    assert_eq!(epochs(&window), Some(2));
     assert!(window.app().ctx.is_training(), "the next one");
 
     // Whoever stops a run wants quiet.
@@ -427,14 +414,9 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
     window.get_by_label_contains("No GPU available");
     window.click("CPU bf16: 8,000 images/s, 2.00×, recommended, about 1 min 25 s");
     let app = window.app();
-    assert_eq!(
-        (
-            app.ctx.config.precision,
-            app.ctx.config.device,
-            app.ctx.config.threads
-        ),
-        (Precision::Bf16, DeviceChoice::Auto, None)
-    );
+    assert_eq!(app.ctx.config.precision, Precision::Bf16);
+    assert_eq!(app.ctx.config.device, DeviceChoice::Auto);
+    assert_eq!(app.ctx.config.threads, None);
     assert_eq!(
         app.expected_time(&app.ctx.config).as_deref(),
         Some("1 min 25 s")

@@ -203,10 +203,9 @@ fn events_of_another_run_change_nothing() {
         JobResult::Train(summary(&config, Vec::new(), false)),
     ));
     let run = app.the_run();
-    assert_eq!(
-        (run.id, &run.phase, run.now.step),
-        (id, &Phase::Training, 0)
-    );
+    assert_eq!(run.id, id);
+    assert_eq!(&run.phase, &Phase::Training);
+    assert_eq!(run.now.step, 0);
     assert_eq!(app.train.learning().unwrap().total(), "not classified yet");
     assert!(app.results.shown.is_none() && app.ctx.notices.is_empty());
     engine.finish();
