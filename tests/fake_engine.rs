@@ -27,10 +27,10 @@ use inkling::records::benchmark::{
     BATCH_SIZES, Effort, Machine, Measurement, Report, Saved, StepConfig, VERSION, Workload,
 };
 use inkling::records::{
-    Accuracy, BatchSizeFinding, BatchSizeSpec, BeforeAfter, ComparedModel, ComparisonSpec,
-    DeletedBundle, DigitDetection, DigitPrediction, Doubt, DrawingAnswer, EpochRecord, Evaluation,
-    EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer, HeldOutImage,
-    ImportFinding, JobId, LabelRejection, LearningSnapshot, MeasuredReading, Mistake,
+    Accuracy, Annotation, BatchSizeFinding, BatchSizeSpec, BeforeAfter, ComparedModel,
+    ComparisonSpec, DeletedBundle, DigitDetection, DigitPrediction, Doubt, DrawingAnswer,
+    EpochRecord, Evaluation, EvaluationReport, EvaluationSpec, FileInfo, FineTuned, HeldOutAnswer,
+    HeldOutImage, ImportFinding, JobId, LabelRejection, LearningSnapshot, MeasuredReading, Mistake,
     ModelComparison, ModelInfo, ModelRef, Normalization, Prediction, Profile, RELIABILITY_BINS,
     RateFinding, Reached, Reading, ReceivedBundle, ReliabilityBin, RunPlan, RunPosition,
     RunSummary, SEARCH_RATES, SEARCH_STEPS, SplitEvaluation, StepPoint, Telemetry, TensorFormat,
@@ -40,6 +40,7 @@ use inkling::run_config::{
     Activation, Classes, ConfigProblem, DataSpec, DeviceChoice, EvaluationSplit, ModelKind,
     Precision, Preset, RunConfig,
 };
+use inkling::runs::RunEntry;
 use inkling::system::paths::Paths;
 use inkling::window::messages::Message;
 use inkling::window::{
@@ -500,15 +501,9 @@ impl FakeEngine {
                 accuracy: 1.0 - 0.9 / step as f32,
                 learning_rate: 0.01,
             };
-            let record = step.is_multiple_of(STEPS_PER_EPOCH).then_some(EpochRecord {
-                epoch: (step / STEPS_PER_EPOCH) as u32,
-                step,
-                train_loss: 0.3,
-                train_accuracy: 0.90,
-                validation_loss: 0.25,
-                validation_accuracy: 0.92,
-                seconds: STEPS_PER_EPOCH as f32,
-            });
+            let record = step
+                .is_multiple_of(STEPS_PER_EPOCH)
+                .then(|| record((step / STEPS_PER_EPOCH) as u32));
             run.epochs.extend(record);
             self.send(Event::Steps {
                 run: id,
@@ -974,6 +969,40 @@ impl FakeEngine {
                 Event::Resumed(id)
             });
         }
+    }
+}
+
+/// What is reported of an epoch.
+pub fn record(epoch: u32) -> EpochRecord {
+    EpochRecord {
+        epoch,
+        step: STEPS_PER_EPOCH * u64::from(epoch),
+        train_loss: 0.3,
+        train_accuracy: 0.90,
+        validation_loss: 0.25,
+        validation_accuracy: 0.92,
+        seconds: STEPS_PER_EPOCH as f32,
+    }
+}
+
+/// A run in the list of models.
+pub fn run_entry(
+    folder: impl Into<PathBuf>,
+    config: &RunConfig,
+    epochs: Vec<EpochRecord>,
+    stopped: bool,
+) -> RunEntry {
+    let folder = folder.into();
+    let summary = RunSummary {
+        model_path: folder.join("model.safetensors"),
+        folder: folder.clone(),
+        ..summary(config, epochs, stopped)
+    };
+    RunEntry {
+        folder,
+        title: summary.config.title(),
+        annotation: Annotation::default(),
+        summary: Ok(Box::new(summary)),
     }
 }
 

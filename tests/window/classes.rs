@@ -3,7 +3,7 @@
 use eframe::egui::{Key, Modifiers, Rect};
 use egui_kittest::kittest::Queryable;
 use inkling::ink::Image;
-use inkling::protocol::{Command, Event};
+use inkling::protocol::Event;
 use inkling::records::{
     Evaluation, HeldOutAnswer, HeldOutImage, LearningSnapshot, Mistake, ModelInfo, Prediction,
     SplitEvaluation,
@@ -12,7 +12,9 @@ use inkling::run_config::{Classes, DataSource, DataSpec, EvaluationSplit, NamedS
 use inkling::window::ResultsView;
 
 use crate::fake_engine::{plan, prediction, starter};
-use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage, stroke, usual};
+use crate::window::stage::{
+    Driven, Panel, Seen, Staged, ask, read_as, serve, stage, stroke, usual,
+};
 
 /// A panel with a model of Fashion-MNIST in use.
 fn of_clothing(panel: Panel, size: [f32; 2]) -> Staged {
@@ -52,8 +54,7 @@ fn a_drawing_is_called_by_the_name_of_its_class() {
 fn results_are_by_the_names_of_the_classes() {
     for size in [[600.0, 2000.0], [1280.0, 1600.0], [1920.0, 1080.0]] {
         let mut harness = of_clothing(Panel::Results, size);
-        harness.get_by_label("Evaluate").click();
-        serve(&mut harness);
+        ask(&mut harness, "Evaluate");
         assert_eq!(harness.value("Accuracy for Coat"), "90.00 %, 1 of 10 wrong");
         harness.get_by_label("True class Coat, predicted Ankle boot, probability 93 %");
         harness.click("One image of the class Coat was classified as Ankle boot");
@@ -91,26 +92,16 @@ fn of_many_classes_the_likeliest_have_bars() {
             &[rect.center(), rect.center() + rect.size() * 0.2],
             false,
         );
-        for command in harness.state_mut().engine.listen() {
-            if let Command::Classify { request, ink, .. } = command {
-                // The later a letter, the likelier; Q is the likeliest.
-                let mut probabilities: Vec<f32> =
-                    (0..26).map(|class| class as f32 / 1000.0).collect();
-                probabilities[16] = 0.691;
-                let q = Prediction {
-                    probabilities,
-                    digit: 16,
-                    confidence: 0.691,
-                    model: model_of(&Classes::Letters),
-                    ..prediction(&ink)
-                };
-                harness.state_mut().engine.send(Event::Classified {
-                    request,
-                    prediction: Ok(Box::new(q)),
-                });
-            }
-        }
-        harness.run();
+        // The later a letter, the likelier; Q is the likeliest.
+        let mut probabilities: Vec<f32> = (0..26).map(|class| class as f32 / 1000.0).collect();
+        probabilities[16] = 0.691;
+        read_as(&mut harness, |ink| Prediction {
+            probabilities: probabilities.clone(),
+            digit: 16,
+            confidence: 0.691,
+            model: model_of(&Classes::Letters),
+            ..prediction(ink)
+        });
         assert_eq!(harness.value("Verdict"), "probably Q — 69 % sure");
         let left = |name: &str| {
             harness

@@ -6,12 +6,11 @@ use inkling::protocol::{Command, Job};
 use inkling::window::Action;
 
 use crate::jobs::{cancelled, progress};
-use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage};
+use crate::window::stage::{Driven, Panel, Seen, Staged, ask, serve, stage};
 
 fn measured(size: [f32; 2]) -> Staged {
     let mut harness = stage(Panel::Results, size);
-    harness.get_by_label("Evaluate").click();
-    serve(&mut harness);
+    ask(&mut harness, "Evaluate");
     harness
 }
 

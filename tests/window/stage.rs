@@ -6,6 +6,9 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
+use inkling::ink::Ink;
+use inkling::protocol::{self, Command};
+use inkling::records::Prediction;
 use inkling::run_config::RunConfig;
 use inkling::window::draw::view as draw;
 use inkling::window::models::view as models;
@@ -94,6 +97,28 @@ pub fn serve(harness: &mut Staged) {
     harness.state_mut().engine.serve();
     harness.run();
     harness.state_mut().engine.serve();
+    harness.run();
+}
+
+/// Clicks, and what the engine answers reaches the screen.
+#[track_caller]
+pub fn ask(harness: &mut Staged, label: &str) {
+    harness.get_by_label(label).click();
+    serve(harness);
+}
+
+/// The drawing that waits to be read is read as this.
+pub fn read_as(harness: &mut Staged, reading: impl Fn(&Ink) -> Prediction) {
+    for command in harness.state_mut().engine.listen() {
+        if let Command::Classify { request, ink, .. } = command {
+            let prediction = Ok(Box::new(reading(&ink)));
+            let answer = protocol::Event::Classified {
+                request,
+                prediction,
+            };
+            harness.state().engine.send(answer);
+        }
+    }
     harness.run();
 }
 

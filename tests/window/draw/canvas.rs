@@ -10,7 +10,9 @@ use inkling::records::{Ensemble, Intervention, ModelRef, Prediction, Uncertainty
 use inkling::window::{Action, CANVAS, Screen, Tool};
 
 use crate::fake_engine::{digits, prediction};
-use crate::window::stage::{Driven, Panel, Seen, Staged, Window, serve, sized, stage, stroke};
+use crate::window::stage::{
+    Driven, Panel, Seen, Staged, Window, ask, read_as, serve, sized, stage, stroke,
+};
 
 const CANVAS_NAME: &str = "Drawing canvas";
 
@@ -46,8 +48,8 @@ fn a_stroke_is_read_and_the_verdict_told() {
         );
         assert_eq!(harness.value(CANVAS_NAME), "1 stroke");
         assert_eq!(harness.value("Verdict"), "1 — 96 % sure");
-        assert_eq!(harness.value("Probability of 1"), "96 %".to_owned());
-        assert_eq!(harness.value("Probability of 0"), "1 %".to_owned());
+        assert_eq!(harness.value("Probability of 1"), "96 %");
+        assert_eq!(harness.value("Probability of 0"), "1 %");
     }
 }
 
@@ -226,7 +228,7 @@ fn the_eraser_is_a_button_a_key_and_the_right_mouse_button() {
     harness.keys(Modifiers::COMMAND, Key::Z);
     harness.key(Key::E);
     assert_eq!(tool(&harness), Tool::Pen);
-    assert_eq!(harness.value(CANVAS_NAME), "1 stroke".to_owned());
+    assert_eq!(harness.value(CANVAS_NAME), "1 stroke");
     // By keyboard alone.
     harness.key_press(Key::E);
     harness.focus(CANVAS_NAME);
@@ -260,7 +262,7 @@ fn an_empty_canvas_is_drawn_on_whatever_was_done_before() {
         empty(&mut harness, &line);
         harness.run();
         assert_eq!(tool(&harness), Tool::Pen);
-        assert_eq!(harness.value(CANVAS_NAME), "empty".to_owned());
+        assert_eq!(harness.value(CANVAS_NAME), "empty");
         stroke(&mut harness, &line, true);
         assert_eq!(harness.value(CANVAS_NAME), "1 stroke");
     }
@@ -273,21 +275,17 @@ fn undo_redo_and_clear() {
     stroke(&mut harness, &points, true);
     stroke(&mut harness, &points, true);
     serve(&mut harness);
-    assert_eq!(harness.value(CANVAS_NAME), "2 strokes".to_owned());
-    assert_eq!(harness.value("Verdict"), "2 — 96 % sure".to_owned());
-    harness.get_by_label("Undo").click();
-    serve(&mut harness);
-    assert_eq!(harness.value(CANVAS_NAME), "1 stroke".to_owned());
-    assert_eq!(harness.value("Verdict"), "1 — 96 % sure".to_owned());
-    harness.get_by_label("Redo").click();
-    serve(&mut harness);
     assert_eq!(harness.value(CANVAS_NAME), "2 strokes");
-    harness.get_by_label("Clear").click();
-    serve(&mut harness);
-    assert_eq!(harness.value(CANVAS_NAME), "empty".to_owned());
-    assert_eq!(harness.value("Verdict"), "nothing drawn yet".to_owned());
-    harness.get_by_label("Undo").click();
-    serve(&mut harness);
+    assert_eq!(harness.value("Verdict"), "2 — 96 % sure");
+    ask(&mut harness, "Undo");
+    assert_eq!(harness.value(CANVAS_NAME), "1 stroke");
+    assert_eq!(harness.value("Verdict"), "1 — 96 % sure");
+    ask(&mut harness, "Redo");
+    assert_eq!(harness.value(CANVAS_NAME), "2 strokes");
+    ask(&mut harness, "Clear");
+    assert_eq!(harness.value(CANVAS_NAME), "empty");
+    assert_eq!(harness.value("Verdict"), "nothing drawn yet");
+    ask(&mut harness, "Undo");
     assert_eq!(
         harness.value(CANVAS_NAME),
         "2 strokes",
@@ -306,8 +304,8 @@ fn a_digit_can_be_drawn_without_a_pointer() {
     harness.press(Key::Space, 1);
     harness.press(Key::ArrowLeft, 2);
     serve(&mut harness);
-    assert_eq!(harness.value(CANVAS_NAME), "1 stroke".to_owned());
-    assert_eq!(harness.value("Verdict"), "1 — 96 % sure".to_owned());
+    assert_eq!(harness.value(CANVAS_NAME), "1 stroke");
+    assert_eq!(harness.value("Verdict"), "1 — 96 % sure");
     let strokes = harness.app().draw.drawing.strokes();
     let (first, last) = (
         strokes[0].points[0],
@@ -321,17 +319,10 @@ fn what_is_no_digit_is_called_so() {
     let mut harness = stage(Panel::Draw, [900.0, 600.0]);
     let points = across(&harness, 3);
     stroke(&mut harness, &points, true);
-    for command in harness.state_mut().engine.listen() {
-        if let Command::Classify { request, ink, .. } = command {
-            let mut scribble = prediction(&ink);
-            scribble.is_digit = false;
-            harness.state_mut().engine.send(Event::Classified {
-                request,
-                prediction: Ok(Box::new(scribble)),
-            });
-        }
-    }
-    harness.run();
+    read_as(&mut harness, |ink| Prediction {
+        is_digit: false,
+        ..prediction(ink)
+    });
     assert_eq!(harness.value("Verdict"), "not a digit");
 }
 
@@ -351,22 +342,15 @@ fn an_ensemble_says_how_unsure_it_is_and_why() {
     sure_of_1[1] = 1.0;
     let mut sure_of_7 = [0.0; 10];
     sure_of_7[7] = 1.0;
-    for command in harness.state_mut().engine.listen() {
-        if let Command::Classify { request, ink, .. } = command {
-            let (uncertainty, probabilities) = Uncertainty::of(&[&sure_of_1, &sure_of_7]);
-            let divided = Prediction {
-                uncertainty: Some(uncertainty),
-                probabilities,
-                confidence: 0.5,
-                ..prediction(&ink)
-            };
-            harness.state_mut().engine.send(Event::Classified {
-                request,
-                prediction: Ok(Box::new(divided)),
-            });
+    read_as(&mut harness, |ink| {
+        let (uncertainty, probabilities) = Uncertainty::of(&[&sure_of_1, &sure_of_7]);
+        Prediction {
+            uncertainty: Some(uncertainty),
+            probabilities,
+            confidence: 0.5,
+            ..prediction(ink)
         }
-    }
-    harness.run();
+    });
     harness
         .get_by_label("Uncertainty in bits: drawing 0.00, weights 1.00")
         .hover();

@@ -5,7 +5,7 @@ use egui_kittest::kittest::Queryable;
 use inkling::ink::{Image, StageImage, Step, rasterize};
 use inkling::window::{Action, Screen, WindowRequest};
 
-use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage, stroke};
+use crate::window::stage::{Driven, Panel, Seen, Staged, ask, serve, stage, stroke};
 
 const TITLE: &str = "How Inkling sees it";
 
@@ -72,8 +72,7 @@ fn a_switch_changes_the_images_and_the_verdict_and_says_so_until_it_is_restored(
         harness.app().draw.prediction().unwrap().image,
         rasterize(&ink)
     );
-    harness.get_by_label("Centre of mass").click();
-    serve(&mut harness);
+    ask(&mut harness, "Centre of mass");
     let other = last_image(&harness);
     assert_ne!(other, rasterize(&ink));
     assert_eq!(
@@ -85,8 +84,7 @@ fn a_switch_changes_the_images_and_the_verdict_and_says_so_until_it_is_restored(
     // Folded away, it is still said.
     harness.click(TITLE);
     harness.get_by_label("1 step off");
-    harness.get_by_label("Restore all steps").click();
-    serve(&mut harness);
+    ask(&mut harness, "Restore all steps");
     assert!(!harness.has("1 step off"));
     assert_eq!(
         harness.app().draw.prediction().unwrap().image,

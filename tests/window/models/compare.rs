@@ -1,58 +1,35 @@
 //! The comparison of models.
 
-use std::path::PathBuf;
-
 use eframe::egui::accesskit::Role;
 use eframe::egui::{
     Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, Rect, TouchPhase, pos2, vec2,
 };
 use egui_kittest::kittest::Queryable;
 use inkling::protocol::{Command, Job};
-use inkling::records::{Annotation, EpochRecord, RunSummary};
+use inkling::records::EpochRecord;
 use inkling::run_config::{DataSource, DataSpec, NamedSet, RunConfig};
 use inkling::runs::{RunEntry, set_titles};
 use inkling::window::Action;
 
-use crate::fake_engine::summary;
-use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage};
+use crate::fake_engine::{record, run_entry};
+use crate::window::stage::{Driven, Panel, Seen, Staged, ask, stage};
 
 /// Runs of one, two, three epochs and so on, the third on MNIST.
 fn runs(count: u32) -> Vec<RunEntry> {
-    let record = |epoch| EpochRecord {
-        epoch,
-        step: u64::from(epoch) * 10,
-        train_loss: 0.3,
-        train_accuracy: 0.9,
-        validation_loss: 0.25,
+    let record = |epoch: u32| EpochRecord {
         validation_accuracy: 0.9 + 0.01 * epoch as f32,
-        seconds: 10.0,
+        ..record(epoch)
     };
     let run = |epochs: u32| {
-        let data = if epochs == 3 {
-            DataSpec::single(DataSource::Named(NamedSet::Mnist))
-        } else {
-            DataSpec::builtin()
+        let mut config = RunConfig {
+            epochs,
+            ..RunConfig::default()
         };
-        let folder = PathBuf::from(format!("runs/{epochs}"));
-        let summary = RunSummary {
-            model_path: folder.join("model.safetensors"),
-            folder: folder.clone(),
-            ..summary(
-                &RunConfig {
-                    data,
-                    epochs,
-                    ..RunConfig::default()
-                },
-                (1..=epochs).map(record).collect(),
-                false,
-            )
-        };
-        RunEntry {
-            folder,
-            title: String::new(),
-            annotation: Annotation::default(),
-            summary: Ok(Box::new(summary)),
+        if epochs == 3 {
+            config.data = DataSpec::single(DataSource::Named(NamedSet::Mnist));
         }
+        let epochs = (1..=epochs).map(record).collect::<Vec<_>>();
+        run_entry(format!("runs/{}", epochs.len()), &config, epochs, false)
     };
     let mut runs: Vec<RunEntry> = (1..=count).rev().map(run).collect();
     set_titles(&mut runs);
@@ -103,8 +80,7 @@ fn curves_and_settings_stand_beside_each_other_and_the_difference_is_said() {
         harness.click("by seconds of training");
         harness.get_by_label("Training loss by seconds of training");
 
-        harness.get_by_label("Compare accuracies").click();
-        serve(&mut harness);
+        ask(&mut harness, "Compare accuracies");
         for words in [
             "B against A: better by 2.00 points",
             "McNemar's exact test",
@@ -247,8 +223,7 @@ fn eight_models_fit_into_windows_of_every_size() {
             });
         }
         harness.act(Action::ChooseComparisonData(DataSpec::builtin()));
-        harness.get_by_label("Compare accuracies").click();
-        serve(&mut harness);
+        ask(&mut harness, "Compare accuracies");
         // The heads of the tables' columns stand beside each other, and not on top of each other.
         for pair in ["A", "B", "C", "D", "E", "F", "G", "H"].windows(2) {
             for (left, right) in heads(&harness, pair[0])

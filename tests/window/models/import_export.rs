@@ -5,44 +5,36 @@ use std::path::PathBuf;
 use egui_kittest::kittest::Queryable;
 use inkling::problem::Problem;
 use inkling::protocol::{Event, Job, JobEvent};
-use inkling::records::{Annotation, ModelRef, Replace, RunSummary};
+use inkling::records::{ModelRef, Replace};
 use inkling::run_config::{ExportFormat, RunConfig, Setting};
 use inkling::runs::RunEntry;
 use inkling::system::TargetError;
 use inkling::window::{Action, App};
 
-use crate::fake_engine::{Answers, app, summary};
+use crate::fake_engine::{Answers, app, run_entry};
 use crate::jobs::submitted;
-use crate::window::stage::{Driven, Panel, Seen, Staged, open, serve, stage_with};
+use crate::window::stage::{Driven, Panel, Seen, Staged, ask, open, serve, stage_with};
 
 fn run() -> RunEntry {
-    let folder = PathBuf::from("runs/one");
-    let summary = RunSummary {
-        folder: folder.clone(),
-        ..summary(&RunConfig::default(), Vec::new(), false)
-    };
-    RunEntry {
-        folder,
-        title: summary.config.title(),
-        annotation: Annotation::default(),
-        summary: Ok(Box::new(summary)),
-    }
+    run_entry("runs/one", &RunConfig::default(), Vec::new(), false)
+}
+
+fn list_run(harness: &mut Staged) {
+    harness.state_mut().app.models.runs = Some(vec![run()]);
+    harness.run();
 }
 
 #[test]
 fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
     let answers = Answers::file("/tmp/digits");
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
-    harness.state_mut().app.models.runs = Some(vec![run()]);
-    harness.run();
-    harness.get_by_label("Export…").click();
-    serve(&mut harness);
+    list_run(&mut harness);
+    ask(&mut harness, "Export…");
     harness.get_by_label_contains("2 files");
     harness.get_by_label("predict.py");
     harness.click_containing("1 tensor, 200,704 parameters");
     harness.get_by_label("256 × 784");
-    harness.get_by_label("8-bit weights").click();
-    serve(&mut harness);
+    ask(&mut harness, "8-bit weights");
     save_as(&mut harness);
     serve(&mut harness);
     harness.get_by_label("Evaluating the 8-bit model…");
@@ -68,8 +60,7 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
         model,
         ModelRef::File(PathBuf::from("runs/one/model.safetensors"))
     );
-    harness.get_by_label("Cancel").click();
-    serve(&mut harness);
+    ask(&mut harness, "Cancel");
     harness.get_by_label("Save as…");
     harness.click("Close");
     assert!(harness.app().models.export.is_none());
@@ -120,10 +111,8 @@ fn files_in_the_way_are_named_and_replaced_only_where_the_person_says_so() {
     ] {
         let answers = Answers::file(file);
         let mut harness = stage_with(Panel::Models, [1280.0, 900.0], answers);
-        harness.state_mut().app.models.runs = Some(vec![run()]);
-        harness.run();
-        harness.get_by_label("Export…").click();
-        serve(&mut harness);
+        list_run(&mut harness);
+        ask(&mut harness, "Export…");
         save_as(&mut harness);
         assert_eq!(refuse(&mut harness), Some(confirmed));
         harness.get_by_label_contains("/tmp/digits.onnx, /tmp/predict.py");
@@ -225,8 +214,7 @@ fn a_run_that_starts_afresh_after_all_has_the_usual_learning_rate_again() {
 #[test]
 fn a_run_is_trained_further_from_its_weights_until_another_network_is_chosen() {
     let mut harness = stage_with(Panel::Models, [1280.0, 900.0], Answers::default());
-    harness.state_mut().app.models.runs = Some(vec![run()]);
-    harness.run();
+    list_run(&mut harness);
     harness.click("More");
     harness.click("Fine-tune");
     let app = &mut harness.state_mut().app;

@@ -5,36 +5,16 @@ use std::path::PathBuf;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers, PointerButton};
 use egui_kittest::kittest::{NodeT, Queryable};
-use inkling::records::{Annotation, EpochRecord, ModelRef, RunSummary};
+use inkling::records::{Annotation, ModelRef, RunSummary};
 use inkling::run_config::{DataSource, DataSpec, ModelKind, NamedSet, RunConfig};
 use inkling::runs::{RunEntry, RunError, Store};
 use inkling::window::{Action, Screen};
 
-use crate::fake_engine::{summary, tested_on};
-use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage};
+use crate::fake_engine::{record, run_entry, tested_on};
+use crate::window::stage::{Driven, Panel, Seen, Staged, ask, stage};
 
 fn finished(folder: &str, stopped: bool) -> RunEntry {
-    let record = EpochRecord {
-        epoch: 1,
-        step: 10,
-        train_loss: 0.3,
-        train_accuracy: 0.9,
-        validation_loss: 0.25,
-        validation_accuracy: 0.92,
-        seconds: 10.0,
-    };
-    let folder = PathBuf::from(folder);
-    let summary = RunSummary {
-        folder: folder.clone(),
-        model_path: folder.join("model.safetensors"),
-        ..summary(&RunConfig::default(), vec![record], stopped)
-    };
-    RunEntry {
-        folder,
-        title: summary.config.title(),
-        annotation: Annotation::default(),
-        summary: Ok(Box::new(summary)),
-    }
+    run_entry(folder, &RunConfig::default(), vec![record(1)], stopped)
 }
 
 fn listing(size: [f32; 2], runs: Vec<RunEntry>) -> Staged {
@@ -58,8 +38,7 @@ fn without_runs_the_starter_model_is_offered_and_training_suggested() {
 #[test]
 fn the_starter_model_has_its_details_while_another_is_in_use() {
     let mut harness = listing([1280.0, 900.0], vec![finished("runs/one", false)]);
-    harness.get_by_label("Draw with it").click();
-    serve(&mut harness);
+    ask(&mut harness, "Draw with it");
     harness.get_by_label("In use");
     harness.click_containing("Starter model, Included with Inkling");
     assert!(harness.has("29,000"), "its parameters");
@@ -115,8 +94,7 @@ fn the_buttons_of_a_model_are_where_those_of_every_other_are() {
             [first, "Export…", "Results", "Compare…", "More"].map(|label| harness.rect(label))
         };
         let before = buttons(&harness, "Draw with it");
-        harness.get_by_label("Draw with it").click();
-        serve(&mut harness);
+        ask(&mut harness, "Draw with it");
         assert_eq!(buttons(&harness, "In use"), before, "{size:?}: in use");
         harness.click_containing(&long.title[..20]);
         let after = buttons(&harness, "Draw with it");

@@ -54,13 +54,7 @@ fn repeated_runs_have_one_card_and_each_can_be_selected() {
 #[test]
 fn repeats_are_queued_and_trained_one_after_another() {
     let (mut window, mut engine) = sized([900.0, 1800.0]);
-    let config = window.app().ctx.config.clone();
-    window.act(inkling::window::Action::Configure(Box::new(
-        inkling::run_config::RunConfig {
-            repeats: 3,
-            ..config
-        },
-    )));
+    window.configure(|config| config.repeats = 3);
     window.click("Start");
     for seed in 1..=3 {
         window.serve(&mut engine);

@@ -3,7 +3,6 @@
 use eframe::egui::Key;
 use egui_kittest::kittest::Queryable;
 use inkling::records::ModelRef;
-use inkling::run_config::RunConfig;
 use inkling::window::{Action, Screen};
 
 use crate::fake_engine::Answers;
@@ -156,11 +155,7 @@ fn a_training_loss_with_label_smoothing_says_so() {
     assert!(!harness.value("Accuracy plot").contains("label smoothing"));
     harness.apply(Action::Stop);
     serve(&mut harness);
-    let config = RunConfig {
-        label_smoothing: 0.0,
-        ..RunConfig::default()
-    };
-    harness.apply(Action::Configure(Box::new(config)));
+    harness.configure(|config| config.label_smoothing = 0.0);
     harness.apply(Action::Start);
     serve(&mut harness);
     harness.state_mut().engine.train(4);

@@ -92,9 +92,7 @@ fn it_can_be_cancelled_and_what_was_chosen_meanwhile_stays() {
         NamedSet::Mnist,
         "one at a time"
     );
-    let mut config = window.app().ctx.config.clone();
-    config.data = DataSpec::single(DataSource::Mine);
-    window.apply(Action::Configure(Box::new(config)));
+    window.configure(|config| config.data = DataSpec::single(DataSource::Mine));
     engine.server.send(Download::Completes).unwrap();
     window.until(|app| app.train.download.is_none());
     assert_eq!(

@@ -12,9 +12,7 @@ use crate::window::stage::{Driven, Seen, Window, sized, usual};
 fn configured(change: impl FnOnce(&mut RunConfig)) -> Window {
     let (mut window, _engine) = usual();
     window.until(|app| app.ctx.hardware.is_some() && app.train.found.is_some());
-    let mut config = window.app().ctx.config.clone();
-    change(&mut config);
-    window.apply(Action::Configure(Box::new(config)));
+    window.configure(change);
     window.run_steps(20);
     window
 }
@@ -73,11 +71,7 @@ fn a_folder_without_a_data_set_is_said_as_soon_as_it_is_chosen() {
     window.get_by_label_contains("Cannot start.");
     // Once it holds one, any change looks again.
     crate::support::write_idx_set(folder.path(), 60, 20);
-    let config = RunConfig {
-        epochs: 2,
-        ..window.app().ctx.config.clone()
-    };
-    window.apply(Action::Configure(Box::new(config)));
+    window.configure(|config| config.epochs = 2);
     window.until(|app| app.validation_errors().is_empty());
     // A set that is not on this machine.
     let window =
@@ -127,11 +121,7 @@ fn layer_widths_are_typed_and_go_with_their_model() {
     // Another model has its own, and one without has no field.
     window.apply(Action::Type(Setting::Widths, "64-32".to_owned()));
     for (model, has_field) in [(ModelKind::LeNet, true), (ModelKind::Linear, false)] {
-        let config = RunConfig {
-            model,
-            ..window.app().ctx.config.clone()
-        };
-        window.apply(Action::Configure(Box::new(config)));
+        window.configure(|config| config.model = model);
         window.run_steps(10);
         assert_eq!(widths(&window), None);
         assert_eq!(
@@ -185,11 +175,7 @@ fn the_layers_of_a_cnn_are_typed_and_go_with_it() {
             .is_focused()
     );
     // Another model has none.
-    let config = RunConfig {
-        model: ModelKind::Mlp,
-        ..window.app().ctx.config.clone()
-    };
-    window.apply(Action::Configure(Box::new(config)));
+    window.configure(|config| config.model = ModelKind::Mlp);
     window.run_steps(10);
     assert_eq!(layers(&window), None);
     assert_eq!(window.app().validation_errors(), Vec::new());

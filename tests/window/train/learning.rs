@@ -336,11 +336,7 @@ fn the_next_run_is_seen_beside_a_run_that_there_is_and_follows_what_is_typed() {
     window.get_by_label_contains("Add it to the queue");
     window.until(|app| app.train.samples(&app.ctx).is_some());
     window.get_by_label("Samples of Built-in digits");
-    let cnn = RunConfig {
-        model: ModelKind::Cnn,
-        ..RunConfig::default()
-    };
-    window.apply(Action::Configure(Box::new(cnn)));
+    window.configure(|config| config.model = ModelKind::Cnn);
     window.act(Action::Type(
         Setting::Layers,
         "16C5-MP2-32C3-MP2-64".to_owned(),
