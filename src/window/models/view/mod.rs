@@ -59,7 +59,8 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
             ui.button("Refresh").on_hover_text("Reload the list of models from disk").pushes(actions, || Action::RefreshRuns);
             let import = ui.add_enabled(!app.ctx.is_training() && app.ctx.jobs.import().is_none(), Button::new("Import…"));
             let about = "Import weights: safetensors, a PyTorch state dict, or a file exported by Inkling. You can also drop the file on the window";
-            import.on_hover_text(about).on_disabled_hover_text("Unavailable while training or another import is in progress").pushes(actions, || Action::ChooseImport);
+            let busy = "Unavailable while training or another import is in progress";
+            import.on_hover_text(about).on_disabled_hover_text(busy).pushes(actions, || Action::ChooseImport);
             if let Some(running) = app.ctx.jobs.import() {
                 ui.add_enabled(!running.cancelling, Button::new("Cancel")).pushes(actions, || Action::CancelJob(running.id));
                 ui.label(style::hint("Importing…"));

@@ -28,72 +28,55 @@ pub fn per_digit(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height
     let palette = style::palette(ui);
     let font = TextStyle::Body.resolve(ui.style());
     let row = (height / (classes.len() + 1) as f32).clamp(20.0, 40.0);
-    let widest = |texts: &mut dyn Iterator<Item = String>| {
-        let width = |text| style::text_width(ui, text, &font);
-        texts.map(width).fold(0.0, f32::max)
+    let widest = |texts: Vec<String>| {
+        let widths = texts
+            .into_iter()
+            .map(|text| style::text_width(ui, text, &font));
+        widths.fold(0.0, f32::max)
     };
+    let wrong_text = |wrong| format!("{} wrong", grouped(wrong));
     // As wide as the longest figures, however many images there are.
-    let errors = widest(
-        &mut scores
-            .iter()
-            .map(|score| wrong_text(score.images - score.correct)),
-    );
-    let accuracies = widest(&mut scores.iter().map(|score| accuracy_text(score.accuracy())));
-    let names = 22.0_f32.max(widest(&mut classes.names().map(str::to_owned)) + 8.0);
-    let numbers = errors + accuracies + 2.0 * style::GAP;
+    let wrongs = scores
+        .iter()
+        .map(|score| wrong_text(score.images - score.correct));
+    let errors = widest(wrongs.collect());
+    let accuracies = scores.iter().map(|score| accuracy_text(score.accuracy()));
+    let numbers = errors + widest(accuracies.collect()) + 2.0 * style::GAP;
+    let names = 22.0_f32.max(widest(classes.names().map(str::to_owned).collect()) + 8.0);
     for score in scores {
-        let (rect, response) = ui.allocate_exact_size(
-            vec2(ui.available_width(), row - ui.spacing().item_spacing.y),
-            Sense::hover(),
-        );
+        let size = vec2(ui.available_width(), row - ui.spacing().item_spacing.y);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
         let text = accuracy_text(score.accuracy());
         let wrong = score.images - score.correct;
         let painter = ui.painter();
-        let (color, middle) = (ui.visuals().text_color(), rect.center().y);
-        let name = classes.name(score.digit);
-        let (at, anchor) = if classes.are_digits() {
-            (8.0, Align2::CENTER_CENTER)
-        } else {
-            (0.0, Align2::LEFT_CENTER)
+        let write = |x, anchor, text: &str, color| {
+            painter.text(pos2(x, rect.center().y), anchor, text, font.clone(), color);
         };
-        let at = pos2(rect.left() + at, middle);
-        painter.text(at, anchor, name, font.clone(), color);
+        let name = classes.name(score.digit);
+        let (of, at, anchor) = if classes.are_digits() {
+            (format!("of a {name}"), 8.0, Align2::CENTER_CENTER)
+        } else {
+            (format!("of the class {name}"), 0.0, Align2::LEFT_CENTER)
+        };
+        let visuals = ui.visuals();
+        write(rect.left() + at, anchor, name, visuals.text_color());
         let track = Rect::from_min_max(rect.min + vec2(names, 0.0), rect.max - vec2(numbers, 0.0))
             .shrink2(vec2(0.0, rect.height() * 0.2));
         let share = score.accuracy().map_or(0.0, |accuracy| {
             ((accuracy - start) / (1.0 - start)).clamp(0.0, 1.0) as f32
         });
         style::bar(painter, track, share, palette.good, palette);
-        painter.text(
-            pos2(rect.right() - errors - style::GAP, middle),
-            Align2::RIGHT_CENTER,
-            &text,
-            font.clone(),
-            ui.visuals().strong_text_color(),
-        );
-        painter.text(
-            pos2(rect.right(), middle),
-            Align2::RIGHT_CENTER,
-            wrong_text(wrong),
-            font.clone(),
-            ui.visuals().weak_text_color(),
-        );
-        let spoken = format!("{text}, {wrong} of {} wrong", grouped(score.images));
-        style::describe(
-            &response,
-            Role::Meter,
-            &format!("Accuracy for {name}"),
-            &spoken,
-        );
-        let of = if classes.are_digits() {
-            format!("of a {name}")
-        } else {
-            format!("of the class {name}")
-        };
+        let at = rect.right() - errors - style::GAP;
+        write(at, Align2::RIGHT_CENTER, &text, visuals.strong_text_color());
+        let (at, weak) = (rect.right(), visuals.weak_text_color());
+        write(at, Align2::RIGHT_CENTER, &wrong_text(wrong), weak);
+        let images = grouped(score.images);
+        let spoken = format!("{text}, {wrong} of {images} wrong");
+        let meter = format!("Accuracy for {name}");
+        style::describe(&response, Role::Meter, &meter, &spoken);
+        let correct = grouped(score.correct);
         response.on_hover_text(format!(
-            "{} of {} images {of} classified correctly",
-            grouped(score.correct),
-            grouped(score.images)
+            "{correct} of {images} images {of} classified correctly"
         ));
     }
     ui.weak(format!("Bars start at {:.0} %.", start * 100.0));
@@ -101,10 +84,6 @@ pub fn per_digit(ui: &mut Ui, evaluation: &Evaluation, classes: &Classes, height
 
 fn accuracy_text(accuracy: Option<f64>) -> String {
     accuracy.map_or_else(|| "no images".to_owned(), |accuracy| percent(accuracy, 2))
-}
-
-fn wrong_text(wrong: u64) -> String {
-    format!("{} wrong", grouped(wrong))
 }
 
 /// The plot's height, and the limit of its width, in points.

@@ -6,7 +6,7 @@ use eframe::egui::{Align2, Rect, RichText, Role, Sense, TextStyle, Ui, WidgetInf
 use crate::bench::{busy, fastest, rates, sweet_spot};
 use crate::records::benchmark::{BUSY, StepConfig};
 use crate::run_config::RunConfig;
-use crate::text::format::{grouped, memory, remaining};
+use crate::text::format::{grouped, memory as memory_text, remaining};
 use crate::window::{
     Action, App, Comparison, ComparisonKind, Pushes as _, SearchAction, SearchKind, style,
 };
@@ -43,138 +43,120 @@ pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         });
         return;
     }
-    let sizes = app
-        .machine
-        .benchmark
-        .batch_sizes
-        .as_ref()
-        .filter(|found| found.holds_for(&app.ctx.config));
-    let devices = app
-        .machine
-        .benchmark
-        .devices
-        .as_ref()
-        .filter(|found| found.holds_for(&app.ctx.config));
+    let benchmark = &app.machine.benchmark;
+    let holds = |found: &&Comparison| found.holds_for(&app.ctx.config);
+    let sizes = benchmark.batch_sizes.as_ref().filter(holds);
+    let devices = benchmark.devices.as_ref().filter(holds);
     if let Some(found) = sizes {
         batch_sizes(ui, app, found, actions);
     }
     if let Some(found) = devices {
         step_configs(ui, app, found, actions);
     }
+    let can_compare = app.ctx.jobs.benchmark().is_none()
+        && !app.ctx.is_training()
+        && app.validation_errors().is_empty();
+    let why_not_compare =
+        "Unavailable during training, while a benchmark is running, or if a setting is invalid";
     ui.horizontal_wrapped(|ui| {
-        let can = app.ctx.jobs.benchmark().is_none() && !app.ctx.is_training() && app.validation_errors().is_empty();
         let mut ask = |text: &str, about: &str, what| {
-            let response = ui.add_enabled(can, style::small_button(text));
-            response
+            ui.add_enabled(can_compare, style::small_button(text))
                 .on_hover_text(about)
-                .on_disabled_hover_text("Unavailable during training, while a benchmark is running, or if a setting is invalid").pushes(actions, || Action::Compare(what));
+                .on_disabled_hover_text(why_not_compare)
+                .pushes(actions, || Action::Compare(what));
         };
+        let name = if sizes.is_some() { "Compare again" } else { "Compare batch sizes" };
         let about = "Measures the training throughput of each batch size with the current settings. Takes about 15 seconds";
-        ask(if sizes.is_some() { "Compare again" } else { "Compare batch sizes" }, about, ComparisonKind::BatchSizes);
+        ask(name, about, ComparisonKind::BatchSizes);
         let about = "Times a few training steps on each device and in each precision available there. Takes a few seconds each";
         ask("Compare devices", about, ComparisonKind::Devices);
         let about = "Records a few seconds of training with the current settings, and shows how long each layer takes";
         let why_not = app.why_not_search(SearchKind::Profile);
-        let response = ui.add_enabled(why_not.is_none(), style::small_button("Profile a step…"));
-        response.on_hover_text(about).on_disabled_hover_text(why_not.unwrap_or_default()).pushes(actions, || Action::Search(SearchAction::Open(SearchKind::Profile)));
+        ui.add_enabled(why_not.is_none(), style::small_button("Profile a step…"))
+            .on_hover_text(about)
+            .on_disabled_hover_text(why_not.unwrap_or_default())
+            .pushes(actions, || Action::Search(SearchAction::Open(SearchKind::Profile)));
     });
-    if let Some(benchmark) = app
-        .ctx
-        .jobs
-        .shown()
-        .filter(|_| app.ctx.jobs.benchmark().is_some())
-        && ui
-            .link(RichText::new("Unavailable while a benchmark is running.").small())
-            .clicked()
+    if app.ctx.jobs.benchmark().is_some()
+        && let Some(benchmark) = app.ctx.jobs.shown()
     {
-        actions.push(Action::Show(benchmark.screen));
+        let busy = RichText::new("Unavailable while a benchmark is running.").small();
+        ui.link(busy)
+            .pushes(actions, || Action::Show(benchmark.screen));
     }
     if let Some(text) = app.first_guess() {
         ui.label(style::hint(text));
     }
 }
 
+/// What is said of the best candidate and of the others.
+fn about(best: bool, why: &'static str) -> String {
+    let why = if best { why } else { "" };
+    format!("{why}Click to use it.")
+}
+
+/// "12,300 images/s, 1.92×, recommended".
+fn rate_text(rate: f64, beside: &str, best: bool) -> String {
+    let recommended = if best { ", recommended" } else { "" };
+    format!(
+        "{} images/s{beside}{recommended}",
+        grouped(rate.round() as u64)
+    )
+}
+
 /// A bar for each batch size, its length the throughput; a click selects the size. The smallest
 /// size at full speed is marked.
 fn batch_sizes(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) {
-    let highest = highest(found);
+    const WHY: &str =
+        "The smallest batch size at full speed: larger ones only mean fewer weight updates. ";
     let spot = sweet_spot(&found.rows);
     for (StepConfig { batch_size, .. }, rate) in rates(&found.rows) {
-        let enough = spot == Some(batch_size);
-        let config = RunConfig {
-            batch_size,
-            ..app.ctx.config.clone()
-        };
-        let memory = app
-            .train
-            .memory_needed(&app.ctx, &config)
-            .map_or_else(String::new, |bytes| format!(", {}", memory(bytes)));
+        let best = spot == Some(batch_size);
+        let mut config = app.ctx.config.clone();
+        config.batch_size = batch_size;
+        let memory = app.train.memory_needed(&app.ctx, &config);
+        let memory = memory.map_or_else(String::new, |bytes| format!(", {}", memory_text(bytes)));
         let bar = Bar {
+            left: AFTER_SIZES,
             name: batch_size.to_string(),
-            accessible_name: format!("Batch size {batch_size}"),
-            text: format!(
-                "{} images/s{memory}{}",
-                grouped(rate.round() as u64),
-                if enough { ", recommended" } else { "" }
-            ),
+            spoken: format!("Batch size {batch_size}"),
+            text: rate_text(rate, &memory, best),
             below: String::new(),
-            share: (rate / highest) as f32,
-            best: enough,
-            about: if enough {
-                "The smallest batch size at full speed: larger ones only mean fewer weight updates. Click to use it."
-            } else {
-                "Click to use it."
-            },
+            share: (rate / highest(found)) as f32,
+            best,
+            about: about(best, WHY),
         };
-        bar.show(ui, AFTER_SIZES, config, app, actions);
+        bar.show(ui, config, app, actions);
     }
     failures(ui, found);
 }
 
 /// A bar for each device and precision; a click selects both. The fastest is marked.
 fn step_configs(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) {
-    let highest = highest(found);
     let fastest = fastest(&found.rows);
     let first = rates(&found.rows).next();
     for (step_config, rate) in rates(&found.rows) {
         let best = fastest == Some(step_config);
-        let ratio = first
-            .filter(|(first, _)| *first != step_config)
-            .map_or_else(String::new, |(_, base)| format!(", {:.2}×", rate / base));
+        let base = first.filter(|(first, _)| *first != step_config);
+        let ratio = base.map_or_else(String::new, |(_, base)| format!(", {:.2}×", rate / base));
         let name = app.ctx.step_config_name(step_config);
+        let time = app.train.total_time(&app.ctx, &app.ctx.config, rate);
         let bar = Bar {
-            accessible_name: name.clone(),
+            left: AFTER_DEVICES,
+            spoken: name.clone(),
             name,
-            text: format!(
-                "{} images/s{ratio}{}",
-                grouped(rate.round() as u64),
-                if best { ", recommended" } else { "" }
-            ),
-            below: app
-                .train
-                .total_time(&app.ctx, &app.ctx.config, rate)
-                .map_or_else(String::new, |time| format!("about {time}")),
-            share: (rate / highest) as f32,
+            text: rate_text(rate, &ratio, best),
+            below: time.map_or_else(String::new, |time| format!("about {time}")),
+            share: (rate / highest(found)) as f32,
             best,
-            about: if best {
-                "The fastest, or as fast as any and the simplest. Click to use it."
-            } else {
-                "Click to use it."
-            },
+            about: about(best, "The fastest, or as fast as any and the simplest. "),
         };
-        bar.show(
-            ui,
-            AFTER_DEVICES,
-            app.ctx.with_step_config(step_config),
-            app,
-            actions,
-        );
+        bar.show(ui, app.ctx.with_step_config(step_config), app, actions);
     }
     failures(ui, found);
     if !app.has_other_devices() {
-        ui.label(style::hint(
-            "No GPU available: only the CPU can be compared.",
-        ));
+        let alone = "No GPU available: only the CPU can be compared.";
+        ui.label(style::hint(alone));
     }
 }
 
@@ -185,13 +167,9 @@ fn highest(found: &Comparison) -> f64 {
 /// What makes the figures unreliable, and the candidates that could not be measured.
 fn failures(ui: &mut Ui, found: &Comparison) {
     if found.is_disturbed() {
-        style::caution(
-            ui,
-            &format!(
-                "{} These figures are not reliable: compare again.",
-                busy(found.background_load)
-            ),
-        );
+        let busy = busy(found.background_load);
+        let sentence = format!("{busy} These figures are not reliable: compare again.");
+        style::caution(ui, &sentence);
     }
     for text in found.failures() {
         style::invalid(ui, &text);
@@ -199,80 +177,61 @@ fn failures(ui: &mut Ui, found: &Comparison) {
 }
 
 struct Bar {
+    /// Where it starts, after its name, in points.
+    left: f32,
     name: String,
-    accessible_name: String,
+    spoken: String,
     text: String,
     /// A second line of text; may be empty.
     below: String,
     share: f32,
     best: bool,
-    about: &'static str,
+    about: String,
 }
 
 impl Bar {
     /// Draws the bar; a click applies `config`.
-    fn show(self, ui: &mut Ui, left: f32, config: RunConfig, app: &App, actions: &mut Vec<Action>) {
-        let height = if self.below.is_empty() {
-            HEIGHT
-        } else {
-            HEIGHT_OF_TWO
+    fn show(self, ui: &mut Ui, config: RunConfig, app: &App, actions: &mut Vec<Action>) {
+        let (height, between) = match self.below.is_empty() {
+            true => (HEIGHT, ""),
+            false => (HEIGHT_OF_TWO, ", "),
         };
-        let (rect, response) =
-            ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
-        self.paint(ui, rect, left);
+        let size = vec2(ui.available_width(), height);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+        self.paint(ui, rect);
         if response.has_focus() {
             style::focus_ring(ui, rect);
         }
         let chosen = app.ctx.config == config;
-        let accessible_name = [
-            format!("{}: {}", self.accessible_name, self.text),
-            self.below,
-        ]
-        .join(if height == HEIGHT { "" } else { ", " });
-        response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, &accessible_name));
+        let spoken = format!("{}: {}{between}{}", self.spoken, self.text, self.below);
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, chosen, &spoken));
         response
             .on_hover_text(self.about)
             .pushes(actions, || Action::Configure(Box::new(config)));
     }
 
-    fn paint(&self, ui: &Ui, rect: Rect, left: f32) {
+    fn paint(&self, ui: &Ui, rect: Rect) {
         let palette = style::palette(ui);
         let font = TextStyle::Small.resolve(ui.style());
         let color = ui.visuals().text_color();
-        let left = rect.left() + left;
-        let full = Rect::from_min_max(
-            pos2(left, rect.top() + 2.0),
-            pos2(rect.right(), rect.bottom() - 2.0),
-        );
+        let full = rect
+            .with_min_x(rect.left() + self.left)
+            .shrink2(vec2(0.0, 2.0));
         let filled = Rect::from_min_size(full.min, vec2(full.width() * self.share, full.height()));
         let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
-        let at = pos2(left - 6.0, rect.center().y);
+        let at = pos2(full.left() - 6.0, rect.center().y);
         painter.text(at, Align2::RIGHT_CENTER, &self.name, font.clone(), color);
-        painter.rect_filled(
-            filled,
-            3.0,
-            palette
-                .accent
-                .gamma_multiply(if self.best { 0.38 } else { 0.18 }),
-        );
+        let strength = if self.best { 0.38 } else { 0.18 };
+        painter.rect_filled(filled, 3.0, palette.accent.gamma_multiply(strength));
         let line = |text: &str, y, color| {
-            painter.text(
-                pos2(left + 6.0, y),
-                Align2::LEFT_CENTER,
-                text,
-                font.clone(),
-                color,
-            )
+            let at = pos2(full.left() + 6.0, rect.top() + rect.height() * y);
+            painter.text(at, Align2::LEFT_CENTER, text, font.clone(), color)
         };
         if self.below.is_empty() {
-            line(&self.text, rect.center().y, color);
+            line(&self.text, 0.5, color);
         } else {
-            line(&self.text, rect.top() + rect.height() * 0.31, color);
-            line(
-                &self.below,
-                rect.top() + rect.height() * 0.69,
-                ui.visuals().weak_text_color(),
-            );
+            line(&self.text, 0.31, color);
+            line(&self.below, 0.69, ui.visuals().weak_text_color());
         }
     }
 }

@@ -104,9 +104,10 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         choose(ui, DataSpec::single(source), &name, None, actions);
     }
     ui.separator();
-    ui
-        .button("Choose a folder…")
-        .on_hover_text("Four IDX files, image folders with one subfolder per digit or with the digit in each name, CSV files, Parquet files or ink files").pushes(actions, || Action::ChooseDataFolder);
+    let about = "Four IDX files, image folders with one subfolder per digit or with the digit in each name, CSV files, Parquet files or ink files";
+    ui.button("Choose a folder…")
+        .on_hover_text(about)
+        .pushes(actions, || Action::ChooseDataFolder);
 }
 
 /// A data set that was not found, which can be downloaded.
