@@ -122,10 +122,12 @@ pub fn read_idx(
             ),
         ));
     }
-    match too_large_label(&items) {
-        Some(reason) if kind == Kind::Labels => Err(malformed(path, reason)),
-        _ => Ok(items),
+    if kind == Kind::Labels
+        && let Some(reason) = too_large_label(&items)
+    {
+        return Err(malformed(path, reason));
     }
+    Ok(items)
 }
 
 fn read_header(file: &mut InputFile, path: &Path, kind: Kind) -> Result<u64, DataError> {
