@@ -100,7 +100,7 @@ impl Writer {
         let alike: Vec<_> = self
             .classes
             .iter()
-            .filter(|(other, _)| other.trim_end_matches(char::is_numeric) == name)
+            .filter(|(other, _)| other.strip_prefix(name).is_some_and(is_number))
             .collect();
         if let Some((name, _)) = alike.iter().find(|(_, other)| *other == source) {
             return name.clone();
