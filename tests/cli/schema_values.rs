@@ -13,8 +13,7 @@ use inkling::records::{
 };
 use inkling::run_config::{
     Activation, Augmentation, Classes, DataSource, DataSpec, DeviceChoice, Initialization,
-    ModelKind, OptimizerKind, Precision, Preset, Repetition, RunConfig, ScheduleKind, VERSION,
-    WeightFormat,
+    ModelKind, OptimizerKind, Precision, RunConfig, WeightFormat,
 };
 use inkling::sweep::{Definition, SettingRange};
 use serde::Serialize;
@@ -48,48 +47,16 @@ fn conform(command: &str, definition: &str, values: &[impl Serialize]) {
     }
 }
 
-/// Settings of which none is left out. All are named here, so that a new one has to be.
+/// Settings of which none is left out.
 fn whole_config() -> RunConfig {
     RunConfig {
-        version: VERSION,
         data: DataSpec::of(vec![
             DataSource::Builtin,
             DataSource::Path(PathBuf::from("/a+b")),
         ]),
-        preset: Some(Preset::Balanced),
         model: ModelKind::Mlp,
-        widths: Some("128-64".parse().unwrap()),
         layers: None,
-        activation: Activation::Gelu,
-        initial_weights: Some(PathBuf::from("/model.safetensors")),
-        initialization: Initialization::Pca,
-        epochs: 3,
-        batch_size: 64,
-        growing_batches: true,
-        precision: Precision::Bf16,
-        device: DeviceChoice::Cuda,
-        optimizer: OptimizerKind::Sgd,
-        learning_rate: 0.01,
-        weight_decay: 0.1,
-        momentum: 0.8,
-        nesterov: false,
-        activation_checkpointing: true,
-        autotune: true,
-        schedule: ScheduleKind::Step,
-        label_smoothing: 0.1,
-        clip_norm: Some(1.5),
-        accumulation: 4,
-        weight_averaging: Some(0.99),
-        early_stopping: Some(3),
-        augmentation: Augmentation::Strong,
-        seed: 7,
-        threads: Some(2),
-        memory_limit: Some(500),
-        repeats: 3,
-        repetition: Some(Repetition {
-            begun: "2026-11-28T08:00:00Z".to_owned(),
-            number: 2,
-        }),
+        ..crate::run_config::settings::whole()
     }
 }
 

@@ -7,8 +7,8 @@ use clap::Parser;
 use inkling::cli::{Settings, train_command};
 use inkling::math::random::Random;
 use inkling::run_config::{
-    Activation, Augmentation, DataSource, DataSpec, DeviceChoice, Initialization, ModelKind,
-    NamedSet, OptimizerKind, Precision, Preset, RunConfig, ScheduleKind, VERSION,
+    Activation, DataSource, DataSpec, DeviceChoice, Initialization, Kind, ModelKind, NamedSet,
+    Preset, RunConfig, Setting,
 };
 use inkling::sweep::{Definition, SettingRange, Sweep};
 use serde_json::Value;
@@ -42,94 +42,61 @@ fn pick<T: Clone>(random: &mut Random, choices: &[T]) -> T {
     choices[random.below(choices.len())].clone()
 }
 
-/// Any number that a setting can be, with all its digits.
-fn number(random: &mut Random, low: f64, high: f64) -> f64 {
-    low + (high - low) * f64::from(random.uniform())
-}
-
-/// A configuration of which every setting is that of a preset or another one. All are named here,
-/// so that a new one has to be.
+/// A configuration of which every setting is that of a preset or another one.
 fn any_config(random: &mut Random, model_file: &Path) -> RunConfig {
-    let base = RunConfig::preset(pick(random, Preset::ALL));
+    let mut config = RunConfig::preset(pick(random, Preset::ALL));
     let sources = [
         DataSource::Mine,
         DataSource::Named(NamedSet::Mnist),
         DataSource::Path(PathBuf::from("/digits/it's mine")),
         DataSource::Path(PathBuf::from("/digits/a $(b) \"c\"")),
     ];
-    let mut data = vec![pick(random, &sources)];
-    data.extend(random.chance(0.5).then_some(DataSource::Builtin));
-    // A model file has its network and its activation.
-    let initial_weights = random.chance(0.5).then(|| model_file.to_owned());
-    let model = if initial_weights.is_some() {
-        ModelKind::LeNet
-    } else {
-        pick(random, ModelKind::ALL)
-    };
-    let widths = (model == ModelKind::Mlp && random.chance(0.5)).then(|| "20-30".parse().unwrap());
-    let layers =
-        (model == ModelKind::Cnn && random.chance(0.5)).then(|| "4C3P1-MP2-20".parse().unwrap());
-    let optional = |random: &mut Random, low: f64, high: f64| {
-        random.chance(0.5).then(|| number(random, low, high))
-    };
-    let some = |random: &mut Random, usual: f64, low: f64, high: f64| {
-        optional(random, low, high).unwrap_or(usual)
-    };
-    let count = |random: &mut Random, usual: u32, high: usize| {
-        if random.chance(0.5) {
-            random.below(high) as u32 + 1
-        } else {
-            usual
-        }
-    };
-    let config = RunConfig {
-        version: VERSION,
-        data: if random.chance(0.5) {
-            DataSpec::builtin()
-        } else {
-            DataSpec::of(data)
-        },
-        preset: None,
-        model,
-        widths,
-        layers,
-        activation: if initial_weights.is_some() {
-            Activation::Relu
-        } else {
-            pick(random, Activation::ALL)
-        },
-        initialization: if initial_weights.is_some() {
-            Initialization::Random
-        } else {
-            pick(random, Initialization::ALL)
-        },
-        initial_weights,
-        epochs: count(random, base.epochs, 30),
-        batch_size: count(random, base.batch_size, 500),
-        growing_batches: random.chance(0.5),
-        precision: pick(random, Precision::ALL),
-        device: pick(random, DeviceChoice::ALL),
-        optimizer: pick(random, OptimizerKind::ALL),
-        learning_rate: some(random, base.learning_rate, 1e-7, 1e-2),
-        weight_decay: some(random, base.weight_decay, 0.0, 0.1),
-        momentum: some(random, base.momentum, 0.0, 1.0),
-        nesterov: random.chance(0.5),
-        activation_checkpointing: random.chance(0.5),
-        autotune: random.chance(0.5),
-        schedule: pick(random, ScheduleKind::ALL),
-        label_smoothing: some(random, base.label_smoothing, 0.0, 0.5),
-        clip_norm: optional(random, 0.1, 5.0),
-        accumulation: count(random, base.accumulation, 8),
-        weight_averaging: optional(random, 0.9, 0.999),
-        early_stopping: random.chance(0.5).then(|| count(random, 3, 10)),
-        augmentation: pick(random, Augmentation::ALL),
-        seed: count(random, 1, 1000).into(),
-        threads: random.chance(0.5).then(|| count(random, 2, 8)),
-        memory_limit: random.chance(0.5).then(|| count(random, 500, 5000)),
+    if random.chance(0.5) {
+        let mut data = vec![pick(random, &sources)];
+        data.extend(random.chance(0.5).then_some(DataSource::Builtin));
+        config.data = DataSpec::of(data);
+    }
+    let others = Setting::ALL.iter().filter(|setting| {
         // The command trains a single run.
-        repeats: 1,
-        repetition: None,
-    };
+        !matches!(
+            setting,
+            Setting::Data
+                | Setting::Widths
+                | Setting::Layers
+                | Setting::InitialWeights
+                | Setting::Repeats
+        )
+    });
+    for setting in others.filter(|_| random.chance(0.5)).collect::<Vec<_>>() {
+        let row = setting.row();
+        let text = match row.kind {
+            _ if !row.unset.is_empty() && random.chance(0.3) => row.unset.to_owned(),
+            // Any number that all of them can be, with all its digits.
+            Kind::Real => (1e-7 + 0.5 * f64::from(random.uniform())).to_string(),
+            Kind::Whole => (random.below(30) + 1).to_string(),
+            Kind::Choice | Kind::Switch => pick(random, &setting.choices()).0.to_owned(),
+            Kind::Text => unreachable!("{setting} is chosen above"),
+        };
+        setting.set(&mut config, &text).unwrap();
+    }
+    if config.model == ModelKind::Mlp && random.chance(0.5) {
+        config.widths = Some("20-30".parse().unwrap());
+    }
+    if config.model == ModelKind::Cnn && random.chance(0.5) {
+        config.layers = Some("4C3P1-MP2-20".parse().unwrap());
+    }
+    if random.chance(0.3) {
+        // A model file has its network and its activation.
+        config = RunConfig {
+            model: ModelKind::LeNet,
+            widths: None,
+            layers: None,
+            activation: Activation::Relu,
+            initialization: Initialization::Random,
+            initial_weights: Some(model_file.to_owned()),
+            ..config
+        };
+    }
     assert_eq!(config.problems(), []);
     RunConfig {
         preset: config.matching_preset(),

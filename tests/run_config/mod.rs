@@ -1,6 +1,6 @@
 //! What a run is: presets, files, and values no run can have.
 
-mod settings;
+pub mod settings;
 
 use inkling::run_config::{
     Augmentation, Chosen, Classes, ClassesError, CnnLayer, CnnLayers, ConfigProblem, DataSource,

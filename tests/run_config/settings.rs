@@ -42,20 +42,22 @@ fn other(setting: Setting, base: &RunConfig) -> RunConfig {
     config
 }
 
+/// A configuration of which every setting has another value than the default.
+pub fn whole() -> RunConfig {
+    let config = RunConfig {
+        repetition: Some(Repetition {
+            begun: "2026-11-28T08:00:00Z".to_owned(),
+            number: 2,
+        }),
+        ..RunConfig::default()
+    };
+    let settings = Setting::ALL.iter();
+    settings.fold(config, |config, setting| other(*setting, &config))
+}
+
 #[test]
 fn every_field_of_a_configuration_is_a_setting_with_one_name() {
-    let whole = RunConfig {
-        repetition: Some(Repetition {
-            begun: String::new(),
-            number: 1,
-        }),
-        ..Setting::ALL
-            .iter()
-            .fold(RunConfig::default(), |config, setting| {
-                other(*setting, &config)
-            })
-    };
-    let written = serde_json::to_value(whole).unwrap();
+    let written = serde_json::to_value(whole()).unwrap();
     let fields: BTreeSet<&str> = written
         .as_object()
         .unwrap()
