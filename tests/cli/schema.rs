@@ -45,7 +45,8 @@ pub fn check_output(arguments: &[&str], output: &str) {
 pub fn check(root: &Value, schema: &Value, value: &Value) -> Result<(), String> {
     for (keyword, asked) in schema.as_object().unwrap() {
         let conforms = match keyword.as_str() {
-            "$schema" | "$id" | "version" | "title" | "description" | "format" | "$defs" => true,
+            "$schema" | "$id" | "version" | "title" | "description" | "format" | "default"
+            | "$defs" => true,
             "$ref" => {
                 let definition = root
                     .pointer(asked.as_str().unwrap().trim_start_matches('#'))
