@@ -26,7 +26,7 @@ pub fn embed() -> Result<(), Box<dyn Error>> {
     };
     match compiler.status() {
         Ok(status) if status.success() => {
-            println!("cargo::rustc-link-arg-bins={}", compiled.display())
+            println!("cargo::rustc-link-arg-bins={}", compiled.display());
         }
         Ok(status) => println!(
             "cargo::warning=no icon and version: {} ended with {status}",

@@ -112,7 +112,7 @@ pub(super) fn memory(
                     timed(|| {
                         to.par_chunks_mut(CHUNK)
                             .zip(from.par_chunks(CHUNK))
-                            .for_each(|(to, from)| to.copy_from_slice(from))
+                            .for_each(|(to, from)| to.copy_from_slice(from));
                     })
                 }))
             }) as Case<'_>
@@ -159,7 +159,7 @@ pub(super) fn pipeline(
                 let took = timed(|| {
                     loaded = (0..BATCHES)
                         .map(|_| loader.next_batch().map(|batch| batch.len()))
-                        .sum()
+                        .sum();
                 });
                 // Batches differ in size where an epoch ends.
                 Ok(took / loaded?.max(1) as f64)
@@ -257,7 +257,7 @@ pub(super) fn inference(
                         Calibration::NONE.temperature,
                         digits,
                         &mut Unwatched,
-                    ))
+                    ));
                 })
             });
             measured.transpose()?;

@@ -123,7 +123,7 @@ fn peak_rates(rows: &[Measurement], disturbed: &[Workload]) -> Section {
     let mut lines = Vec::new();
     for &wanted in Precision::ALL {
         let is_wanted = |row: &Measurement| matches!(row, Measurement::Product { precision, .. } if *precision == wanted);
-        let sizes = counts.iter().filter_map(|&count| {
+        let size = counts.iter().rev().find_map(|&count| {
             rows.iter().find_map(|row| match *row {
                 Measurement::Product { threads, size, .. }
                     if is_wanted(row) && threads == count =>
@@ -133,7 +133,7 @@ fn peak_rates(rows: &[Measurement], disturbed: &[Workload]) -> Section {
                 _ => None,
             })
         });
-        if let Some(size) = sizes.last() {
+        if let Some(size) = size {
             lines.push(Line {
                 cells: cells(format!("Matrix products, {wanted}"), &is_wanted, "GFLOP/s", fastest),
                 detail: format!(

@@ -105,7 +105,7 @@ pub fn train(
                 match start {
                     Start::New => {}
                     Start::Resumed(_) => {
-                        progress.note(&format!("Resuming after {position} of {}.", config.epochs))
+                        progress.note(&format!("Resuming after {position} of {}.", config.epochs));
                     }
                     Start::Saved(_) => {
                         progress.note(&format!(
@@ -130,7 +130,7 @@ pub fn train(
                 checkpoints = Some(folder);
             }
             Update::Event(Event::Sending(upload)) => {
-                progress.note(&Message::sending(&upload).to_string())
+                progress.note(&Message::sending(&upload).to_string());
             }
             Update::Event(Event::Initialized { report, .. }) => {
                 output.json(&JsonLine::Initialized(&report))?;
