@@ -136,7 +136,8 @@ fn an_engine_that_dies_is_replaced_and_leaves_a_window_that_works() {
     assert_eq!(engine.engines(), 2);
     window.until(|app| app.ctx.notices.len() == 1);
     window.get_by_label_contains("restarted");
-    window.apply(Action::PenMove([20.0, 10.0]));
+    window.apply(Action::PenUp);
+    window.apply(Action::PenDown([20.0, 10.0]));
     window.serve(&mut engine);
     assert!(
         window.app().draw.prediction().is_some(),

@@ -37,7 +37,6 @@ fn a_sweep_over_the_settings_of_the_run_panel_runs_to_its_end_and_its_best_are_u
         let mut varied = definition.space.iter().map(|dimension| dimension.setting);
         assert!(varied.any(|setting| setting == Setting::LearningRate));
         window.keys(Modifiers::COMMAND, Key::Enter);
-        assert!(window.app().ctx.is_sweeping());
         window.until(is_complete);
         let view = shown(window.app());
         assert_eq!((view.ends.len(), view.fraction()), (30, 1.0));

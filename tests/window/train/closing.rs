@@ -116,7 +116,7 @@ fn an_interrupted_run_with_an_epoch_can_be_saved_as_a_model() {
     let id = run.id;
     assert!(window.mentions("Preparing the data to save the model"));
     let asked = engine.listen();
-    let [submit, Command::Cancel(stopped)] = asked.as_slice() else {
+    let [.., submit, Command::Cancel(stopped)] = asked.as_slice() else {
         panic!("{asked:?}")
     };
     let (run, _, from) = submitted_run(submit).expect("a run");
