@@ -100,7 +100,6 @@ pub struct Mistake {
     /// Position in the split.
     pub index: u64,
     /// What the model saw.
-    #[serde(rename = "picture")]
     pub image: Image,
     /// The correct digit.
     pub label: u8,

@@ -150,14 +150,12 @@ pub enum Intervention {
         loss_scale: f32,
     },
     /// Training diverged: it continues from an earlier state, at half its learning rate.
-    #[serde(rename = "stepped_back")]
     RolledBack {
         /// The step it happened at, from 1.
         step: u64,
         /// The step whose state training continues from; 0 is the start.
         to_step: u64,
         /// What every learning rate is multiplied by from here on.
-        #[serde(rename = "rate_factor")]
         lr_factor: f32,
         /// Rollbacks that are left before the run gives up.
         left: u32,
@@ -166,7 +164,6 @@ pub enum Intervention {
     },
     /// Memory ran low: batches are computed in smaller micro-batches, whose gradients add up to the
     /// same.
-    #[serde(rename = "smaller_parts")]
     SmallerMicroBatches {
         /// The step it happened at, from 1.
         step: u64,

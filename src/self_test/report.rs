@@ -12,7 +12,6 @@ use crate::text::table::{Cell, Line, Section};
 pub enum Subject {
     Op(String),
     Training,
-    #[serde(rename = "reading")]
     Inference,
 }
 

@@ -183,8 +183,8 @@ fn every_event_of_a_run_is_in_its_schema() {
     ] {
         let definition = match intervention {
             Intervention::SkippedStep { .. } => "skipped_step",
-            Intervention::RolledBack { .. } => "stepped_back",
-            Intervention::SmallerMicroBatches { .. } => "smaller_parts",
+            Intervention::RolledBack { .. } => "rolled_back",
+            Intervention::SmallerMicroBatches { .. } => "smaller_micro_batches",
             Intervention::WorseThanChance { .. } => "worse_than_chance",
             Intervention::LargerBatches { .. } => "larger_batches",
             Intervention::StoppedEarly { .. } => "stopped_early",

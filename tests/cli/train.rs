@@ -432,7 +432,7 @@ fn a_run_that_goes_astray_says_what_it_does_about_it() {
         [2, 1, 0]
     );
     assert!(
-        back.iter().all(|event| event["kind"] == "stepped_back"),
+        back.iter().all(|event| event["kind"] == "rolled_back"),
         "{back:?}"
     );
     let said = stderr(&output);

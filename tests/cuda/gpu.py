@@ -121,7 +121,7 @@ rounding = compare_trials("precision", dict.fromkeys(["tf32", "bf16", "f16"], 0.
 check(rounding["tf32"] > 1e-4, "and tf32 is less precise than f32")
 
 _, events = compare("micro-batches where memory runs out", 1e-4, "--batch-size", "257", EMULATED_GPU_MEMORY=str(42 << 20))
-sizes = [event["images"] for event in events if event.get("kind") == "smaller_parts"]
+sizes = [event["images"] for event in events if event.get("kind") == "smaller_micro_batches"]
 check(sizes and sizes[0] < 257, f"and the run reports them: {sizes} images")
 
 

@@ -52,7 +52,7 @@ def run_folder(folder, names, words):
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8:8 + length])
     metadata = header["__metadata__"]
-    # As in files of earlier versions: whoever writes a hostile file writes a digest that fits.
+    # Without a digest, as other programs write files: whoever is hostile could write one that fits.
     assert metadata.pop("inkling_sha256")
     card = json.loads(metadata["inkling"])
     config = dict(card["config"], data=names)

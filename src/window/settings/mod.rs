@@ -84,7 +84,6 @@ pub struct Settings {
     /// SSH hosts that were trained on, the last one first.
     pub hosts: Vec<String>,
     /// Where drawings are recognised.
-    #[serde(rename = "reading")]
     pub inference_device: InferenceChoice,
     /// The pen's diameter, in canvas units.
     pub pen: f32,
