@@ -14,7 +14,6 @@ pub struct Library {
     pub name: &'static str,
     /// What installs it: the driver, or one of NVIDIA's packages.
     pub package: Package,
-    /// The file, if found.
     pub file: Option<PathBuf>,
 }
 

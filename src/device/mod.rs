@@ -86,7 +86,6 @@ pub struct ProcessMemory {
 }
 
 impl Default for ProcessMemory {
-    /// Without a reading yet.
     fn default() -> Self {
         Self {
             system: System::new().ok(),

@@ -83,7 +83,6 @@ pub trait Classify: Send {
 pub struct Classifier {
     members: Vec<Member>,
     dropout_passes: Option<u32>,
-    /// For what the members give together.
     calibration: Calibration,
     device: DeviceChoice,
     info: ModelInfo,

@@ -82,7 +82,6 @@ pub fn catch_panic<T>(work: impl FnOnce() -> Result<T, InferError>) -> Result<T,
 /// What one device made of the images.
 #[derive(Default)]
 struct Classified {
-    /// Seconds for each image.
     seconds: Vec<f64>,
     probabilities: Vec<Vec<f32>>,
 }

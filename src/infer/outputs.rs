@@ -51,7 +51,6 @@ impl Outputs {
         )
     }
 
-    /// True where every number is one.
     pub fn are_finite(&self) -> bool {
         self.logits
             .iter()
@@ -121,14 +120,12 @@ pub(super) struct Member {
     pub calibration: Calibration,
 }
 
-/// What a member gives for images.
 struct Predicted {
     passes: Vec<Vec<Vec<f32>>>,
     digit_scores: Vec<f32>,
 }
 
 impl Member {
-    /// A copy on another device.
     pub fn to_device(&self, context: &DeviceContext) -> Result<Self> {
         Ok(Self {
             net: self.net.to_device(context)?,

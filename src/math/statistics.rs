@@ -166,7 +166,6 @@ fn count_in_words(count: u32) -> String {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanInterval {
     pub count: usize,
-    /// Their mean.
     pub mean: f64,
     /// Their standard deviation, with `count - 1` in the denominator.
     pub deviation: f64,

@@ -217,7 +217,6 @@ struct UpdateChunk<'a, R, const SLOTS: usize> {
     decay: f32,
     grad_scale: f32,
     ema_weight: f32,
-    /// Seed and step.
     noise: (u64, u64),
 }
 
@@ -279,9 +278,7 @@ pub(super) const CHUNK: usize = 1 << 14;
 pub(super) struct Chunk<'a, const SLOTS: usize> {
     /// Which chunk it is, counted over all parameters.
     pub index: u64,
-    /// The weights.
     pub weights: &'a mut [f32],
-    /// Their accumulated gradients.
     pub grad: &'a mut [f32],
     /// The numbers the optimiser keeps for them.
     pub slots: [&'a mut [f32]; SLOTS],

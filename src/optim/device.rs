@@ -15,7 +15,6 @@ use super::rule::{Adam, Element, Rule, Visitor, dispatch, langevin_noise, slots}
 use crate::nn::backend::{OptimizerStep, UpdatedParameter};
 use crate::nn::{DeviceContext, Parameter};
 
-/// An optimiser's numbers on a device.
 pub(super) struct DeviceBuffers {
     config: OptimizerConfig,
     context: DeviceContext,

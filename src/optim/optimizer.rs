@@ -23,10 +23,8 @@ pub struct Optimizer {
     buffers: Box<dyn Buffers>,
 }
 
-/// One step.
 pub(super) struct Update {
     pub step: Step,
-    /// What gradients are multiplied by.
     pub grad_scale: f32,
     /// The norm that scaled gradients are clipped to.
     pub clip: Option<f64>,
@@ -34,7 +32,6 @@ pub(super) struct Update {
     pub ema_weight: Option<f32>,
 }
 
-/// A copy of what buffers hold.
 pub(super) struct Snapshot {
     pub slots: [Vec<Vec<f32>>; MAX_SLOTS],
     pub ema: Option<Vec<Vec<f32>>>,
@@ -49,7 +46,6 @@ pub(super) trait Buffers: Send {
     /// [`Optimizer::step`].
     fn step(&mut self, config: &OptimizerConfig, update: &Update) -> Result<LazyScalar>;
 
-    /// Leaves gradients at zero.
     fn zero_grad(&self);
 
     /// Exchanges the parameters with their average; nothing where there is none.
@@ -228,7 +224,6 @@ pub(super) const MAX_SLOTS: usize = 2;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(from = "Stored")]
 pub struct OptimizerState {
-    /// Steps taken.
     pub(super) steps: u64,
     /// Each slot's numbers for each parameter; empty for slots the optimiser does not have and for
     /// parameters it does not update.
@@ -324,7 +319,6 @@ impl WeightEma {
         std::mem::take(&mut self.values)
     }
 
-    /// The same with these values.
     pub(super) fn with_values(&self, values: Vec<Vec<f32>>) -> Self {
         Self {
             decay: self.decay,

@@ -45,12 +45,10 @@ impl Element for f32 {
     }
 }
 
-/// Which step it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     /// Counted from 1.
     pub number: u64,
-    /// The learning rate.
     pub lr: f32,
 }
 
@@ -74,10 +72,8 @@ pub(super) trait Rule<const SLOTS: usize>: Sync {
 
 /// What is done with a rule once it is known which one it is.
 pub(super) trait Visitor {
-    /// What comes of it.
     type Output;
 
-    /// Does it.
     fn visit<const SLOTS: usize>(self, rule: &impl Rule<SLOTS>) -> Self::Output;
 
     /// Does it with the one that is not written for single weights.
@@ -107,7 +103,6 @@ pub(super) fn dispatch<V: Visitor>(config: &OptimizerConfig, step: Step, visitor
     }
 }
 
-/// How many slots an optimiser has.
 pub(super) fn slots(config: &OptimizerConfig) -> usize {
     struct Count;
 

@@ -13,7 +13,6 @@ type Op = Box<dyn Fn(&[Tensor], &[Parameter], Context) -> Result<Tensor>>;
 /// The same of candle's.
 type Reference = Box<dyn Fn(&[Tensor], &[Tensor]) -> Result<Tensor>>;
 
-/// An op to be checked.
 pub struct Case {
     pub name: &'static str,
     /// True where the number format of products makes a difference.

@@ -62,7 +62,6 @@ impl Batch {
 pub(super) enum Batches {
     /// Prepared by a thread of the CPU.
     Loader(Loader),
-    /// Prepared by the device.
     Device(Box<DeviceLoader>),
 }
 
@@ -82,7 +81,6 @@ impl Batches {
         Ok(Self::Device(Box::new(loader)))
     }
 
-    /// The next batch.
     pub fn next_batch(&mut self) -> Result<Batch, TrainError> {
         match self {
             Self::Loader(loader) => loader.next_batch(),
@@ -223,7 +221,6 @@ impl DeviceLoader {
         })
     }
 
-    /// The next batch.
     pub fn next_batch(&mut self) -> TensorResult<Batch> {
         let mut epoch = match self.epoch.take() {
             Some(epoch) => epoch,

@@ -19,7 +19,6 @@ use crate::run_config::{Augmentation, ConfigProblem, MAX_PARAMETERS, Network, Ru
 
 /// The program without a window, and what loading a data set leaves allocated.
 const PROGRAM: u64 = 85 << 20;
-/// Bytes of a number.
 const NUMBER: u64 = 4;
 /// Batches that are trained on, ready, and being prepared.
 const BATCHES: u64 = 3;
@@ -126,7 +125,6 @@ pub fn micro_batch_size(network: impl Into<Network>) -> usize {
     (FLOPS / flops(network).training.max(1)).clamp(16, 128) as usize
 }
 
-/// The micro-batches of a run.
 pub struct MicroBatcher<'a> {
     context: &'a DeviceContext,
     /// The most images of one.

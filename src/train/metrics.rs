@@ -17,16 +17,12 @@ use crate::records::Intervention;
 pub struct Metrics {
     /// Of a step: its loss. Of an epoch: the sum of its steps'.
     pub loss: f64,
-    /// Images classified correctly.
     pub correct: f64,
-    /// Images seen.
     pub images: usize,
-    /// Steps added.
     pub steps: u32,
 }
 
 impl Metrics {
-    /// Adds a whole step.
     pub fn add_step(&mut self, step: &Self) {
         self.loss += step.loss;
         self.correct += step.correct;
@@ -34,12 +30,10 @@ impl Metrics {
         self.steps += 1;
     }
 
-    /// Mean of the steps' losses.
     pub fn mean_loss(&self) -> f32 {
         (self.loss / f64::from(self.steps.max(1))) as f32
     }
 
-    /// Share of images classified correctly.
     pub fn accuracy(&self) -> f32 {
         (self.correct / self.images.max(1) as f64) as f32
     }
@@ -53,12 +47,10 @@ pub struct MetricAccumulator {
     known: [f64; 2],
     /// `[loss, correct]` that a GPU computes.
     on_device: Option<Tensor>,
-    /// Images seen.
     pub images: usize,
 }
 
 impl MetricAccumulator {
-    /// Of nothing yet.
     pub const fn new(backend: BackendKind) -> Self {
         Self {
             backend,
@@ -129,7 +121,6 @@ pub struct PendingSteps {
 }
 
 impl PendingSteps {
-    /// None yet.
     pub fn new() -> Self {
         Self {
             steps: Vec::new(),
@@ -227,14 +218,11 @@ impl PendingSteps {
     }
 }
 
-/// A step that was taken.
 #[derive(Clone, Copy, Debug)]
 pub struct CompletedStep {
-    /// Which, from 1.
     pub step: u64,
     /// The learning rate it was taken with.
     pub learning_rate: f32,
-    /// Its loss and accuracy.
     pub metrics: Metrics,
 }
 

@@ -7,7 +7,6 @@ use std::ops::Range;
 use crate::math::random::Random;
 use crate::run_config::RunConfig;
 
-/// The steps of an epoch.
 #[derive(Clone, Copy, Debug)]
 pub struct EpochSteps {
     images: u64,
@@ -27,7 +26,6 @@ impl EpochSteps {
         }
     }
 
-    /// How many.
     pub const fn count(self) -> u64 {
         self.count
     }
@@ -72,7 +70,6 @@ impl EpochSteps {
 pub struct EpochOrder {
     /// From 1.
     pub epoch: u32,
-    /// Their indices.
     pub images: Vec<u32>,
     /// How many of them, from the first, were used already.
     pub used: usize,
@@ -103,7 +100,6 @@ impl Shuffle {
         shuffle
     }
 
-    /// Epochs whose order was given.
     pub(super) const fn epochs_done(&self) -> u32 {
         self.done
     }

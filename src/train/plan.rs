@@ -143,7 +143,6 @@ pub fn plan(
     })
 }
 
-/// The threads a run computes with.
 pub fn threads(config: &RunConfig) -> usize {
     config.threads.unwrap_or_else(hardware::usable_cores) as usize
 }

@@ -16,13 +16,9 @@ use crate::records::{
 };
 use crate::run_config::RunConfig;
 
-/// How far a run is.
 pub struct RunProgress {
-    /// Steps done.
     pub step: u64,
-    /// The steps that were reported.
     pub curve: StepCurve,
-    /// Completed epochs.
     pub epochs: Vec<EpochRecord>,
     /// How much larger batches are than those of the first epoch.
     pub batch_factor: u32,
@@ -42,11 +38,9 @@ pub struct RunProgress {
 pub struct PartialEpoch {
     /// Optimiser steps over batches as large as those of the first epoch.
     pub steps: u64,
-    /// Images in these steps.
     pub images: u64,
     /// Metrics of those of these steps that were not rolled back.
     pub metrics: Metrics,
-    /// Seconds of training.
     pub seconds: f64,
 }
 
@@ -125,7 +119,6 @@ impl RunProgress {
         self.epochs.len() as u32 + 1
     }
 
-    /// Completed epochs and steps.
     pub fn position(&self, plan: &RunPlan) -> RunPosition {
         RunPosition {
             epochs: self.epochs.len() as u32,
@@ -134,7 +127,6 @@ impl RunProgress {
         }
     }
 
-    /// Seconds of training so far.
     pub fn seconds(&self) -> f64 {
         self.epochs
             .iter()
@@ -184,12 +176,9 @@ impl RunProgress {
     }
 }
 
-/// The state after an epoch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EpochWeights {
-    /// Its metrics.
     pub record: EpochRecord,
-    /// Weights and buffers of the network.
     #[serde(with = "packed")]
     pub weights: Vec<Vec<f32>>,
     /// What was fitted for these weights on the validation split.

@@ -54,7 +54,6 @@ impl RunClock {
         (self.before + self.since.elapsed()).as_secs_f64()
     }
 
-    /// Stops the clock while `outside` runs.
     pub fn pause<T>(&mut self, outside: impl FnOnce() -> T) -> T {
         self.before += self.since.elapsed();
         let result = outside();
@@ -106,7 +105,6 @@ impl RunClock {
         self.seconds() - self.last_checkpoint >= interval.as_secs_f64()
     }
 
-    /// Notes that a checkpoint was taken.
     pub fn checkpoint_taken(&mut self) {
         self.last_checkpoint = self.seconds();
     }

@@ -14,14 +14,10 @@ use crate::run_config::RunConfig;
 /// The weights and all that decides how the next step changes them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrainState {
-    /// Steps done.
     pub step: u64,
-    /// Weights and buffers of the network.
     #[serde(with = "packed")]
     pub weights: Vec<Vec<f32>>,
-    /// The optimiser's state.
     pub optimizer: OptimizerState,
-    /// The running average of the weights.
     pub ema: Option<WeightEma>,
     /// The loss scale of a run in f16.
     pub loss_scale: Option<LossScale>,
@@ -51,11 +47,8 @@ impl TrainState {
 /// What an interrupted run needs to take its next step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepperState {
-    /// What a step changes.
     pub state: TrainState,
-    /// What a rollback goes back to.
     pub snapshot: Arc<TrainState>,
-    /// Rollbacks that are left.
     pub budget: RollbackBudget,
     /// Steps skipped so far because a gradient overflowed.
     pub skipped: u64,
@@ -71,7 +64,6 @@ pub fn have_lens_of(weights: &[Vec<f32>], net: &Net) -> bool {
 
 /// Rollbacks after which a run gives up.
 const MAX_ROLLBACKS: u32 = 3;
-/// The most steps between two snapshots.
 const SNAPSHOT_EVERY: u64 = 200;
 /// A run whose loss is more than this many times that of guessing is about to diverge: it is not a
 /// state to go back to, though it is still finite.
@@ -106,7 +98,6 @@ impl Default for RollbackBudget {
     }
 }
 
-/// The state to go back to.
 #[derive(Debug)]
 pub struct Rollback {
     snapshot: Arc<TrainState>,
@@ -155,12 +146,10 @@ impl Rollback {
         Some(self.snapshot())
     }
 
-    /// The state to go back to.
     pub fn snapshot(&self) -> Arc<TrainState> {
         Arc::clone(&self.snapshot)
     }
 
-    /// What is left.
     pub const fn budget(&self) -> RollbackBudget {
         self.budget
     }
@@ -170,7 +159,6 @@ impl Rollback {
         self.budget.lr_factor
     }
 
-    /// Rollbacks that are left.
     pub const fn left(&self) -> u32 {
         self.budget.left
     }

@@ -150,7 +150,6 @@ impl Stepper {
         self.loss_scale.map(|scale| scale.scale())
     }
 
-    /// Steps skipped so far.
     pub const fn skipped(&self) -> u64 {
         self.skipped
     }

@@ -40,7 +40,6 @@ impl AugmentTables {
     }
 }
 
-/// See [`crate::nn::Backend::gather_batch`].
 pub(super) fn gather_batch(
     images: &Tensor,
     labels: &Tensor,

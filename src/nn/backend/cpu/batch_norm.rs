@@ -12,7 +12,6 @@ use crate::nn::{GradMode, Output, Parameter};
 use crate::profiler::RecordedIterator;
 use crate::run_config::Activation;
 
-/// See [`crate::nn::ops::batch_norm`].
 pub fn batch_norm(
     x: &Tensor,
     norm: BatchNorm<'_>,

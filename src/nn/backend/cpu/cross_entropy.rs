@@ -7,7 +7,6 @@ use super::{tensor, with_bytes, with_slices};
 use crate::nn::autograd::Gradients;
 use crate::nn::{GradMode, Output};
 
-/// See [`crate::nn::ops::cross_entropy`].
 pub fn cross_entropy(
     logits: &Tensor,
     labels: &Tensor,

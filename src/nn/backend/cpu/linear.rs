@@ -24,7 +24,6 @@ const ROWS: usize = 64;
 /// Outputs whose gradients one task takes.
 const OUTPUTS: usize = 16;
 
-/// See [`crate::nn::ops::linear`].
 pub fn linear(
     x: &Tensor,
     weight: &Parameter,

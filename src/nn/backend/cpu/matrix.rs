@@ -17,7 +17,6 @@ use super::vectorized;
 use crate::math::random::Random;
 use crate::run_config::{DeviceChoice, Precision};
 
-/// A matrix in a slice.
 #[derive(Clone, Copy)]
 pub struct Matrix<'a> {
     values: &'a [f32],
@@ -44,7 +43,6 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// Some of its columns.
     pub fn columns(self, columns: Range<usize>) -> Self {
         assert!(
             columns.start <= columns.end && columns.end <= self.cols,
@@ -79,9 +77,7 @@ impl<'a> Matrix<'a> {
 /// What happens to the numbers already in the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// They are overwritten.
     Overwrite,
-    /// The product is added to them.
     Add,
 }
 

@@ -140,12 +140,10 @@ macro_rules! vectorized {
 }
 use vectorized;
 
-/// A tensor on the CPU.
 fn tensor(values: Vec<f32>, shape: impl Into<Shape>) -> Result<Tensor> {
     Tensor::from_vec(values, shape.into(), &Device::Cpu)
 }
 
-/// The elements of a contiguous tensor.
 fn slice<'a, T: WithDType>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [T]> {
     let values = T::cpu_storage_as_slice(storage)?;
     match layout

@@ -67,7 +67,6 @@ pub fn normal(x: f32) -> (f32, f32) {
 /// The slope of leaky `ReLU` below zero: `torch.nn.LeakyReLU`'s.
 const LEAK: f32 = 0.01;
 
-/// See [`crate::nn::ops::activate`].
 pub fn activate(x: &Tensor, activation: Activation, grad: GradMode) -> Result<Output> {
     let mut values = to_vec(x)?;
     by_chunks(&mut values, [], |values, []| apply(activation, values))?;
@@ -120,7 +119,6 @@ pub fn apply_derivative(activation: Activation, x: &[f32], gradient: &mut [f32])
     });
 }
 
-/// See [`crate::nn::ops::add`].
 pub fn add(
     a: &Tensor,
     b: &Tensor,
@@ -160,7 +158,6 @@ fn sum_into(sums: &mut [f32], a: &[f32], b: &[f32]) {
     );
 }
 
-/// See [`crate::nn::ops::dropout`].
 pub fn dropout(x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> {
     let factors = tensor(dropout_factors(mask, x.elem_count()), x.shape())?;
     let output = multiply(x, &factors)?;
@@ -198,7 +195,6 @@ fn multiply(x: &Tensor, factors: &Tensor) -> Result<Tensor> {
     tensor(result, x.shape())
 }
 
-/// See [`crate::nn::ops::flatten`].
 pub fn flatten(x: &Tensor, grad: GradMode) -> Result<Output> {
     let (batch, height, width, channels) = x.dims4()?;
     let (pixels, shape) = (height * width, x.shape().clone());

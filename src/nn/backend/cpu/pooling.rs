@@ -10,12 +10,10 @@ use crate::nn::ops::Window;
 use crate::nn::{GradMode, Output};
 use crate::profiler::RecordedIterator;
 
-/// See [`crate::nn::ops::max_pool`].
 pub fn max_pool(x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
     pool(x, window, Kind::Maximum, grad)
 }
 
-/// See [`crate::nn::ops::average_pool`].
 pub fn average_pool(x: &Tensor, window: Window, grad: GradMode) -> Result<Output> {
     pool(x, window, Kind::Mean, grad)
 }
@@ -167,7 +165,6 @@ impl Pool {
     }
 }
 
-/// See [`crate::nn::ops::global_average_pool`].
 pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
     let [batch, between @ .., channels] = x.dims() else {
         candle_core::bail!("{:?} has no channels", x.shape())

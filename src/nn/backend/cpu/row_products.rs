@@ -278,7 +278,6 @@ impl SparseMatrix {
         }
     }
 
-    /// Each row's terms and counts.
     fn rows_mut(&mut self) -> impl IndexedParallelIterator<Item = (&mut [Term], &mut [u32])> {
         let blocks = self.cols.div_ceil(self.block);
         self.terms
@@ -429,7 +428,6 @@ unsafe impl Send for Target {}
 unsafe impl Sync for Target {}
 
 impl Target {
-    /// The start of `output`.
     pub const fn new(output: &mut [f32]) -> Self {
         Self(output.as_mut_ptr())
     }

@@ -13,7 +13,6 @@ use crate::nn::{GradMode, Output, Parameter};
 use crate::profiler::RecordedIterator;
 use crate::run_config::Precision;
 
-/// See [`crate::nn::ops::attention`].
 pub fn attention(qkv: &Tensor, heads: usize, context: Context) -> Result<Output> {
     let (batch, tokens, width) = qkv.dims3()?;
     let op = Attention {
@@ -104,7 +103,6 @@ impl Attention {
         }
     }
 
-    /// One head of a sequence.
     fn matrix<'a>(&self, head: &'a [f32]) -> Matrix<'a> {
         Matrix::new(head, self.tokens, self.depth)
     }
@@ -214,7 +212,6 @@ fn softmax_gradient(weights: &[f32], gradient: &mut [f32], tokens: usize, scale:
     });
 }
 
-/// See [`crate::nn::ops::layer_norm`].
 pub fn layer_norm(
     x: &Tensor,
     weight: &Parameter,
@@ -304,7 +301,6 @@ fn normalize_back(x: &[f32], weight: &[f32], gradient: &mut [f32]) -> [Vec<f32>;
     [of_weight, of_bias]
 }
 
-/// See [`crate::nn::ops::add_positions`].
 pub fn add_positions(x: &Tensor, embedding: &Parameter, grad: GradMode) -> Result<Output> {
     let mut values = to_vec(x)?;
     with_slices([&embedding.tensor()], |[embedding]| {

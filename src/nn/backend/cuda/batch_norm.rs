@@ -11,7 +11,6 @@ use crate::nn::ops::BatchNorm;
 use crate::nn::{GradMode, Output, Parameter};
 use crate::run_config::Activation;
 
-/// See [`crate::nn::ops::batch_norm`].
 pub fn batch_norm(
     x: &Tensor,
     norm: BatchNorm<'_>,

@@ -10,7 +10,6 @@ use candle_core::{CudaDevice, DType, Error, Result, Shape, Storage, Tensor};
 
 /// `kernels.cu`, compiled by `build.rs`.
 const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/kernels.ptx"));
-/// Threads in a block.
 const THREADS: usize = 256;
 
 /// `Divisor` in `common.cuh`: what a kernel divides by without dividing.
@@ -131,12 +130,10 @@ pub fn empty(shape: impl Into<Shape>, dtype: DType, like: &Tensor) -> Result<Uni
 }
 
 impl Uninit {
-    /// How many elements it has.
     pub fn elem_count(&self) -> usize {
         self.0.elem_count()
     }
 
-    /// The type of its elements.
     pub fn dtype(&self) -> DType {
         self.0.dtype()
     }
@@ -156,7 +153,6 @@ impl Uninit {
     }
 }
 
-/// What kernels take as an argument.
 pub trait KernelArg {
     /// As the kernel sees it.
     type Raw: DeviceRepr;
@@ -182,7 +178,6 @@ impl KernelArg for Tensor {
     }
 }
 
-/// A pointer to the memory.
 impl KernelArg for Uninit {
     type Raw = u64;
 

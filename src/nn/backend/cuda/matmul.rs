@@ -19,17 +19,14 @@ const BLOCKS: usize = 256;
 /// So many rows are worth a block of their own.
 const MIN_ROWS: usize = 1024;
 
-/// How products are computed.
 #[derive(Clone, Copy)]
 pub struct Products {
-    /// The number format of their operands.
     pub precision: Precision,
     /// Whether several algorithms are tried for each shape, and the fastest is used from then on.
     pub autotune: bool,
 }
 
 impl Products {
-    /// The type of their operands.
     pub const fn dtype(self) -> DType {
         match self.precision {
             Precision::F32 | Precision::Tf32 => DType::F32,
@@ -257,7 +254,6 @@ pub struct Gemm {
     pub right: Matrix,
     /// A pointer to memory for all of them.
     pub result: u64,
-    /// The result's type.
     pub dtype: DType,
     pub precision: Precision,
 }
@@ -344,7 +340,6 @@ pub fn column_sums(values: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// See [`crate::nn::ops::linear`].
 pub fn linear(
     x: &Tensor,
     weight: &Parameter,

@@ -95,7 +95,6 @@ impl Step {
     }
 }
 
-/// See [`crate::nn::Backend::optimizer_step`].
 pub fn optimizer_step(
     updated: &[UpdatedParameter],
     step: OptimizerStep,
@@ -146,7 +145,6 @@ pub fn optimizer_step(
     }
 }
 
-/// See [`crate::nn::Backend::gradient_norm`].
 pub fn gradient_norm(parameters: &[&Parameter]) -> Result<Tensor> {
     let Some(like) = parameters.first().map(|parameter| parameter.tensor()) else {
         candle_core::bail!("there are no parameters")

@@ -71,7 +71,6 @@ fn unary(
     ))
 }
 
-/// See [`crate::nn::ops::dropout`].
 pub fn dropout(x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> {
     let pass = move |x: &Tensor| {
         let (result, count) = (empty(x.shape(), DType::F32, x)?, x.elem_count());
@@ -89,7 +88,6 @@ pub fn dropout(x: &Tensor, mask: DropoutMask, grad: GradMode) -> Result<Output> 
     unary(x, pass, pass, grad)
 }
 
-/// See [`crate::nn::ops::flatten`].
 pub fn flatten(x: &Tensor, grad: GradMode) -> Result<Output> {
     let (images, height, width, channels) = x.dims4()?;
     let (pixels, shape) = (height * width, x.shape().clone());
@@ -112,7 +110,6 @@ fn transpose_batched(x: &Tensor, rows: usize, columns: usize) -> Result<Tensor> 
     }
 }
 
-/// See [`crate::nn::ops::global_average_pool`].
 pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
     let (images, channels) = (x.dim(0)?, x.dim(candle_core::D::Minus1)?);
     let pixels = x.elem_count() / (images * channels).max(1);
@@ -146,7 +143,6 @@ pub fn global_average_pool(x: &Tensor, grad: GradMode) -> Result<Output> {
     )
 }
 
-/// See [`crate::nn::ops::cross_entropy`].
 pub fn cross_entropy(
     logits: &Tensor,
     labels: &Tensor,
@@ -184,7 +180,6 @@ pub fn cross_entropy(
     }))
 }
 
-/// See [`crate::nn::Backend::gather_batch`].
 pub fn gather_batch(
     images: &Tensor,
     labels: &Tensor,

@@ -26,7 +26,6 @@ struct HeadLayout {
 unsafe impl DeviceRepr for HeadLayout {}
 plain_args!(HeadLayout);
 
-/// See [`crate::nn::ops::attention`].
 pub fn attention(qkv: &Tensor, heads: usize, grad: GradMode, products: Products) -> Result<Output> {
     let (sequences, tokens, width) = qkv.dims3()?;
     let [sequences, tokens, heads, head_dim] =
@@ -160,7 +159,6 @@ impl Attention {
     }
 }
 
-/// See [`crate::nn::ops::layer_norm`].
 pub fn layer_norm(
     x: &Tensor,
     weight: &Parameter,
@@ -219,7 +217,6 @@ pub fn layer_norm(
     }))
 }
 
-/// See [`crate::nn::ops::add_positions`].
 pub fn add_positions(x: &Tensor, embedding: &Parameter, grad: GradMode) -> Result<Output> {
     let (values, count, length) = (x.contiguous()?, x.elem_count(), embedding.len());
     let result = empty(x.shape(), DType::F32, x)?;

@@ -22,14 +22,11 @@ use crate::run_config::DeviceChoice;
 /// same for any number of threads.
 const GROUP: usize = 8;
 
-/// What the gradients are computed from.
 #[derive(Clone, Copy)]
 pub struct Saved<'a> {
-    /// The images.
     pub x: &'a [f32],
     /// The weight, in `PyTorch`'s layout.
     pub weight: &'a [f32],
-    /// The output of `forward`.
     pub output: &'a [f32],
     /// Which of its four pixels each maximum was; empty without pooling.
     pub argmax: &'a [u8],

@@ -23,13 +23,9 @@ pub const FIRST_CACHE: usize = 6 << 10;
 /// `[out, in, kernel, kernel]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Convolution {
-    /// Rows of the image.
     pub height: usize,
-    /// Columns of the image.
     pub width: usize,
-    /// Channels of the image.
     pub channels: usize,
-    /// Channels of the output.
     pub outputs: usize,
     /// Pixels along a side of the kernel.
     pub kernel: usize,
@@ -48,7 +44,6 @@ impl Convolution {
         self.width + 2 * self.padding
     }
 
-    /// Numbers in an image.
     pub const fn image_len(&self) -> usize {
         self.height * self.width * self.channels
     }
@@ -63,17 +58,14 @@ impl Convolution {
         self.kernel * self.channels
     }
 
-    /// Rows of the output.
     pub const fn out_height(&self) -> usize {
         (self.padded_height() - self.kernel) / self.stride + 1
     }
 
-    /// Columns of the output.
     pub const fn out_width(&self) -> usize {
         (self.padded_width() - self.kernel) / self.stride + 1
     }
 
-    /// Numbers in a weight.
     pub const fn weight_len(&self) -> usize {
         self.outputs * self.taps()
     }

@@ -12,7 +12,6 @@ use super::geometry::{Convolution, FIRST_CACHE};
 /// A padded image and the weights to convolve it with.
 #[derive(Clone, Copy)]
 pub enum Operands<'a> {
-    /// Of f32 numbers.
     Single {
         /// From `pad`.
         padded: &'a [f32],
@@ -156,13 +155,11 @@ impl WithSimd for Forward<'_> {
 pub struct MaxPool<'a> {
     /// An even number of rows.
     pub rows: &'a [f32],
-    /// Pixels in a row.
     pub width: usize,
     /// Numbers in a pixel; whole vectors.
     pub stride: usize,
     /// Numbers in a pooled pixel.
     pub channels: usize,
-    /// Whether sums below 0 become 0.
     pub relu: bool,
     /// The maxima, `[height / 2, width / 2, channels]`.
     pub output: &'a mut [f32],
@@ -171,7 +168,6 @@ pub struct MaxPool<'a> {
 }
 
 impl MaxPool<'_> {
-    /// Writes `output` and `argmax`.
     pub fn run(self) {
         Arch::new().dispatch(self);
     }
@@ -233,7 +229,6 @@ impl WithSimd for MaxPool<'_> {
 /// The way back through `MaxPool` (or past it): what each pixel of the convolution's result has as
 /// its gradient.
 pub struct Unpool<'a> {
-    /// Columns of the convolution's result.
     pub width: usize,
     /// Numbers in a pixel of `pixels`; whole vectors.
     pub stride: usize,
@@ -247,12 +242,10 @@ pub struct Unpool<'a> {
     pub argmax: Option<&'a [u8]>,
     /// All of it is written, but for an odd last row or column, which must be zero.
     pub pixels: &'a mut [f32],
-    /// The sum over pixels, added to.
     pub bias: &'a mut [f32],
 }
 
 impl Unpool<'_> {
-    /// Writes `pixels` and adds to `bias`.
     pub fn run(self) {
         Arch::new().dispatch(self);
     }

@@ -27,11 +27,9 @@ use crate::run_config::Precision;
 /// A convolution and what is fused with it, over a batch of images.
 #[derive(Clone, Copy, Debug)]
 pub struct FusedConvolution {
-    /// Its sizes.
     pub convolution: Convolution,
     /// Whether 2x2 max-pooling with stride 2 follows.
     pub pool: bool,
-    /// Whether a `ReLU` follows.
     pub relu: bool,
     /// What the operands of its products are rounded to.
     pub precision: Precision,
@@ -48,7 +46,6 @@ impl FusedConvolution {
         }
     }
 
-    /// Numbers in one image's result.
     const fn output_len(&self) -> usize {
         let (height, width) = self.output_size();
         height * width * self.convolution.outputs
@@ -127,7 +124,6 @@ pub fn conv2d(x: &Tensor, conv: Conv2d<'_>, context: Context) -> Result<Output> 
 /// is held up would keep the others waiting.
 const TASK: usize = 4;
 
-/// What every image's forward pass shares.
 struct Packed<'a> {
     panels: &'a [f32],
     /// The panels as pairs, where the products are the CPU's own bf16 ones.

@@ -171,9 +171,7 @@ struct Outputs<'a> {
     pixel_counts: &'a [u32],
     /// Where each position's candidates start in the padded image.
     offsets: &'a [u32],
-    /// Places per position.
     candidates: usize,
-    /// Outputs per block.
     block: usize,
 }
 

@@ -10,9 +10,7 @@ use super::{accumulators, load, store};
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Term {
-    /// Where the row starts.
     pub offset: u32,
-    /// What it is multiplied by.
     pub value: f32,
 }
 
@@ -29,9 +27,7 @@ const ROWS: [usize; 4] = [5, 3, 2, 1];
 /// A block of rows: `rows` of them, `stride` apart, each of whole vectors.
 #[derive(Clone, Copy)]
 pub struct Rows<P> {
-    /// Its first number.
     pub start: P,
-    /// From one row to the next.
     pub stride: usize,
 }
 

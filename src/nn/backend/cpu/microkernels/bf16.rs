@@ -38,7 +38,6 @@ pub struct Numbers(Buffer);
 
 #[cfg(target_arch = "x86_64")]
 impl Numbers {
-    /// `len` zeros.
     pub fn zeros(len: usize) -> Self {
         Self(Buffer::zeros(len.div_ceil(2)))
     }
@@ -60,7 +59,6 @@ impl Numbers {
         numbers
     }
 
-    /// The numbers' bits.
     pub fn bits(&self) -> &[u16] {
         pulp::bytemuck::cast_slice(&self.0)
     }
@@ -103,19 +101,16 @@ mod native {
     /// each in the lower half.
     #[derive(Clone, Copy)]
     pub struct PairTile {
-        /// Runs per pixel.
         pub rows: usize,
         /// Numbers from one run to the next.
         pub stride: usize,
         /// Numbers in a run; even.
         pub run: usize,
-        /// The weights.
         pub panel: *const u32,
         /// The result of the first pixel.
         pub out: *mut f32,
         /// From one pixel's result to the next's.
         pub out_stride: usize,
-        /// Where the sums start from.
         pub start: Start,
     }
 

@@ -7,7 +7,6 @@ use std::ops::{Deref, DerefMut};
 
 use pulp::bytemuck::{Pod, cast_slice, cast_slice_mut};
 
-/// A cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([f32; Line::LEN]);
@@ -25,7 +24,6 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// `len` zeros.
     pub fn zeros(len: usize) -> Self {
         Self {
             lines: vec![Line::ZERO; len.div_ceil(Line::LEN)],
@@ -72,7 +70,6 @@ pub struct Scratch<T = f32> {
 }
 
 impl<T: Pod> Scratch<T> {
-    /// Room for `len` items.
     pub fn new(len: usize) -> Self {
         let mut buffer = KEPT.with(|kept| {
             let mut buffers = kept.take();
@@ -88,7 +85,6 @@ impl<T: Pod> Scratch<T> {
         }
     }
 
-    /// `len` zeros.
     pub fn zeros(len: usize) -> Self {
         let mut scratch = Self::new(len);
         scratch.buffer.fill(0.0);

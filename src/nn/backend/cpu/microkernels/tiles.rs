@@ -9,7 +9,6 @@ use super::{load, store};
 /// a multiply-add on every CPU and leaves AVX2's sixteen registers room for the operands.
 pub const PIXELS: usize = 6;
 
-/// Where a tile's sums start from.
 #[derive(Clone, Copy)]
 pub enum Start {
     /// One number per output, as wide as the panel.
@@ -22,11 +21,8 @@ pub enum Start {
 /// `rows` runs of `run` numbers per pixel.
 #[derive(Clone, Copy)]
 pub struct Tile {
-    /// Runs per pixel.
     pub rows: usize,
-    /// From one run to the next.
     pub stride: usize,
-    /// Numbers in a run.
     pub run: usize,
     /// From one number of a run to the next.
     pub step: usize,
@@ -38,7 +34,6 @@ pub struct Tile {
     pub out: *mut f32,
     /// From one pixel's result to the next's.
     pub out_stride: usize,
-    /// Where the sums start from.
     pub start: Start,
 }
 

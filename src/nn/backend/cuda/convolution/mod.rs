@@ -75,7 +75,6 @@ impl Sizes {
         })
     }
 
-    /// Output pixels of all images.
     const fn rows(&self) -> usize {
         self.images * self.out_height * self.out_width
     }
