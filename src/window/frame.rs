@@ -27,6 +27,7 @@ use super::{
     style, wizard,
 };
 use crate::ink::SIDE;
+use crate::window::TrainAction;
 
 /// The window's title while no run is active.
 const TITLE: &str = "Inkling";
@@ -311,14 +312,14 @@ impl Inkling {
             Some(CloseAnswer::StayOpen) => self.views.closing = Closing::No,
             Some(CloseAnswer::SaveFirst) => {
                 self.views.closing = Closing::No;
-                self.app.apply(Action::Stop);
+                self.app.apply(Action::Train(TrainAction::Stop));
             }
             Some(answer) => {
                 self.views.closing = Closing::Yes;
                 if answer == CloseAnswer::ResumeLater {
                     self.app.interrupt();
                 } else {
-                    self.app.apply(Action::Stop);
+                    self.app.apply(Action::Train(TrainAction::Stop));
                 }
                 ctx.send_viewport_cmd(ViewportCommand::Close);
             }

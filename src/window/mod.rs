@@ -37,6 +37,7 @@ pub use action::{Action, Screen, WizardStep};
 pub use background::Wake;
 pub use ctx::{AppDeps, Ctx};
 pub use desktop::{Answer, Choice, Desktop, Dialogs, PathQuestion, Purpose, WindowRequest};
+pub use draw::DrawAction;
 pub use draw::{
     CANVAS, Drawing, ImageReading, InferenceDevice, NumberCanvas, OpenImage, PenStroke,
     PredictionQueue, RecentDrawings, ShownStages, Tool, WIDE_CANVAS, about_inference_comparison,
@@ -50,9 +51,11 @@ pub use hardware::{
     SelfTest, SendingQuestion, SentView, about, automatic, diagnostics,
 };
 pub use jobs::{Jobs, RunningJob, ShownJob};
+pub use models::ModelsAction;
 pub use models::{
     Change, ComparisonView, Dropped, ExportView, ImportQuestion, InTheWay, Thumbnail,
 };
+pub use my_digits::MyDigitsAction;
 pub use my_digits::{
     Collection, DIGITS, FileStep, FineTuneResult, Loaded, MyDigitsView, MyDrawing, NOT_TRAINABLE,
 };
@@ -68,6 +71,7 @@ pub use sweeps::{
     ExecutorFactory, LoadedSweep, SettingRow, SweepAction, SweepField, SweepForm, SweepNews,
     SweepPhase, SweepProblem, SweepView, Sweeps,
 };
+pub use train::TrainAction;
 pub use train::{
     Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchResult,
     SearchState, ValidationError, blocks, expected_accuracy, harder_data_note,

@@ -6,6 +6,8 @@ use inkling::window::{Action, Screen, about};
 
 use crate::fake_engine::{Answers, app_with, past_wizard};
 use crate::window::stage::{Driven, Seen, Window, open, sized, usual};
+use inkling::window::DrawAction;
+use inkling::window::TrainAction;
 
 #[test]
 fn every_panel_explains_itself_when_asked() {
@@ -104,7 +106,7 @@ fn without_file_dialogs_a_path_can_be_typed() {
     };
     let (app, engine) = app_with(past_wizard(), answers);
     let mut window = open(app, [1280.0, 800.0]);
-    window.apply(Action::ChooseDataFolder);
+    window.apply(Action::Train(TrainAction::ChooseDataFolder));
     window.until(|app| app.shell.path_question.is_some());
     window.run_steps(3);
     let type_path = |window: &mut Window, path: &str| {
@@ -135,9 +137,9 @@ fn without_file_dialogs_a_path_can_be_typed() {
     // A file that exists is never replaced without being asked.
     let file = folder.path().join("drawing.ink.json");
     std::fs::write(&file, "mine").unwrap();
-    window.apply(Action::PenDown([10.0, 10.0]));
-    window.apply(Action::PenUp);
-    window.apply(Action::SaveDrawing);
+    window.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
+    window.apply(Action::Draw(DrawAction::PenUp));
+    window.apply(Action::Draw(DrawAction::SaveDrawing));
     window.until(|app| app.shell.path_question.is_some());
     type_path(&mut window, file.to_str().unwrap());
     window.until(|app| {

@@ -8,14 +8,16 @@ use inkling::window::{Action, App, Collection, Screen};
 
 use crate::fake_engine::{self, FakeEngine, NO_DIGIT, fine_tuned};
 use crate::window::stage::{Driven, Seen, Window, sized};
+use inkling::window::DrawAction;
+use inkling::window::MyDigitsAction;
 
 /// Draws this many strokes, which the engine reads as this digit.
 fn draw(driven: &mut impl Driven, engine: &mut FakeEngine, strokes: u8) {
     for stroke in 0..strokes {
         let down = 60.0 + 20.0 * f32::from(stroke);
-        driven.apply(Action::PenDown([100.0, down]));
-        driven.apply(Action::PenMove([180.0, down + 5.0]));
-        driven.apply(Action::PenUp);
+        driven.apply(Action::Draw(DrawAction::PenDown([100.0, down])));
+        driven.apply(Action::Draw(DrawAction::PenMove([180.0, down + 5.0])));
+        driven.apply(Action::Draw(DrawAction::PenUp));
     }
     // The last request waits for the answer to the first.
     serve(driven, engine);
@@ -102,7 +104,7 @@ fn what_was_kept_is_said_where_the_verdict_was_and_can_be_taken_back() {
 fn the_collection_says_what_another_digit_looks_like_and_escape_leaves_it() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
     window.until(|app| app.my_digits.is_loaded());
-    window.act(Action::Collect(3));
+    window.act(Action::MyDigits(MyDigitsAction::Collect(3)));
     window.get_by_label("Round 1 of 3, 30 left");
     let next = window.rect("Next");
     draw(&mut window, &mut engine, 1);
@@ -145,17 +147,17 @@ fn app() -> (App, FakeEngine) {
 #[test]
 fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Keep(None));
-    app.apply(Action::Keep(Some(3)));
+    app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
+    app.apply(Action::MyDigits(MyDigitsAction::Keep(Some(3))));
     draw(&mut app, &mut engine, 2);
     assert_eq!(app.draw.digit_to_keep(&app.ctx), Some(2));
-    app.apply(Action::Keep(None));
+    app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
     assert!(
         app.draw.drawing.strokes().is_empty(),
         "the canvas is free for the next"
     );
     draw(&mut app, &mut engine, 2);
-    app.apply(Action::Keep(Some(7)));
+    app.apply(Action::MyDigits(MyDigitsAction::Keep(Some(7))));
     app.until(|app| digits(app) == [2, 7]);
     assert_eq!(
         app.draw.recent_drawings.iter().count(),
@@ -164,15 +166,15 @@ fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
     );
 
     // Undo takes it back and brings the drawing back to the canvas.
-    app.apply(Action::Undo);
+    app.apply(Action::Draw(DrawAction::Undo));
     app.until(|app| digits(app) == [2]);
     assert_eq!(app.draw.drawing.strokes().len(), 2);
     // After that, it is the canvas's own.
-    app.apply(Action::Undo);
+    app.apply(Action::Draw(DrawAction::Undo));
     assert_eq!(app.draw.drawing.strokes().len(), 1);
     assert_eq!(digits(&app), vec![2]);
 
-    app.apply(Action::KeepRecent(0, 9));
+    app.apply(Action::MyDigits(MyDigitsAction::KeepRecent(0, 9)));
     app.until(|app| digits(app) == [2, 9]);
 }
 
@@ -180,16 +182,16 @@ fn a_drawing_is_kept_as_it_was_recognised_or_as_it_is() {
 fn a_drawing_is_relabelled_and_deleted_and_that_is_taken_back() {
     let (mut app, mut engine) = app();
     draw(&mut app, &mut engine, 1);
-    app.apply(Action::Keep(None));
+    app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
     app.until(|app| digits(app) == [1]);
     let kept = |app: &App| Box::new(app.my_digits.drawings()[0].kept.clone());
-    app.apply(Action::Relabel(kept(&app), 4));
+    app.apply(Action::MyDigits(MyDigitsAction::Relabel(kept(&app), 4)));
     app.until(|app| digits(app) == [4]);
-    app.apply(Action::DeleteKept(kept(&app)));
+    app.apply(Action::MyDigits(MyDigitsAction::DeleteKept(kept(&app))));
     app.until(|app| digits(app).is_empty());
-    app.apply(Action::UndoKept);
+    app.apply(Action::MyDigits(MyDigitsAction::UndoKept));
     app.until(|app| digits(app) == [4]);
-    app.apply(Action::UndoKept);
+    app.apply(Action::MyDigits(MyDigitsAction::UndoKept));
     app.until(|app| digits(app) == [1]);
 }
 
@@ -197,26 +199,26 @@ fn a_drawing_is_relabelled_and_deleted_and_that_is_taken_back() {
 fn what_could_not_be_written_is_not_taken_back() {
     let (mut app, mut engine) = app();
     draw(&mut app, &mut engine, 1);
-    app.apply(Action::Keep(None));
+    app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
     app.until(|app| digits(app) == [1]);
     let data = engine.home.path().join("data");
     let away = engine.home.path().join("away");
     std::fs::rename(&data, &away).unwrap();
     std::fs::write(&data, "no folder").unwrap();
-    app.apply(Action::Collect(5));
+    app.apply(Action::MyDigits(MyDigitsAction::Collect(5)));
     draw(&mut app, &mut engine, 2);
-    app.apply(Action::Keep(None));
+    app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
     app.until(|app| !app.ctx.notices.is_empty());
     assert_eq!(
         app.ctx.collection.as_ref().map(Collection::digit),
         Some(0),
         "it is asked for again"
     );
-    app.apply(Action::StopCollecting);
+    app.apply(Action::MyDigits(MyDigitsAction::StopCollecting));
     app.apply(Action::Show(Screen::Draw));
     std::fs::remove_file(&data).unwrap();
     std::fs::rename(&away, &data).unwrap();
-    app.apply(Action::Undo);
+    app.apply(Action::Draw(DrawAction::Undo));
     assert_eq!(
         app.draw.drawing.strokes().len(),
         2,
@@ -229,12 +231,12 @@ fn what_could_not_be_written_is_not_taken_back() {
     );
 
     // Deleting a drawing came after keeping one: on the canvas, that is not what is taken back.
-    app.apply(Action::Keep(Some(2)));
+    app.apply(Action::MyDigits(MyDigitsAction::Keep(Some(2))));
     app.until(|app| digits(app) == [1, 2]);
-    app.apply(Action::DeleteKept(Box::new(
+    app.apply(Action::MyDigits(MyDigitsAction::DeleteKept(Box::new(
         app.my_digits.drawings()[0].kept.clone(),
-    )));
-    app.apply(Action::Undo);
+    ))));
+    app.apply(Action::Draw(DrawAction::Undo));
     app.until(|app| digits(app) == [2]);
     assert_eq!(app.draw.drawing.strokes().len(), 2);
 }
@@ -244,7 +246,7 @@ fn what_looks_like_no_digit_is_not_recognised_even_where_the_closest_digit_is_ri
     let (mut app, mut engine) = app();
     draw(&mut app, &mut engine, NO_DIGIT as u8);
     assert_eq!(app.draw.digit_to_keep(&app.ctx), None);
-    app.apply(Action::Keep(Some(NO_DIGIT as u8)));
+    app.apply(Action::MyDigits(MyDigitsAction::Keep(Some(NO_DIGIT as u8))));
     app.until(|app| digits(app) == [NO_DIGIT as u8]);
     serve(&mut app, &mut engine);
     assert_eq!(
@@ -259,11 +261,11 @@ fn what_looks_like_no_digit_is_not_recognised_even_where_the_closest_digit_is_ri
 fn what_was_taken_back_is_said_and_can_be_made_again() {
     let (mut app, mut engine) = app();
     draw(&mut app, &mut engine, 1);
-    app.apply(Action::Keep(None));
+    app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
     app.until(|app| digits(app) == [1]);
     app.apply(Action::Show(Screen::MyDigits));
     draw(&mut app, &mut engine, 1);
-    app.apply(Action::UndoKept);
+    app.apply(Action::MyDigits(MyDigitsAction::UndoKept));
     app.until(|app| digits(app).is_empty());
     let notice = app.ctx.notices.last().unwrap().clone();
     assert_eq!(notice.message.what, "The drawing of a 1 is no longer kept.");
@@ -271,9 +273,9 @@ fn what_was_taken_back_is_said_and_can_be_made_again() {
     app.until(|app| digits(app) == [1]);
     assert!(app.ctx.notices.is_empty() && !app.my_digits.can_redo());
     // Another change leaves nothing to make again.
-    app.apply(Action::UndoKept);
+    app.apply(Action::MyDigits(MyDigitsAction::UndoKept));
     app.until(|app| digits(app).is_empty());
-    app.apply(Action::Keep(Some(5)));
+    app.apply(Action::MyDigits(MyDigitsAction::Keep(Some(5))));
     app.until(|app| digits(app) == [5]);
     assert!(app.ctx.notices.is_empty() && !app.my_digits.can_redo());
 }
@@ -281,25 +283,25 @@ fn what_was_taken_back_is_said_and_can_be_made_again() {
 #[test]
 fn the_collection_asks_for_each_digit_five_times() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Collect(5));
+    app.apply(Action::MyDigits(MyDigitsAction::Collect(5)));
     assert_eq!(app.ctx.screen, Screen::Draw);
     let asked = |app: &App| app.ctx.collection.as_ref().map(Collection::digit);
     for digit in 0..10 {
         assert_eq!(asked(&app), Some(digit));
         draw(&mut app, &mut engine, 1);
         // Whatever it is recognised as, it is what was asked for.
-        app.apply(Action::Keep(None));
+        app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
     }
     app.until(|app| digits(app) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    app.apply(Action::PreviousDigit);
+    app.apply(Action::MyDigits(MyDigitsAction::PreviousDigit));
     app.until(|app| digits(app).len() == 9);
     assert_eq!(asked(&app), Some(9));
-    app.apply(Action::SkipDigit);
+    app.apply(Action::MyDigits(MyDigitsAction::SkipDigit));
     assert_eq!(asked(&app), Some(0));
-    app.apply(Action::PreviousDigit);
+    app.apply(Action::MyDigits(MyDigitsAction::PreviousDigit));
     assert_eq!((asked(&app), digits(&app).len()), (Some(9), 9));
     for _ in 0..41 {
-        app.apply(Action::SkipDigit);
+        app.apply(Action::MyDigits(MyDigitsAction::SkipDigit));
     }
     assert_eq!(
         (asked(&app), app.ctx.screen),
@@ -320,7 +322,7 @@ fn a_better_model_is_taken_over_and_given_back() {
             .is_some()
     );
     draw(&mut window, &mut engine, 1);
-    window.apply(Action::Keep(Some(1)));
+    window.apply(Action::MyDigits(MyDigitsAction::Keep(Some(1))));
     window.until(|app| digits(app) == [1]);
     assert_eq!(
         window.app().my_digits.why_not_fine_tune(&window.app().ctx),
@@ -357,9 +359,9 @@ fn a_better_model_is_taken_over_and_given_back() {
 fn on_other_screens_a_notice_says_what_fine_tuning_changed() {
     let (mut app, mut engine) = app();
     draw(&mut app, &mut engine, 2);
-    app.apply(Action::Keep(None));
+    app.apply(Action::MyDigits(MyDigitsAction::Keep(None)));
     app.until(|app| digits(app) == [2]);
-    app.apply(Action::FineTune);
+    app.apply(Action::MyDigits(MyDigitsAction::FineTune));
     app.apply(Action::Show(Screen::Draw));
     serve(&mut app, &mut engine);
     let said = &app.ctx.notices.last().unwrap().message;
@@ -370,7 +372,7 @@ fn on_other_screens_a_notice_says_what_fine_tuning_changed() {
     app.apply(Action::Show(Screen::MyDigits));
     assert!(app.ctx.notices.is_empty(), "it is said once");
     // Another model was chosen since: there is nothing to go back from.
-    app.apply(Action::UseModel(ModelRef::Starter));
+    app.apply(Action::Draw(DrawAction::UseModel(ModelRef::Starter)));
     app.serve(&mut engine);
     assert!(!app.my_digits.can_undo_fine_tune(&app.ctx));
 }

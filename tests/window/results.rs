@@ -7,6 +7,7 @@ use inkling::window::Action;
 
 use crate::jobs::{cancelled, progress};
 use crate::window::stage::{Driven, Panel, Seen, Staged, ask, serve, stage};
+use inkling::window::TrainAction;
 
 fn measured(size: [f32; 2]) -> Staged {
     let mut harness = stage(Panel::Results, size);
@@ -104,7 +105,7 @@ fn a_measurement_shows_progress_and_can_be_cancelled() {
 #[test]
 fn the_latest_runs_test_split_is_shown_without_asking() {
     let mut harness = stage(Panel::Results, [1280.0, 1200.0]);
-    harness.apply(Action::Start);
+    harness.apply(Action::Train(TrainAction::Start));
     serve(&mut harness);
     harness.state_mut().engine.finish();
     harness.run();

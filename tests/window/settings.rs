@@ -10,6 +10,7 @@ use inkling::window::{Action, PresetRate, Settings, Theme, WindowGeometry};
 
 use crate::fake_engine::{Answers, app_with};
 use crate::meter::peak_of;
+use inkling::window::DrawAction;
 
 fn unusual() -> Settings {
     Settings {
@@ -124,7 +125,7 @@ fn values_nobody_can_work_with_are_mended() {
 fn changes_are_written_by_themselves_and_at_the_end() {
     let (mut app, engine) = app_with(unusual(), Answers::default());
     let path = engine.home.path().join("settings.json");
-    app.apply(Action::SetPen(22.0));
+    app.apply(Action::Draw(DrawAction::SetPen(22.0)));
     let start = Instant::now();
     while !path.exists() {
         app.poll();
@@ -149,14 +150,14 @@ fn a_folder_that_cannot_be_written_costs_one_quiet_notice() {
     let (mut app, engine) = app_with(unusual(), Answers::default());
     // A folder where the file should go cannot be replaced by a file, whoever runs the test.
     fs::create_dir_all(engine.home.path().join("settings.json/in the way")).unwrap();
-    app.apply(Action::SetPen(22.0));
+    app.apply(Action::Draw(DrawAction::SetPen(22.0)));
     let start = Instant::now();
     while app.ctx.notices.is_empty() {
         app.poll();
         std::thread::sleep(Duration::from_millis(10));
         assert!(start.elapsed() < Duration::from_secs(30), "never said");
     }
-    app.apply(Action::SetPen(23.0));
+    app.apply(Action::Draw(DrawAction::SetPen(23.0)));
     for _ in 0..100 {
         app.poll();
         std::thread::sleep(Duration::from_millis(10));

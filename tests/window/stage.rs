@@ -16,6 +16,7 @@ use inkling::window::results::view as results;
 use inkling::window::{Action, App, Inkling, RunView, Settings, plots, style};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, past_wizard};
+use inkling::window::TrainAction;
 
 /// Which panel is shown.
 #[derive(Clone, Copy, Debug)]
@@ -214,7 +215,7 @@ pub trait Driven {
     fn configure(&mut self, change: impl FnOnce(&mut RunConfig)) {
         let mut config = self.app().ctx.config.clone();
         change(&mut config);
-        self.act(Action::Configure(Box::new(config)));
+        self.act(Action::Train(TrainAction::Configure(Box::new(config))));
     }
 
     /// What the engine answers is taken in.
@@ -229,7 +230,7 @@ pub trait Driven {
 
     /// Starts a run, which trains this many steps.
     fn train(&mut self, engine: &mut FakeEngine, steps: u64) {
-        self.apply(Action::Start);
+        self.apply(Action::Train(TrainAction::Start));
         engine.serve();
         engine.train(steps);
         self.settle();

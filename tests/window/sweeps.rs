@@ -13,6 +13,7 @@ use inkling::window::{
 
 use crate::fake_engine::{FakeEngine, app};
 use crate::window::stage::{Driven, Seen, sized};
+use inkling::window::TrainAction;
 
 fn shown(app: &App) -> &SweepView {
     app.sweeps.shown.as_ref().expect("a sweep")
@@ -178,7 +179,7 @@ fn a_run_and_a_sweep_do_not_fight_for_the_cores() {
     let (mut app, engine) = opened();
     engine.trial_epochs.store(0, Ordering::Relaxed);
     act(&mut app, SweepAction::Start);
-    app.apply(Action::Start);
+    app.apply(Action::Train(TrainAction::Start));
     assert!(app.ctx.is_sweeping() && !app.ctx.is_training());
     assert!(app.why_not_search(SearchKind::LearningRate).is_some());
     app.close();
@@ -189,7 +190,7 @@ fn a_run_and_a_sweep_do_not_fight_for_the_cores() {
     );
 
     let (mut app, _engine) = opened();
-    app.apply(Action::Start);
+    app.apply(Action::Train(TrainAction::Start));
     assert!(app.ctx.is_training() && app.ctx.why_not_sweep().is_some());
     act(&mut app, SweepAction::Start);
     assert!(!app.ctx.is_sweeping());
@@ -308,7 +309,7 @@ fn ranges_follow_the_run_panel_until_they_are_changed() {
         weight_decay: 0.5,
         ..app.ctx.config.clone()
     };
-    app.apply(Action::Configure(Box::new(config)));
+    app.apply(Action::Train(TrainAction::Configure(Box::new(config))));
     app.apply(Action::Show(Screen::Sweep));
     assert_eq!(low(&app, Setting::LearningRate), "0.05");
     assert_eq!(low(&app, Setting::WeightDecay), "0.00002");

@@ -13,6 +13,7 @@ use inkling::window::{Action, App, WindowRequest};
 
 use crate::fake_engine::{FakeEngine, app};
 use crate::window::stage::{Driven, Window, sized};
+use inkling::window::TrainAction;
 
 /// What eframe does instead of drawing a frame; gives what the window asked for.
 fn update_minimized(window: &mut Window, events: Vec<ViewportEvent>) -> Vec<ViewportCommand> {
@@ -38,7 +39,7 @@ fn update_minimized(window: &mut Window, events: Vec<ViewportEvent>) -> Vec<View
 #[test]
 fn what_the_engine_reports_is_taken_in() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
-    window.apply(Action::Start);
+    window.apply(Action::Train(TrainAction::Start));
     engine.serve();
     engine.train(12);
     let asked = update_minimized(&mut window, Vec::new());
@@ -52,7 +53,7 @@ fn what_the_engine_reports_is_taken_in() {
 #[test]
 fn before_it_closes_during_training_it_comes_to_the_front_and_asks() {
     let (mut window, mut engine) = sized([900.0, 600.0]);
-    window.apply(Action::Start);
+    window.apply(Action::Train(TrainAction::Start));
     engine.serve();
     engine.train(12);
     let asked = update_minimized(&mut window, vec![ViewportEvent::Close]);
@@ -82,10 +83,10 @@ fn the_machine_stays_awake_while_a_run_works() {
     let keepers = std::sync::Arc::clone(&engine.desktop.keepers);
     let kept = |app: &App| (keepers.load(Ordering::Relaxed), app.shell.stays_awake());
     app.until(|app| kept(app) == (1, true));
-    app.apply(Action::Pause);
+    app.apply(Action::Train(TrainAction::Pause));
     engine.serve();
     app.until(|app| kept(app) == (0, false));
-    app.apply(Action::Resume);
+    app.apply(Action::Train(TrainAction::Resume));
     engine.serve();
     app.until(|app| kept(app) == (1, true));
     engine.finish();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::ink::{Ink, InkEntry, InkError, read_ink_file};
 use crate::records::ModelRef;
 use crate::window::Ctx;
+use crate::window::DrawAction;
 use crate::window::action::Action;
 use crate::window::draw::Draw;
 use crate::window::messages::Message;
@@ -21,7 +22,7 @@ impl App {
         self.shell.raise_window();
         for file in files {
             if let Some(model) = model(&file) {
-                self.apply(Action::DrawWith(ModelRef::File(model)));
+                self.apply(Action::Draw(DrawAction::DrawWith(ModelRef::File(model))));
             } else if is_named_like_weights(&file) {
                 self.ctx.import(file);
             } else {

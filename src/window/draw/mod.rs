@@ -10,6 +10,7 @@ mod opened_image;
 mod prediction_queue;
 mod preprocessing;
 mod recent;
+mod update;
 pub mod verdict;
 #[cfg(feature = "gui")]
 pub mod view;
@@ -23,6 +24,7 @@ pub use opened_image::{ImageReading, OpenImage, OpenImages};
 pub use prediction_queue::PredictionQueue;
 pub use preprocessing::{Preprocessing, ShownStages};
 pub use recent::RecentDrawings;
+pub use update::DrawAction;
 
 use crate::run_config::Classes;
 use crate::window::Ctx;

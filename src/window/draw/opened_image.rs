@@ -8,6 +8,7 @@ use crate::ink::{CandidateImage, Framing, InkError, SourceImage, Stage, Steps, W
 use crate::protocol::Command;
 use crate::records::ModelInfo;
 use crate::window::Ctx;
+use crate::window::DrawAction;
 use crate::window::Screen;
 use crate::window::action::Action;
 use crate::window::draw::Draw;
@@ -103,30 +104,34 @@ impl Draw {
     pub(in crate::window) fn apply_to_image(&mut self, ctx: &mut Ctx, action: &Action) -> bool {
         let shown = self.image_shown(ctx).is_some();
         match action {
-            Action::Undo if shown => {
+            Action::Draw(DrawAction::Undo) if shown => {
                 self.images.undone.extend(self.images.open.pop());
                 self.images_changed(ctx);
             }
-            Action::Undo if !self.images.cleared.is_empty() && ctx.screen == Screen::Draw => {
+            Action::Draw(DrawAction::Undo)
+                if !self.images.cleared.is_empty() && ctx.screen == Screen::Draw =>
+            {
                 self.images.open = std::mem::take(&mut self.images.cleared);
                 self.images_changed(ctx);
             }
-            Action::Redo if !self.images.undone.is_empty() && ctx.screen == Screen::Draw => {
+            Action::Draw(DrawAction::Redo)
+                if !self.images.undone.is_empty() && ctx.screen == Screen::Draw =>
+            {
                 self.images.open.extend(self.images.undone.pop());
                 self.images_changed(ctx);
             }
-            Action::ClearDrawing if shown => {
+            Action::Draw(DrawAction::ClearDrawing) if shown => {
                 self.images.undone.clear();
                 self.images.cleared = std::mem::take(&mut self.images.open);
                 self.images_changed(ctx);
             }
             // There is nothing to draw on.
-            Action::PenDown(_)
-            | Action::EraserDown(_)
-            | Action::PenMove(_)
-            | Action::SaveDrawing
+            Action::Draw(DrawAction::PenDown(_))
+            | Action::Draw(DrawAction::EraserDown(_))
+            | Action::Draw(DrawAction::PenMove(_))
+            | Action::Draw(DrawAction::SaveDrawing)
                 if shown => {}
-            Action::PenDown(_) | Action::EraserDown(_) => {
+            Action::Draw(DrawAction::PenDown(_)) | Action::Draw(DrawAction::EraserDown(_)) => {
                 (self.images.undone, self.images.cleared) = (Vec::new(), Vec::new());
                 return false;
             }

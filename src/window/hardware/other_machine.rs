@@ -10,12 +10,15 @@ use crate::engine::{EngineHost, RemoteHost, SshHost};
 use crate::hardware::{Hardware, device_availability};
 use crate::problem::Problem;
 use crate::records::BundleId;
+use crate::records::benchmark::Effort;
 use crate::run_config::DeviceChoice;
 use crate::window::App;
 use crate::window::Ctx;
 use crate::window::action::Screen;
+use crate::window::desktop::Purpose;
 use crate::window::hardware::Machine;
 use crate::window::messages::Message;
+use std::path::PathBuf;
 
 /// Hosts that are remembered, the last one used first.
 const REMEMBERED: usize = 8;
@@ -51,6 +54,14 @@ pub enum ReachState {
 /// What can be done about other machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MachineAction {
+    CheckDevice(DeviceChoice),
+    Benchmark(Effort),
+    /// Choose the folder of NVIDIA's libraries in a dialog.
+    ChooseCudaFolder,
+    /// Search this folder for NVIDIA's libraries first, or only the standard locations.
+    UseCudaFolder(Option<PathBuf>),
+    /// Copy what helps to find a fault.
+    CopyDiagnostics,
     /// Ask for a host; for this one at once, if it is given.
     Ask(Option<String>),
     Type(String),
@@ -118,6 +129,14 @@ impl OtherMachine {
 impl App {
     pub(in crate::window) fn apply_to_machine(&mut self, action: MachineAction) {
         match action {
+            MachineAction::CopyDiagnostics => self.draw.copy_diagnostics(&self.ctx),
+            MachineAction::CheckDevice(device) => self.ctx.check_device(device),
+            MachineAction::Benchmark(extent) => self.ctx.benchmark(extent),
+            MachineAction::ChooseCudaFolder => self.ctx.ask_for_folder(
+                "Choose the folder with NVIDIA's libraries",
+                Purpose::CudaFolder,
+            ),
+            MachineAction::UseCudaFolder(folder) => self.use_cuda_folder(folder),
             MachineAction::Ask(host) => {
                 let text = host
                     .clone()

@@ -5,6 +5,8 @@ use crate::data::Recipients;
 use crate::run_config::DataSpec;
 use crate::window::App;
 use crate::window::Ctx;
+use crate::window::ModelsAction;
+use crate::window::TrainAction;
 use crate::window::action::Action;
 use crate::window::hardware::Machine;
 use crate::window::sweeps::SweepAction;
@@ -68,17 +70,22 @@ impl App {
     /// The data that this action would have sent to the other machine.
     fn data_of(&self, action: &Action) -> Option<&DataSpec> {
         match action {
-            Action::Start
-            | Action::QueueRun
+            Action::Train(TrainAction::Start)
+            | Action::Train(TrainAction::QueueRun)
             | Action::Search(SearchAction::Open(SearchKind::LearningRate))
             | Action::Sweep(SweepAction::Start) => Some(&self.ctx.config.data),
-            Action::StartQueued => self.train.queue.first().map(|config| &config.data),
+            Action::Train(TrainAction::StartQueued) => {
+                self.train.queue.first().map(|config| &config.data)
+            }
             Action::Search(SearchAction::Start) => {
                 let search = self.train.search.as_ref();
                 search.map(|search| &search.config.data)
             }
-            Action::Reproduce(folder) => self.models.listed(folder).map(|run| &run.config.data),
-            Action::ResumeInterrupted(folder) | Action::SaveInterrupted(folder) => {
+            Action::Models(ModelsAction::Reproduce(folder)) => {
+                self.models.listed(folder).map(|run| &run.config.data)
+            }
+            Action::Train(TrainAction::ResumeInterrupted(folder))
+            | Action::Train(TrainAction::SaveInterrupted(folder)) => {
                 let here = self.train.run.as_ref().filter(|run| {
                     run.resumable_checkpoint()
                         .is_some_and(|last| last.folder == *folder)

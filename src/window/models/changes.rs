@@ -9,6 +9,7 @@ use crate::runs::{RunError, Store, is_reserved, same_title, set_titles};
 use crate::sweep::SweepStore;
 use crate::window::App;
 use crate::window::Ctx;
+use crate::window::ModelsAction;
 use crate::window::ResultsView;
 use crate::window::action::Action;
 use crate::window::background::SharedFolder;
@@ -94,7 +95,7 @@ impl App {
                 self.withdraw(&folder);
                 let offer = Offer {
                     label: "Undo",
-                    action: Action::RestoreRun(folder),
+                    action: Action::Models(ModelsAction::RestoreRun(folder)),
                 };
                 self.ctx.show_notice_with(
                     Severity::Info,
@@ -218,7 +219,7 @@ impl Models {
     }
 
     pub(in crate::window) fn restore_run(&mut self, ctx: &mut Ctx, folder: PathBuf) {
-        let undo = Action::RestoreRun(folder.clone());
+        let undo = Action::Models(ModelsAction::RestoreRun(folder.clone()));
         ctx.notices.retain(|notice| {
             notice
                 .offer

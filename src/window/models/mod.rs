@@ -7,6 +7,7 @@ mod import_export;
 mod names;
 mod reproduction;
 mod thumbnails;
+mod update;
 #[cfg(feature = "gui")]
 pub mod view;
 
@@ -20,6 +21,7 @@ pub use comparison::ComparisonView;
 pub(super) use import_export::is_named_like_weights;
 pub use import_export::{Dropped, ExportView, ImportQuestion, InTheWay};
 pub use thumbnails::Thumbnail;
+pub use update::ModelsAction;
 
 /// The saved runs.
 pub struct Models {

@@ -4,6 +4,7 @@ use crate::protocol::Job;
 use crate::records::{FineTuned, ModelRef};
 use crate::window::App;
 use crate::window::Ctx;
+use crate::window::MyDigitsAction;
 use crate::window::action::{Action, Screen};
 use crate::window::messages::Message;
 use crate::window::my_digits::MyDigitsView;
@@ -33,7 +34,7 @@ impl App {
         if self.ctx.screen != Screen::MyDigits {
             let offer = saved.is_some().then_some(Offer {
                 label: "Use the previous model",
-                action: Action::UndoFineTune,
+                action: Action::MyDigits(MyDigitsAction::UndoFineTune),
             });
             self.ctx
                 .show_notice_with(Severity::Info, Message::fine_tuned(&tuned), offer);
@@ -97,10 +98,9 @@ impl MyDigitsView {
     pub(in crate::window) fn undo_fine_tune(&mut self, ctx: &mut Ctx) {
         if let Some(FineTuneResult { before, .. }) = self.fine_tuned.take() {
             ctx.notices.retain(|notice| {
-                notice
-                    .offer
-                    .as_ref()
-                    .is_none_or(|offer| offer.action != Action::UndoFineTune)
+                notice.offer.as_ref().is_none_or(|offer| {
+                    offer.action != Action::MyDigits(MyDigitsAction::UndoFineTune)
+                })
             });
             ctx.use_model(before);
         }

@@ -6,6 +6,7 @@ mod fine_tune;
 mod keeping;
 mod transfer;
 mod undo;
+mod update;
 #[cfg(feature = "gui")]
 pub mod view;
 
@@ -22,6 +23,7 @@ use crate::records::DrawingAnswer;
 use crate::window::Ctx;
 pub use collection::Collection;
 pub use fine_tune::{FineTuneResult, NOT_TRAINABLE};
+pub use update::MyDigitsAction;
 
 /// The digits that drawings are kept of.
 pub const DIGITS: usize = 10;

@@ -4,6 +4,7 @@ use super::{FileStep, MyDigitsView};
 use crate::data::my_digits::Edit;
 use crate::window::Collection;
 use crate::window::Ctx;
+use crate::window::MyDigitsAction;
 use crate::window::action::{Action, Screen};
 use crate::window::messages::Message;
 use crate::window::notice::{Offer, Severity};
@@ -70,7 +71,7 @@ impl MyDigitsView {
         if ctx.screen == Screen::MyDigits {
             let offer = Offer {
                 label: "Redo",
-                action: Action::RedoKept,
+                action: Action::MyDigits(MyDigitsAction::RedoKept),
             };
             ctx.show_notice_with(Severity::Info, Message::undone(&edit), Some(offer));
         }
@@ -95,7 +96,7 @@ impl Ctx {
             notice
                 .offer
                 .as_ref()
-                .is_none_or(|offer| offer.action != Action::RedoKept)
+                .is_none_or(|offer| offer.action != Action::MyDigits(MyDigitsAction::RedoKept))
         });
     }
 }

@@ -33,6 +33,9 @@ use crate::protocol::JobProgress;
 use crate::records::{JobId, ModelRef, RunSummary};
 use crate::run_config::Setting;
 use crate::text::format::grouped;
+use crate::window::DrawAction;
+use crate::window::ModelsAction;
+use crate::window::TrainAction;
 
 /// The title of the dialog that asks where a figure is to be saved.
 const SAVE_FIGURE: &str = "Save the figure";
@@ -148,7 +151,7 @@ fn run_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             let button = style::toggle(ui, name, app.train.shows_next_run() == next);
             ui.add(button)
                 .on_hover_text(format!("{about} ({keys})"))
-                .pushes(actions, || Action::ShowNextRun(next));
+                .pushes(actions, || Action::Train(TrainAction::ShowNextRun(next)));
         }
     });
 }
@@ -371,19 +374,21 @@ fn next(
     let model = || ModelRef::File(summary.model_path.clone());
     ui.add(style::primary_button(ui, "Draw with it"))
         .on_hover_text("Draw digits and see this model recognise them")
-        .pushes(actions, || Action::DrawWith(model()));
+        .pushes(actions, || Action::Draw(DrawAction::DrawWith(model())));
     let about = "The test images it got wrong, and which digits it confuses";
     ui.add(style::secondary_button("See its mistakes"))
         .on_hover_text(about)
-        .pushes(actions, || Action::ShowResults(summary.folder.clone()));
+        .pushes(actions, || {
+            Action::Models(ModelsAction::ShowResults(summary.folder.clone()))
+        });
     if ui
         .add(style::secondary_button("Export…"))
         .on_hover_text("Save this model for other programs")
         .clicked()
     {
         actions.extend([
-            Action::ShowModel(summary.folder.clone()),
-            Action::OpenExport(model()),
+            Action::Models(ModelsAction::ShowModel(summary.folder.clone())),
+            Action::Models(ModelsAction::OpenExport(model())),
         ]);
     }
     if !compact {

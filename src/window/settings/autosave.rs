@@ -11,6 +11,7 @@ use crate::runs::Store;
 use crate::sweep::SweepStore;
 use crate::window::App;
 use crate::window::Ctx;
+use crate::window::TrainAction;
 use crate::window::action::Action;
 use crate::window::background::BackgroundTasks;
 use crate::window::draw::Draw;
@@ -92,7 +93,7 @@ impl App {
     /// Ends what is under way and writes what is not written yet; the last thing before the window
     /// goes.
     pub fn close(&mut self) {
-        self.apply(Action::Stop);
+        self.apply(Action::Train(TrainAction::Stop));
         self.sweeps.interrupt_sweep();
         let start = Instant::now();
         // A run that is stopped keeps its last full epoch, if it is given the time to write it.

@@ -6,6 +6,7 @@ use eframe::egui::{Align, Button, Label, Layout, RichText, Sense, Stroke, Ui, gu
 
 use super::dialogs::About;
 use super::shortcuts;
+use crate::window::MachineAction;
 use crate::window::frame::Views;
 use crate::window::style::icons;
 use crate::window::{Action, App, Pushes as _, Screen, Theme, WizardStep, style};
@@ -127,7 +128,7 @@ fn menu(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>) {
     ui.separator();
     let copy = ui.button("Copy diagnostics");
     if copy.on_hover_text("Versions, hardware, settings and the end of the log, for a bug report; nothing personal is in it").clicked() {
-        actions.push(Action::CopyDiagnostics);
+        actions.push(Action::Machine(MachineAction::CopyDiagnostics));
         ui.close();
     }
     if ui.button("About Inkling").clicked() {

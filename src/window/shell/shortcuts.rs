@@ -5,6 +5,7 @@ use eframe::egui::{
     Context, Event, Grid, Key, KeyboardShortcut, Label, Modifiers, RichText, ScrollArea, Ui,
 };
 
+use crate::window::TrainAction;
 use crate::window::draw::view::tools::{CANVAS_CHOICE, OPEN, STEPS};
 use crate::window::style;
 use crate::window::{Action, App, Phase, Screen, SweepAction};
@@ -54,14 +55,16 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
         actions.push(Action::ShowMonitor(!app.ctx.settings.monitor));
     }
     if app.ctx.screen == Screen::Train && pressed(&NEXT_RUN) {
-        actions.push(Action::ShowNextRun(!app.train.shows_next_run()));
+        actions.push(Action::Train(TrainAction::ShowNextRun(
+            !app.train.shows_next_run(),
+        )));
     }
     // The longer one first: the shorter matches it too.
     if pressed(&STOP) {
         actions.push(if app.ctx.is_sweeping() {
             Action::Sweep(SweepAction::Stop)
         } else {
-            Action::Stop
+            Action::Train(TrainAction::Stop)
         });
     }
     if pressed(&START) {
@@ -74,11 +77,14 @@ pub fn listen(ui: &Ui, app: &App, overview: &mut bool, actions: &mut Vec<Action>
                     .filter(|run| run.is_active())
                     .map(|run| &run.phase)
                 {
-                    None => app.train.run_to_resume().map_or(Action::Start, |last| {
-                        Action::ResumeInterrupted(last.folder.clone())
-                    }),
-                    Some(Phase::Paused) => Action::Resume,
-                    Some(_) => Action::Pause,
+                    None => app
+                        .train
+                        .run_to_resume()
+                        .map_or(Action::Train(TrainAction::Start), |last| {
+                            Action::Train(TrainAction::ResumeInterrupted(last.folder.clone()))
+                        }),
+                    Some(Phase::Paused) => Action::Train(TrainAction::Resume),
+                    Some(_) => Action::Train(TrainAction::Pause),
                 },
             )
         }));

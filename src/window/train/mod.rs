@@ -3,6 +3,7 @@
 pub mod learning;
 pub mod run;
 pub mod setup;
+mod update;
 #[cfg(feature = "gui")]
 pub mod view;
 
@@ -18,6 +19,7 @@ pub use setup::{
     Block, DownloadState, DownloadView, Samples, Search, SearchAction, SearchKind, SearchResult,
     SearchState, ValidationError, blocks, expected_accuracy, harder_data_note,
 };
+pub use update::TrainAction;
 
 use crate::data::{DataError, Found};
 use crate::run_config::RunConfig;

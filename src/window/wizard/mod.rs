@@ -11,6 +11,7 @@ use eframe::egui::{
 use super::draw::view::DrawView;
 use super::style::icons;
 use super::{Action, App, Pushes as _, WizardStep, style};
+use crate::window::TrainAction;
 
 pub fn show(
     ui: &mut Ui,
@@ -141,9 +142,10 @@ const OPEN: &str = "Open Inkling";
 fn onward(app: &App, step: WizardStep) -> (&'static str, Vec<Action>) {
     match neighbour(step, 1) {
         Some(next) => ("Next", vec![Action::Wizard(next)]),
-        None if app.validation_errors().is_empty() => {
-            ("Start training", vec![Action::CloseWizard, Action::Start])
-        }
+        None if app.validation_errors().is_empty() => (
+            "Start training",
+            vec![Action::CloseWizard, Action::Train(TrainAction::Start)],
+        ),
         None => (OPEN, vec![Action::CloseWizard]),
     }
 }

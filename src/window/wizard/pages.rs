@@ -10,6 +10,7 @@ use crate::ink::Ink;
 use crate::run_config::{DataSource, DataSpec, NamedSet, Preset, Setting};
 use crate::text::format::{file_size, grouped};
 use crate::text::visible;
+use crate::window::TrainAction;
 use crate::window::draw::view as draw;
 use crate::window::draw::view::DrawView;
 use crate::window::draw::view::ink::Node;
@@ -151,7 +152,7 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(data) = taken {
         let mut config = app.ctx.config.clone();
         config.data = data;
-        actions.push(Action::Configure(Box::new(config)));
+        actions.push(Action::Train(TrainAction::Configure(Box::new(config))));
     }
     for obstacle in app
         .validation_errors()
@@ -162,7 +163,7 @@ fn data(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
     ui.add_space(style::GAP / 2.0);
     ui.add(style::secondary_button("Choose a folder…"))
-        .pushes(actions, || Action::ChooseDataFolder);
+        .pushes(actions, || Action::Train(TrainAction::ChooseDataFolder));
     ui.label(style::hint(
         "Supported: IDX files like MNIST's, folders of images, CSV tables, NumPy archives (.npz), Parquet files and ink files.",
     ));
@@ -198,8 +199,9 @@ fn missing_mnist(ui: &mut Ui, app: &App, is_recommended: bool, actions: &mut Vec
             (None, Some(size)) => {
                 let button =
                     style::secondary_button(format!("Download MNIST ({})", file_size(size)));
-                ui.add(button)
-                    .pushes(actions, || Action::Download(NamedSet::Mnist));
+                ui.add(button).pushes(actions, || {
+                    Action::Train(TrainAction::Download(NamedSet::Mnist))
+                });
             }
             (None, None) => {}
         }
@@ -240,7 +242,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             &about,
             |_| {},
         ) {
-            actions.push(Action::ApplyPreset(preset));
+            actions.push(Action::Train(TrainAction::ApplyPreset(preset)));
         }
     }
     if app.ctx.config.preset.is_none() {

@@ -13,6 +13,7 @@ use inkling::window::{Action, CANVAS, Screen, Settings, WIDE_CANVAS, WindowReque
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, past_wizard};
 use crate::window::stage::Driven;
+use inkling::window::DrawAction;
 
 #[test]
 fn a_model_or_its_run_folder_is_drawn_with() {
@@ -96,7 +97,7 @@ fn ink_fills_the_canvas_and_can_be_undone() {
     // Eight units high become 20 of 28 pixels, in the middle.
     assert_eq!(points[2], [CANVAS / 2.0, CANVAS / 2.0 + 100.0]);
     assert_eq!(points[0], [CANVAS / 2.0 - 50.0, CANVAS / 2.0 - 100.0]);
-    app.apply(Action::Undo);
+    app.apply(Action::Draw(DrawAction::Undo));
     assert!(app.draw.drawing.strokes().is_empty());
 }
 
@@ -139,8 +140,8 @@ fn of_several_drawings_the_first_is_shown_and_that_is_said() {
 #[test]
 fn anything_else_is_a_sentence_and_the_drawing_stays() {
     let (mut app, engine) = app();
-    app.apply(Action::PenDown([50.0, 50.0]));
-    app.apply(Action::PenUp);
+    app.apply(Action::Draw(DrawAction::PenDown([50.0, 50.0])));
+    app.apply(Action::Draw(DrawAction::PenUp));
     for content in [
         "",
         "{\"strokes\": []}",
@@ -177,33 +178,33 @@ fn a_drawing_is_saved_as_ink_that_reads_alike_and_keeps_how_hard_the_pen_pressed
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("drawing.ink.json");
     let (mut app, _engine) = app_with(past_wizard(), Answers::file(&file));
-    app.apply(Action::SaveDrawing);
+    app.apply(Action::Draw(DrawAction::SaveDrawing));
     for (points, pressures) in [
         ([[30.5, 40.0], [200.0, 41.25]], Some([0.25, 0.75])),
         ([[90.0, 90.0], [95.0, 200.0]], None),
     ] {
         for (index, point) in points.into_iter().enumerate() {
             if let Some(pressures) = pressures {
-                app.apply(Action::PenPressure(pressures[index]));
+                app.apply(Action::Draw(DrawAction::PenPressure(pressures[index])));
             }
             app.apply(if index == 0 {
-                Action::PenDown(point)
+                Action::Draw(DrawAction::PenDown(point))
             } else {
-                Action::PenMove(point)
+                Action::Draw(DrawAction::PenMove(point))
             });
         }
-        app.apply(Action::PenUp);
+        app.apply(Action::Draw(DrawAction::PenUp));
     }
     let (drawn, before) = (app.draw.drawing.ink(), app.draw.drawing.strokes().to_vec());
     assert_eq!(before[0].pressures, [0.25, 0.75]);
     assert_eq!(drawn.strokes.len(), 2);
-    app.apply(Action::SaveDrawing);
+    app.apply(Action::Draw(DrawAction::SaveDrawing));
     app.until(|app| !app.ctx.notices.is_empty());
     assert_eq!(app.ctx.notices.len(), 1, "an empty canvas is not saved");
     let saved = read_ink_file(&file).unwrap();
     let saved: Vec<_> = saved.map(|entry| entry.unwrap().ink).collect();
     assert_eq!(saved, [drawn]);
-    app.apply(Action::ClearDrawing);
+    app.apply(Action::Draw(DrawAction::ClearDrawing));
     app.apply(Action::Open(vec![file]));
     app.until(|app| !app.draw.drawing.strokes().is_empty());
     assert_eq!(app.draw.drawing.strokes(), before);

@@ -6,6 +6,7 @@ use inkling::ink::{Image, StageImage, Step, rasterize};
 use inkling::window::{Action, Screen, WindowRequest};
 
 use crate::window::stage::{Driven, Panel, Seen, Staged, ask, serve, stage, stroke};
+use inkling::window::DrawAction;
 
 const TITLE: &str = "How Inkling sees it";
 
@@ -151,5 +152,5 @@ fn the_model_s_input_is_copied_as_an_image() {
     );
     harness.state_mut().done.clear();
     harness.click("Save PNG…");
-    assert_eq!(harness.state().done, [Action::SaveImage]);
+    assert_eq!(harness.state().done, [Action::Draw(DrawAction::SaveImage)]);
 }

@@ -14,6 +14,7 @@ use inkling::window::{Action, Phase, RunView};
 use crate::fake_engine;
 use crate::fake_engine::app;
 use crate::window::stage::Driven;
+use inkling::window::DrawAction;
 
 fn info(reference: ModelRef) -> ModelInfo {
     ModelInfo {
@@ -230,9 +231,9 @@ fn classified(commands: &[Command]) -> Vec<(u64, usize)> {
 #[test]
 fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
     let (mut app, mut engine) = app();
-    app.apply(Action::PenDown([10.0, 10.0]));
+    app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
     for x in 1..20 {
-        app.apply(Action::PenMove([10.0 + x as f32, 10.0]));
+        app.apply(Action::Draw(DrawAction::PenMove([10.0 + x as f32, 10.0])));
     }
     let asked = classified(&engine.listen());
     assert_eq!(
@@ -259,29 +260,31 @@ fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
 #[test]
 fn a_reading_that_comes_after_clearing_is_not_shown() {
     let (mut app, mut engine) = app();
-    app.apply(Action::PenDown([10.0, 10.0]));
-    app.apply(Action::PenUp);
-    app.apply(Action::ClearDrawing);
+    app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
+    app.apply(Action::Draw(DrawAction::PenUp));
+    app.apply(Action::Draw(DrawAction::ClearDrawing));
     app.serve(&mut engine);
     assert!(app.draw.prediction().is_none());
-    app.apply(Action::Undo);
+    app.apply(Action::Draw(DrawAction::Undo));
     app.serve(&mut engine);
     assert_eq!(
         app.draw.prediction().unwrap().digit,
         1,
         "the stroke is back, and read"
     );
-    app.apply(Action::Undo);
+    app.apply(Action::Draw(DrawAction::Undo));
     assert!(app.draw.prediction().is_none(), "nothing is on the canvas");
 }
 
 #[test]
 fn another_reader_reads_the_drawing_again() {
     let (mut app, mut engine) = app();
-    app.apply(Action::PenDown([10.0, 10.0]));
+    app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
     app.serve(&mut engine);
     engine.listen();
-    app.apply(Action::UseModel(ModelRef::File("a.safetensors".into())));
+    app.apply(Action::Draw(DrawAction::UseModel(ModelRef::File(
+        "a.safetensors".into(),
+    ))));
     app.serve(&mut engine);
     assert_eq!(classified(&engine.listen()).len(), 1);
 }

@@ -13,6 +13,8 @@ use inkling::window::{Action, Checked, Settings, WizardStep, automatic};
 
 use crate::fake_engine::{Answers, app, app_with, checked, gpu};
 use crate::window::stage::Driven;
+use inkling::window::MachineAction;
+use inkling::window::TrainAction;
 
 #[test]
 fn the_wizard_checks_the_processor_by_itself_and_only_once() {
@@ -25,7 +27,9 @@ fn the_wizard_checks_the_processor_by_itself_and_only_once() {
     app.apply(Action::Wizard(WizardStep::Data));
     app.apply(Action::Wizard(WizardStep::Hardware));
     assert_eq!(app.ctx.checks[&DeviceChoice::Cpu], done);
-    app.apply(Action::CheckDevice(DeviceChoice::Cpu));
+    app.apply(Action::Machine(MachineAction::CheckDevice(
+        DeviceChoice::Cpu,
+    )));
     assert_eq!(
         app.ctx.checks[&DeviceChoice::Cpu],
         Checked::Running,
@@ -36,10 +40,10 @@ fn the_wizard_checks_the_processor_by_itself_and_only_once() {
 #[test]
 fn a_precision_that_failed_is_not_offered() {
     let (mut app, _engine) = app();
-    app.apply(Action::Configure(Box::new(RunConfig {
+    app.apply(Action::Train(TrainAction::Configure(Box::new(RunConfig {
         precision: Precision::Bf16,
         ..RunConfig::default()
-    })));
+    }))));
     assert!(app.validation_errors().is_empty());
     let mut report: Report = checked(DeviceChoice::Cpu);
     for check in report
@@ -59,10 +63,10 @@ fn a_precision_that_failed_is_not_offered() {
         "{validation_errors:?}"
     );
     assert!(app.ctx.why_not_precision(Precision::F32).is_none());
-    app.apply(Action::Configure(Box::new(RunConfig {
+    app.apply(Action::Train(TrainAction::Configure(Box::new(RunConfig {
         precision: Precision::F32,
         ..RunConfig::default()
-    })));
+    }))));
     assert!(app.validation_errors().is_empty());
     // A check that came to no result takes nothing away.
     app.ctx.checks.insert(
@@ -177,7 +181,7 @@ fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back()
     app.start_discovery();
     app.until(|app| app.ctx.hardware.is_some());
     assert_eq!(finding(app.ctx.hardware.as_ref()), None);
-    app.apply(Action::ChooseCudaFolder);
+    app.apply(Action::Machine(MachineAction::ChooseCudaFolder));
     app.until(|app| finding(app.ctx.hardware.as_ref()).is_some());
     assert!(!app.machine.looking_for_cuda);
     assert_eq!(
@@ -186,10 +190,10 @@ fn a_folder_that_is_chosen_is_looked_in_and_remembered_and_there_is_a_way_back()
     );
     // What was missing is put there, and it is chosen once more.
     std::fs::write(folder.path().join("all of them"), "").unwrap();
-    app.apply(Action::ChooseCudaFolder);
+    app.apply(Action::Machine(MachineAction::ChooseCudaFolder));
     app.until(|app| finding(app.ctx.hardware.as_ref()).is_none());
     assert_eq!(app.ctx.hardware.as_ref().unwrap().gpus.len(), 1);
-    app.apply(Action::UseCudaFolder(None));
+    app.apply(Action::Machine(MachineAction::UseCudaFolder(None)));
     assert!(app.machine.looking_for_cuda);
     app.until(|app| app.ctx.hardware.as_ref().unwrap().gpus.is_empty());
     assert_eq!(app.draw.settings_to_save(&app.ctx).cuda_folder, None);
@@ -204,7 +208,9 @@ fn the_next_engine_is_told() {
         ..Settings::default()
     };
     let (mut app, mut engine) = app_with(settings, Answers::default());
-    app.apply(Action::UseCudaFolder(Some(PathBuf::from("else/where"))));
+    app.apply(Action::Machine(MachineAction::UseCudaFolder(Some(
+        PathBuf::from("else/where"),
+    ))));
     engine.send(inkling::protocol::Event::Pong);
     app.poll();
     engine.die();
@@ -232,15 +238,21 @@ fn what_was_found_out_about_the_gpu_before_counts_no_more() {
             .checks
             .insert(device, Checked::Done(Box::new(Ok(checked(device)))));
     }
-    app.apply(Action::UseCudaFolder(Some(PathBuf::from("else/where"))));
+    app.apply(Action::Machine(MachineAction::UseCudaFolder(Some(
+        PathBuf::from("else/where"),
+    ))));
     assert!(
         app.ctx.checks.contains_key(&DeviceChoice::Cpu)
             && !app.ctx.checks.contains_key(&DeviceChoice::Cuda)
     );
     // A check that began before comes to its end now: it is of the libraries there were.
     let (mut app, _engine) = crate::fake_engine::app();
-    app.apply(Action::CheckDevice(DeviceChoice::Cuda));
-    app.apply(Action::UseCudaFolder(Some(PathBuf::from("else/where"))));
+    app.apply(Action::Machine(MachineAction::CheckDevice(
+        DeviceChoice::Cuda,
+    )));
+    app.apply(Action::Machine(MachineAction::UseCudaFolder(Some(
+        PathBuf::from("else/where"),
+    ))));
     app.until(|app| !app.machine.looking_for_cuda);
     for _ in 0..50 {
         app.poll();

@@ -12,6 +12,8 @@ use inkling::window::{Action, App, MachineAction, ReachState, Screen, SearchActi
 
 use crate::fake_engine::{FakeEngine, app};
 use crate::window::stage::{Driven, Seen, Window, open_more, place_within, sized};
+use inkling::window::ModelsAction;
+use inkling::window::TrainAction;
 
 /// How far the dialog is.
 fn reached(app: &App) -> &ReachState {
@@ -99,7 +101,7 @@ fn my_digits_are_asked_about_before_they_are_sent() {
         let home = engine.home.path().to_owned();
         on_gpu_box(&mut window, &home);
         let actions = [
-            Action::Start,
+            Action::Train(TrainAction::Start),
             Action::Search(SearchAction::Open(SearchKind::LearningRate)),
             Action::Sweep(inkling::window::SweepAction::Start),
         ];
@@ -120,13 +122,13 @@ fn my_digits_are_asked_about_before_they_are_sent() {
                     && !app.ctx.is_sweeping()
             );
         }
-        window.act(Action::Start);
+        window.act(Action::Train(TrainAction::Start));
         window.key(Key::Escape);
         assert!(window.app().train.run.is_none(), "Escape means no");
         engine.listen();
         assert_eq!(engine.asked().count(), 0);
 
-        window.act(Action::Start);
+        window.act(Action::Train(TrainAction::Start));
         window.click("Send");
         engine.listen();
         let asked = engine.asked().last();
@@ -297,7 +299,7 @@ fn a_machine_that_is_lost_gives_way_to_this_one() {
 #[test]
 fn an_open_export_panel_is_no_work_but_an_export_is() {
     let (mut app, mut engine) = app();
-    app.apply(Action::OpenExport(ModelRef::Starter));
+    app.apply(Action::Models(ModelsAction::OpenExport(ModelRef::Starter)));
     app.serve(&mut engine);
     assert!(app.models.export.is_some());
     assert_eq!(
@@ -309,7 +311,7 @@ fn an_open_export_panel_is_no_work_but_an_export_is() {
         quantize: true,
         ..ExportSpec::new(ExportFormat::Onnx)
     };
-    app.apply(Action::ChangeExport(spec));
+    app.apply(Action::Models(ModelsAction::ChangeExport(spec)));
     assert!(
         app.ctx.why_not_move().is_some(),
         "until the engine has answered"

@@ -13,6 +13,7 @@ use inkling::window::Action;
 
 use crate::fake_engine::{record, run_entry};
 use crate::window::stage::{Driven, Panel, Seen, Staged, ask, stage};
+use inkling::window::ModelsAction;
 
 /// Runs of one, two, three epochs and so on, the third on MNIST.
 fn runs(count: u32) -> Vec<RunEntry> {
@@ -204,10 +205,10 @@ fn eight_models_are_compared_at_most_and_the_keyboard_is_enough() {
     harness.focus("Baseline H");
     harness.key(Key::Space);
     assert_eq!(harness.app().models.comparison_baseline(), 7);
-    harness.apply(Action::ChooseCompared {
+    harness.apply(Action::Models(ModelsAction::ChooseCompared {
         folder: "runs/9".into(),
         chosen: true,
-    });
+    }));
     assert_eq!(harness.app().models.compared_runs().len(), 8);
 }
 
@@ -217,12 +218,14 @@ fn eight_models_fit_into_windows_of_every_size() {
         let mut harness = comparing(size, 10);
         for epochs in [1, 2, 4, 5, 6, 7, 8] {
             // In narrow windows some of the boxes are scrolled out of sight.
-            harness.apply(Action::ChooseCompared {
+            harness.apply(Action::Models(ModelsAction::ChooseCompared {
                 folder: format!("runs/{epochs}").into(),
                 chosen: true,
-            });
+            }));
         }
-        harness.act(Action::ChooseComparisonData(DataSpec::builtin()));
+        harness.act(Action::Models(ModelsAction::ChooseComparisonData(
+            DataSpec::builtin(),
+        )));
         ask(&mut harness, "Compare accuracies");
         // The heads of the tables' columns stand beside each other, and not on top of each other.
         for pair in ["A", "B", "C", "D", "E", "F", "G", "H"].windows(2) {

@@ -14,6 +14,7 @@ use inkling::window::{Action, App};
 use crate::fake_engine::{Answers, app, run_entry};
 use crate::jobs::submitted;
 use crate::window::stage::{Driven, Panel, Seen, Staged, ask, open, serve, stage_with};
+use inkling::window::TrainAction;
 
 fn run() -> RunEntry {
     run_entry("runs/one", &RunConfig::default(), Vec::new(), false)
@@ -190,23 +191,26 @@ fn a_run_that_starts_afresh_after_all_has_the_usual_learning_rate_again() {
             initial_weights: None,
             ..app.ctx.config.clone()
         };
-        app.apply(Action::Configure(Box::new(config)));
+        app.apply(Action::Train(TrainAction::Configure(Box::new(config))));
     };
-    app.apply(Action::TrainFurther("runs/one".into()));
+    app.apply(Action::Train(TrainAction::TrainFurther("runs/one".into())));
     assert_eq!(app.train.text(&app.ctx, Setting::LearningRate), "0.0006");
     afresh(app);
     assert_eq!(app.ctx.config, usual);
     // Also with another network, and after a restart.
-    app.apply(Action::TrainFurther("runs/one".into()));
+    app.apply(Action::Train(TrainAction::TrainFurther("runs/one".into())));
     app.ctx.settings = app.draw.settings_to_save(&app.ctx);
-    app.apply(Action::Configure(Box::new(RunConfig {
+    app.apply(Action::Train(TrainAction::Configure(Box::new(RunConfig {
         model: inkling::run_config::ModelKind::Mlp,
         ..app.ctx.config.clone()
-    })));
+    }))));
     assert_eq!(app.ctx.config.learning_rate, 0.006);
     // A rate that somebody chose stays.
-    app.apply(Action::TrainFurther("runs/one".into()));
-    app.apply(Action::Type(Setting::LearningRate, "0.001".to_owned()));
+    app.apply(Action::Train(TrainAction::TrainFurther("runs/one".into())));
+    app.apply(Action::Train(TrainAction::Type(
+        Setting::LearningRate,
+        "0.001".to_owned(),
+    )));
     afresh(app);
     assert_eq!(app.ctx.config.learning_rate, 0.001);
 }
@@ -224,7 +228,9 @@ fn a_run_is_trained_further_from_its_weights_until_another_network_is_chosen() {
         Some(PathBuf::from("runs/one/model.safetensors"))
     );
     assert!((config.learning_rate - RunConfig::default().learning_rate / 10.0).abs() < 1e-12);
-    app.apply(Action::ApplyPreset(inkling::run_config::Preset::Compact));
+    app.apply(Action::Train(TrainAction::ApplyPreset(
+        inkling::run_config::Preset::Compact,
+    )));
     assert_eq!(
         (
             app.ctx.config.model,
@@ -237,6 +243,6 @@ fn a_run_is_trained_further_from_its_weights_until_another_network_is_chosen() {
         model: inkling::run_config::ModelKind::Mlp,
         ..app.ctx.config.clone()
     };
-    app.apply(Action::Configure(Box::new(other)));
+    app.apply(Action::Train(TrainAction::Configure(Box::new(other))));
     assert_eq!(app.ctx.config.initial_weights, None);
 }

@@ -12,6 +12,9 @@ use inkling::window::{Action, Screen};
 
 use crate::fake_engine::{record, run_entry, tested_on};
 use crate::window::stage::{Driven, Panel, Seen, Staged, ask, stage};
+use inkling::window::DrawAction;
+use inkling::window::ModelsAction;
+use inkling::window::TrainAction;
 
 fn finished(folder: &str, stopped: bool) -> RunEntry {
     run_entry(folder, &RunConfig::default(), vec![record(1)], stopped)
@@ -158,13 +161,17 @@ fn a_run_offers_everything_one_can_do_with_it() {
         harness.click("Results");
         let done = &harness.state().done;
         assert!(
-            done.contains(&Action::DrawWith(ModelRef::File(PathBuf::from(
-                "runs/one/model.safetensors"
+            done.contains(&Action::Draw(DrawAction::DrawWith(ModelRef::File(
+                PathBuf::from("runs/one/model.safetensors")
             ))))
         );
-        assert!(done.contains(&Action::Configure(Box::default())));
+        assert!(done.contains(&Action::Train(TrainAction::Configure(Box::default()))));
         assert!(done.contains(&Action::OpenFolder(PathBuf::from("runs/one"))));
-        assert!(done.contains(&Action::ShowResults(PathBuf::from("runs/one"))));
+        assert!(
+            done.contains(&Action::Models(ModelsAction::ShowResults(PathBuf::from(
+                "runs/one"
+            ))))
+        );
         assert_eq!(harness.app().ctx.screen, Screen::Results);
     }
 }
@@ -178,7 +185,7 @@ fn choose(harness: &mut Staged, label: &str) {
 #[test]
 fn deleting_asks_first() {
     let mut harness = listing([1280.0, 900.0], vec![finished("runs/one", false)]);
-    let deleted = Action::DeleteRun(PathBuf::from("runs/one"));
+    let deleted = Action::Models(ModelsAction::DeleteRun(PathBuf::from("runs/one")));
     choose(&mut harness, "Delete…");
     assert!(!harness.state().done.contains(&deleted));
     harness.click("Cancel");
@@ -211,7 +218,9 @@ fn stopped_and_broken_runs_are_marked_not_hidden() {
     harness.click("Delete");
     assert_eq!(
         harness.state().done,
-        [Action::DeleteRun(PathBuf::from("runs/bad"))]
+        [Action::Models(ModelsAction::DeleteRun(PathBuf::from(
+            "runs/bad"
+        )))]
     );
 }
 
@@ -297,9 +306,9 @@ fn a_card_is_used_by_double_click_and_has_a_menu() {
         harness
             .state()
             .done
-            .contains(&Action::DrawWith(ModelRef::File(
+            .contains(&Action::Draw(DrawAction::DrawWith(ModelRef::File(
                 first.join("model.safetensors")
-            ))),
+            )))),
         "{:?}",
         harness.state().done
     );
@@ -310,7 +319,12 @@ fn a_card_is_used_by_double_click_and_has_a_menu() {
         .click_secondary();
     harness.run();
     harness.click("Curves");
-    assert!(harness.state().done.contains(&Action::ShowCurves(first)));
+    assert!(
+        harness
+            .state()
+            .done
+            .contains(&Action::Train(TrainAction::ShowCurves(first)))
+    );
 }
 
 /// The annotation that was asked for last, and of which run.
@@ -321,7 +335,9 @@ fn annotated(harness: &Staged) -> Option<(PathBuf, Annotation)> {
         .iter()
         .rev()
         .find_map(|action| match action {
-            Action::Annotate(folder, annotation) => Some((folder.clone(), annotation.clone())),
+            Action::Models(ModelsAction::Annotate(folder, annotation)) => {
+                Some((folder.clone(), annotation.clone()))
+            }
             _ => None,
         })
 }
@@ -501,7 +517,7 @@ fn a_run_of_one_epoch_shows_its_steps() {
         .map(|step| format!("{step},0.5,0.{step:02},0.001\n"))
         .collect();
     std::fs::write(folder(&harness, 0).join("steps.csv"), steps).unwrap();
-    harness.apply(Action::RefreshRuns);
+    harness.apply(Action::Models(ModelsAction::RefreshRuns));
     for _ in 0..1000 {
         harness.step();
         if harness

@@ -7,11 +7,13 @@ use inkling::window::{Action, Screen};
 
 use crate::fake_engine::Answers;
 use crate::window::stage::{Driven, Panel, Seen, Staged, serve, stage, stage_with};
+use inkling::window::DrawAction;
+use inkling::window::TrainAction;
 
 /// Plots of a run that has done this many steps.
 pub fn training(steps: u64, answers: Answers) -> Staged {
     let mut harness = stage_with(Panel::Plots, [900.0, 700.0], answers);
-    harness.apply(Action::Start);
+    harness.apply(Action::Train(TrainAction::Start));
     serve(&mut harness);
     harness.state_mut().engine.train(steps);
     harness.run();
@@ -127,7 +129,12 @@ fn the_curves_are_saved_as_csv() {
     let mut harness = training(3, Answers::file(&file));
     harness.click("Save");
     harness.click("Data (CSV)");
-    assert!(harness.state().done.contains(&Action::SaveCurves));
+    assert!(
+        harness
+            .state()
+            .done
+            .contains(&Action::Train(TrainAction::SaveCurves))
+    );
     // The file is written on a thread of its own; its notice says when it is there.
     while harness.app().ctx.notices.is_empty() {
         harness.state_mut().app.poll();
@@ -153,10 +160,10 @@ fn a_training_loss_with_label_smoothing_says_so() {
         harness.value("Loss plot")
     );
     assert!(!harness.value("Accuracy plot").contains("label smoothing"));
-    harness.apply(Action::Stop);
+    harness.apply(Action::Train(TrainAction::Stop));
     serve(&mut harness);
     harness.configure(|config| config.label_smoothing = 0.0);
-    harness.apply(Action::Start);
+    harness.apply(Action::Train(TrainAction::Start));
     serve(&mut harness);
     harness.state_mut().engine.train(4);
     harness.run();
@@ -188,10 +195,10 @@ fn the_accuracy_that_says_most_stands_above_the_plots() {
     for figure in [format!("2 of {total}"), "4,000 images/s".to_owned()] {
         assert!(harness.has(&figure), "{figure} is not shown");
     }
-    harness.apply(Action::Pause);
+    harness.apply(Action::Train(TrainAction::Pause));
     serve(&mut harness);
     harness.get_by_label("paused");
-    harness.apply(Action::Resume);
+    harness.apply(Action::Train(TrainAction::Resume));
     serve(&mut harness);
     harness.state_mut().engine.finish();
     harness.run();
@@ -212,7 +219,7 @@ fn a_finished_model_is_drawn_with_looked_into_or_exported() {
     harness.click("Draw with it");
     assert_eq!(
         harness.state().done.last(),
-        Some(&Action::DrawWith(model.clone()))
+        Some(&Action::Draw(DrawAction::DrawWith(model.clone())))
     );
     assert_eq!(harness.app().ctx.screen, Screen::Draw);
     harness.click("See its mistakes");

@@ -7,6 +7,7 @@ use inkling::window::{Action, DownloadState, WizardStep};
 
 use crate::fake_engine::{Answers, Download};
 use crate::window::stage::{Driven, Seen, Window, first_launch, usual};
+use inkling::window::TrainAction;
 
 fn shows(window: &Window, text: &str) -> bool {
     window.mentions(text)
@@ -77,7 +78,7 @@ fn what_fails_says_why_and_can_be_tried_again() {
 fn it_can_be_cancelled_and_what_was_chosen_meanwhile_stays() {
     let (mut window, engine) = usual();
     window.until(|app| app.train.found.is_some());
-    window.act(Action::Download(NamedSet::Mnist));
+    window.act(Action::Train(TrainAction::Download(NamedSet::Mnist)));
     window.get_by_label("Cancel").click();
     window.until(|app| app.train.download.is_none());
     assert!(
@@ -85,8 +86,8 @@ fn it_can_be_cancelled_and_what_was_chosen_meanwhile_stays() {
         "there is nothing to say about that"
     );
 
-    window.apply(Action::Download(NamedSet::Mnist));
-    window.apply(Action::Download(NamedSet::Kmnist));
+    window.apply(Action::Train(TrainAction::Download(NamedSet::Mnist)));
+    window.apply(Action::Train(TrainAction::Download(NamedSet::Kmnist)));
     assert_eq!(
         window.app().train.download.as_ref().unwrap().set,
         NamedSet::Mnist,

@@ -17,6 +17,8 @@ use inkling::window::{Action, App, Settings, blocks};
 
 use crate::fake_engine::{Answers, FakeEngine, app, app_with, starter};
 use crate::window::stage::{Driven, Seen, Window, open, sized, usual};
+use inkling::window::DrawAction;
+use inkling::window::TrainAction;
 
 /// A window with a run after this many steps.
 fn training(steps: u64) -> (Window, FakeEngine) {
@@ -215,8 +217,14 @@ fn before_the_first_run_its_data_network_and_plan_are_shown() {
             window.get_by_label_contains(plan);
         }
         // Of settings that cannot be there is no plan, but what is wrong with them.
-        window.apply(Action::Type(Setting::Epochs, "999999999".to_owned()));
-        window.act(Action::Type(Setting::BatchSize, "abc".to_owned()));
+        window.apply(Action::Train(TrainAction::Type(
+            Setting::Epochs,
+            "999999999".to_owned(),
+        )));
+        window.act(Action::Train(TrainAction::Type(
+            Setting::BatchSize,
+            "abc".to_owned(),
+        )));
         let outline = window.app().run_outline().join(" ");
         for problem in [
             "“abc” is not valid for the batch size.",
@@ -226,7 +234,7 @@ fn before_the_first_run_its_data_network_and_plan_are_shown() {
         }
         assert!(!window.shows("images a step"), "{outline}");
         // What cannot be loaded has no samples; Start says why.
-        window.apply(Action::ApplyPreset(Preset::OneEpoch));
+        window.apply(Action::Train(TrainAction::ApplyPreset(Preset::OneEpoch)));
         window.configure(|config| config.data = "no/such/folder".parse().unwrap());
         assert!(window.app().train.samples(&window.app().ctx).is_none());
     }
@@ -292,7 +300,7 @@ fn what_a_run_starts_from_is_shown_where_that_are_statistics() {
     engine.finish();
     window.run_steps(4);
     window.get_by_role_and_label(Role::Image, "Principal components");
-    window.apply(Action::Configure(Box::default()));
+    window.apply(Action::Train(TrainAction::Configure(Box::default())));
     window.start(&mut engine);
     assert!(
         !window.has("At the start")
@@ -337,16 +345,16 @@ fn the_next_run_is_seen_beside_a_run_that_there_is_and_follows_what_is_typed() {
     window.until(|app| app.train.samples(&app.ctx).is_some());
     window.get_by_label("Samples of Built-in digits");
     window.configure(|config| config.model = ModelKind::Cnn);
-    window.act(Action::Type(
+    window.act(Action::Train(TrainAction::Type(
         Setting::Layers,
         "16C5-MP2-32C3-MP2-64".to_owned(),
-    ));
+    )));
     let parameters = grouped(parameter_count(window.app().ctx.config.network(), 10));
     window.get_by_label(&format!("{parameters} parameters in all."));
     assert_eq!(window.get_all_by_label("Convolution").count(), 2);
     // What is being prepared stays in view when a run of the queue begins, and goes when the person
     // starts it.
-    window.apply(Action::QueueRun);
+    window.apply(Action::Train(TrainAction::QueueRun));
     engine.finish();
     window.run_steps(3);
     window.serve(&mut engine);
@@ -377,7 +385,7 @@ fn keys_switch_between_this_run_and_the_next_and_a_start_shows_the_run() {
 #[test]
 fn while_its_data_is_prepared_the_images_of_a_run_are_shown() {
     let (mut window, engine) = usual();
-    window.act(Action::Start);
+    window.act(Action::Train(TrainAction::Start));
     let run = window.the_run().id;
     assert!(
         !window.has("Images of Built-in digits"),
@@ -421,8 +429,8 @@ fn a_drawing_is_recognised_anew_several_times_a_second_of_training() {
     let (mut app, mut engine) = app();
     app.start(&mut engine);
     let run = app.the_run().id;
-    app.apply(Action::PenDown([50.0, 50.0]));
-    app.apply(Action::PenMove([50.0, 200.0]));
+    app.apply(Action::Draw(DrawAction::PenDown([50.0, 50.0])));
+    app.apply(Action::Draw(DrawAction::PenMove([50.0, 200.0])));
     engine.send(Event::ModelInUse(ModelInfo {
         reference: ModelRef::Training(run),
         ..starter()
@@ -490,10 +498,10 @@ fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
     app.start_discovery();
     let choose = |app: &mut App, folder: &tempfile::TempDir| {
         let data = folder.path().display().to_string().parse().unwrap();
-        app.apply(Action::Configure(Box::new(RunConfig {
+        app.apply(Action::Train(TrainAction::Configure(Box::new(RunConfig {
             data,
             ..RunConfig::default()
-        })));
+        }))));
         assert_eq!(app.train.data_classes(&app.ctx).len(), 10, "not known yet");
         app.poll();
         assert!(app.is_looking_at_data());
@@ -522,10 +530,10 @@ fn a_persons_own_data_is_looked_at_before_it_is_trained_on() {
     for name in ["line", "ring"] {
         std::fs::write(damaged.path().join(name).join("1.png"), image.to_png()).unwrap();
     }
-    app.apply(Action::Configure(Box::new(RunConfig {
+    app.apply(Action::Train(TrainAction::Configure(Box::new(RunConfig {
         epochs: 3,
         ..app.ctx.config.clone()
-    })));
+    }))));
     app.until(|app| app.validation_errors().is_empty() && app.train.samples(&app.ctx).is_some());
     assert_eq!(app.train.data_classes(&app.ctx).len(), 2);
 }

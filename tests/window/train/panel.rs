@@ -17,6 +17,8 @@ use inkling::window::Action;
 
 use crate::jobs::{submitted, submitted_run};
 use crate::window::stage::{Driven, Seen, Window, open_more, sized, usual};
+use inkling::window::MachineAction;
+use inkling::window::TrainAction;
 
 #[test]
 fn what_is_typed_is_what_runs() {
@@ -93,7 +95,7 @@ fn every_precision_can_be_chosen_and_says_what_it_means_here() {
         .machine
         .precision_note(&window.app().ctx, Precision::Bf16)
         .unwrap();
-    window.apply(Action::Benchmark(Effort::Full));
+    window.apply(Action::Machine(MachineAction::Benchmark(Effort::Full)));
     engine.serve();
     engine.finish_benchmark();
     window.run_steps(3);
@@ -219,7 +221,7 @@ fn once_measured_the_panel_says_how_long_a_run_takes() {
         0
     );
     window.configure(|config| (config.model, config.epochs) = (ModelKind::ConvNet, 2));
-    window.apply(Action::Benchmark(Effort::Full));
+    window.apply(Action::Machine(MachineAction::Benchmark(Effort::Full)));
     engine.serve();
     engine.finish_benchmark();
     window.run_steps(3);
@@ -429,12 +431,12 @@ fn devices_are_timed_and_the_fastest_is_taken_with_one_click() {
 #[test]
 fn once_other_settings_are_chosen_the_keys_start_a_new_run_and_not_the_interrupted_one() {
     let (mut window, mut engine) = usual();
-    window.apply(Action::Start);
+    window.apply(Action::Train(TrainAction::Start));
     engine.serve();
     engine.train(10);
     engine.checkpoint(1, 0);
     // Settings of the next run that are chosen before there is an offer say nothing about it.
-    window.apply(Action::ApplyPreset(Preset::Balanced));
+    window.apply(Action::Train(TrainAction::ApplyPreset(Preset::Balanced)));
     engine.fail(Problem::EngineGone);
     window.run_steps(3);
     assert_eq!(window.get_all_by_label("Resume after epoch 1").count(), 2);
@@ -465,7 +467,7 @@ fn once_other_settings_are_chosen_the_keys_start_a_new_run_and_not_the_interrupt
 #[test]
 fn an_interrupted_run_is_resumed_by_its_button_after_other_settings_were_chosen() {
     let (mut window, mut engine) = usual();
-    window.apply(Action::Start);
+    window.apply(Action::Train(TrainAction::Start));
     engine.serve();
     engine.train(10);
     engine.checkpoint(1, 0);
@@ -515,10 +517,10 @@ fn that_built_in_digits_are_harder_is_said_wherever_an_accuracy_on_them_is() {
     assert_eq!(window.get_all_by_label(sentence).count(), 2);
     // What is tested on MNIST needs no such words.
     let data = "mnist+builtin".parse().unwrap();
-    window.act(Action::Configure(Box::new(RunConfig {
+    window.act(Action::Train(TrainAction::Configure(Box::new(RunConfig {
         data,
         ..RunConfig::default()
-    })));
+    }))));
     assert_eq!(
         window.get_all_by_label(sentence).count(),
         1,

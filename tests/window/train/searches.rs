@@ -15,6 +15,7 @@ use inkling::window::{Action, App, Search, SearchAction, SearchKind, SearchState
 use crate::fake_engine::app;
 use crate::jobs::{cancelled, failed};
 use crate::window::stage::{Driven, Seen, Window, open_more, place_within, sized};
+use inkling::window::TrainAction;
 
 fn search(app: &App) -> &Search {
     app.train.search.as_ref().expect("the dialog is open")
@@ -118,12 +119,24 @@ fn a_search_that_fails_says_so_in_its_dialog_alone() {
 #[test]
 fn there_is_no_search_during_training_or_with_invalid_settings_but_with_an_invalid_rate() {
     let (mut app, mut engine) = app();
-    app.apply(Action::Type(Setting::Epochs, "0".to_owned()));
+    app.apply(Action::Train(TrainAction::Type(
+        Setting::Epochs,
+        "0".to_owned(),
+    )));
     assert!(app.why_not_search(SearchKind::LearningRate).is_some());
-    app.apply(Action::Type(Setting::Epochs, "3".to_owned()));
-    app.apply(Action::Type(Setting::LearningRate, "many".to_owned()));
+    app.apply(Action::Train(TrainAction::Type(
+        Setting::Epochs,
+        "3".to_owned(),
+    )));
+    app.apply(Action::Train(TrainAction::Type(
+        Setting::LearningRate,
+        "many".to_owned(),
+    )));
     assert_eq!(app.why_not_search(SearchKind::LearningRate), None);
-    app.apply(Action::Type(Setting::LearningRate, "0.01".to_owned()));
+    app.apply(Action::Train(TrainAction::Type(
+        Setting::LearningRate,
+        "0.01".to_owned(),
+    )));
     app.start(&mut engine);
     app.apply(Action::Search(SearchAction::Open(SearchKind::LearningRate)));
     assert!(app.why_not_search(SearchKind::LearningRate).is_some() && app.train.search.is_none());

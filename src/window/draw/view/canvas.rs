@@ -14,6 +14,7 @@ use super::pen::Pen;
 use crate::run_config::Classes;
 use crate::text::format::{count, grouped};
 use crate::text::visible;
+use crate::window::DrawAction;
 use crate::window::{Action, App, CANVAS, Drawing, OpenImage, Tool, style};
 
 /// The canvas's name in the accessibility tree.
@@ -299,7 +300,7 @@ pub fn image(
             .iter()
             .position(|digit| hit(digit.bounds))
         {
-            actions.push(Action::ChooseDigit(index));
+            actions.push(Action::Draw(DrawAction::ChooseDigit(index)));
         }
     }
     rect

@@ -8,6 +8,8 @@ use eframe::egui::{
 };
 
 use crate::records::Prediction;
+use crate::window::DrawAction;
+use crate::window::MyDigitsAction;
 use crate::window::style::image_sheet;
 use crate::window::style::image_sheet::{Cached, ImageSheet};
 use crate::window::{Action, App, Collection, Pushes as _, Screen, style};
@@ -22,7 +24,7 @@ pub fn shortcuts(ui: &Ui, app: &App, canvas_focused: bool, actions: &mut Vec<Act
     if app.ctx.collection.is_some()
         && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
     {
-        return actions.push(Action::StopCollecting);
+        return actions.push(Action::MyDigits(MyDigitsAction::StopCollecting));
     }
     if !app.draw.can_keep(&app.ctx) {
         return;
@@ -30,7 +32,7 @@ pub fn shortcuts(ui: &Ui, app: &App, canvas_focused: bool, actions: &mut Vec<Act
     // Enter presses the button that has the focus.
     let free = canvas_focused || ctx.memory(|memory| memory.focused().is_none());
     if free && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter)) {
-        return actions.push(Action::Keep(None));
+        return actions.push(Action::MyDigits(MyDigitsAction::Keep(None)));
     }
     let typed = ui.input(|input| {
         input.events.iter().find_map(|event| {
@@ -42,7 +44,7 @@ pub fn shortcuts(ui: &Ui, app: &App, canvas_focused: bool, actions: &mut Vec<Act
         })
     });
     if let Some(digit) = typed {
-        actions.push(Action::Keep(Some(digit)));
+        actions.push(Action::MyDigits(MyDigitsAction::Keep(Some(digit))));
     }
 }
 
@@ -56,9 +58,9 @@ pub fn row(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let name = digit.map_or_else(|| "Keep".to_owned(), |digit| format!("Keep as {digit}"));
         let about = "Recognised correctly: keep the drawing with this digit, to fine-tune the model on it (Enter)";
         let keep = ui.add_enabled(digit.is_some(), Button::new(name).min_size(vec2(86.0, 0.0)));
-        keep.on_hover_text(about).on_disabled_hover_text("Draw a digit first").pushes(actions, || Action::Keep(None));
+        keep.on_hover_text(about).on_disabled_hover_text("Draw a digit first").pushes(actions, || Action::MyDigits(MyDigitsAction::Keep(None)));
         ui.add_enabled_ui(app.draw.can_keep(&app.ctx), |ui| {
-            let (menu, _) = MenuButton::new("It is…").ui(ui, |ui| digits(ui, None, |digit| actions.push(Action::Keep(Some(digit)))));
+            let (menu, _) = MenuButton::new("It is…").ui(ui, |ui| digits(ui, None, |digit| actions.push(Action::MyDigits(MyDigitsAction::Keep(Some(digit))))));
             // It belongs to the drawing that was there when it was opened.
             if !app.draw.can_keep(&app.ctx) {
                 Popup::close_id(ui.ctx(), Popup::default_response_id(&menu));
@@ -132,7 +134,7 @@ pub fn kept(ui: &mut Ui, digit: u8, size: f32, actions: &mut Vec<Action>) {
         let about = format!("Put the drawing back on the canvas, and keep it no longer ({keys})");
         ui.add(Button::new("Undo keep"))
             .on_hover_text(about)
-            .pushes(actions, || Action::UndoKept);
+            .pushes(actions, || Action::MyDigits(MyDigitsAction::UndoKept));
     });
     let said = format!("kept as {digit}");
     style::announce_verdict(ui, place, "kept", Sense::empty(), &said);
@@ -146,16 +148,16 @@ fn collection_row(ui: &mut Ui, app: &App, collection: &Collection, actions: &mut
         );
         next.on_hover_text("Keep the drawing and go on (Enter)")
             .on_disabled_hover_text("Draw the digit first")
-            .pushes(actions, || Action::Keep(None));
+            .pushes(actions, || Action::MyDigits(MyDigitsAction::Keep(None)));
         ui.button("Skip")
             .on_hover_text("Go on without a drawing of this one")
-            .pushes(actions, || Action::SkipDigit);
+            .pushes(actions, || Action::MyDigits(MyDigitsAction::SkipDigit));
         let back = ui.add_enabled(collection.can_go_back(), Button::new("Back"));
         back.on_hover_text("Draw the one before again")
-            .pushes(actions, || Action::PreviousDigit);
+            .pushes(actions, || Action::MyDigits(MyDigitsAction::PreviousDigit));
         ui.button("Stop")
             .on_hover_text("End the collection; what you have drawn is kept (Escape)")
-            .pushes(actions, || Action::StopCollecting);
+            .pushes(actions, || Action::MyDigits(MyDigitsAction::StopCollecting));
     });
 }
 
@@ -193,11 +195,11 @@ pub fn recent(ui: &mut Ui, app: &App, view: &mut RecentView, actions: &mut Vec<A
                 let [title, detail] = &drawing.verdict;
                 let spoken = format!("Recent drawing: {title}, {detail}");
                 let tile = image_sheet::tile(ui, sheet, index, side, [title, detail], &spoken);
-                tile.pushes(actions, || Action::RestoreDrawing(index));
+                tile.pushes(actions, || Action::Draw(DrawAction::RestoreDrawing(index)));
                 Popup::context_menu(&tile).show(|ui| {
                     ui.label("Keep it as:");
                     digits(ui, None, |digit| {
-                        actions.push(Action::KeepRecent(index, digit))
+                        actions.push(Action::MyDigits(MyDigitsAction::KeepRecent(index, digit)))
                     });
                 });
                 tile.on_hover_text(

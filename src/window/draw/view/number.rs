@@ -8,6 +8,7 @@ use eframe::egui::{
 
 use crate::ink::Image;
 use crate::records::DigitPrediction;
+use crate::window::DrawAction;
 use crate::window::style;
 use crate::window::style::image_sheet::{self, ImageSheet};
 use crate::window::verdict::{NumberVerdict, Verdict};
@@ -177,7 +178,7 @@ pub fn digits(ui: &mut Ui, app: &App, view: &mut NumberView, actions: &mut Vec<A
                         );
                     }
                     tile.on_hover_text("Click to see its probabilities")
-                        .pushes(actions, || Action::ChooseDigit(index));
+                        .pushes(actions, || Action::Draw(DrawAction::ChooseDigit(index)));
                 }
             });
         });

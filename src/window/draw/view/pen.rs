@@ -4,6 +4,7 @@ use eframe::egui::{
     Context, Event, EventFilter, Key, LayerId, PointerButton, Pos2, Rect, Response, TouchPhase, Ui,
 };
 
+use crate::window::DrawAction;
 use crate::window::{Action, CANVAS, Tool};
 
 /// How far an arrow key moves the pen, in canvas units: about a pixel of the model's image.
@@ -92,13 +93,13 @@ impl Pen {
                 {
                     (self.by_pointer, self.by_key, self.last) = (Some(button), false, pos);
                     self.press(pos, actions);
-                    actions.push(Action::PenScale(scale));
+                    actions.push(Action::Draw(DrawAction::PenScale(scale)));
                     let at = to_canvas(pos, rect, scale);
                     actions.push(
                         if tool == Tool::Eraser || button == PointerButton::Secondary {
-                            Action::EraserDown(at)
+                            Action::Draw(DrawAction::EraserDown(at))
                         } else {
-                            Action::PenDown(at)
+                            Action::Draw(DrawAction::PenDown(at))
                         },
                     );
                 }
@@ -133,28 +134,30 @@ impl Pen {
                 .zip(crossings)
                 .filter(|(_, (_, inside))| !inside)
             {
-                actions.push(Action::PenMove(to_canvas(
+                actions.push(Action::Draw(DrawAction::PenMove(to_canvas(
                     last.lerp(pos, share),
                     rect,
                     scale,
-                )));
+                ))));
             }
         }
-        actions.push(Action::PenMove(to_canvas(pos, rect, scale)));
+        actions.push(Action::Draw(DrawAction::PenMove(to_canvas(
+            pos, rect, scale,
+        ))));
     }
 
     fn press(&self, pos: Pos2, actions: &mut Vec<Action>) {
         actions.extend(
             self.touch
                 .filter(|(at, _)| *at == pos)
-                .map(|(_, force)| Action::PenPressure(force)),
+                .map(|(_, force)| Action::Draw(DrawAction::PenPressure(force))),
         );
     }
 
     /// Lifts the pen that the pointer holds.
     pub fn lift(&mut self, actions: &mut Vec<Action>) {
         (self.by_pointer, self.touch) = (None, None);
-        actions.push(Action::PenUp);
+        actions.push(Action::Draw(DrawAction::PenUp));
     }
 
     /// Arrow keys move the pen, and the space bar puts it down and lifts it, while the canvas has
@@ -169,7 +172,7 @@ impl Pen {
     ) {
         if !response.has_focus() {
             if std::mem::take(&mut self.by_key) {
-                actions.push(Action::PenUp);
+                actions.push(Action::Draw(DrawAction::PenUp));
             }
             return;
         }
@@ -199,11 +202,13 @@ impl Pen {
                 Key::ArrowDown => [0.0, stride],
                 Key::Space if !repeat && !modifiers.any() => {
                     self.by_key = !self.by_key;
-                    actions.push(Action::PenScale(response.rect.width() / size[0]));
+                    actions.push(Action::Draw(DrawAction::PenScale(
+                        response.rect.width() / size[0],
+                    )));
                     actions.push(match (self.by_key, tool) {
-                        (false, _) => Action::PenUp,
-                        (true, Tool::Pen) => Action::PenDown(self.at),
-                        (true, Tool::Eraser) => Action::EraserDown(self.at),
+                        (false, _) => Action::Draw(DrawAction::PenUp),
+                        (true, Tool::Pen) => Action::Draw(DrawAction::PenDown(self.at)),
+                        (true, Tool::Eraser) => Action::Draw(DrawAction::EraserDown(self.at)),
                     });
                     continue;
                 }
@@ -214,7 +219,7 @@ impl Pen {
                 (self.at[1] + dy).clamp(0.0, size[1]),
             ];
             if self.by_key {
-                actions.push(Action::PenMove(self.at));
+                actions.push(Action::Draw(DrawAction::PenMove(self.at)));
             }
         }
     }

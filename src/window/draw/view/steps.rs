@@ -11,6 +11,7 @@ use super::tools::STEPS;
 use super::{DrawView, bars, ink};
 use crate::ink::{SIDE, Stage, StageImage, StageKind, Step};
 use crate::text::format::count;
+use crate::window::DrawAction;
 use crate::window::{Action, App, Pushes as _, style};
 
 const TITLE: &str = "How Inkling sees it";
@@ -118,7 +119,7 @@ pub fn header(ui: &mut Ui, app: &App, view: &mut StepsView, actions: &mut Vec<Ac
     view.focus_button = button.clicked() && button.has_focus();
     button
         .on_hover_text(format!("{about} ({keys})"))
-        .pushes(actions, || Action::ShowSteps(!shown));
+        .pushes(actions, || Action::Draw(DrawAction::ShowSteps(!shown)));
 }
 
 /// Copies or saves the image that the model sees.
@@ -135,12 +136,12 @@ pub fn image_tools(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         (
             "Copy",
             format!("Copy the 28 × 28 image that the model sees ({copy})"),
-            Action::CopyImage,
+            Action::Draw(DrawAction::CopyImage),
         ),
         (
             "Save PNG…",
             "Save the 28 × 28 image that the model sees".to_owned(),
-            Action::SaveImage,
+            Action::Draw(DrawAction::SaveImage),
         ),
     ] {
         let button = ui.add_enabled(there, style::small_button(name));
@@ -171,7 +172,7 @@ fn restore(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     );
     ui.add(style::small_button("Restore all steps"))
         .on_hover_text(about)
-        .pushes(actions, || Action::RestoreSteps);
+        .pushes(actions, || Action::Draw(DrawAction::RestoreSteps));
 }
 
 /// Draws the steps in what is left of the column, below the bars where there is room for both.
@@ -264,7 +265,7 @@ fn row(
             if let Some((step, mut on)) = switch {
                 let check = ui.add(Checkbox::new(&mut on, name));
                 if check.on_hover_text(about).changed() {
-                    actions.push(Action::SwitchStep { step, on });
+                    actions.push(Action::Draw(DrawAction::SwitchStep { step, on }));
                 }
             } else {
                 ui.label(name);

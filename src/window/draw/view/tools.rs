@@ -8,6 +8,7 @@ use eframe::egui::{
     WidgetInfo,
 };
 
+use crate::window::DrawAction;
 use crate::window::shell::shortcuts;
 use crate::window::style;
 use crate::window::{Action, App, PEN, Pushes as _, Screen, Tool};
@@ -35,20 +36,20 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
         let undo = format!("Undo the last change ({})", command(ui, Modifiers::COMMAND, Key::Z));
         let redo = format!("Redo it ({})", command(ui, Modifiers::COMMAND | Modifiers::SHIFT, Key::Z));
         if tool(ui, "Undo", undo, drawing.can_undo() || !compact && app.draw.can_undo_image(&app.ctx)) {
-            actions.push(Action::Undo);
+            actions.push(Action::Draw(DrawAction::Undo));
         }
         if tool(ui, "Redo", redo, drawing.can_redo() || !compact && app.draw.can_redo_image()) {
-            actions.push(Action::Redo);
+            actions.push(Action::Draw(DrawAction::Redo));
         }
         let erasing = app.draw.tool == Tool::Eraser;
         let about = "Take ink away instead of drawing (E); the right mouse button always does";
         let erasable = !drawing.strokes().is_empty();
         let eraser = ui.add_enabled(erasable, style::toggle(ui, "Eraser", erasing)).on_disabled_hover_text("There is nothing to erase");
         eraser.widget_info(|| WidgetInfo::selected(Role::Button, erasable, erasing, "Eraser"));
-        eraser.on_hover_text(about).pushes(actions, || Action::ChooseTool(if erasing { Tool::Pen } else { Tool::Eraser }));
+        eraser.on_hover_text(about).pushes(actions, || Action::Draw(DrawAction::ChooseTool(if erasing { Tool::Pen } else { Tool::Eraser })));
         let clear = "Clear the canvas (Delete); Undo restores the drawing".to_owned();
         if tool(ui, "Clear", clear, !drawing.strokes().is_empty() || !compact && app.draw.image_shown(&app.ctx).is_some()) {
-            actions.push(Action::ClearDrawing);
+            actions.push(Action::Draw(DrawAction::ClearDrawing));
         }
         if !compact {
             let save = format!(
@@ -59,10 +60,10 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
             let can_save = !drawing.strokes().is_empty() && app.draw.image_shown(&app.ctx).is_none();
             MenuButton::new("File").ui(ui, |ui| {
                 if tool(ui, "Open…", open, true) {
-                    actions.push(Action::OpenInDraw);
+                    actions.push(Action::Draw(DrawAction::OpenInDraw));
                 }
                 if tool(ui, "Save drawing…", save, can_save) {
-                    actions.push(Action::SaveDrawing);
+                    actions.push(Action::Draw(DrawAction::SaveDrawing));
                 }
             });
             ui.add_space(8.0);
@@ -72,7 +73,7 @@ pub fn show(ui: &mut Ui, app: &App, compact: bool, actions: &mut Vec<Action>) {
             let slider = Slider::new(&mut width, PEN).show_value(false).step_by(1.0);
             let response = ui.add(slider).labelled_by(label.id).on_hover_text("Width of the pen; the eraser grows with it");
             if response.changed() {
-                actions.push(Action::SetPen(width));
+                actions.push(Action::Draw(DrawAction::SetPen(width)));
             }
             ui.add_space(8.0);
             canvas_choice(ui, app, whole < ROOMY, actions);
@@ -108,7 +109,7 @@ fn canvas_choice(ui: &mut Ui, app: &App, short: bool, actions: &mut Vec<Action>)
             .clicked()
             && !chosen
         {
-            actions.push(Action::ChooseCanvas { several });
+            actions.push(Action::Draw(DrawAction::ChooseCanvas { several }));
         }
     }
 }
@@ -119,22 +120,29 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     if ui.ctx().text_edit_focused() {
         return;
     }
-    shortcuts::undo_and_redo(ui, Action::Undo, Action::Redo, actions);
+    shortcuts::undo_and_redo(
+        ui,
+        Action::Draw(DrawAction::Undo),
+        Action::Draw(DrawAction::Redo),
+        actions,
+    );
     ui.input_mut(|input| {
         if app.ctx.screen == Screen::Draw && input.consume_shortcut(&CANVAS_CHOICE) {
-            actions.push(Action::ChooseCanvas {
+            actions.push(Action::Draw(DrawAction::ChooseCanvas {
                 several: !app.ctx.settings.several_digits,
-            });
-        }
-        if input.consume_key(Modifiers::NONE, Key::E) {
-            actions.push(Action::ChooseTool(if app.draw.tool == Tool::Eraser {
-                Tool::Pen
-            } else {
-                Tool::Eraser
             }));
         }
+        if input.consume_key(Modifiers::NONE, Key::E) {
+            actions.push(Action::Draw(DrawAction::ChooseTool(
+                if app.draw.tool == Tool::Eraser {
+                    Tool::Pen
+                } else {
+                    Tool::Eraser
+                },
+            )));
+        }
         if app.ctx.screen == Screen::Draw && input.consume_shortcut(&OPEN) {
-            actions.push(Action::OpenInDraw);
+            actions.push(Action::Draw(DrawAction::OpenInDraw));
         }
         // As for copying; text on the clipboard arrives as another event.
         let pasted = input.events.iter().find_map(|event| {
@@ -146,13 +154,15 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         });
         if let Some(image) = pasted.filter(|_| app.ctx.screen == Screen::Draw) {
             let pixels = image.pixels.iter().flat_map(Color32::to_array).collect();
-            actions.push(Action::PasteImage {
+            actions.push(Action::Draw(DrawAction::PasteImage {
                 size: image.size,
                 pixels: Arc::new(pixels),
-            });
+            }));
         }
         if app.ctx.screen == Screen::Draw && input.consume_shortcut(&STEPS) {
-            actions.push(Action::ShowSteps(!app.ctx.settings.steps_shown));
+            actions.push(Action::Draw(DrawAction::ShowSteps(
+                !app.ctx.settings.steps_shown,
+            )));
         }
         // What copies is Ctrl+C or a key of its own; either arrives as this event.
         if app.ctx.screen == Screen::Draw
@@ -161,15 +171,15 @@ pub fn shortcuts(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
                 .iter()
                 .any(|event| matches!(event, Event::Copy))
         {
-            actions.push(Action::CopyImage);
+            actions.push(Action::Draw(DrawAction::CopyImage));
         }
         if input.consume_key(Modifiers::COMMAND, Key::S) {
-            actions.push(Action::SaveDrawing);
+            actions.push(Action::Draw(DrawAction::SaveDrawing));
         }
         if input.consume_key(Modifiers::NONE, Key::Delete)
             || input.consume_key(Modifiers::NONE, Key::Backspace)
         {
-            actions.push(Action::ClearDrawing);
+            actions.push(Action::Draw(DrawAction::ClearDrawing));
         }
     });
 }

@@ -12,6 +12,7 @@ use crate::ink::Image;
 use crate::records::Prediction;
 use crate::run_config::{Classes, InferenceChoice};
 use crate::text::format::{capitalised, milliseconds};
+use crate::window::DrawAction;
 use crate::window::shell::help::{self, Topic};
 use crate::window::style::icons;
 use crate::window::style::image_sheet::ImageSheet;
@@ -129,7 +130,7 @@ pub fn model_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let choice = list.show_ui(ui, |ui| {
             for reference in app.models(8) {
                 ui.selectable_label(current == Some(&reference), app.model_name(&reference))
-                    .pushes(actions, || Action::UseModel(reference));
+                    .pushes(actions, || Action::Draw(DrawAction::UseModel(reference)));
             }
             ui.separator();
             ui.button("All models…")
@@ -219,7 +220,7 @@ fn device_choice(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let why_not = app.why_not_inference(choice);
         ui.add_enabled_ui(why_not.is_none(), |ui| {
             if ui.radio(chosen, choice.label()).clicked() && !chosen {
-                actions.push(Action::ChooseInferenceDevice(choice));
+                actions.push(Action::Draw(DrawAction::ChooseInferenceDevice(choice)));
             }
         });
         if let Some(reason) = why_not {

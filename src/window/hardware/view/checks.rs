@@ -10,6 +10,7 @@ use crate::run_config::{DeviceChoice, Precision};
 use crate::self_test;
 use crate::text::format::remaining;
 use crate::text::visible;
+use crate::window::MachineAction;
 use crate::window::messages::Message;
 use crate::window::style::{icons, table};
 use crate::window::{Action, App, Checked, Pushes as _, RunningJob, style};
@@ -64,9 +65,9 @@ fn card(ui: &mut Ui, device: DeviceChoice, checked: Option<&Checked>, actions: &
         } else {
             "Run again"
         };
-        ui.button(again)
-            .on_hover_text(ABOUT)
-            .pushes(actions, || Action::CheckDevice(device));
+        ui.button(again).on_hover_text(ABOUT).pushes(actions, || {
+            Action::Machine(MachineAction::CheckDevice(device))
+        });
         if let Some(report) = report {
             let each = CollapsingHeader::new("All checks")
                 .id_salt(device)
@@ -145,12 +146,16 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let full = ui.add_enabled(!busy, style::primary_button(ui, "Run benchmark"));
         full.on_hover_text("Takes less than a minute")
             .on_disabled_hover_text(why)
-            .pushes(actions, || Action::Benchmark(Effort::Full));
+            .pushes(actions, || {
+                Action::Machine(MachineAction::Benchmark(Effort::Full))
+            });
         let quick = ui.add_enabled(!busy, style::secondary_button("Quick benchmark"));
         quick
             .on_hover_text("About ten seconds; results are less precise")
             .on_disabled_hover_text(why)
-            .pushes(actions, || Action::Benchmark(Effort::Quick));
+            .pushes(actions, || {
+                Action::Machine(MachineAction::Benchmark(Effort::Quick))
+            });
         if busy {
             ui.label(style::hint(why));
         }

@@ -208,9 +208,9 @@ pub fn libraries_card(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.add_space(4.0);
         ui.horizontal_wrapped(|ui| {
             let about = "The folder that contains libcublas, libcublasLt and libcurand, if they are not in a standard location";
-            ui.button("Choose a folder…").on_hover_text(about).pushes(actions, || Action::ChooseCudaFolder);
+            ui.button("Choose a folder…").on_hover_text(about).pushes(actions, || Action::Machine(MachineAction::ChooseCudaFolder));
             if chosen.is_some() && ui.button("Use standard locations").clicked() {
-                actions.push(Action::UseCudaFolder(None));
+                actions.push(Action::Machine(MachineAction::UseCudaFolder(None)));
             }
         });
     });

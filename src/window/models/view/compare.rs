@@ -14,6 +14,8 @@ use crate::infer::model_comparison::{
 use crate::records::{COMPARED_MODELS, Ensemble, ModelRef, RunSummary};
 use crate::run_config::RunConfig;
 use crate::runs::RunEntry;
+use crate::window::DrawAction;
+use crate::window::ModelsAction;
 use crate::window::style::table;
 use crate::window::{Action, App, Pushes as _, style};
 
@@ -33,7 +35,7 @@ pub fn show(
         ui.label(RichText::new("Compare models").strong().size(17.0));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.button("Back to the list")
-                .pushes(actions, || Action::CloseComparison);
+                .pushes(actions, || Action::Models(ModelsAction::CloseComparison));
         });
     });
     ui.add_space(style::GAP / 2.0);
@@ -86,10 +88,10 @@ fn choose(ui: &mut Ui, app: &App, runs: &[RunEntry], actions: &mut Vec<Action>) 
             ))
             .changed()
         {
-            actions.push(Action::ChooseCompared {
+            actions.push(Action::Models(ModelsAction::ChooseCompared {
                 folder: entry.folder.clone(),
                 chosen: ticked,
-            });
+            }));
         }
     }
 }
@@ -109,9 +111,9 @@ fn content(ui: &mut Ui, app: &App, choice: &mut Choice, actions: &mut Vec<Action
             .collect(),
     );
     let (label, about) = ensemble_button(&ensemble);
-    ui.button(label)
-        .on_hover_text(about)
-        .pushes(actions, || Action::DrawWith(ModelRef::Ensemble(ensemble)));
+    ui.button(label).on_hover_text(about).pushes(actions, || {
+        Action::Draw(DrawAction::DrawWith(ModelRef::Ensemble(ensemble)))
+    });
     let configs: Vec<&RunConfig> = runs.iter().map(|(_, summary)| &summary.config).collect();
     let mut tables = vec![settings_table(&configs)];
     if let Some(found) = app.models.comparison_found() {
@@ -150,7 +152,9 @@ fn choose_baseline(
             ui.add(toggle)
                 .accessible_name(format!("Baseline {name}"))
                 .on_hover_text(about)
-                .pushes(actions, || Action::ChooseBaseline(entry.folder.clone()));
+                .pushes(actions, || {
+                    Action::Models(ModelsAction::ChooseBaseline(entry.folder.clone()))
+                });
         }
     });
 }
@@ -181,7 +185,9 @@ fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             let list = list.show_ui(ui, |ui| {
                 for set in sets {
                     ui.selectable_label(set == data, set.label())
-                        .pushes(actions, || Action::ChooseComparisonData(set));
+                        .pushes(actions, || {
+                            Action::Models(ModelsAction::ChooseComparisonData(set))
+                        });
                 }
             });
             style::explain_list(list.response.labelled_by(label.id), &data.label(), "");
@@ -201,6 +207,6 @@ fn measure(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         compare
             .on_hover_text(about)
             .on_disabled_hover_text("Unavailable while training is in progress")
-            .pushes(actions, || Action::CompareModels);
+            .pushes(actions, || Action::Models(ModelsAction::CompareModels));
     });
 }

@@ -14,6 +14,7 @@ use crate::records::{Accuracy, Annotation, ModelRef, RunSummary};
 use crate::runs::{Repeats, RunEntry};
 use crate::text::format::{count, duration, file_size, grouped, local_time, percent};
 use crate::text::visible;
+use crate::window::ModelsAction;
 use crate::window::messages::Message;
 use crate::window::style::icons;
 use crate::window::{Action, App, Pushes as _, style};
@@ -174,7 +175,9 @@ fn before_deleting(
         ui.label(question());
         ui.horizontal(|ui| {
             if list::confirm_delete(ui, "Delete", confirming) {
-                actions.push(Action::DeleteRun(entry.folder.clone()));
+                actions.push(Action::Models(ModelsAction::DeleteRun(
+                    entry.folder.clone(),
+                )));
             }
         });
     });
@@ -356,13 +359,13 @@ fn star_button(ui: &mut Ui, starred: bool) -> Response {
 
 /// Stars this run, or removes its star.
 pub fn star(entry: &RunEntry) -> Action {
-    Action::Annotate(
+    Action::Models(ModelsAction::Annotate(
         entry.folder.clone(),
         Annotation {
             starred: !entry.annotation.starred,
             ..entry.annotation.clone()
         },
-    )
+    ))
 }
 
 /// The button that opens this run's note.

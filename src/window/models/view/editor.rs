@@ -8,6 +8,7 @@ use eframe::egui::{Key, Label, RichText, TextEdit, Ui};
 
 use crate::records::Annotation;
 use crate::runs::RunEntry;
+use crate::window::ModelsAction;
 use crate::window::{Action, App, Pushes as _, style};
 
 #[derive(Clone, Debug)]
@@ -73,13 +74,13 @@ pub fn editor(ui: &Ui, app: &App, editor: &mut Option<Editor>, actions: &mut Vec
             let saved = save.clicked() || (entered && problem.is_none());
             if saved {
                 let tags = Annotation::tags_of(&open.tags);
-                actions.push(Action::Annotate(
+                actions.push(Action::Models(ModelsAction::Annotate(
                     open.folder.clone(),
                     Annotation {
                         tags,
                         ..open.annotation.clone()
                     },
-                ));
+                )));
             }
             saved
                 || ui
@@ -176,12 +177,12 @@ pub fn import_question(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         ui.label("Import it with:");
         for (label, spec) in question.choices() {
             ui.add(style::secondary_button(&label))
-                .pushes(actions, || Action::ImportAs(spec));
+                .pushes(actions, || Action::Models(ModelsAction::ImportAs(spec)));
         }
         ui.add_space(style::GAP);
         ui.add(style::secondary_button("Cancel")).clicked()
     });
     if modal.inner || style::escaped(&modal) {
-        actions.push(Action::CloseImportQuestion);
+        actions.push(Action::Models(ModelsAction::CloseImportQuestion));
     }
 }

@@ -7,6 +7,7 @@ use crate::records::{ExportSpec, FileInfo, ModelRef};
 use crate::run_config::{ExportFormat, ModelKind, WeightFormat};
 use crate::text::format::{file_size, grouped};
 use crate::text::visible;
+use crate::window::ModelsAction;
 use crate::window::messages::Message;
 use crate::window::style;
 use crate::window::style::icons;
@@ -100,7 +101,7 @@ fn choices(ui: &mut Ui, kind: ModelKind, spec: &ExportSpec, actions: &mut Vec<Ac
         WeightFormat::F32
     };
     if chosen != *spec {
-        actions.push(Action::ChangeExport(chosen));
+        actions.push(Action::Models(ModelsAction::ChangeExport(chosen)));
     }
 }
 
@@ -120,10 +121,14 @@ fn replace(ui: &mut Ui, in_the_way: &InTheWay, actions: &mut Vec<Action>) {
     ui.add(Label::new(format!("{question} {}", names.join(", "))).wrap());
     ui.horizontal_wrapped(|ui| {
         ui.add(style::secondary_button("Replace"))
-            .pushes(actions, || Action::ReplaceExported(true));
+            .pushes(actions, || {
+                Action::Models(ModelsAction::ReplaceExported(true))
+            });
         ui.add(style::secondary_button("Cancel"))
             .on_hover_text("Nothing is written")
-            .pushes(actions, || Action::ReplaceExported(false));
+            .pushes(actions, || {
+                Action::Models(ModelsAction::ReplaceExported(false))
+            });
     });
 }
 
@@ -165,9 +170,9 @@ fn buttons(ui: &mut Ui, app: &App, view: &ExportView, actions: &mut Vec<Action>)
             view.preview.is_some(),
             style::primary_button(ui, "Save as…"),
         )
-        .pushes(actions, || Action::SaveExport);
+        .pushes(actions, || Action::Models(ModelsAction::SaveExport));
         ui.add(style::secondary_button("Close"))
-            .pushes(actions, || Action::CloseExport);
+            .pushes(actions, || Action::Models(ModelsAction::CloseExport));
         let folder = view
             .written
             .as_ref()

@@ -10,6 +10,7 @@ use super::{card, curves};
 use crate::records::RunSummary;
 use crate::runs::{InterruptedRun, RunEntry};
 use crate::text::format::{local_time, percent};
+use crate::window::TrainAction;
 use crate::window::style::icons;
 use crate::window::train::view::controls::ABOUT_SAVING;
 use crate::window::{Action, App, Phase, Pushes as _, style};
@@ -214,10 +215,10 @@ fn interrupted_card(
         ui.horizontal(|ui| {
             let resume = ui.add_enabled(!app.ctx.is_training(), style::primary_button(ui, "Resume"));
             let about = "Resumes from where the run was last saved and gives the same weights as an uninterrupted run";
-            resume.on_hover_text(about).on_disabled_hover_text("Unavailable while another run is in progress").pushes(actions, || Action::ResumeInterrupted(run.folder.clone()));
+            resume.on_hover_text(about).on_disabled_hover_text("Unavailable while another run is in progress").pushes(actions, || Action::Train(TrainAction::ResumeInterrupted(run.folder.clone())));
             if !card.epochs.is_empty() {
                 let save = ui.add_enabled(!app.ctx.is_training(), style::secondary_button("Save as a model"));
-                save.on_hover_text(ABOUT_SAVING).on_disabled_hover_text("Unavailable while another run is in progress").pushes(actions, || Action::SaveInterrupted(run.folder.clone()));
+                save.on_hover_text(ABOUT_SAVING).on_disabled_hover_text("Unavailable while another run is in progress").pushes(actions, || Action::Train(TrainAction::SaveInterrupted(run.folder.clone())));
             }
             if confirming.as_ref() != Some(&run.folder) {
                 if ui.button("Discard…").clicked() {
@@ -226,7 +227,7 @@ fn interrupted_card(
                 return;
             }
             if confirm_delete(ui, "Discard permanently", confirming) {
-                actions.push(Action::ForgetInterrupted(run.folder.clone()));
+                actions.push(Action::Train(TrainAction::ForgetInterrupted(run.folder.clone())));
             }
         });
     });

@@ -20,6 +20,8 @@ use self::editor::{Editor, First};
 use self::list::Order;
 use crate::records::ModelRef;
 use crate::runs::RunEntry;
+use crate::window::DrawAction;
+use crate::window::ModelsAction;
 use crate::window::shell::help::Topic;
 use crate::window::shell::{help, shortcuts};
 use crate::window::{Action, App, Pushes as _, Screen, style};
@@ -56,11 +58,11 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         ui.heading("Models");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             help::button(ui, Topic::Models);
-            ui.button("Refresh").on_hover_text("Reload the list of models from disk").pushes(actions, || Action::RefreshRuns);
+            ui.button("Refresh").on_hover_text("Reload the list of models from disk").pushes(actions, || Action::Models(ModelsAction::RefreshRuns));
             let import = ui.add_enabled(!app.ctx.is_training() && app.ctx.jobs.import().is_none(), Button::new("Import…"));
             let about = "Import weights: safetensors, a PyTorch state dict, or a file exported by Inkling. You can also drop the file on the window";
             let busy = "Unavailable while training or another import is in progress";
-            import.on_hover_text(about).on_disabled_hover_text(busy).pushes(actions, || Action::ChooseImport);
+            import.on_hover_text(about).on_disabled_hover_text(busy).pushes(actions, || Action::Models(ModelsAction::ChooseImport));
             if let Some(running) = app.ctx.jobs.import() {
                 ui.add_enabled(!running.cancelling, Button::new("Cancel")).pushes(actions, || Action::CancelJob(running.id));
                 ui.label(style::hint("Importing…"));
@@ -73,7 +75,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
     };
     if app.models.comparison.is_some() {
         if escape_closes(ui) {
-            actions.push(Action::CloseComparison);
+            actions.push(Action::Models(ModelsAction::CloseComparison));
         }
         return compare::show(ui, app, runs, &mut view.compared, actions);
     }
@@ -85,7 +87,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
         .filter(|folder| runs.iter().any(|entry| entry.folder == **folder))
     {
         view.selected = Some(Selected::Run(folder.clone()));
-        actions.push(Action::RunSelected);
+        actions.push(Action::Models(ModelsAction::RunSelected));
     }
     let chosen = chosen(view, runs);
     content(ui, app, runs, view, &chosen, actions);
@@ -101,7 +103,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut ModelsView, actions: &mut Vec<Act
     }
     editor::editor(ui, app, &mut view.editor, actions);
     if app.models.export.is_some() && escape_closes(ui) {
-        actions.push(Action::CloseExport);
+        actions.push(Action::Models(ModelsAction::CloseExport));
     }
 }
 
@@ -206,7 +208,9 @@ fn list(
         }
         if let Ok(summary) = &entry.summary {
             if card.double_clicked() {
-                actions.push(Action::DrawWith(ModelRef::File(summary.model_path.clone())));
+                actions.push(Action::Draw(DrawAction::DrawWith(ModelRef::File(
+                    summary.model_path.clone(),
+                ))));
             }
             if card.has_focus()
                 && view.editor.is_none()

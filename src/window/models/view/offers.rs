@@ -8,6 +8,9 @@ use super::editor::{Editor, First};
 use super::{ModelsView, Selected, details};
 use crate::records::{Ensemble, ModelRef, RunSummary};
 use crate::runs::RunEntry;
+use crate::window::DrawAction;
+use crate::window::ModelsAction;
+use crate::window::TrainAction;
 use crate::window::shell::shortcuts;
 use crate::window::{Action, App, NOT_TRAINABLE, Pushes as _, Screen, style};
 
@@ -71,12 +74,16 @@ fn of_any(app: &App, model: &ModelRef) -> [Offer; 2] {
         Offer::new(
             "Draw with it",
             "Draw digits and see this model recognize them",
-            Action::DrawWith(model.clone()),
+            Action::Draw(DrawAction::DrawWith(model.clone())),
         )
     };
     [
         draw,
-        Offer::new("Export…", about, Action::OpenExport(model.clone())),
+        Offer::new(
+            "Export…",
+            about,
+            Action::Models(ModelsAction::OpenExport(model.clone())),
+        ),
     ]
 }
 
@@ -90,11 +97,11 @@ fn usual(app: &App, entry: &RunEntry, summary: &RunSummary) -> Vec<Offer> {
     let folder = || entry.folder.clone();
     let mut offers = Vec::from(of_any(app, &ModelRef::File(summary.model_path.clone())));
     offers.extend([
-        Offer::new("Results", "Accuracy, confusion matrix and misclassified images", Action::ShowResults(folder())),
+        Offer::new("Results", "Accuracy, confusion matrix and misclassified images", Action::Models(ModelsAction::ShowResults(folder()))),
         Offer::new(
             "Compare…",
             "Curves, settings and accuracies of this model beside those of others, and whether one of them is better",
-            Action::OpenComparison(folder()),
+            Action::Models(ModelsAction::OpenComparison(folder())),
         ),
     ]);
     offers
@@ -111,11 +118,19 @@ fn further(app: &App, entry: &RunEntry, summary: &RunSummary) -> Vec<Offer> {
         .into_iter()
         .map(|ensemble| {
             let (label, about) = ensemble_button(&ensemble);
-            Offer::new(label, about, Action::DrawWith(ModelRef::Ensemble(ensemble)))
+            Offer::new(
+                label,
+                about,
+                Action::Draw(DrawAction::DrawWith(ModelRef::Ensemble(ensemble))),
+            )
         });
     let mut offers: Vec<Offer> = ensembles.collect();
     let fine_tune = "Set up a run that starts from these weights, at a tenth of the learning rate, on any data set";
-    let fine_tune = Offer::new("Fine-tune", fine_tune, Action::TrainFurther(folder()));
+    let fine_tune = Offer::new(
+        "Fine-tune",
+        fine_tune,
+        Action::Train(TrainAction::TrainFurther(folder())),
+    );
     let fine_tune = fine_tune
         .unless(training, TRAINING)
         .unless(!summary.config.model.is_trainable(), NOT_TRAINABLE);
@@ -128,14 +143,24 @@ fn further(app: &App, entry: &RunEntry, summary: &RunSummary) -> Vec<Offer> {
         let mut reuse = Offer::new(
             "Reuse settings",
             "Set up a run with these settings",
-            Action::Configure(Box::new(summary.config.clone())),
+            Action::Train(TrainAction::Configure(Box::new(summary.config.clone()))),
         );
         reuse.actions.push(Action::Show(Screen::Train));
         offers.extend([
-            Offer::new("Curves", curves, Action::ShowCurves(folder())).unless(training, TRAINING),
+            Offer::new(
+                "Curves",
+                curves,
+                Action::Train(TrainAction::ShowCurves(folder())),
+            )
+            .unless(training, TRAINING),
             fine_tune,
             reuse,
-            Offer::new("Reproduce", reproduce, Action::Reproduce(folder())).unless(
+            Offer::new(
+                "Reproduce",
+                reproduce,
+                Action::Models(ModelsAction::Reproduce(folder())),
+            )
+            .unless(
                 training || app.ctx.is_sweeping(),
                 "Unavailable while a run or a sweep is in progress",
             ),

@@ -10,6 +10,7 @@ use eframe::egui::{
 
 use crate::run_config::SetFormat;
 use crate::text::format::{count, grouped, percent, remaining};
+use crate::window::MyDigitsAction;
 use crate::window::messages::Message;
 use crate::window::shell::{help, shortcuts};
 use crate::window::style::icons;
@@ -26,7 +27,12 @@ pub struct MyDigitsScreen {
 }
 
 pub fn show(ui: &mut Ui, app: &App, view: &mut MyDigitsScreen, actions: &mut Vec<Action>) {
-    shortcuts::undo_and_redo(ui, Action::UndoKept, Action::RedoKept, actions);
+    shortcuts::undo_and_redo(
+        ui,
+        Action::MyDigits(MyDigitsAction::UndoKept),
+        Action::MyDigits(MyDigitsAction::RedoKept),
+        actions,
+    );
     ui.horizontal(|ui| {
         ui.heading("My digits");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -143,7 +149,7 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let (menu, _) = MenuButton::new("Export…").ui(ui, |ui| {
             for format in SetFormat::ALL {
                 if ui.button(format.label()).clicked() {
-                    actions.push(Action::ExportMyDigits(*format));
+                    actions.push(Action::MyDigits(MyDigitsAction::ExportMyDigits(*format)));
                     ui.close();
                 }
             }
@@ -152,7 +158,7 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
     ui.button("Import…")
         .on_hover_text("Add the drawings of an ink file with labels")
-        .pushes(actions, || Action::ImportInk);
+        .pushes(actions, || Action::MyDigits(MyDigitsAction::ImportInk));
     // From the right: the one that changes its name is last, so that no other moves.
     let keys = |modifiers, key| {
         ui.ctx()
@@ -166,11 +172,11 @@ fn transfer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     redo.on_hover_text(format!(
         "Make the change again that was taken back last ({redo_keys})"
     ))
-    .pushes(actions, || Action::RedoKept);
+    .pushes(actions, || Action::MyDigits(MyDigitsAction::RedoKept));
     let (name, about) = undo_words(app);
     let undo = ui.add_enabled(app.my_digits.can_undo(), Button::new(name));
     undo.on_hover_text(format!("{about} ({undo_keys})"))
-        .pushes(actions, || Action::UndoKept);
+        .pushes(actions, || Action::MyDigits(MyDigitsAction::UndoKept));
 }
 
 /// What would be taken back: the button's name, and in a sentence.
@@ -260,7 +266,7 @@ pub fn fine_tune_buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     button
         .on_hover_text(about)
         .on_disabled_hover_text(why_not.unwrap_or_default())
-        .pushes(actions, || Action::FineTune);
+        .pushes(actions, || Action::MyDigits(MyDigitsAction::FineTune));
     let usual = Collection::ROUNDS[0];
     collect(
         ui,
@@ -286,9 +292,9 @@ pub fn collect(ui: &mut Ui, button: Button<'_>, rounds: usize, actions: &mut Vec
         "two to three minutes"
     };
     let about = format!("{} drawings, {time}", Collection::new(rounds).total());
-    ui.add(button)
-        .on_hover_text(about)
-        .pushes(actions, || Action::Collect(rounds));
+    ui.add(button).on_hover_text(about).pushes(actions, || {
+        Action::MyDigits(MyDigitsAction::Collect(rounds))
+    });
 }
 
 /// What came of the last fine-tuning, and the way back from it while its model is in use.
@@ -319,7 +325,7 @@ pub fn fine_tune_result(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 .on_hover_text("The fine-tuned model stays under Models")
                 .clicked()
         {
-            actions.push(Action::UndoFineTune);
+            actions.push(Action::MyDigits(MyDigitsAction::UndoFineTune));
         }
     });
 }

@@ -6,6 +6,7 @@ use eframe::egui::{Popup, Rect, Response, RichText, Stroke, TextStyle, Ui, Vec2,
 use super::MyDigitsScreen;
 use crate::text::format::count;
 use crate::window::DIGITS;
+use crate::window::MyDigitsAction;
 use crate::window::draw::view::keep;
 use crate::window::style;
 use crate::window::style::image_sheet::{self, ImageSheet};
@@ -141,11 +142,16 @@ fn tile(
     Popup::menu(&response).show(|ui| {
         ui.label(RichText::new(format!("This is a {digit}. Change it to:")));
         keep::digits(ui, Some(digit), |digit| {
-            actions.push(Action::Relabel(Box::new(drawing.kept.clone()), digit))
+            actions.push(Action::MyDigits(MyDigitsAction::Relabel(
+                Box::new(drawing.kept.clone()),
+                digit,
+            )))
         });
         ui.separator();
         if ui.button("Open in Draw").clicked() {
-            actions.push(Action::DrawKept(Box::new(drawing.kept.clone())));
+            actions.push(Action::MyDigits(MyDigitsAction::DrawKept(Box::new(
+                drawing.kept.clone(),
+            ))));
             ui.close();
         }
         if ui
@@ -153,7 +159,9 @@ fn tile(
             .on_hover_text("Undo brings it back")
             .clicked()
         {
-            actions.push(Action::DeleteKept(Box::new(drawing.kept.clone())));
+            actions.push(Action::MyDigits(MyDigitsAction::DeleteKept(Box::new(
+                drawing.kept.clone(),
+            ))));
             ui.close();
         }
     });

@@ -14,6 +14,7 @@ use crate::math::statistics::{calibration_error, cell_sentence, error_count, wil
 use crate::records::{Evaluation, ModelRef, SplitEvaluation};
 use crate::run_config::{Classes, DataSource, DataSpec};
 use crate::text::format::{grouped, percent};
+use crate::window::ModelsAction;
 use crate::window::shell::help::{self, Topic};
 use crate::window::{Action, App, Pushes as _, ResultsView, style};
 
@@ -287,7 +288,7 @@ pub fn selection(ui: &mut Ui, app: &App, view: &mut ResultsScreen, actions: &mut
             let busy = app.ctx.is_training();
             let evaluate = ui.add_enabled(!busy, style::primary_button(ui, "Evaluate"));
             let why_not = "Inkling does one thing at a time: an evaluation would slow down the run in progress";
-            evaluate.on_disabled_hover_text(why_not).pushes(actions, || Action::Evaluate { model, data: set });
+            evaluate.on_disabled_hover_text(why_not).pushes(actions, || Action::Models(ModelsAction::Evaluate { model, data: set }));
             if busy {
                 ui.label(RichText::new("available when the run in progress has ended").weak());
             }

@@ -12,6 +12,7 @@ use eframe::egui::{Align, Button, Label, Layout, RichText, ScrollArea, Ui, UiBui
 use crate::sweep::{SweepEntry, Trial};
 use crate::text::format::percent;
 use crate::text::visible;
+use crate::window::ModelsAction;
 use crate::window::shell::help::{self, Topic};
 use crate::window::{Action, App, Pushes as _, SweepAction, SweepPhase, SweepView, style};
 
@@ -187,7 +188,7 @@ fn settings(ui: &mut Ui, app: &App, sweep: &SweepView, actions: &mut Vec<Action>
             let accuracy = tested.test_accuracy.map_or_else(|| "The data has no test images".to_owned(), named);
             ui.label(RichText::new(accuracy).strong());
             ui.label(format!("with the settings of trial {trial}"));
-            ui.link("Show the model").on_hover_text(visible::path(&tested.run)).pushes(actions, || Action::ShowModel(tested.run.clone()));
+            ui.link("Show the model").on_hover_text(visible::path(&tested.run)).pushes(actions, || Action::Models(ModelsAction::ShowModel(tested.run.clone())));
             return;
         }
         let why_not = app.sweeps.why_not_test_best(&app.ctx);

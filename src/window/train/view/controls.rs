@@ -10,6 +10,7 @@ use crate::records::RunPosition;
 use crate::run_config::RunConfig;
 use crate::text::format::{count, duration, percent};
 use crate::text::visible;
+use crate::window::TrainAction;
 use crate::window::messages::Message;
 use crate::window::shell::shortcuts;
 use crate::window::style::icons;
@@ -74,8 +75,14 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.horizontal(|ui| {
                 let half = (width - ui.spacing().item_spacing.x) / 2.0;
                 let pause = match run.phase {
-                    Phase::Paused => (style::primary_button(ui, "Resume"), Action::Resume),
-                    _ => (style::secondary_button("Pause"), Action::Pause),
+                    Phase::Paused => (
+                        style::primary_button(ui, "Resume"),
+                        Action::Train(TrainAction::Resume),
+                    ),
+                    _ => (
+                        style::secondary_button("Pause"),
+                        Action::Train(TrainAction::Pause),
+                    ),
                 };
                 let stopping = run.phase == Phase::Stopping;
                 let can_pause = matches!(run.phase, Phase::Training | Phase::Paused);
@@ -85,7 +92,8 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                     !stopping,
                     style::secondary_button("Stop").min_size([half, 36.0].into()),
                 );
-                with_keys(ui, response, shortcuts::STOP).pushes(actions, || Action::Stop);
+                with_keys(ui, response, shortcuts::STOP)
+                    .pushes(actions, || Action::Train(TrainAction::Stop));
             });
         }
     }
@@ -95,11 +103,11 @@ fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn save(ui: &mut Ui, run: &RunView, actions: &mut Vec<Action>) {
     let size = [ui.available_width(), 36.0];
     ui.add(style::primary_button(ui, "Save in another folder…").min_size(size.into()))
-        .pushes(actions, || Action::ChooseRunFolder);
+        .pushes(actions, || Action::Train(TrainAction::ChooseRunFolder));
     ui.horizontal(|ui| {
         let half = [(size[0] - ui.spacing().item_spacing.x) / 2.0, size[1]];
         ui.add(style::secondary_button("Try again").min_size(half.into()))
-            .pushes(actions, || Action::SaveRun);
+            .pushes(actions, || Action::Train(TrainAction::SaveRun));
         let (stop, about) = match &run.checkpoint {
             Some(last) => (
                 "Stop",
@@ -113,7 +121,7 @@ fn save(ui: &mut Ui, run: &RunView, actions: &mut Vec<Action>) {
         let response = ui.add(style::secondary_button(stop).min_size(half.into()));
         with_keys(ui, response, shortcuts::STOP)
             .on_hover_text(about)
-            .pushes(actions, || Action::Stop);
+            .pushes(actions, || Action::Train(TrainAction::Stop));
     });
 }
 
@@ -143,7 +151,9 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         } else {
             response
         };
-        response.pushes(actions, || Action::ResumeInterrupted(last.folder.clone()));
+        response.pushes(actions, || {
+            Action::Train(TrainAction::ResumeInterrupted(last.folder.clone()))
+        });
     }
     let name = if offered.is_some() {
         "Start new run"
@@ -156,7 +166,7 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     } else {
         with_keys(ui, response, shortcuts::START)
     };
-    response.pushes(actions, || Action::Start);
+    response.pushes(actions, || Action::Train(TrainAction::Start));
 }
 
 pub(super) fn resume_label(position: RunPosition) -> String {
@@ -253,9 +263,9 @@ pub fn resume_offer(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 let about = "Gives the same weights as an uninterrupted run. You can also resume it, or discard it, under Models";
                 let label = resume_label(last.position);
                 let button = if app.train.run_to_resume().is_some() { style::primary_button(ui, label) } else { style::secondary_button(label) };
-                ui.add(button).on_hover_text(about).pushes(actions, || Action::ResumeInterrupted(last.folder.clone()));
+                ui.add(button).on_hover_text(about).pushes(actions, || Action::Train(TrainAction::ResumeInterrupted(last.folder.clone())));
                 if run.has_completed_epoch() && ui.button("Save as a model").on_hover_text(ABOUT_SAVING).clicked() {
-                    actions.push(Action::SaveInterrupted(last.folder.clone()));
+                    actions.push(Action::Train(TrainAction::SaveInterrupted(last.folder.clone())));
                 }
                 ui.with_layout(Layout::top_down(Align::Min), |ui| {
                     ui.spacing_mut().item_spacing.y = 2.0;
@@ -295,7 +305,7 @@ pub fn queue(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let ready = app.validation_errors().is_empty();
         let add = ui.add_enabled(ready, style::secondary_button("Add to queue"));
         add.on_hover_text("Train with these settings once the run in progress has finished")
-            .pushes(actions, || Action::QueueRun);
+            .pushes(actions, || Action::Train(TrainAction::QueueRun));
     }
     if app.train.queue.is_empty() {
         return;
@@ -306,10 +316,10 @@ pub fn queue(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.add(Label::new(format!("{}. {}", index + 1, run_name(config))).wrap());
             ui.horizontal(|ui| {
                 if index == 0 && !app.ctx.is_training() && ui.button("Start this run").clicked() {
-                    actions.push(Action::StartQueued);
+                    actions.push(Action::Train(TrainAction::StartQueued));
                 }
                 ui.button(RichText::new("Remove"))
-                    .pushes(actions, || Action::RemoveQueued(index));
+                    .pushes(actions, || Action::Train(TrainAction::RemoveQueued(index)));
             });
         });
     }

@@ -7,6 +7,7 @@ use super::fields::{below, below_entry, entry, row};
 use crate::run_config::{DataSource, DataSpec, NamedSet, Setting};
 use crate::text::format::{count, file_size, grouped, percent, remaining};
 use crate::text::visible;
+use crate::window::TrainAction;
 use crate::window::{Action, App, DownloadState, DownloadView, Pushes as _, style};
 
 pub fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -52,7 +53,7 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         if entry(ui, app.ctx.config.data == spec, name, why_not) {
             let mut config = app.ctx.config.clone();
             config.data = spec;
-            actions.push(Action::Configure(Box::new(config)));
+            actions.push(Action::Train(TrainAction::Configure(Box::new(config))));
         }
     };
     choose(ui, DataSpec::builtin(), "Built-in digits", None, actions);
@@ -107,7 +108,7 @@ fn entries(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let about = "Four IDX files, image folders with one subfolder per digit or with the digit in each name, CSV files, Parquet files or ink files";
     ui.button("Choose a folder…")
         .on_hover_text(about)
-        .pushes(actions, || Action::ChooseDataFolder);
+        .pushes(actions, || Action::Train(TrainAction::ChooseDataFolder));
 }
 
 /// A data set that was not found, which can be downloaded.
@@ -131,7 +132,7 @@ fn missing(ui: &mut Ui, app: &App, set: NamedSet, actions: &mut Vec<Action>) {
         .clicked()
     {
         ui.close();
-        actions.push(Action::Download(set));
+        actions.push(Action::Train(TrainAction::Download(set)));
     }
     below_entry(ui, &about);
 }
@@ -189,9 +190,11 @@ pub fn download_progress(ui: &mut Ui, download: &DownloadView, actions: &mut Vec
             ui.horizontal(|ui| {
                 ui.add(style::small_button("Try again"))
                     .accessible_name(format!("Try to download {name} again"))
-                    .pushes(actions, || Action::Download(download.set));
+                    .pushes(actions, || {
+                        Action::Train(TrainAction::Download(download.set))
+                    });
                 ui.add(style::small_button("Dismiss"))
-                    .pushes(actions, || Action::CancelDownload);
+                    .pushes(actions, || Action::Train(TrainAction::CancelDownload));
             });
         }
     }
@@ -216,6 +219,6 @@ fn in_progress(
         .accessible_name("Download");
         ui.add_enabled(can_cancel, cancel)
             .on_hover_text("What was downloaded is kept: the next download resumes there")
-            .pushes(actions, || Action::CancelDownload);
+            .pushes(actions, || Action::Train(TrainAction::CancelDownload));
     });
 }

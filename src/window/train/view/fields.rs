@@ -7,6 +7,7 @@ use eframe::egui::{
 use super::descriptions;
 use crate::run_config::{CnnLayers, DeviceChoice, Kind, Range, RunConfig, Setting};
 use crate::text::visible;
+use crate::window::TrainAction;
 use crate::window::style::icons;
 use crate::window::{
     Action, App, MachineAction, Pushes as _, SearchAction, SearchKind, device_name, style,
@@ -295,7 +296,7 @@ fn text_field(
         .char_limit(limit);
     let response = ui.add_sized(size, field);
     if response.changed() {
-        actions.push(Action::Type(setting, text));
+        actions.push(Action::Train(TrainAction::Type(setting, text)));
     }
     response
 }

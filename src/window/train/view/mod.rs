@@ -16,6 +16,7 @@ mod weights;
 use eframe::egui::{Align, CollapsingHeader, CollapsingResponse, ScrollArea, Ui};
 
 use crate::run_config::{RunConfig, Section, Setting};
+use crate::window::TrainAction;
 use crate::window::shell::help::{self, Topic};
 use crate::window::{Action, App, style};
 
@@ -58,7 +59,7 @@ fn settings(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     more_settings(ui, app, &mut config, actions);
     ui.add_space(style::GAP / 2.0);
     if config != app.ctx.config {
-        actions.push(Action::Configure(Box::new(config)));
+        actions.push(Action::Train(TrainAction::Configure(Box::new(config))));
     }
 }
 
