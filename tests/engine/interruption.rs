@@ -94,7 +94,7 @@ impl Home {
         let whole = Self::new();
         let left_alone = whole.trained(None);
         assert_eq!(resumed.epochs.len(), EPOCHS as usize);
-        assert_eq!(resumed.stopped, false);
+        assert!(!resumed.stopped);
         assert!(
             weights(&resumed) == weights(&left_alone),
             "it came to other weights"

@@ -214,7 +214,7 @@ fn what_a_run_uses_is_not_deleted_and_what_was_deleted_is_sent_again() {
     let folder = received(home.path());
     let [bundle] = folder.list().unwrap().try_into().unwrap();
     assert_eq!(bundle.what.as_str(), "set (650 images)");
-    assert_eq!(bundle.in_use, true);
+    assert!(bundle.in_use);
     assert!(
         bundle.bytes > 650 * 784 && bundle.last_used.starts_with("20"),
         "{bundle:?}"

@@ -632,7 +632,7 @@ fn a_run_that_cannot_be_saved_and_has_no_checkpoint_is_rescued_before_it_ends() 
         let run = FinishedRun::load(&rescue.folder).unwrap();
         assert_eq!(&run.summary, &summary);
         assert_eq!(run.summary.epochs.len(), 2);
-        assert_eq!(run.summary.stopped, false);
+        assert!(!run.summary.stopped);
         assert!(!run.steps.is_empty() && summary.model_path.is_file());
         std::fs::remove_dir_all(rescue.folder.parent().unwrap()).unwrap();
     }

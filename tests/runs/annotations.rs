@@ -115,7 +115,7 @@ fn what_cannot_be_read_is_ignored_and_what_can_be_is_fit_to_be_shown() {
     let read = annotated(&store, &folder);
     assert_eq!(read.name, format!("a b {}", "é".repeat(56)));
     assert_eq!(read.note.as_str(), "[31mred and more");
-    assert_eq!(read.starred, false);
+    assert!(!read.starred);
     assert_eq!(read.cleaned(), read);
 }
 

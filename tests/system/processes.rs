@@ -20,7 +20,7 @@ fn what_a_process_writes_and_how_it_ends_is_known() {
     .unwrap();
     assert_eq!(output.as_str(), "one\ntwo\n");
     assert_eq!(exit.stderr_tail.as_str(), "wrong");
-    assert_eq!(exit.is_success, false);
+    assert!(!exit.is_success);
     assert!(exit.status.contains('3'), "{}", exit.status);
 }
 

@@ -146,7 +146,7 @@ fn an_interrupted_sweep_is_offered_again_and_goes_on() {
     });
     let entry = app.sweeps.listed.as_ref().unwrap()[0].clone();
     let card = entry.card.unwrap();
-    assert_eq!(card.complete, false);
+    assert!(!card.complete);
     assert_eq!(card.ended as usize, before.ends.len());
     assert_eq!(Some(&entry.folder), before.folder.as_ref());
     engine.trial_epochs.store(i64::MAX, Ordering::Relaxed);

@@ -55,7 +55,7 @@ fn an_export_shows_what_it_will_hold_and_is_written_where_the_person_says() {
     let (spec, to, model) = written.expect("nothing was exported");
     // The name is completed by the ending that other programs know it by.
     assert_eq!(spec.format, ExportFormat::Onnx);
-    assert_eq!(spec.quantize, true);
+    assert!(spec.quantize);
     assert_eq!(to, PathBuf::from("/tmp/digits.onnx"));
     assert_eq!(
         model,
