@@ -5,7 +5,7 @@
 use super::Hardware;
 use crate::device::HAS_CUDA;
 use crate::run_config::{DeviceChoice, Precision, Preset, RunConfig};
-use crate::text::format::{file_size, memory as bytes, percent};
+use crate::text::format::{count, file_size, memory as bytes, percent};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
@@ -36,23 +36,21 @@ pub fn lines(hardware: &Hardware) -> Vec<Line> {
             "Used for recognition once its results match the CPU's; training runs on the CPU.",
         ));
     }
-    lines.push(match hardware.disk_free {
-        Some(free) if free < 200 << 20 => line(
-            "Free disk space",
+    let (free, meaning) = match hardware.disk_free {
+        Some(free) if free < 200 << 20 => (
             file_size(free),
             "Low: a finished run takes a few megabytes. Free some space before training.",
         ),
-        Some(free) => line(
-            "Free disk space",
+        Some(free) => (
             file_size(free),
             "Plenty: a finished run takes a few megabytes.",
         ),
-        None => line(
-            "Free disk space",
+        None => (
             "unknown".to_owned(),
             "A finished run takes a few megabytes.",
         ),
-    });
+    };
+    lines.push(line("Free disk space", free, meaning));
     lines.push(line(
         "System",
         hardware.system.clone(),
@@ -74,8 +72,7 @@ fn cpu(hardware: &Hardware) -> Line {
         (_, _, Some(physical)) if physical != cpu.usable_cores => {
             format!("{physical} cores, {} usable at once", cpu.usable_cores)
         }
-        _ if cpu.usable_cores == 1 => "1 core".to_owned(),
-        _ => format!("{} cores", cpu.usable_cores),
+        _ => count(cpu.usable_cores.into(), "core"),
     };
     let meaning = match cpu.usable_cores {
         1 => "Training works, but on a single core.",
@@ -88,17 +85,17 @@ fn cpu(hardware: &Hardware) -> Line {
 fn vectors(hardware: &Hardware) -> Line {
     let simd = &hardware.cpu.simd;
     let has = |name: &str| simd.iter().any(|known| known == name);
-    let meaning = if has("AVX-512 BF16") {
-        "512-bit vectors (16 numbers at a time) and bf16 instructions."
-    } else if has("AVX-512") {
-        "512-bit vectors: 16 numbers at a time."
-    } else if has("AVX2") {
-        "256-bit vectors: 8 numbers at a time."
-    } else if has("NEON") {
-        "128-bit vectors: 4 numbers at a time."
-    } else {
-        "Without them training works, but slowly."
-    };
+    let meanings = [
+        (
+            "AVX-512 BF16",
+            "512-bit vectors (16 numbers at a time) and bf16 instructions.",
+        ),
+        ("AVX-512", "512-bit vectors: 16 numbers at a time."),
+        ("AVX2", "256-bit vectors: 8 numbers at a time."),
+        ("NEON", "128-bit vectors: 4 numbers at a time."),
+    ];
+    let meaning = meanings.into_iter().find(|(name, _)| has(name));
+    let meaning = meaning.map_or("Without them training works, but slowly.", |(_, text)| text);
     let value = if simd.is_empty() {
         "none that Inkling can use".to_owned()
     } else {

@@ -17,6 +17,7 @@ use crate::run_config::DeviceChoice;
 #[cfg(target_os = "linux")]
 use crate::system::files::read_limited;
 use crate::system::process::run_within;
+use crate::text::format::count;
 
 /// How long to wait for a driver before it counts as absent.
 const DRIVER_TIMEOUT: Duration = Duration::from_secs(2);
@@ -92,11 +93,7 @@ pub fn machine() -> String {
 
 /// A processor and a system in a few words.
 pub(super) fn in_words(cpu: &Cpu, system: &str) -> String {
-    let cores = if cpu.usable_cores == 1 {
-        "1 core".to_owned()
-    } else {
-        format!("{} cores", cpu.usable_cores)
-    };
+    let cores = count(cpu.usable_cores.into(), "core");
     format!("{}, {cores}, {system}", cpu.brand)
 }
 

@@ -8,7 +8,7 @@ pub use profile::profile_sections;
 
 use crate::records::benchmark::{Effort, Machine, Measurement, Report, Workload};
 use crate::run_config::{Augmentation, ModelKind, Precision};
-use crate::text::format::{duration, grouped, local_time, significant};
+use crate::text::format::{count, duration, grouped, local_time, significant};
 use crate::text::table::{self, Cell, Line, Section};
 
 pub fn workload(workload: Workload) -> String {
@@ -285,11 +285,7 @@ fn recognition(rows: &[Measurement], disturbed: &[Workload]) -> Section {
 }
 
 fn threads_in_words(threads: u32) -> String {
-    if threads == 1 {
-        "1 thread".to_owned()
-    } else {
-        format!("{threads} threads")
-    }
+    count(threads.into(), "thread")
 }
 
 /// Every count of threads in these figures, in order.
