@@ -4,7 +4,6 @@
 mod arguments;
 mod bench;
 mod compare;
-mod completions;
 #[cfg(windows)]
 mod console;
 mod data;
@@ -19,7 +18,6 @@ mod hardware;
 mod hosts;
 mod import;
 mod interrupt;
-mod licences;
 mod machines;
 mod man;
 mod output;
@@ -87,7 +85,7 @@ enum Command {
     /// Benchmark this machine: matrix products, training, data pipeline, recognition
     Bench(bench::Arguments),
     /// Print a script that lets a shell complete commands and options
-    Completions(completions::Arguments),
+    Completions(man::Completions),
     /// Print the JSON Schema of what a command prints with --json
     Schema(schema::Arguments),
     /// Print the manual page of a command, or write all pages to a folder
@@ -160,10 +158,10 @@ fn run(command: Option<Command>) -> Result<(), Failure> {
         Some(Command::Hardware(arguments)) => hardware::run(&arguments),
         Some(Command::Hosts(command)) => hosts::run(&command),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
-        Some(Command::Completions(arguments)) => completions::run(&arguments),
+        Some(Command::Completions(arguments)) => man::completions(&arguments),
         Some(Command::Schema(arguments)) => schema::run(&arguments),
         Some(Command::Man(arguments)) => man::run(&arguments),
-        Some(Command::Licences) => licences::run(),
+        Some(Command::Licences) => man::licences(),
         Some(Command::Engine(arguments)) => serve::run(&arguments),
     }
 }

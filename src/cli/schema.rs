@@ -54,8 +54,8 @@ const COMMANDS: [(&str, &str, &str, &[Generate]); 20] = [
     ("export", "The line", "", &[of::<export::Exported>]),
     ("import", "The line", "", &[of::<import::Imported>]),
     ("data list", "Lines", "", &[of::<data::list::Entry>]),
-    ("data show", "The line", "", &[of::<data::show::Sheet>]),
-    ("data fetch", "The line", "", &[of::<data::fetch::Fetched>]),
+    ("data show", "The line", "", &[of::<data::check::Sheet>]),
+    ("data fetch", "The line", "", &[of::<data::list::Fetched>]),
     ("data check", "The line", "", &[of::<data::check::Found>]),
     (
         "data export",

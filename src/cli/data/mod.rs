@@ -2,9 +2,7 @@
 
 pub mod check;
 pub mod export;
-pub mod fetch;
 pub mod list;
-pub mod show;
 
 use clap::Subcommand;
 
@@ -16,9 +14,9 @@ pub enum Command {
     /// List the known data sets and where they were found
     List(list::List),
     /// Download a data set
-    Fetch(fetch::Fetch),
+    Fetch(list::Fetch),
     /// Write a sheet of sample images, one row per class
-    Show(show::Show),
+    Show(check::Show),
     /// Count the images of each class, and look for blank, inverted, duplicate and wrongly labelled
     /// images
     Check(check::Check),
@@ -30,8 +28,8 @@ pub enum Command {
 pub fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::List(list) => list::run(list),
-        Command::Fetch(fetch) => fetch::run(&fetch),
-        Command::Show(show) => show::run(show),
+        Command::Fetch(fetch) => list::fetch(&fetch),
+        Command::Show(show) => check::show(show),
         Command::Check(check) => check::run(check),
         Command::Export(export) => export::run(export),
     }
