@@ -118,7 +118,7 @@ fn interval(setting: Setting, text: &str) -> Result<Range, DefinitionError> {
     for part in parts {
         match part.trim().parse() {
             Ok(points) if count.is_none() && (2..=MAX_VALUES).contains(&points) => {
-                count = Some(points)
+                count = Some(points);
             }
             _ if part.trim().eq_ignore_ascii_case("log") && !log => log = true,
             _ => return Err(not()),

@@ -83,7 +83,7 @@ impl App {
         }
         match typed(setting, &text, &self.ctx.config) {
             Some(config) if matches!(setting, Setting::Widths | Setting::Layers) => {
-                self.configure(config)
+                self.configure(config);
             }
             Some(config) => self.ctx.config = config,
             None => {}

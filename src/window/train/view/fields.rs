@@ -49,9 +49,8 @@ pub fn setting(
     let response = match row.kind {
         Kind::Choice => choice(ui, app, setting, config, &about),
         Kind::Switch => switch(ui, setting, config).on_hover_text(about),
-        Kind::Real | Kind::Whole => number(ui, app, setting, &about, actions),
         Kind::Text if setting == Setting::Layers => layers(ui, app, actions).on_hover_text(about),
-        Kind::Text => number(ui, app, setting, &about, actions),
+        Kind::Real | Kind::Whole | Kind::Text => number(ui, app, setting, &about, actions),
     };
     below(ui, app, setting, &response);
     match setting {
