@@ -1,4 +1,4 @@
-//! The directions that the map in `src/lib.rs` claims, read off the sources: which module may
+//! The directions that the map in `ARCHITECTURE.md` claims, read off the sources: which module may
 //! depend on which, and which on candle and egui.
 
 mod pictures;
@@ -11,7 +11,7 @@ use self::sources::Sources;
 
 /// The modules in the order of the map's table, which goes from the top down.
 fn modules_of_the_map() -> Vec<String> {
-    let map = include_str!("../../src/lib.rs");
+    let map = include_str!("../../ARCHITECTURE.md");
     let names = map.lines().filter_map(|line| {
         line.strip_prefix("//! | ")?
             .split(" | ")
