@@ -13,7 +13,7 @@ use self::sources::Sources;
 fn modules_of_the_map() -> Vec<String> {
     let map = include_str!("../../ARCHITECTURE.md");
     let names = map.lines().filter_map(|line| {
-        line.strip_prefix("//! | ")?
+        line.strip_prefix("| ")?
             .split(" | ")
             .next()?
             .split('`')
