@@ -270,7 +270,7 @@ impl Inkling {
             }
             Some(WindowRequest::Copy(text)) => ctx.copy_text(text),
             Some(WindowRequest::CopyImage(image)) => {
-                ctx.copy_image(ColorImage::from_gray([SIDE; 2], image.pixels()))
+                ctx.copy_image(ColorImage::from_gray([SIDE; 2], image.pixels()));
             }
             None => {}
         }

@@ -35,10 +35,11 @@ pub fn percent_tick(mark: GridMark, _: &RangeInclusive<f64>) -> String {
 
 /// A tick of an axis that has them at whole numbers alone.
 pub fn whole_tick(mark: GridMark, _: &RangeInclusive<f64>) -> String {
-    let is_whole = mark.value.fract().abs() < 1e-6;
-    is_whole
-        .then(|| format!("{:.0}", mark.value))
-        .unwrap_or_default()
+    if mark.value.fract().abs() < 1e-6 {
+        format!("{:.0}", mark.value)
+    } else {
+        String::new()
+    }
 }
 
 /// Points that are drawn with their name and in their color.

@@ -152,7 +152,7 @@ pub fn status_bar(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         at_work(ui, app, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            monitor(ui, app, actions)
+            monitor(ui, app, actions);
         });
     });
 }

@@ -59,7 +59,7 @@ pub fn show(ui: &mut Ui, app: &App, views: &mut Views, actions: &mut Vec<Action>
         .frame(style::screen_frame())
         .show(ui, |ui| match app.ctx.screen {
             Screen::Train if side_panel == Shown::InsteadOfPlots => {
-                side_panel::show_instead_of_plots(ui, app, views, actions)
+                side_panel::show_instead_of_plots(ui, app, views, actions);
             }
             Screen::Train => {
                 if !app.train.shows_next_run() {

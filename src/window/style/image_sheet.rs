@@ -148,7 +148,7 @@ pub fn tile<const N: usize>(
             )
             .bottom();
     }
-    style::name(&response, Role::Button, &spoken);
+    style::name(&response, Role::Button, spoken);
     response
 }
 

@@ -208,7 +208,7 @@ fn row(ui: &mut Ui, columns: &[Column], mut cell: impl FnMut(&mut Ui, usize)) ->
             Layout::right_to_left(Align::Center)
         };
         ui.scope_builder(UiBuilder::new().max_rect(place).layout(layout), |ui| {
-            cell(ui, index)
+            cell(ui, index);
         });
         left = place.right() + COLUMN_GAP;
     }

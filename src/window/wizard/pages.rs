@@ -297,7 +297,7 @@ fn done(ui: &mut Ui, app: &App, drawing: &mut DrawView, actions: &mut Vec<Action
     ui.add_space(style::GAP / 2.0);
     let height = draw::compact_height(ui, CANVAS);
     ui.allocate_ui(vec2(CANVAS, height), |ui| {
-        draw::show_compact(ui, app, drawing, height, 0.0, actions)
+        draw::show_compact(ui, app, drawing, height, 0.0, actions);
     });
     ui.add_space(style::GAP / 2.0);
     ui.label(RichText::new("Press F1 for keyboard shortcuts. To see these pages again, choose “Run setup again…” in the menu.").weak());

@@ -327,7 +327,7 @@ fn describe(ui: &Ui, image: &OpenImage, app: &App, response: &Response, place: R
     ui.painter().galley(at.min, text, palette.ink);
     let digits = app.draw.number.digits().len();
     style::describe(
-        &response,
+        response,
         Role::Image,
         "Opened image",
         &count(digits as u64, "digit"),

@@ -199,7 +199,7 @@ pub fn recent(ui: &mut Ui, app: &App, view: &mut RecentView, actions: &mut Vec<A
                 Popup::context_menu(&tile).show(|ui| {
                     ui.label("Keep it as:");
                     digits(ui, None, |digit| {
-                        actions.push(Action::MyDigits(MyDigitsAction::KeepRecent(index, digit)))
+                        actions.push(Action::MyDigits(MyDigitsAction::KeepRecent(index, digit)));
                     });
                 });
                 tile.on_hover_text(

@@ -99,7 +99,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
         if let Some(width) = arrangement.recent {
             ui.add_space(Arrangement::GAP);
             ui.allocate_ui_with_layout(vec2(width, height), column, |ui| {
-                keep::recent(ui, app, &mut view.recent, actions)
+                keep::recent(ui, app, &mut view.recent, actions);
             });
         }
     });
@@ -194,7 +194,7 @@ fn prediction_column(
         None if app.ctx.draws_several()
             || app.draw.number.digits().len() > 1 && app.draw.image_shown(&app.ctx).is_some() =>
         {
-            number::verdict(ui, app, size)
+            number::verdict(ui, app, size);
         }
         None => match app
             .just_kept()

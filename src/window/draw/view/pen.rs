@@ -104,7 +104,7 @@ impl Pen {
                     );
                 }
                 Event::PointerMoved(pos) if self.by_pointer.is_some() => {
-                    self.draw_to(pos, rect, scale, actions)
+                    self.draw_to(pos, rect, scale, actions);
                 }
                 Event::PointerButton {
                     pos,

@@ -201,7 +201,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
                 app.draw.prediction_shown(&app.ctx),
                 &app.ctx.classes(),
                 height,
-            )
+            );
         });
         ui.add_space(style::GAP / 2.0);
     }
@@ -209,9 +209,9 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut DrawView, actions: &mut Vec<Actio
         header(ui, app, view, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if app.draw.steps().left_out().next().is_none() {
-                image_tools(ui, app, actions)
+                image_tools(ui, app, actions);
             } else {
-                restore(ui, app, actions)
+                restore(ui, app, actions);
             }
         });
     });

@@ -77,7 +77,7 @@ pub fn accuracy_plot(ui: &mut Ui, summary: &RunSummary, curve: Option<&Thumbnail
             of_validation.dashed(plot, 1.5);
             of_validation.diamonds(plot, 5.0);
         });
-    style::describe(&shown.response, Role::Figure, &title, &value);
+    style::describe(&shown.response, Role::Figure, title, &value);
 }
 
 /// A point per epoch, accuracies in percent.

@@ -33,7 +33,7 @@ pub fn show(
         ui.set_width(ui.available_width());
         ui.label(RichText::new("Export").strong());
         ui.add_enabled_ui(app.ctx.jobs.export().is_none(), |ui| {
-            choices(ui, kind, &view.spec, actions)
+            choices(ui, kind, &view.spec, actions);
         });
         ui.add_space(style::GAP / 2.0);
         match &view.in_the_way {

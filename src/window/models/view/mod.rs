@@ -223,7 +223,7 @@ fn list(
         }
         if inline && is_shown {
             ui.indent("details", |ui| {
-                show_details(ui, app, runs, view, chosen, actions)
+                show_details(ui, app, runs, view, chosen, actions);
             });
         }
     }
@@ -245,7 +245,7 @@ fn list(
     }
     if inline && *chosen == Selected::Starter {
         ui.indent("details of the starter", |ui| {
-            show_details(ui, app, runs, view, chosen, actions)
+            show_details(ui, app, runs, view, chosen, actions);
         });
     }
 }

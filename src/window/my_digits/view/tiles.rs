@@ -145,7 +145,7 @@ fn tile(
             actions.push(Action::MyDigits(MyDigitsAction::Relabel(
                 Box::new(drawing.kept.clone()),
                 digit,
-            )))
+            )));
         });
         ui.separator();
         if ui.button("Open in Draw").clicked() {

@@ -102,14 +102,11 @@ pub fn show(
             );
         }
     }
-    let told = match *chosen {
-        Some((truth, answer)) => {
-            cell_sentence(classes, truth, answer, evaluation.count(truth, answer))
-        }
-        None => {
-            let wrong = error_count(evaluation);
-            format!("{wrong} of {} images misclassified", evaluation.images)
-        }
+    let told = if let Some((truth, answer)) = *chosen {
+        cell_sentence(classes, truth, answer, evaluation.count(truth, answer))
+    } else {
+        let wrong = error_count(evaluation);
+        format!("{wrong} of {} images misclassified", evaluation.images)
     };
     let name = format!("True and predicted {}", classes.nouns());
     style::describe(&response, Role::Grid, &name, &told);

@@ -95,7 +95,7 @@ fn columns(ui: &mut Ui, evaluation: &Evaluation, view: &mut ResultsScreen, heigh
         ui.spacing_mut().item_spacing.x = style::GAP * 2.0;
         let column = Layout::top_down(Align::Min);
         ui.allocate_ui_with_layout(vec2(side, height), column, |ui| {
-            matrix(ui, evaluation, view, side)
+            matrix(ui, evaluation, view, side);
         });
         if wide {
             ui.allocate_ui_with_layout(vec2(BARS[0], height), column, |ui| {

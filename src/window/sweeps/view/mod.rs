@@ -37,7 +37,7 @@ pub fn show(ui: &mut Ui, app: &App, view: &mut SweepScreen, actions: &mut Vec<Ac
     ui.horizontal(|ui| {
         ui.heading("Sweep");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            help::button(ui, Topic::Sweep)
+            help::button(ui, Topic::Sweep);
         });
     });
     if ui.available_width() < TWO_COLUMNS {

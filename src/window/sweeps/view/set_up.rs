@@ -223,10 +223,10 @@ pub fn setting_row(ui: &mut Ui, row: &mut SettingRow) -> bool {
                     (Kind::Real | Kind::Whole, _) => numbers(ui, row),
                     (Kind::Text, Setting::Layers) => {
                         let about = "With commas between them, such as 32C3-MP2, 32C3-MP2-128";
-                        values(ui, row, about)
+                        values(ui, row, about);
                     }
                     (Kind::Text, _) => {
-                        values(ui, row, "With commas between them, such as 64, 128, 128-64")
+                        values(ui, row, "With commas between them, such as 64, 128, 128-64");
                     }
                 }
             },

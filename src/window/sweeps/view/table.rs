@@ -199,7 +199,7 @@ fn widths(
     font: &FontId,
 ) -> Vec<f32> {
     const MEASURED: usize = 100;
-    let width = |text: &str| style::text_width(ui, text, &font);
+    let width = |text: &str| style::text_width(ui, text, font);
     let of = |(index, column): (usize, &Column)| {
         let longest = cells
             .iter()

@@ -193,9 +193,10 @@ struct Bar {
 impl Bar {
     /// Draws the bar; a click applies `config`.
     fn show(self, ui: &mut Ui, config: RunConfig, app: &App, actions: &mut Vec<Action>) {
-        let (height, between) = match self.below.is_empty() {
-            true => (HEIGHT, ""),
-            false => (HEIGHT_OF_TWO, ", "),
+        let (height, between) = if self.below.is_empty() {
+            (HEIGHT, "")
+        } else {
+            (HEIGHT_OF_TWO, ", ")
         };
         let size = vec2(ui.available_width(), height);
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());

@@ -180,7 +180,7 @@ pub fn download_progress(ui: &mut Ui, download: &DownloadView, actions: &mut Vec
             );
         }
         DownloadState::Cancelling(fraction) => {
-            in_progress(ui, "Cancelling…", *fraction, false, actions)
+            in_progress(ui, "Cancelling…", *fraction, false, actions);
         }
         DownloadState::Failed { message, by_hand } => {
             style::invalid(ui, &message.to_string());
