@@ -7,7 +7,6 @@ pub mod figure;
 pub mod range;
 pub mod readout;
 pub mod scale;
-pub mod static_plot;
 mod toolbar;
 
 use std::sync::mpsc::{Receiver, channel};

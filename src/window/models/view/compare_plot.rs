@@ -6,8 +6,7 @@ use egui_plot::{Line, LineStyle, MarkerShape, PlotPoint, PlotPoints, Points, Tex
 
 use crate::infer::model_comparison::letter;
 use crate::records::{EpochRecord, RunSummary, StepPoint};
-use crate::window::plots::scale::{marks, significant, whole_marks};
-use crate::window::plots::static_plot::static_plot;
+use crate::window::plots::scale::{marks, significant, static_plot, whole_marks};
 use crate::window::style::Palette;
 use crate::window::{RunningMean, style};
 

@@ -11,7 +11,7 @@ use super::Selected;
 use crate::records::{EpochRecord, RunSummary};
 use crate::runs::{Repeats, RunEntry};
 use crate::text::format::percent;
-use crate::window::plots::static_plot::{Series, percent_tick, static_plot, whole_tick};
+use crate::window::plots::scale::{Series, percent_tick, static_plot, whole_tick};
 use crate::window::{Thumbnail, style};
 
 /// The limits of the plot's height, in points, and the greatest share of its width.

@@ -8,7 +8,7 @@ use crate::math::statistics::{calibration_error, class_scores, reliability_sente
 use crate::records::Evaluation;
 use crate::run_config::Classes;
 use crate::text::format::{grouped, percent};
-use crate::window::plots::static_plot::{Series, static_plot};
+use crate::window::plots::scale::{Series, static_plot};
 use crate::window::style;
 
 /// Draws a bar for each class. They start at a round percentage below the lowest accuracy, so that

@@ -6,8 +6,7 @@ use egui_plot::PlotBounds;
 
 use crate::sweep::{Outcome, Trial};
 use crate::text::format::{duration, percent, plain};
-use crate::window::plots::scale::marks;
-use crate::window::plots::static_plot::{Series, percent_tick, static_plot};
+use crate::window::plots::scale::{Series, marks, percent_tick, static_plot};
 use crate::window::{SweepView, style};
 
 /// Draws it in what is left of the height.

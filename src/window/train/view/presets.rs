@@ -40,40 +40,26 @@ fn card(ui: &mut Ui, app: &App, preset: Preset) -> Response {
         .expected_time(&config)
         .map_or_else(String::new, |time| format!("about {time}"));
 
-    let (rect, response) =
-        ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::click());
+    let size = vec2(ui.available_width(), HEIGHT);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let palette = style::palette(ui);
-    let (fill, stroke) = if chosen {
-        (
-            palette.control.lerp_to_gamma(palette.accent, 0.14),
-            Stroke::new(1.5, palette.accent),
-        )
-    } else if response.hovered() {
-        (
-            palette.control.lerp_to_gamma(palette.accent, 0.07),
-            Stroke::new(1.0, palette.accent),
-        )
-    } else {
-        (palette.control, Stroke::new(1.0, palette.edge))
+    let (tint, width, edge) = match (chosen, response.hovered()) {
+        (true, _) => (0.14, 1.5, palette.accent),
+        (false, true) => (0.07, 1.0, palette.accent),
+        (false, false) => (0.0, 1.0, palette.edge),
     };
+    let fill = palette.control.lerp_to_gamma(palette.accent, tint);
+    let stroke = Stroke::new(width, edge);
     let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
     painter.rect(rect, style::RADIUS_SMALL, fill, stroke, StrokeKind::Inside);
     let faded = if ui.is_enabled() { 1.0 } else { 0.5 };
-    let (ink, weak) = (
-        palette.ink.gamma_multiply(faded),
-        palette.faded.gamma_multiply(faded),
-    );
+    let [ink, weak] = [palette.ink, palette.faded].map(|color| color.gamma_multiply(faded));
     let small = TextStyle::Small.resolve(ui.style());
     let (left, right) = (rect.left() + 10.0, rect.right() - 10.0);
     let (first, second) = (rect.top() + HEIGHT * 0.32, rect.top() + HEIGHT * 0.72);
-    let name = FontId::proportional(15.0);
-    painter.text(
-        pos2(left, first),
-        Align2::LEFT_CENTER,
-        preset.label(),
-        name,
-        if chosen { palette.accent } else { ink },
-    );
+    let (name, color) = (preset.label(), if chosen { palette.accent } else { ink });
+    let font = FontId::proportional(15.0);
+    painter.text(pos2(left, first), Align2::LEFT_CENTER, name, font, color);
     let at = pos2(right, first);
     painter.text(at, Align2::RIGHT_CENTER, &accuracy, small.clone(), ink);
     let at = pos2(left, second);

@@ -14,8 +14,7 @@ use crate::text::format::{
     capitalised, duration, grouped, percent, plain, plain_percent, remaining, significant,
 };
 use crate::window::messages::Message;
-use crate::window::plots::scale::{YAxis, marks};
-use crate::window::plots::static_plot::{Series, static_plot};
+use crate::window::plots::scale::{Series, YAxis, marks, static_plot};
 use crate::window::{
     Action, App, Pushes as _, Search, SearchAction, SearchKind, SearchResult, SearchState, style,
 };
