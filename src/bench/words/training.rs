@@ -1,45 +1,37 @@
 //! Training steps of each network, and of plain candle.
 
-use super::{rate, thread_counts, threads_in_words};
+use super::{most, rate, thread_counts, threads_in_words};
 use crate::records::benchmark::{Measurement, Workload};
 use crate::run_config::{ModelKind, Precision};
 use crate::text::format::{duration, significant};
 use crate::text::table::{Cell, Line, Section};
-
-/// A model's steps in one number format.
-#[derive(Clone, Copy)]
-struct Steps {
-    threads: u32,
-    batch_size: u32,
-    milliseconds: f64,
-    images_per_second: f64,
-    gflops: f64,
-    share: f64,
-}
 
 pub(super) fn section(rows: &[Measurement], disturbed: &[Workload]) -> Section {
     let counts = thread_counts(rows, |row| matches!(row, Measurement::Step { .. }));
     let all = counts.last().copied().unwrap_or(1);
     let mut lines = Vec::new();
     for &model in ModelKind::ALL {
-        let fastest = super::most(
+        let fastest = most(
             rows,
             |row| matches!(row, Measurement::Step { model: this, .. } if *this == model),
         );
         for &precision in Precision::ALL {
-            let steps: Vec<Steps> = rows
-                .iter()
-                .filter_map(|row| steps_of(row, model, precision))
-                .collect();
-            let one = steps.iter().find(|steps| steps.threads == 1);
-            let most = steps.iter().find(|steps| steps.threads == all).or(one);
-            if let Some(most) = most {
-                let unreliable = disturbed.contains(&Workload::Steps(model));
-                lines.push(Line {
-                    unreliable,
-                    ..training_line(model, precision, one, most, fastest)
-                });
-            }
+            let on = |count: u32| {
+                rows.iter().find(|row| {
+                    matches!(
+                        row,
+                        Measurement::Step { model: this, precision: format, threads, .. }
+                            if (*this, *format, *threads) == (model, precision, count)
+                    )
+                })
+            };
+            let best = on(all).or_else(|| on(1));
+            lines.extend(best.and_then(|best| {
+                Some(Line {
+                    unreliable: disturbed.contains(&Workload::Steps(model)),
+                    ..training_line(best, on(1), fastest)?
+                })
+            }));
         }
     }
     let images = |threads: u32| format!("images/s, {}", threads_in_words(threads));
@@ -68,73 +60,50 @@ pub(super) fn section(rows: &[Measurement], disturbed: &[Workload]) -> Section {
     }
 }
 
-fn steps_of(row: &Measurement, wanted: ModelKind, format: Precision) -> Option<Steps> {
-    match *row {
-        Measurement::Step {
-            model,
-            precision,
-            batch_size,
-            threads,
-            milliseconds,
-            images_per_second,
-            gflops,
-            ..
-        } if model == wanted && precision == format => Some(Steps {
-            threads,
-            batch_size,
-            milliseconds,
-            images_per_second,
-            gflops,
-            share: row.share_of_product().unwrap_or_default(),
-        }),
-        _ => None,
-    }
-}
-
-fn training_line(
-    model: ModelKind,
-    precision: Precision,
-    one: Option<&Steps>,
-    most: &Steps,
-    fastest: f64,
-) -> Line {
+/// The line of `best`, on as many threads as there are, beside the same steps on one thread.
+fn training_line(best: &Measurement, one: Option<&Measurement>, fastest: f64) -> Option<Line> {
+    let Measurement::Step {
+        model,
+        precision,
+        batch_size,
+        threads,
+        milliseconds,
+        images_per_second,
+        gflops,
+        ..
+    } = *best
+    else {
+        return None;
+    };
     let name = if precision == Precision::F32 {
         model.label().to_owned()
     } else {
-        format!("{}, {}", model.label(), precision.name())
+        format!("{}, {precision}", model.label())
     };
-    let one_rate = one.map_or_else(Cell::default, |one| {
-        Cell::with_bar(rate(one.images_per_second), one.images_per_second, fastest)
-    });
+    let bar = |row: &Measurement| Cell::with_bar(rate(row.figure()), row.figure(), fastest);
     let speed_up = one
-        .filter(|one| one.threads != most.threads)
+        .filter(|one| one.threads() != Some(threads))
         .map_or_else(String::new, |one| {
-            format!("{:.2}×", most.images_per_second / one.images_per_second)
+            format!("{:.2}×", images_per_second / one.figure())
         });
-    let detail = format!(
-        "{} GFLOP/s (nominal) in {}; an epoch of 60,000 images takes {}.",
-        significant(most.gflops),
-        precision.name(),
-        duration(60_000.0 / most.images_per_second)
-    );
-    let cells = vec![
-        name.into(),
-        most.batch_size.to_string().into(),
-        significant(most.milliseconds).into(),
-        Cell::with_bar(
-            rate(most.images_per_second),
-            most.images_per_second,
-            fastest,
+    let share = best.share_of_product().unwrap_or_default();
+    Some(Line {
+        cells: vec![
+            name.into(),
+            batch_size.to_string().into(),
+            significant(milliseconds).into(),
+            bar(best),
+            one.map_or_else(Cell::default, bar),
+            speed_up.into(),
+            Cell::with_bar(format!("{:.0} %", share * 100.0), share, 1.0),
+        ],
+        detail: format!(
+            "{} GFLOP/s (nominal) in {precision}; an epoch of 60,000 images takes {}.",
+            significant(gflops),
+            duration(60_000.0 / images_per_second)
         ),
-        one_rate,
-        speed_up.into(),
-        Cell::with_bar(format!("{:.0} %", most.share * 100.0), most.share, 1.0),
-    ];
-    Line {
-        cells,
-        detail,
         unreliable: false,
-    }
+    })
 }
 
 pub(super) fn beside_plain_candle(rows: &[Measurement], disturbed: &[Workload]) -> Section {
