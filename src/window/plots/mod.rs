@@ -20,7 +20,7 @@ use eframe::egui::{
 
 use self::charts::{charts, smoothing_note, subjects};
 use self::curves::Curves;
-use self::figure::{Contents, lay_out};
+use self::figure::Contents;
 use self::range::Range;
 use self::scale::{XAxis, XUnit};
 use super::shell::shortcuts;
@@ -178,7 +178,7 @@ fn save_figure(
         app.ctx.settings.log_loss,
         &note,
     );
-    let drawing = lay_out(
+    let svg = figure::svg(
         &Contents {
             title: run.title(),
             subtitle: run.caption(),
@@ -196,14 +196,14 @@ fn save_figure(
         actions.push(Action::SaveFile {
             title: SAVE_FIGURE,
             name: figure_name(run, "svg"),
-            bytes: figure::svg(&drawing).into_bytes(),
+            bytes: svg.into_bytes(),
         });
         return;
     }
     let (sender, painting) = channel();
     let waker = ui.ctx().clone();
     thread::spawn(move || {
-        if let Some(bytes) = figure::png(&drawing)
+        if let Some(bytes) = figure::png(&svg)
             && sender.send(bytes).is_ok()
         {
             waker.request_repaint();

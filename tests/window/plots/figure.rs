@@ -1,44 +1,28 @@
 //! The curves as a file.
 
-use eframe::egui::epaint::{Mesh, Vertex};
-use eframe::egui::{Color32, ColorImage, pos2};
 use inkling::window::Action;
-use inkling::window::plots::figure::{Anchor, Drawing, Element, SIZE, mesh, png, svg};
+use inkling::window::plots::figure::{Contents, Panel, SIZE, png, svg};
+use inkling::window::plots::scale::{XAxis, XUnit, YAxis};
+use inkling::window::style;
 
 use super::panel::training;
 use crate::fake_engine::Answers;
 use crate::window::stage::{Driven, Seen};
 
-fn text(at: [f32; 2], text: &str) -> Element {
-    Element::Text {
-        at,
-        text: text.to_owned(),
-        size: 22.0,
-        color: Color32::BLACK,
-        anchor: Anchor::Middle,
-        upright: false,
-    }
-}
-
 #[test]
-fn a_png_shows_lines_and_text_where_they_are_laid_out() {
-    let red = Color32::from_rgb(200, 0, 0);
-    let line = Element::Line {
-        points: vec![[100.0, 500.5], [900.0, 500.5]],
-        width: 3.0,
-        color: red,
-        dashed: false,
-    };
-    let diamond = Element::Diamond {
-        at: [1200.0, 300.0],
-        radius: 10.0,
-        color: red,
-    };
-    let image = image::load_from_memory(
-        &png(&Drawing(vec![line, diamond, text([400.0, 100.0], "Loss")])).unwrap(),
-    )
-    .unwrap()
-    .to_rgb8();
+fn a_png_shows_lines_and_text_where_the_svg_has_them() {
+    let [width, height] = SIZE;
+    let svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"Ubuntu\">
+<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>
+<polyline points=\"100,500.5 900,500.5\" stroke=\"#c80000\" stroke-width=\"3\"/>
+<polygon points=\"1190,300 1200,290 1210,300 1200,310\" fill=\"#c80000\"/>
+<text x=\"400\" y=\"107.7\" font-size=\"22\" text-anchor=\"middle\">Loss</text>
+</svg>"
+    );
+    let image = image::load_from_memory(&png(&svg).unwrap())
+        .unwrap()
+        .to_rgb8();
     assert_eq!(image.dimensions(), (SIZE[0] as u32, SIZE[1] as u32));
     let at = |x, y| image.get_pixel(x, y).0;
     assert_eq!([at(500, 500), at(1200, 300)], [[200, 0, 0]; 2]);
@@ -53,42 +37,33 @@ fn a_png_shows_lines_and_text_where_they_are_laid_out() {
 }
 
 #[test]
-fn triangles_that_share_an_edge_leave_no_seam() {
-    let half = Color32::from_rgba_premultiplied(0, 0, 0, 128);
-    let at = |x: f32, y: f32| Vertex {
-        pos: pos2(x, y),
-        uv: pos2(0.0, 0.0),
-        color: half,
-    };
-    let corners = vec![at(2.0, 2.0), at(12.0, 2.0), at(12.0, 12.0), at(2.0, 12.0)];
-    let square = Mesh {
-        indices: vec![0, 1, 2, 2, 3, 0],
-        vertices: corners,
-        ..Mesh::default()
-    };
-    let mut image = ColorImage::filled([14, 14], Color32::WHITE);
-    mesh(
-        &mut image,
-        &square,
-        &ColorImage::filled([1, 1], Color32::WHITE),
-    );
-    for y in 0..14 {
-        for x in 0..14 {
-            let inside = (2..12).contains(&x) && (2..12).contains(&y);
-            assert_eq!(
-                image[(x, y)].r(),
-                if inside { 127 } else { 255 },
-                "at {x}, {y}"
-            );
-        }
-    }
-}
-
-#[test]
 fn an_svg_is_xml_whatever_its_texts_are() {
-    let svg = svg(&Drawing(vec![text([10.0, 20.0], "a < b & \"c\" \u{7}> d")]));
+    let panel = |name| Panel {
+        name,
+        traces: Vec::new(),
+        y: YAxis {
+            log: false,
+            unit: "",
+            from_zero: true,
+            least_range: 1.0,
+            without_data: (0.0, 1.0),
+        },
+    };
+    let contents = Contents {
+        title: "a < b & \"c\" \u{7}> d".to_owned(),
+        subtitle: String::new(),
+        note: "",
+        panels: [panel("Loss"), panel("Accuracy")],
+        x: XAxis {
+            unit: XUnit::Step,
+            steps_per_epoch: 1.0,
+        },
+        range: [1.0, 2.0],
+    };
+    let svg = svg(&contents, style::on_white());
     assert!(svg.contains("a &lt; b &amp; \"c\" &gt; d</text>"), "{svg}");
     assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"));
+    assert!(png(&svg).is_some());
 }
 
 #[test]
