@@ -1,6 +1,5 @@
 //! The images that a model is evaluated on: the split that is asked for, and who wrote them.
 
-use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf, absolute};
 
 use super::dataset::{test_split, validation_indices};
@@ -25,33 +24,19 @@ pub struct EvaluationSet {
     pub writers: Writers,
 }
 
-/// Who wrote each image of a split.
+/// Who wrote each image of a split; `None` if that is not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Writers {
-    names: Vec<String>,
-    indices: HashMap<String, u32>,
-    /// An index into `names` for each image; `None` where its writer is not known.
-    of_images: Vec<Option<u32>>,
-}
+pub struct Writers(Vec<Option<Box<str>>>);
 
 impl Writers {
     /// Adds the next image.
     pub fn add(&mut self, writer: Option<&str>) {
-        let index = writer.map(|writer| {
-            self.indices.get(writer).copied().unwrap_or_else(|| {
-                let next = self.names.len() as u32;
-                self.names.push(writer.to_owned());
-                self.indices.insert(writer.to_owned(), next);
-                next
-            })
-        });
-        self.of_images.push(index);
+        self.0.push(writer.map(Box::from));
     }
 
     /// The writer of image `index`, where known.
     pub fn of(&self, index: usize) -> Option<&str> {
-        let writer = (*self.of_images.get(index)?)?;
-        self.names.get(writer as usize).map(String::as_str)
+        self.0.get(index)?.as_deref()
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use csv::ByteRecord;
 
-use super::table::{self, read_table, reader, wrong_csv};
+use super::table::{self, Rows, first_row, read_table};
 use super::{
     DataError, Loaded, MAX_IMAGES, Recognized, SetFiles, boxed, damaged, images, malformed, open,
     too_large,
@@ -87,7 +87,7 @@ pub fn is_named_like_a_table(path: &Path) -> bool {
 }
 
 /// What a table holds.
-enum Rows {
+enum Content {
     Images(Split),
     Files(Vec<NamedFile>),
 }
@@ -100,8 +100,8 @@ fn read(tables: &[PathBuf], progress: &mut dyn Progress) -> Result<DataSet, Data
         let mut progress = |done: f32| progress.report(within(tables, number, done));
         let table = PathTable::open(path)?;
         parts.push(match table {
-            Some(table) => Rows::Files(table.files(path, &mut labels)?),
-            None => Rows::Images(pixels(path, &mut labels, &mut progress)?),
+            Some(table) => Content::Files(table.files(path, &mut labels)?),
+            None => Content::Images(pixels(path, &mut labels, &mut progress)?),
         });
     }
     let first = tables.first().map_or(Path::new(""), PathBuf::as_path);
@@ -109,8 +109,8 @@ fn read(tables: &[PathBuf], progress: &mut dyn Progress) -> Result<DataSet, Data
     let mut splits = Vec::new();
     for (number, (path, rows)) in tables.iter().zip(parts).enumerate() {
         let mut split = match rows {
-            Rows::Images(images) => images,
-            Rows::Files(files) => PathTable::read(&files, path, &classes, &mut |done: f32| {
+            Content::Images(images) => images,
+            Content::Files(files) => PathTable::read(&files, path, &classes, &mut |done: f32| {
                 progress.report(within(tables, number, done))
             })?,
         };
@@ -230,21 +230,12 @@ impl PathTable {
     fn files(self, path: &Path, labels: &mut ClassLabels) -> Result<Vec<NamedFile>, DataError> {
         let file = open(path)?;
         let budget = file.budget();
-        let mut reader = reader(file, self.delimiter);
+        let mut rows = Rows::new(file, path, self.delimiter);
         let mut files = Vec::new();
-        let mut record = ByteRecord::new();
         // The header.
-        let mut line = 0;
-        while reader
-            .read_byte_record(&mut record)
-            .map_err(|error| wrong_csv(path, error))?
-        {
-            let is_header =
-                std::mem::replace(&mut line, record.position().map_or(0, csv::Position::line)) == 0;
-            if is_header {
-                continue;
-            }
-            files.push(self.row(path, line, &record, labels)?);
+        rows.next_row()?;
+        while let Some((line, record)) = rows.next_row()? {
+            files.push(self.row(path, line, record, labels)?);
             if files.len() > MAX_IMAGES {
                 return Err(too_large(
                     path,
@@ -309,10 +300,7 @@ impl PathTable {
 fn columns(path: &Path) -> Result<Option<(u8, usize, Option<usize>)>, DataError> {
     let mut found = None;
     for delimiter in DELIMITERS {
-        let mut record = ByteRecord::new();
-        reader(open(path)?, delimiter)
-            .read_byte_record(&mut record)
-            .map_err(|error| wrong_csv(path, error))?;
+        let record = first_row(path, delimiter)?;
         let column = |names: &[&str]| {
             record
                 .iter()

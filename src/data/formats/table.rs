@@ -29,20 +29,13 @@ pub fn read_table(
     let size = file
         .size()
         .saturating_mul(if file.is_gzipped() { 10 } else { 1 });
-    let mut reader = reader(file, b',');
+    let mut rows = Rows::new(file, path, b',');
     let mut split = Split::default();
-    let mut record = ByteRecord::new();
-    loop {
-        match reader.read_byte_record(&mut record) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) => return Err(wrong_csv(path, error)),
-        }
-        let line = record.position().map_or(0, csv::Position::line);
-        if line == 1 && is_header(&record) {
+    while let Some((line, record)) = rows.next_row()? {
+        if line == 1 && is_header(record) {
             continue;
         }
-        take_row(path, line, &record, &mut split)?;
+        take_row(path, line, record, &mut split)?;
         if split.len() > MAX_IMAGES {
             return Err(too_large(
                 path,
@@ -62,23 +55,54 @@ pub fn read_table(
 
 /// True for pixels without labels, as in the test file of Kaggle's competition.
 pub fn is_unlabelled(path: &Path) -> Result<bool, DataError> {
-    let mut record = ByteRecord::new();
-    reader(open(path)?, b',')
-        .read_byte_record(&mut record)
-        .map_err(|error| wrong_csv(path, error))?;
-    Ok(record.len() == PIXELS)
+    Ok(first_row(path, b',')?.len() == PIXELS)
 }
 
 /// The rows of a table, none of which is too long.
-pub fn reader(file: InputFile, delimiter: u8) -> csv::Reader<RowLimit> {
-    ReaderBuilder::new()
-        .delimiter(delimiter)
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(RowLimit {
-            inner: file,
-            since_newline: 0,
-        })
+pub struct Rows {
+    path: PathBuf,
+    reader: csv::Reader<RowLimit>,
+    record: ByteRecord,
+}
+
+impl Rows {
+    /// The rows of a table that is open already; errors name `path`.
+    pub fn new(file: InputFile, path: &Path, delimiter: u8) -> Self {
+        let reader = ReaderBuilder::new()
+            .delimiter(delimiter)
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(RowLimit {
+                inner: file,
+                since_newline: 0,
+            });
+        Self {
+            path: path.to_owned(),
+            reader,
+            record: ByteRecord::new(),
+        }
+    }
+
+    /// The next row, with its line; none at the end.
+    pub fn next_row(&mut self) -> Result<Option<(u64, &ByteRecord)>, DataError> {
+        let more = self.reader.read_byte_record(&mut self.record);
+        match more.map_err(csv::Error::into_kind) {
+            Ok(true) => {
+                let line = self.record.position().map_or(0, csv::Position::line);
+                Ok(Some((line, &self.record)))
+            }
+            Ok(false) => Ok(None),
+            Err(csv::ErrorKind::Io(error)) => Err(unreadable(&self.path)(error)),
+            Err(other) => Err(malformed(&self.path, format!("{other:?}"))),
+        }
+    }
+}
+
+/// The first row of a table; empty if it has none.
+pub fn first_row(path: &Path, delimiter: u8) -> Result<ByteRecord, DataError> {
+    let mut rows = Rows::new(open(path)?, path, delimiter);
+    rows.next_row()?;
+    Ok(rows.record)
 }
 
 fn is_header(record: &ByteRecord) -> bool {
@@ -120,7 +144,7 @@ fn take_row(
 }
 
 /// The pixels of a row, from the column `first` on.
-pub fn pixels_of(
+fn pixels_of(
     path: &Path,
     line: u64,
     record: &ByteRecord,
@@ -141,14 +165,6 @@ fn number(record: &ByteRecord, index: usize) -> Option<u8> {
         .trim()
         .parse()
         .ok()
-}
-
-/// A table that could not be read.
-pub fn wrong_csv(path: &Path, error: csv::Error) -> DataError {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => unreadable(path)(error),
-        other => malformed(path, format!("{other:?}")),
-    }
 }
 
 /// Fails when a row is too long, so that a file without line breaks cannot fill the memory.
@@ -177,35 +193,25 @@ impl Read for RowLimit {
     }
 }
 
-/// The rows of a table, each with its line.
+/// The images of a table, each with its line.
 pub struct PixelRows {
-    path: PathBuf,
-    rows: csv::Reader<RowLimit>,
+    rows: Rows,
     /// Nothing after an error can be trusted.
     ended: bool,
 }
 
 impl PixelRows {
-    /// The rows of a table that is open already; errors name `path`.
+    /// Those of a table that is open already; errors name `path`.
     pub fn new(file: InputFile, path: &Path) -> Self {
         Self {
-            path: path.to_owned(),
-            rows: reader(file, b','),
+            rows: Rows::new(file, path, b','),
             ended: false,
         }
     }
 
-    fn next_row(&mut self) -> Result<Option<(u64, Image)>, DataError> {
-        let mut record = ByteRecord::new();
-        loop {
-            if !self
-                .rows
-                .read_byte_record(&mut record)
-                .map_err(|error| wrong_csv(&self.path, error))?
-            {
-                return Ok(None);
-            }
-            let line = record.position().map_or(0, csv::Position::line);
+    fn next_image(&mut self) -> Result<Option<(u64, Image)>, DataError> {
+        let path = self.rows.path.clone();
+        while let Some((line, record)) = self.rows.next_row()? {
             // Words instead of numbers are a header.
             let is_header = line == 1
                 && record
@@ -221,18 +227,17 @@ impl PixelRows {
                     let reason = format!(
                         "line {line} has {count} values; an image has {PIXELS}, and perhaps a label before them"
                     );
-                    return Err(malformed(&self.path, reason));
+                    return Err(malformed(&path, reason));
                 }
             };
             let mut pixels = [0; PIXELS];
-            for (pixel, value) in pixels
-                .iter_mut()
-                .zip(pixels_of(&self.path, line, &record, first))
-            {
+            let values = pixels_of(&path, line, record, first);
+            for (pixel, value) in pixels.iter_mut().zip(values) {
                 *pixel = value?;
             }
             return Ok(Some((line, Image::new(pixels))));
         }
+        Ok(None)
     }
 }
 
@@ -243,7 +248,7 @@ impl Iterator for PixelRows {
         if self.ended {
             return None;
         }
-        let next = self.next_row().transpose();
+        let next = self.next_image().transpose();
         self.ended = !matches!(next, Some(Ok(_)));
         next
     }
