@@ -246,8 +246,6 @@ fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
         request,
         prediction: Ok(Box::new(fake_engine::prediction(&ink))),
     };
-    app.on_event(answer(4711));
-    assert!(app.draw.prediction().is_none(), "that was never asked for");
     app.on_event(answer(asked[0].0));
     assert!(app.draw.prediction().is_some());
     let next = classified(&engine.listen());
@@ -255,6 +253,20 @@ fn one_reading_is_asked_for_at_a_time_and_the_newest_drawing_is_next() {
     assert_eq!(next[0].1, 20, "all points, not those in between");
     app.on_event(answer(next[0].0));
     assert!(engine.listen().is_empty());
+}
+
+#[test]
+fn answers_to_requests_never_made_are_dropped() {
+    let (mut app, mut engine) = app();
+    app.apply(Action::Draw(DrawAction::PenDown([10.0, 10.0])));
+    let ink = app.draw.drawing.ink();
+    app.on_event(Event::Classified {
+        request: 4711,
+        prediction: Ok(Box::new(fake_engine::prediction(&ink))),
+    });
+    assert!(app.draw.prediction().is_none());
+    app.serve(&mut engine);
+    assert!(app.draw.prediction().is_some());
 }
 
 #[test]

@@ -247,7 +247,7 @@ fn more_settings_come_into_view_when_they_are_opened() {
         let (mut window, _engine) = sized(size);
         window.get_by_label("More settings").click_accesskit();
         window.run_steps(40);
-        for name in ["Optimisation", "Activation"] {
+        for name in ["Optimization", "Activation"] {
             let shown = window
                 .get_all_by_label(name)
                 .next()
